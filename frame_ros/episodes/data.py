@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What an episode is, without ROS: events, streams of stamped values, metric samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class EventType(IntEnum):
+    """Kinds of event; the numbers are those of EpisodeEvent.msg."""
+
+    START = 1
+    END = 2
+    SUCCESS = 3
+    FAILURE = 4
+    STOP = 5
+    OPERATION_START = 6
+    OPERATION_SUCCESS = 7
+    OPERATION_FAILURE = 8
+    INTERVENTION_START = 9
+    INTERVENTION_END = 10
+    NOTE = 11
+
+
+class Outcome(IntEnum):
+    """How an episode ended; the numbers are those of EpisodeEvent.msg."""
+
+    UNKNOWN = 0
+    SUCCESS = 1
+    FAILURE = 2
+    TIMEOUT = 3
+    STOPPED = 4
+
+
+@dataclass(frozen=True)
+class Event:
+    """One EpisodeEvent. `stamp` is in nanoseconds."""
+
+    stamp: int
+    type: EventType
+    episode_id: str = ''
+    outcome: Outcome = Outcome.UNKNOWN
+    operation: int = 0
+    source: str = ''
+    text: str = ''
+    attributes: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class MetricSample:
+    """What the pipeline yields: the values of one metric message.
+
+    `kind` is 'quality', 'safety', 'efficiency', 'confidence' or 'summary'; `values` maps the message's field names
+    to numbers (for 'summary': to nested samples and text, see `pipeline`).
+    """
+
+    kind: str
+    stamp: int
+    episode_id: str
+    values: dict
+
+
+@dataclass
+class Stream:
+    """Samples of one topic: T stamps, T receive times, and one array per value name.
+
+    stamps: (T,) int64, header stamps in ns, in recorded order. received: (T,) int64, the recorder's receive time in ns.
+    values: name -> (T, ...) array.
+    """
+
+    topic: str
+    message_type: str
+    stamps: NDArray[np.int64]
+    received: NDArray[np.int64]
+    values: dict[str, NDArray]
+
+    def __len__(self) -> int:
+        return len(self.stamps)
+
+
+@dataclass
+class Episode:
+    """One recorded episode.
+
+    streams: role ('pose', 'action', 'contact', 'proximity', 'inference', 'joint_states', ...) -> Stream.
+    live: kind ('quality', 'safety', 'efficiency', 'confidence') -> the recorded metric topic, one array per field.
+    metrics: kind -> the same recomputed: field -> (steps,) array, plus 'stamp' (steps,) int64.
+    summary: field of EpisodeSummary -> value, recomputed.
+    data_quality: counters by name, e.g. 'pose.gaps'.
+    problems: what a person should know, in words: truncated bag, missing topic, unreadable type.
+    """
+
+    path: Path
+    episode_id: str
+    attributes: dict[str, str]
+    events: list[Event]
+    streams: dict[str, Stream]
+    live: dict[str, Stream]
+    metrics: dict[str, dict[str, NDArray]] = field(default_factory=dict)
+    summary: dict = field(default_factory=dict)
+    data_quality: dict[str, int] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    is_truncated: bool = False
