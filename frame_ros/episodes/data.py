@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,18 +53,28 @@ class Event:
     attributes: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
 class MetricSample:
-    """What the pipeline yields: the values of one metric message.
+    """What the pipeline yields: one metric message without ROS.
 
-    `kind` is 'quality', 'safety', 'efficiency', 'confidence' or 'summary'; `values` maps the message's field names
-    to numbers (for 'summary': to nested samples and text, see `pipeline`).
+    kind: 'quality', 'safety', 'efficiency', 'confidence' or 'summary'. stamp: ns. fields: the message's field names.
+    row: their values, in that order. A tuple rather than a mapping, since one is made at every control step.
     """
 
-    kind: str
-    stamp: int
-    episode_id: str
-    values: dict
+    __slots__ = ('kind', 'stamp', 'episode_id', 'fields', 'row')
+
+    def __init__(
+        self, kind: str, stamp: int, episode_id: str, fields: tuple[str, ...], row: tuple
+    ) -> None:
+        self.kind = kind
+        self.stamp = stamp
+        self.episode_id = episode_id
+        self.fields = fields
+        self.row = row
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Field name -> value."""
+        return dict(zip(self.fields, self.row))
 
 
 @dataclass

@@ -18,7 +18,8 @@ class Observation:
     stamp: ns, when the observation was put together. oldest_stamp: ns, stamp of the oldest input in it.
     joint_names: D names. joint_positions: (D,) rad or m, in that order. images: camera name -> (H, W, 3) uint8 RGB.
     poses: name -> (7,) position (m) and quaternion xyzw, in the robot's base frame.
-    instruction: what the policy is told.
+    instruction: what the policy is told. executed: s of actions that the robot has executed in this episode; it stands
+    still while the robot waits for actions, unlike `stamp`. NaN if not known.
     """
 
     stamp: int
@@ -28,6 +29,7 @@ class Observation:
     images: dict[str, NDArray[np.uint8]] = field(default_factory=dict)
     poses: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     instruction: str = ''
+    executed: float = float('nan')
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,47 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format docs bench clean distclean
+
+ARGS ?=
+
+help: ## What can be made
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo "  ARGS='...' is passed on to demo, test and bench; PYTHON=... chooses the Python of .venv."
+
+setup: ## The environment .venv/ and the colcon overlay install/ (then: source env.bash)
+	@scripts/setup.sh
+
+demo: ## A simulated SO-101 picks and places for 5 episodes: live metrics, bags, a report
+	@scripts/setup.sh demo
+	@source env.bash && frame-ros demo $(ARGS)
+
+test: ## All tests
+	@scripts/setup.sh
+	@source env.bash && python -m pytest $(ARGS)
+
+lint: ## Style, formatting and types
+	@scripts/setup.sh
+	@scripts/lint.sh
+
+format: ## Puts the formatting right
+	@scripts/setup.sh
+	@source env.bash && ruff check --fix . && ruff format .
+
+docs: ## The documentation as HTML, in docs/_build/html
+	@scripts/setup.sh
+	@source env.bash && python -m sphinx --fail-on-warning --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+bench: ## Every benchmark that the README quotes; figures on stdout
+	@scripts/setup.sh
+	@source env.bash && for script in benchmarks/*.py; do echo "== $$script"; python "$$script" $(ARGS); done
+
+clean: ## Removes what was built; keeps .venv and recorded runs
+	rm -rf build install log docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -path ./.venv -prune -o -name __pycache__ -type d -print0 | xargs -0 rm -rf
+
+distclean: clean ## Removes .venv too
+	rm -rf .venv

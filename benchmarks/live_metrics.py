@@ -1,0 +1,147 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the live metrics cost per control step: the whole pipeline, beside recomputing an 8-sample window in numpy.
+
+    python benchmarks/live_metrics.py [--steps 3000] [--json]
+
+One step is one pose, one contact, one distance and one action (and every 30th an inference), fed, ordered by stamps,
+joined, and turned into the rows of QualityMetrics, SafetyMetrics and EfficiencyMetrics.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+
+import numpy as np
+
+from frame_ros import metrics
+from frame_ros.episodes.data import Event, EventType
+from frame_ros.episodes.pipeline import MetricPipeline
+from frame_ros.episodes.pipeline_config import PipelineConfig
+from frame_ros.episodes.stamps import SECOND
+from frame_ros.metrics import ActionStep, TrajectoryStep
+
+WINDOW = 8
+NAMES = ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll', 'gripper')
+RATE = 30
+
+
+def make_run(steps: int) -> dict[str, np.ndarray]:
+    """A smooth random motion at 30 Hz: positions (T, 3), orientations (T, 4), actions (T, 6), distances (T,)."""
+    random = np.random.default_rng(0)
+    t = np.arange(steps) / RATE
+    phase = random.uniform(0, 6, (1, 6))
+    actions = np.sin(t[:, None] * random.uniform(0.3, 1.0, (1, 6)) + phase)
+    positions = 0.2 * actions[:, :3] + random.normal(0, 1e-4, (steps, 3))
+    orientations = np.concatenate([0.3 * actions[:, 3:], np.ones((steps, 1))], axis=1)
+    orientations /= np.linalg.norm(orientations, axis=1, keepdims=True)
+    return {
+        'positions': positions,
+        'orientations': orientations,
+        'actions': actions,
+        'distances': random.uniform(0.02, 0.3, steps),
+        'collisions': random.random(steps) < 0.02,
+        'stamps': (t * SECOND).astype(np.int64) + SECOND,
+    }
+
+
+INFERENCE = dict.fromkeys(
+    ('latency', 'preprocess', 'forward', 'postprocess', 'transport', 'cpu_time', 'observation_age'), 0.05
+) | dict.fromkeys(('memory_rss', 'memory_device', 'chunk_overlap'), 1.0) | dict.fromkeys(
+    ('queue_depth', 'stalls', 'sequence', 'token_count', 'sample_count'), 0
+)  # fmt: skip
+
+
+def time_pipeline(run: dict[str, np.ndarray]) -> list[float]:
+    """us per step of the whole pipeline."""
+    config = PipelineConfig(action_names=NAMES, action_lower=(-2.0,) * 6, action_upper=(2.0,) * 6)
+    pipeline = MetricPipeline(config)
+    poses = [tuple(p) + tuple(q) for p, q in zip(run['positions'].tolist(), run['orientations'].tolist())]
+    actions, distances = run['actions'].tolist(), run['distances'].tolist()
+    collisions, stamps = run['collisions'].tolist(), run['stamps'].tolist()
+    start = Event(stamps[0], EventType.START, 'benchmark')
+    pipeline.feed('event', start.stamp, start)
+    feed, costs, emitted = pipeline.feed, [], 0
+    for i, stamp in enumerate(stamps):
+        begin = time.perf_counter_ns()
+        feed('contact', stamp, (collisions[i], collisions[i], 1.0), stamp)
+        feed('proximity', stamp, (distances[i],), stamp)
+        feed('pose', stamp, poses[i], stamp)
+        if i % RATE == 0:
+            feed('inference', stamp, INFERENCE, stamp)
+        feed('action', stamp, (NAMES, actions[i]), stamp)
+        emitted += len(pipeline.advance(stamp))
+        costs.append((time.perf_counter_ns() - begin) / 1e3)
+    assert emitted > 2 * len(stamps)
+    return costs
+
+
+def time_formulas(run: dict[str, np.ndarray]) -> list[float]:
+    """us per step of the trajectory and action formulas alone."""
+    trajectory, action = TrajectoryStep(), ActionStep(6, ((-2.0,) * 6, (2.0,) * 6))
+    poses = [tuple(p) + tuple(q) for p, q in zip(run['positions'].tolist(), run['orientations'].tolist())]
+    costs = []
+    for stamp, pose, values in zip(run['stamps'].tolist(), poses, run['actions'].tolist()):
+        begin = time.perf_counter_ns()
+        trajectory.update(stamp, *pose)
+        action.update(values)
+        costs.append((time.perf_counter_ns() - begin) / 1e3)
+    return costs
+
+
+def time_recomputing(run: dict[str, np.ndarray], steps: int) -> list[float]:
+    """us per step when an 8-sample window is computed anew in numpy for the same metrics."""
+    bounds = (np.full(6, -2.0), np.full(6, 2.0))
+    latencies = np.full(WINDOW, 0.05)
+    costs = []
+    for end in range(WINDOW, min(steps, len(run['stamps']))):
+        begin = time.perf_counter_ns()
+        window = slice(end - WINDOW, end)
+        p, a, stamps = run['positions'][window], run['actions'][window], run['stamps'][window]
+        dt = np.diff(stamps) / SECOND
+        metrics.path_length(p), metrics.path_smoothness(p)
+        metrics.curvature_change(p, orientations=run['orientations'][window])
+        metrics.rms_jerk(p, dt)
+        for order in (1, 2, 3):
+            np.nanmean(metrics.tcp_instability(p, order))
+            np.nanmean(metrics.action_instability(a, order, bounds))
+        metrics.collision_rate(run['collisions'][window], WINDOW)
+        metrics.obstacle_proximity(run['distances'][window])
+        metrics.risk_factor(run['distances'][window])
+        latencies.mean(), latencies.std(), np.percentile(latencies, (50, 95, 99))
+        1.0 / dt.mean(), 1.0 / dt.max()
+        costs.append((time.perf_counter_ns() - begin) / 1e3)
+    return costs
+
+
+def main() -> None:
+    """Runs all three five times and prints the median of the medians."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--steps', type=int, default=3000)
+    parser.add_argument('--runs', type=int, default=5)
+    parser.add_argument('--json', action='store_true')
+    options = parser.parse_args()
+    run = make_run(options.steps)
+    rows: dict[str, list[float]] = {'pipeline': [], 'formulas': [], 'numpy window': []}
+    for _ in range(options.runs):
+        rows['pipeline'].append(statistics.median(time_pipeline(run)))
+        rows['formulas'].append(statistics.median(time_formulas(run)))
+        rows['numpy window'].append(statistics.median(time_recomputing(run, 500)))
+    result = {name: statistics.median(values) for name, values in rows.items()}
+    result['ratio'] = statistics.median(
+        slow / fast for slow, fast in zip(rows['numpy window'], rows['pipeline'])
+    )
+    if options.json:
+        print(json.dumps(result))
+        return
+    print(f'whole pipeline, per control step        {result["pipeline"]:8.1f} us')
+    print(f'trajectory and action formulas alone    {result["formulas"]:8.1f} us')
+    print(f'8-sample window anew in numpy           {result["numpy window"]:8.1f} us')
+    print(f'numpy / pipeline                        {result["ratio"]:8.1f}')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,341 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A bag as tables of messages per topic: MCAP (whole or cut), and through `rosbags` all other rosbag2 storage."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+
+from frame_ros.episodes.bag_writer import METADATA_RECORD, PARTIAL_SUFFIX, SIDECAR_NAME
+from frame_ros.episodes.definitions import find_definition, parse_fields, typestore_of
+from frame_ros.episodes.layout import decode, stack_rows
+from frame_ros.episodes.mcap_reader import McapFile
+from frame_ros.episodes.other_storage import is_other_storage, read_other_storage
+from frame_ros.errors import BagError
+
+
+@dataclass
+class MessageTable:
+    """The messages of one topic, N of them, in recorded order.
+
+    received, published: (N,) ns. segments, offsets, lengths: (N,) where each one's bytes are.
+    """
+
+    received: NDArray[np.int64]
+    published: NDArray[np.int64]
+    segments: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    buffers: Any
+
+    def __len__(self) -> int:
+        return len(self.received)
+
+    def data(self, index: int) -> NDArray[np.uint8]:
+        """Returns the serialised bytes of one message."""
+        start = int(self.offsets[index])
+        buffer = self.buffers(int(self.segments[index]))
+        return buffer[start : start + int(self.lengths[index])]
+
+    def rows(self, indices: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
+        """Returns the first `size` bytes of several messages that are at least as long, (n, size)."""
+        result = np.empty((len(indices), size), np.uint8)
+        segments = self.segments[indices]
+        for segment in np.unique(segments):
+            is_here = segments == segment
+            buffer = self.buffers(int(segment))
+            windows = np.lib.stride_tricks.sliding_window_view(buffer, size)
+            result[is_here] = windows[self.offsets[indices[is_here]]]
+        return result
+
+
+@dataclass
+class Topic:
+    """A topic of a bag. types: its definition and all it contains; empty if unreadable, `reason` says why."""
+
+    name: str
+    message_type: str
+    definition: str
+    encoding: str
+    tables: list[MessageTable] = field(default_factory=list)
+    types: dict[str, Any] = field(default_factory=dict)
+    reason: str = ''
+
+    def __len__(self) -> int:
+        return sum(map(len, self.tables))
+
+
+class Bag:
+    """One bag: a folder, a `.partial` folder, or a single storage file.
+
+    topics: name -> Topic. metadata: facts that the recorder wrote. is_truncated: whether it was cut.
+    problems: what a person should know.
+
+    Raises:
+        BagError: the path is no bag, or of ROS 1.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.topics: dict[str, Topic] = {}
+        self.metadata: dict[str, str] = {}
+        self.problems: list[str] = []
+        self.sidecar: dict[str, Any] = {}
+        self.is_truncated = False
+        self._typestores: dict[str, Any] = {}
+        files = storage_files(self.path)
+        self._read_folder_metadata()
+        for file in files:
+            if is_other_storage(file):
+                self._add_other_storage(file)
+            else:
+                self._add_mcap(McapFile(file))
+        if self.path.name.endswith(PARTIAL_SUFFIX) and not self.is_truncated:
+            self.is_truncated = True
+            self.problems.append('the recorder was stopped before it finished this bag')
+        self._find_types()
+
+    @property
+    def name(self) -> str:
+        """The bag's name, without `.partial` and suffix."""
+        name = self.path.name if self.path.is_dir() else self.path.stem
+        return name.removesuffix(PARTIAL_SUFFIX)
+
+    @property
+    def message_count(self) -> int:
+        """Messages on all topics."""
+        return sum(map(len, self.topics.values()))
+
+    def received(self, topic: str) -> NDArray[np.int64]:
+        """Returns the receive times (N,), ns, of a topic."""
+        return np.concatenate([t.received for t in self._topic(topic).tables])
+
+    def columns(
+        self, topic: str, paths: Collection[str] | None = None
+    ) -> tuple[NDArray[np.int64], dict[str, NDArray]]:
+        """Returns receive times (T,), ns, and fields of a topic's readable messages; see `layout.decode`.
+
+        Messages that do not fit their definition are left out and reported in `problems`.
+
+        Raises:
+            BagError: there is no such topic, or its type is not readable.
+        """
+        found = self._topic(topic)
+        if not found.types:
+            raise BagError(f'{topic} cannot be read: {found.reason}')
+        received, parts, bad = [], [], []
+        for table in found.tables:
+            indices, columns = decode(
+                found.types,
+                found.message_type,
+                table,
+                paths,
+                lambda index, error: bad.append(str(error)),
+            )
+            received.append(table.received[indices])
+            parts.append(columns)
+        if bad:
+            self._report(f'{topic}: {len(bad)} unreadable messages left out (first: {bad[0]})')
+        return np.concatenate(received), _join(parts)
+
+    def messages(self, topic: str) -> Iterator[tuple[int, Any]]:
+        """Yields receive time (ns) and message, deserialised by `rosbags`, of a topic.
+
+        Raises:
+            BagError: there is no such topic, or its type is not readable.
+        """
+        found = self._topic(topic)
+        for received, data in self.raw(topic):
+            try:
+                yield received, self.deserialize(found, data)
+            except BagError as error:
+                self._report(f'{topic}: an unreadable message was left out ({error})')
+
+    def raw(self, topic: str) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+        """Yields receive time (ns) and serialised bytes of a topic."""
+        for table in self._topic(topic).tables:
+            for index in range(len(table)):
+                yield int(table.received[index]), table.data(index)
+
+    def deserialize(self, topic: Topic, data: NDArray[np.uint8]) -> Any:
+        """Returns one message of a topic as an object with the message's attributes.
+
+        Raises:
+            BagError: the bytes do not fit the definition.
+        """
+        if not topic.types:
+            raise BagError(f'{topic.name} cannot be read: {topic.reason}')
+        store = self._typestores.get(topic.message_type)
+        if store is None:
+            store = typestore_of(topic.message_type, topic.definition, topic.encoding)
+            self._typestores[topic.message_type] = store
+        try:
+            return store.deserialize_cdr(memoryview(data.tobytes()), topic.message_type)
+        except Exception as error:  # rosbags' generated code raises whatever the bytes lead it to
+            raise BagError(f'{topic.message_type}: {error}') from error
+
+    # -- opening -----------------------------------------------------------------------------------------------
+
+    def _topic(self, name: str) -> Topic:
+        if name not in self.topics:
+            raise BagError(f'{self.path} has no topic {name}; it has {", ".join(sorted(self.topics))}')
+        return self.topics[name]
+
+    def _report(self, text: str) -> None:
+        if text not in self.problems:
+            self.problems.append(text)
+
+    def _read_folder_metadata(self) -> None:
+        if not self.path.is_dir():
+            return
+        try:
+            text = (self.path / 'metadata.yaml').read_text(encoding='utf-8')
+            information = yaml.safe_load(text)['rosbag2_bagfile_information']
+            self.metadata.update(information.get('custom_data') or {})
+        except FileNotFoundError:
+            pass
+        except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as error:
+            self._report(f'metadata.yaml is damaged and was ignored ({type(error).__name__})')
+        try:
+            self.sidecar = json.loads((self.path / SIDECAR_NAME).read_text(encoding='utf-8'))
+            self.metadata.update(self.sidecar.get('metadata', {}))
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError, AttributeError, TypeError):
+            self._report(f'{SIDECAR_NAME} is damaged and was ignored')
+
+    def _add_mcap(self, file: McapFile) -> None:
+        self.metadata.update(file.metadata.get(METADATA_RECORD, {}))
+        self.problems += file.problems
+        if file.is_truncated:
+            self.is_truncated = True
+            self._report(
+                f'{file.path.name} was cut (killed recorder or incomplete copy): '
+                f'{len(file.rows)} messages could be read'
+            )
+        for identity, channel in file.channels.items():
+            rows = file.rows[file.rows['channel'] == identity]
+            if channel.encoding != 'cdr':
+                self._report(f'{channel.topic} is encoded as {channel.encoding!r}, not cdr: left out')
+                continue
+            table = MessageTable(
+                rows['received'], rows['published'], rows['segment'], rows['offset'], rows['length'], file.buffer
+            )
+            self._add_table(
+                channel.topic, channel.message_type, channel.definition, channel.schema_encoding, table
+            )
+
+    def _add_other_storage(self, file: Path) -> None:
+        parts, problems, custom = read_other_storage(self.path, file)
+        self.problems += problems
+        self.metadata.update(custom)
+        for part in parts:
+            received = np.array(part.received, np.int64)
+            lengths = np.array(part.lengths, np.int64)
+            table = MessageTable(
+                received,
+                received,
+                np.zeros(len(received), np.int64),
+                np.cumsum(lengths) - lengths,
+                lengths,
+                part.buffer,
+            )
+            self._add_table(part.topic, part.message_type, part.definition, part.encoding, table)
+
+    def _add_table(
+        self, name: str, message_type: str, definition: str, encoding: str, table: MessageTable
+    ) -> None:
+        topic = self.topics.setdefault(name, Topic(name, message_type, definition, encoding))
+        if topic.message_type != message_type:
+            self._report(f'{name} has two types: {topic.message_type}, and {message_type}, left out')
+            return
+        topic.tables.append(table)
+
+    def _find_types(self) -> None:
+        parsed: dict[tuple[str, str], dict[str, Any]] = {}
+        for topic in self.topics.values():
+            try:
+                if not topic.definition:
+                    topic.definition = find_definition(topic.message_type).text
+                    topic.encoding = 'ros2msg'
+                key = (topic.message_type, topic.definition)
+                if key not in parsed:
+                    parsed[key] = parse_fields(*key, topic.encoding)
+                topic.types = parsed[key]
+                if topic.message_type not in topic.types:
+                    raise BagError(f'its definition does not define {topic.message_type}')
+            except BagError as error:
+                topic.types, topic.reason = {}, str(error)
+                self._report(f'{topic.name} cannot be read: {error}')
+
+
+def _join(parts: list[dict[str, NDArray]]) -> dict[str, NDArray]:
+    filled = [part for part in parts if part]
+    if len(filled) < 2:
+        return filled[0] if filled else {}
+    return {path: stack_rows([part[path] for part in filled]) for path in filled[0]}
+
+
+def _natural(path: Path) -> list[Any]:
+    return [int(part) if part.isdigit() else part for part in re.split(r'(\d+)', path.name)]
+
+
+def storage_files(path: Path) -> list[Path]:
+    """Returns the storage files of a bag in the order of recording.
+
+    Raises:
+        BagError: the path is missing, a ROS 1 bag, a folder without storage files, or a file of no known kind.
+    """
+    if not path.exists():
+        raise BagError(f'{path} does not exist')
+    if path.is_file():
+        if path.suffix == '.bag':
+            raise BagError(f'{path} is a ROS 1 bag; convert it first: `rosbags-convert --src {path.name}`')
+        if path.suffix != '.mcap' and not is_other_storage(path):
+            raise BagError(f'{path} is no bag: expected a bag folder, an .mcap or a .db3 file')
+        return [path]
+    files = sorted(path.glob('*.mcap'), key=_natural)
+    others = sorted((f for f in path.iterdir() if is_other_storage(f)), key=_natural)
+    # The whole of another storage is read at once, through its first file.
+    files = files or others[:1]
+    if not files:
+        ros1 = next(path.glob('*.bag'), None)
+        if ros1 is not None:
+            raise BagError(f'{ros1} is a ROS 1 bag; convert it first: `rosbags-convert --src {ros1.name}`')
+        raise BagError(f'{path} is no bag: it holds no .mcap or .db3 file')
+    return files
+
+
+def find_bags(path: str | Path) -> list[Path]:
+    """Returns the bags at a path: itself, or those in the folder, sorted by name.
+
+    Raises:
+        BagError: there is none.
+    """
+    path = Path(path)
+    if not path.is_dir():
+        storage_files(path)
+        return [path]
+    has_subfolders = any(_is_bag_folder(child) for child in path.iterdir() if child.is_dir())
+    if _is_bag_folder(path) and not has_subfolders:
+        return [path]
+    bags = [child for child in path.iterdir() if child.is_dir() and _is_bag_folder(child)]
+    if not bags:
+        storage_files(path)
+    return sorted(bags, key=_natural)
+
+
+def _is_bag_folder(path: Path) -> bool:
+    names = [child.name for child in path.iterdir()]
+    return 'metadata.yaml' in names or any(
+        name.endswith(('.mcap', '.db3')) for name in names
+    )

@@ -1,0 +1,276 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""One rosbag2 bag (MCAP storage) per episode, as `ros2 bag` and `rosbags` read it.
+
+While it grows the bag is the folder `<name>.partial`; finished, it is renamed to `<name>`. Each has
+`<name>_0.mcap` and the sidecar `episode.json`; a finished one also `metadata.yaml`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import yaml
+
+from frame_ros.episodes.definitions import MessageDefinition, find_definition
+from frame_ros.episodes.mcap_writer import McapWriter
+from frame_ros.errors import BagError
+
+PARTIAL_SUFFIX = '.partial'
+SIDECAR_NAME = 'episode.json'
+METADATA_RECORD = 'frame_ros'
+METADATA_VERSION = 9
+INFINITE = {'sec': 9223372036, 'nsec': 854775807}
+
+
+@dataclass(frozen=True)
+class TopicQos:
+    """The quality of service that a publisher offers, in rosbag2's words."""
+
+    reliability: str = 'reliable'
+    durability: str = 'volatile'
+    history: str = 'keep_last'
+    depth: int = 10
+    liveliness: str = 'automatic'
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns it as metadata.yaml, version 9, has it."""
+        return {
+            'history': self.history,
+            'depth': self.depth,
+            'reliability': self.reliability,
+            'durability': self.durability,
+            'deadline': dict(INFINITE),
+            'lifespan': dict(INFINITE),
+            'liveliness': self.liveliness,
+            'liveliness_lease_duration': dict(INFINITE),
+            'avoid_ros_namespace_conventions': False,
+        }
+
+
+@dataclass
+class _Topic:
+    name: str
+    definition: MessageDefinition
+    qos: list[TopicQos] = field(default_factory=list)
+
+
+class BagWriter:
+    """Writes one bag.
+
+    Args:
+        folder: the finished bag's folder; its parent is made if missing.
+        metadata: facts about the episode, written into the bag and the sidecar at once, so that a cut bag has them.
+        chunk_size: bytes after which data is handed to the operating system.
+        flush_period: s after which it is, if `flush_if_due` or `write` is called often enough.
+
+    Raises:
+        BagError: the folder, or its partial form, exists or cannot be made.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        metadata: Mapping[str, object] | None = None,
+        chunk_size: int = 4 << 20,
+        flush_period: float = 0.25,
+    ) -> None:
+        self.folder = Path(folder)
+        self.partial = self.folder.with_name(self.folder.name + PARTIAL_SUFFIX)
+        self._file_name = f'{self.folder.name}_0.mcap'
+        self._topics: dict[int, _Topic] = {}
+        self._schemas: dict[str, int] = {}
+        self._is_finished = False
+        self.metadata = _texts(metadata or {})
+        if self.folder.exists() or self.partial.exists():
+            raise BagError(f'{self.folder} (or its {PARTIAL_SUFFIX} form) exists: nothing is overwritten')
+        try:
+            self.partial.mkdir(parents=True)
+            self._mcap = McapWriter(
+                self.partial / self._file_name, chunk_size=chunk_size, flush_period=flush_period
+            )
+        except OSError as error:
+            raise BagError(f'cannot make the bag {self.partial}: {error}') from error
+        self._mcap.add_metadata(METADATA_RECORD, self.metadata)
+        self._write_sidecar('recording', {})
+
+    @property
+    def size(self) -> int:
+        """Bytes so far."""
+        return self._mcap.size
+
+    def counts(self) -> dict[str, int]:
+        """Returns topic -> messages written so far."""
+        return {topic.name: self._mcap.counts[channel] for channel, topic in self._topics.items()}
+
+    def add_topic(
+        self,
+        topic: str,
+        message_type: str,
+        definition: MessageDefinition | None = None,
+        qos: Sequence[TopicQos] = (TopicQos(),),
+    ) -> int:
+        """Returns the channel number of a new topic.
+
+        Args:
+            topic: its absolute name.
+            message_type: 'package/msg/Name'.
+            definition: where the caller has it already; otherwise it is looked for.
+            qos: that of each publisher.
+
+        Raises:
+            BagError: the type's definition is not found.
+        """
+        found = definition or find_definition(message_type)
+        if message_type not in self._schemas:
+            self._schemas[message_type] = self._mcap.add_schema(
+                message_type, 'ros2msg', found.text.encode()
+            )
+        offered = _yaml([profile.to_dict() for profile in qos]) if qos else ''
+        channel = self._mcap.add_channel(
+            topic,
+            self._schemas[message_type],
+            {'offered_qos_profiles': offered, 'topic_type_hash': found.type_hash},
+        )
+        self._topics[channel] = _Topic(topic, found, list(qos))
+        return channel
+
+    def write(
+        self, channel: int, received: int, data: bytes | memoryview, published: int = 0
+    ) -> None:
+        """Adds one serialised message (CDR). received, published: ns; published 0: unknown.
+
+        Raises:
+            OSError: the disk is full or gone.
+        """
+        self._mcap.write(channel, received, data, published)
+
+    def flush(self) -> None:
+        """Hands everything written so far to the operating system."""
+        self._mcap.flush()
+
+    def flush_if_due(self) -> None:
+        """Does so if the oldest message not handed over is older than the flush period."""
+        self._mcap.flush_if_due()
+
+    def finish(self, metadata: Mapping[str, object] | None = None, **facts: Any) -> Path:
+        """Closes the bag, writes its metadata and gives it its final name.
+
+        Args:
+            metadata: facts known only now (outcome, notes), added to those given at the start.
+            facts: further entries of the sidecar.
+
+        Returns:
+            The bag's folder.
+
+        Raises:
+            BagError: something cannot be written; what is there stays in the partial folder.
+        """
+        self.metadata.update(_texts(metadata or {}))
+        try:
+            self._mcap.flush()
+            self._mcap.add_metadata(METADATA_RECORD, self.metadata)
+            information = self._information()
+            self._mcap.add_metadata('rosbag2', {'serialized_metadata': _yaml(information)})
+            self._mcap.finish()
+            text = _yaml({'rosbag2_bagfile_information': information})
+            _replace(self.partial / 'metadata.yaml', text)
+            self._write_sidecar('finished', facts)
+            os.replace(self.partial, self.folder)
+        except OSError as error:
+            self.close()
+            raise BagError(f'cannot finish the bag {self.partial}: {error}') from error
+        self._is_finished = True
+        return self.folder
+
+    def close(self) -> None:
+        """Lets go of the file. Not finished, it stays as `<name>.partial`."""
+        if not self._is_finished:
+            self._mcap.close()
+
+    def __enter__(self) -> BagWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is None and not self._is_finished:
+            self.finish()
+        self.close()
+
+    def _information(self) -> dict[str, Any]:
+        start = self._mcap.start or 0
+        times = {
+            'duration': {'nanoseconds': max(0, self._mcap.end - start)},
+            'starting_time': {'nanoseconds_since_epoch': start},
+        }
+        count = self._mcap.message_count
+        return {
+            'version': METADATA_VERSION,
+            'storage_identifier': 'mcap',
+            **times,
+            'message_count': count,
+            'topics_with_message_count': [
+                {'topic_metadata': _topic_metadata(topic), 'message_count': self._mcap.counts[channel]}
+                for channel, topic in self._topics.items()
+            ],
+            'compression_format': '',
+            'compression_mode': '',
+            'relative_file_paths': [self._file_name],
+            'files': [{'path': self._file_name, **times, 'message_count': count}],
+            'custom_data': self.metadata or None,
+            'ros_distro': os.environ.get('ROS_DISTRO', 'jazzy'),
+        }
+
+    def _write_sidecar(self, state: str, facts: Mapping[str, Any]) -> None:
+        topics = {
+            topic.name: {
+                'type': topic.definition.message_type,
+                'messages': self._mcap.counts[channel],
+            }
+            for channel, topic in self._topics.items()
+        }
+        content = {'state': state, 'metadata': self.metadata, 'topics': topics, **facts}
+        _replace(self.partial / SIDECAR_NAME, json.dumps(content, indent=2) + '\n')
+
+
+def _topic_metadata(topic: _Topic) -> dict[str, Any]:
+    return {
+        'name': topic.name,
+        'type': topic.definition.message_type,
+        'serialization_format': 'cdr',
+        'offered_qos_profiles': [qos.to_dict() for qos in topic.qos],
+        'type_description_hash': topic.definition.type_hash,
+    }
+
+
+def _texts(values: Mapping[str, object]) -> dict[str, str]:
+    return {str(key): str(value) for key, value in values.items()}
+
+
+def _yaml(content: Any) -> str:
+    return yaml.dump(content, Dumper=_PlainDumper, sort_keys=False, allow_unicode=True)
+
+
+class _PlainDumper(yaml.SafeDumper):
+    """YAML without anchors: rosbag2's reader is plain."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Never refers back to an equal value."""
+        return True
+
+
+def _replace(path: Path, text: str) -> None:
+    """Writes a small file whole or not at all."""
+    temporary = path.with_name(path.name + '.tmp')
+    temporary.write_text(text, encoding='utf-8')
+    os.replace(temporary, path)

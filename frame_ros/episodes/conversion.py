@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Messages to values, duck-typed: a live rclpy message and one deserialised from a bag give the same numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.episodes.data import Event, EventType, Outcome
+from frame_ros.errors import ValueRangeError
+
+NANOSECONDS = 1_000_000_000
+
+# Facts of START that have their own field in EpisodeEvent.msg; as attributes they keep the field's name.
+EVENT_TEXT_FIELDS = ('instruction', 'object', 'policy', 'checkpoint', 'operator_name')
+
+INFERENCE_FIELDS = (
+    'sequence',
+    'latency',
+    'preprocess',
+    'forward',
+    'postprocess',
+    'transport',
+    'cpu_time',
+    'memory_rss',
+    'memory_device',
+    'queue_depth',
+    'stalls',
+    'chunk_overlap',
+    'sample_count',
+)
+
+
+def stamp_ns(stamp: Any) -> int:
+    """Returns a builtin_interfaces/Time (or Duration) as integer nanoseconds."""
+    return int(stamp.sec) * NANOSECONDS + int(stamp.nanosec)
+
+
+def pose_values(message: Any) -> tuple[float, float, float, float, float, float, float]:
+    """Returns position (m) and quaternion of a PoseStamped as x, y, z, qx, qy, qz, qw."""
+    position, orientation = message.pose.position, message.pose.orientation
+    return (
+        position.x,
+        position.y,
+        position.z,
+        orientation.x,
+        orientation.y,
+        orientation.z,
+        orientation.w,
+    )
+
+
+def action_values(message: Any) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    """Returns the names (D) and positions (D,) (rad or m) of a JointState.
+
+    Names and positions of different length are returned as they are: whoever uses them decides.
+    """
+    return tuple(message.name), np.array(message.position, dtype=np.float64)
+
+
+def contact_values(message: Any) -> tuple[bool, bool, float]:
+    """Returns in_contact, in_collision and force (N, NaN if not measured) of a ContactState."""
+    return bool(message.in_contact), bool(message.in_collision), float(message.force)
+
+
+def proximity_values(message: Any) -> tuple[float]:
+    """Returns the distance (m, NaN if not measured) of a Proximity message."""
+    return (float(message.distance),)
+
+
+def inference_values(message: Any) -> dict[str, float]:
+    """Returns the timing and memory fields of a PolicyInference by name, `observation_age`, and the counts.
+
+    observation_age: s, request_stamp - observation_stamp; NaN if either is zero (unset).
+    """
+    values = {name: float(getattr(message, name)) for name in INFERENCE_FIELDS}
+    request, observation = stamp_ns(message.request_stamp), stamp_ns(message.observation_stamp)
+    is_known = request != 0 and observation != 0
+    values['observation_age'] = (request - observation) / NANOSECONDS if is_known else float('nan')
+    values['sequence'] = int(message.sequence)
+    values['token_count'] = len(message.token_max_probability)
+    values['sample_count'] = int(message.sample_count)
+    return values
+
+
+def event(message: Any) -> Event:
+    """Returns an EpisodeEvent as data.Event; the text fields of START that are not empty become attributes.
+
+    Raises:
+        ValueRangeError: the kind or outcome is none of those in EpisodeEvent.msg.
+    """
+    try:
+        kind, outcome = EventType(int(message.type)), Outcome(int(message.outcome))
+    except ValueError as error:
+        raise ValueRangeError(
+            f'EpisodeEvent with type {message.type} and outcome {message.outcome}: '
+            'known are the constants of EpisodeEvent.msg'
+        ) from error
+    attributes = {name: getattr(message, name) for name in EVENT_TEXT_FIELDS}
+    attributes = {name: str(value) for name, value in attributes.items() if value}
+    attributes.update((str(pair.key), str(pair.value)) for pair in message.attributes)
+    return Event(
+        stamp=stamp_ns(message.header.stamp),
+        type=kind,
+        episode_id=str(message.episode_id),
+        outcome=outcome,
+        operation=int(message.operation),
+        source=str(message.source),
+        text=str(message.text),
+        attributes=attributes,
+    )

@@ -1,0 +1,177 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Message definitions of installed packages, in the form that rosbag2 stores them: full text and type hash."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from frame_ros.errors import BagError
+
+SEPARATOR = '=' * 80
+FIELD_TYPE = re.compile(r'^\s*([A-Za-z][A-Za-z0-9_/]*)(?:<=\d+)?(?:\[[^\]]*\])?\s+[A-Za-z]')
+TYPE_NAME = re.compile(r'([A-Za-z][A-Za-z0-9_]*)/(?:(msg|srv|action)/)?([A-Za-z][A-Za-z0-9_]*)')
+PRIMITIVES = frozenset(
+    'bool byte char float32 float64 int8 uint8 int16 uint16 int32 uint32 int64 uint64 string wstring'.split()
+)
+
+
+@dataclass(frozen=True)
+class MessageDefinition:
+    """One message type as a bag stores it.
+
+    message_type: 'package/msg/Name'. text: its .msg file, then each dependency behind a `MSG: package/Name` line.
+    type_hash: RIHS01 hash of REP-2011.
+    """
+
+    message_type: str
+    text: str
+    type_hash: str
+
+
+def find_definition(message_type: str) -> MessageDefinition:
+    """Returns the definition of a type of any installed package, else of those that `rosbags` knows.
+
+    Packages are looked for in `share/` of each prefix in AMENT_PREFIX_PATH; frame_ros's own files also beside the code.
+
+    Raises:
+        BagError: no definition is found, or one of its dependencies has none.
+    """
+    return _find_definition(message_type, os.environ.get('AMENT_PREFIX_PATH', ''))
+
+
+@lru_cache(maxsize=512)
+def _find_definition(message_type: str, prefix_path: str) -> MessageDefinition:
+    path = _definition_file(message_type, prefix_path)
+    if path is None:
+        return _known_definition(message_type)
+    text = ('\n' + SEPARATOR + '\n').join(_full_text(message_type, path, prefix_path))
+    return MessageDefinition(message_type, text, _type_hash(message_type, path, text))
+
+
+def _definition_file(message_type: str, prefix_path: str) -> Path | None:
+    match = TYPE_NAME.fullmatch(message_type)
+    if match is None:
+        raise BagError(f'{message_type!r} is not the name of a message type, like std_msgs/msg/String')
+    package, kind, name = match[1], match[2] or 'msg', match[3]
+    for folder in _share_folders(package, prefix_path):
+        path = folder / kind / f'{name}.msg'
+        if path.is_file():
+            return path
+    return None
+
+
+def _share_folders(package: str, prefix_path: str) -> Iterator[Path]:
+    for prefix in filter(None, prefix_path.split(os.pathsep)):
+        yield Path(prefix) / 'share' / package
+    if package == 'frame_ros':
+        yield Path(__file__).resolve().parents[2]
+        yield Path(sys.prefix) / 'share' / package
+
+
+def _full_text(message_type: str, path: Path, prefix_path: str) -> list[str]:
+    """The type's own text, then those of all its dependencies, depth first, each once."""
+    texts = [path.read_text(encoding='utf-8')]
+    seen = {_short_name(message_type)}
+
+    def append_dependencies(text: str, package: str) -> None:
+        for name in _dependencies(text, package):
+            if name in seen:
+                continue
+            seen.add(name)
+            found = _definition_file(name, prefix_path)
+            if found is None:
+                raise BagError(f'{message_type} needs {name}, whose definition is not installed')
+            content = found.read_text(encoding='utf-8')
+            texts.append(f'MSG: {name}\n{content}')
+            append_dependencies(content, name.split('/')[0])
+
+    append_dependencies(texts[0], message_type.split('/')[0])
+    return texts
+
+
+def _dependencies(text: str, package: str) -> list[str]:
+    names: list[str] = []
+    for line in text.splitlines():
+        match = FIELD_TYPE.match(line.split('#')[0])
+        if match is None or match[1] in PRIMITIVES:
+            continue
+        name = match[1] if '/' in match[1] else f'{package}/{match[1]}'
+        names.append(_short_name(name))
+    return names
+
+
+def _short_name(message_type: str) -> str:
+    parts = message_type.split('/')
+    return f'{parts[0]}/{parts[-1]}'
+
+
+def _type_hash(message_type: str, path: Path, text: str) -> str:
+    """The hash that rosidl wrote beside the definition; computed where it wrote none."""
+    try:
+        hashes = json.loads(path.with_suffix('.json').read_text())['type_hashes']
+        return {entry['type_name']: entry['hash_string'] for entry in hashes}[message_type]
+    except (OSError, ValueError, KeyError, TypeError):
+        return typestore_of(message_type, text).hash_rihs01(message_type)
+
+
+def _known_definition(message_type: str) -> MessageDefinition:
+    from rosbags.typesys import Stores, get_typestore
+
+    store = get_typestore(Stores.ROS2_JAZZY)
+    if message_type not in store.fielddefs:
+        raise BagError(
+            f'no definition of {message_type}: its package is in no prefix of AMENT_PREFIX_PATH; '
+            'source the workspace that has it'
+        )
+    text, _ = store.generate_msgdef(message_type, ros_version=2)
+    return MessageDefinition(message_type, text, store.hash_rihs01(message_type))
+
+
+def typestore_of(message_type: str, text: str, encoding: str = 'ros2msg') -> Any:
+    """Returns a rosbags typestore with the types of one stored definition.
+
+    Raises:
+        BagError: the text is not a message definition.
+    """
+    from rosbags.typesys import Stores, get_typestore
+
+    store = get_typestore(Stores.EMPTY)
+    store.register(parse_fields(message_type, text, encoding))
+    return store
+
+
+def parse_fields(message_type: str, text: str, encoding: str = 'ros2msg') -> dict[str, Any]:
+    """Returns type name -> (constants, fields), as rosbags describes them, for a type and all that it contains.
+
+    Raises:
+        BagError: the text is not a message definition, or its encoding is neither ros2msg nor ros2idl.
+    """
+    from rosbags.typesys import TypesysError, get_types_from_idl, get_types_from_msg
+
+    try:
+        if encoding == 'ros2msg':
+            return get_types_from_msg(text, message_type)
+        if encoding in ('ros2idl', 'omgidl'):
+            types: dict[str, Any] = {}
+            for part in _idl_parts(text):
+                types.update(get_types_from_idl(part))
+            return types
+    except (TypesysError, ValueError, KeyError, IndexError) as error:
+        raise BagError(f'the definition of {message_type} in the bag cannot be read: {error}') from error
+    raise BagError(f'the definition of {message_type} is in {encoding!r}; known are ros2msg and ros2idl')
+
+
+def _idl_parts(text: str) -> list[str]:
+    marker = SEPARATOR + '\nIDL: '
+    if not text.startswith(marker):
+        return [text]
+    return [part.split('\n', 1)[1] for part in text.split(marker)[1:]]

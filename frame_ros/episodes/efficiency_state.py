@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""How fast and how steadily the policy has run so far in an episode."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from frame_ros.metrics import ControlRate, LatencyStatistics, RunningMean
+
+NAN = math.nan
+PARTS = ('preprocess', 'forward', 'postprocess', 'transport')
+
+
+class EfficiencyState:
+    """Takes inferences and control ticks, and gives the values of EfficiencyMetrics at a step."""
+
+    def __init__(self) -> None:
+        self._latency = LatencyStatistics()
+        self._rate = ControlRate()
+        self._parts = [RunningMean() for _ in PARTS]
+        self._cpu_time = RunningMean()
+        self.reset()
+
+    def reset(self) -> None:
+        """Starts a new episode."""
+        for statistic in (self._latency, self._rate, self._cpu_time, *self._parts):
+            statistic.reset()
+        self._memory = NAN
+        self._last: tuple = (NAN, NAN, NAN)
+        self._stalls = 0
+        self._inference_row: tuple = (NAN,) * 10 + (0, NAN, NAN)
+
+    def update_inference(self, values: dict[str, Any]) -> None:
+        """values: as `conversion.inference_values` gives them; what is NaN is left out of the means."""
+        latency = values['latency']
+        if math.isfinite(latency):
+            self._latency.update(latency)
+        for part, mean in zip(PARTS, self._parts):
+            if math.isfinite(values[part]):
+                mean.update(values[part])
+        if math.isfinite(values['cpu_time']):
+            self._cpu_time.update(values['cpu_time'])
+        self._update_memory(values['memory_rss'], values['memory_device'])
+        self._stalls += int(values['stalls'])
+        self._last = (values['observation_age'], values['queue_depth'], values['chunk_overlap'])
+        statistics = self._latency
+        self._inference_row = (
+            statistics.mean, latency, statistics.p50, statistics.p95, statistics.p99, statistics.jitter,
+            *(mean.value for mean in self._parts),
+            statistics.count, self._cpu_time.value, self._memory,
+        )  # fmt: skip
+
+    def _update_memory(self, resident: float, device: float) -> None:
+        used = resident + (device if math.isfinite(device) else 0.0)
+        if math.isfinite(used) and not self._memory >= used:
+            self._memory = used
+
+    def update_step(self, stamp: int) -> None:
+        """stamp: ns, of the executed action."""
+        self._rate.update(stamp)
+
+    def values(self) -> tuple:
+        """The row of EFFICIENCY_FIELDS behind step and time."""
+        rate = self._rate
+        return (
+            *self._inference_row,
+            rate.mean, rate.now, rate.worst,
+            *self._last,
+            self._stalls,
+        )  # fmt: skip

@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""rosbag2 bags in storage other than plain MCAP (sqlite3, compressed files), read through `rosbags`."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.errors import BagError
+
+SUFFIXES = ('.db3', '.db3.zstd', '.mcap.zstd')
+
+
+@dataclass
+class OtherTopic:
+    """One topic: times and sizes of its messages, and a buffer that holds them one behind the other, read when asked."""
+
+    topic: str
+    message_type: str
+    definition: str
+    encoding: str
+    received: list[int]
+    lengths: list[int]
+    buffer: Callable[[int], NDArray[np.uint8]]
+
+
+def is_other_storage(path: Path) -> bool:
+    """Whether a file is of a kind that this module reads."""
+    return path.name.endswith(SUFFIXES)
+
+
+def read_other_storage(path: Path, file: Path) -> tuple[list[OtherTopic], list[str], dict[str, str]]:
+    """Returns the topics, problems and custom data of a bag.
+
+    Args:
+        path: the bag. file: its first storage file, read alone if the bag has no metadata.yaml.
+
+    Raises:
+        BagError: it cannot be read.
+    """
+    problems: list[str] = []
+    source = path
+    if path.is_dir() and not (path / 'metadata.yaml').exists():
+        source = file
+        problems.append(f'metadata.yaml is missing: only {file.name} was read')
+    topics = []
+    with _open(source) as reader:
+        custom = dict(reader.storage.metadata.custom or {})
+        for connection in reader.connections:
+            received, lengths = [], []
+            for _, stamp, data in reader.messages(connections=[connection]):
+                received.append(stamp)
+                lengths.append(len(data))
+            encoding = {'MSG': 'ros2msg', 'IDL': 'ros2idl'}.get(connection.msgdef.format.name, '')
+            topics.append(
+                OtherTopic(
+                    connection.topic,
+                    connection.msgtype,
+                    connection.msgdef.data,
+                    encoding,
+                    received,
+                    lengths,
+                    _buffer(source, connection.id),
+                )
+            )
+    return topics, problems, custom
+
+
+@contextmanager
+def _open(source: Path) -> Iterator[Any]:
+    from rosbags.rosbag2 import Reader, ReaderError
+
+    try:
+        with Reader(source) as reader:
+            yield reader
+    except (ReaderError, sqlite3.Error, OSError, ValueError, KeyError) as error:
+        raise BagError(f'{source} cannot be read: {error}') from error
+
+
+def _buffer(source: Path, connection_id: int) -> Callable[[int], NDArray[np.uint8]]:
+    @lru_cache(maxsize=1)
+    def load(segment: int) -> NDArray[np.uint8]:
+        with _open(source) as reader:
+            chosen = [c for c in reader.connections if c.id == connection_id]
+            data = b''.join(bytes(data) for _, _, data in reader.messages(connections=chosen))
+        return np.frombuffer(data, np.uint8)
+
+    return load

@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What contacts and distances have amounted to so far in an episode."""
+
+from __future__ import annotations
+
+import math
+
+from frame_ros.episodes.pipeline_config import PipelineConfig
+from frame_ros.episodes.stamps import SECOND
+from frame_ros.metrics import ObstacleProximity, RiskFactor
+
+NAN = math.nan
+
+
+class SafetyState:
+    """Takes contacts and distances one by one, and gives the values of SafetyMetrics at a step."""
+
+    def __init__(self, config: PipelineConfig) -> None:
+        self._config = config
+        self._contact_age = int(config.max_contact_age * SECOND)
+        self._distance_age = int(config.max_distance_age * SECOND)
+        self._proximity = ObstacleProximity()
+        self._risk = RiskFactor(floor=config.risk_floor)
+        self.reset()
+
+    def reset(self) -> None:
+        """Starts a new episode. A contact that is already there counts from its first sample on."""
+        self._proximity.reset()
+        self._risk.reset()
+        self.collisions = 0
+        self.in_contact = self.in_collision = False
+        self._contact_stamp: int | None = None
+        self._force_stamp: int | None = None
+        self.peak_force = NAN
+        self._force_squares = 0.0
+        self._force_samples = 0
+        self.distance = self.closing_speed = self.moving_distance = NAN
+        self._distance_stamp: int | None = None
+        self.near_zone_time = NAN
+        self.is_moving = False
+
+    def update_contact(self, stamp: int, value: tuple[bool, bool, float]) -> None:
+        """value: in_contact, in_collision, force (N, NaN if not measured)."""
+        in_contact, in_collision, force = value
+        if in_collision and not self.in_collision:
+            self.collisions += 1
+        self.in_contact, self.in_collision = in_contact, in_collision
+        self._contact_stamp = stamp
+        if force == force:
+            self.peak_force = force if not self.peak_force >= force else self.peak_force
+            if in_contact:
+                self._force_squares += force * force
+                self._force_samples += 1
+
+    def update_distance(self, stamp: int, distance: float) -> None:
+        """distance: m. One that was not measured (NaN) ends what can be said of closing in."""
+        last, last_stamp = self.distance, self._distance_stamp
+        self.distance = distance
+        self.closing_speed = NAN
+        if distance != distance:
+            return
+        self._distance_stamp = stamp
+        self._proximity.update(distance)
+        self._risk.update(distance)
+        if self.near_zone_time != self.near_zone_time:
+            self.near_zone_time = 0.0
+        if self.is_moving and not self.moving_distance <= distance:
+            self.moving_distance = distance
+        if last == last and last_stamp is not None and stamp - last_stamp <= self._distance_age:
+            dt = (stamp - last_stamp) / SECOND
+            self.closing_speed = (last - distance) / dt
+            if distance < self._config.near_distance:
+                self.near_zone_time += dt
+
+    def values(self, stamp: int, steps: int, time: float, path_length: float, lagging: int) -> tuple:
+        """The row of SAFETY_FIELDS behind step and time; `lagging`: bits of QualityMetrics.LAGGING_*."""
+        return self._contact_values(stamp, steps, time, path_length, lagging) + self._distance_values(
+            stamp, lagging
+        )
+
+    def _contact_values(
+        self, stamp: int, steps: int, time: float, path_length: float, lagging: int
+    ) -> tuple:
+        newest = self._contact_stamp
+        if newest is None or stamp - newest > self._contact_age or lagging & 2:
+            return (NAN, NAN, NAN, self.collisions, False, False)
+        collisions = self.collisions
+        return (
+            collisions / steps,
+            collisions / time if time > 0 else NAN,
+            collisions / path_length if path_length > 0 else NAN,
+            collisions,
+            self.in_contact,
+            self.in_collision,
+        )
+
+    def _distance_values(self, stamp: int, lagging: int) -> tuple:
+        newest = self._distance_stamp
+        distance, closing = self.distance, self.closing_speed
+        if newest is None or stamp - newest > self._distance_age or lagging & 4:
+            distance = closing = NAN
+        samples = self._force_samples
+        return (
+            self._proximity.value,
+            self._risk.value,
+            distance,
+            self.near_zone_time,
+            closing,
+            distance / closing if closing > 0 else NAN,
+            self.moving_distance,
+            self.peak_force,
+            math.sqrt(self._force_squares / samples) if samples else NAN,
+        )

@@ -1,0 +1,229 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which topic of a bag plays which role, and its messages as a Stream of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.episodes import conversion
+from frame_ros.episodes.bag_reader import Bag
+from frame_ros.episodes.data import Event, Stream
+from frame_ros.errors import BagError, FrameRosError
+
+SECOND = 1_000_000_000
+EVENT_TYPE = 'frame_ros/msg/EpisodeEvent'
+
+# Role -> topics that can play it, the preferred first.
+ROLE_TOPICS: dict[str, tuple[str, ...]] = {
+    'pose': ('ee_pose',),
+    'action': ('joint_commands',),
+    'contact': ('contact', 'ground_truth/contact'),
+    'proximity': ('proximity', 'ground_truth/proximity'),
+    'inference': ('policy_inference',),
+    'joint_states': ('joint_states',),
+    'event': ('episode_events',),
+}
+LIVE_TOPICS: dict[str, tuple[str, ...]] = {
+    'quality': ('quality_metrics',),
+    'safety': ('safety_metrics',),
+    'efficiency': ('efficiency_metrics',),
+    'confidence': ('confidence_metrics',),
+}
+ROLE_TYPES = {
+    'pose': 'geometry_msgs/msg/PoseStamped',
+    'action': 'sensor_msgs/msg/JointState',
+    'contact': 'frame_ros/msg/ContactState',
+    'proximity': 'frame_ros/msg/Proximity',
+    'inference': 'frame_ros/msg/PolicyInference',
+    'joint_states': 'sensor_msgs/msg/JointState',
+    'event': EVENT_TYPE,
+    'quality': 'frame_ros/msg/QualityMetrics',
+    'safety': 'frame_ros/msg/SafetyMetrics',
+    'efficiency': 'frame_ros/msg/EfficiencyMetrics',
+    'confidence': 'frame_ros/msg/ConfidenceMetrics',
+}
+POSITION = tuple(f'pose.position.{axis}' for axis in 'xyz')
+ORIENTATION = tuple(f'pose.orientation.{axis}' for axis in 'xyzw')
+# Role -> value name -> field. Sequences also give `<value name>_count`.
+JOINTS = {'names': 'name', 'positions': 'position', 'velocities': 'velocity', 'efforts': 'effort'}
+ROLE_FIELDS: dict[str, dict[str, str]] = {
+    'action': {'names': 'name', 'positions': 'position'},
+    'joint_states': JOINTS,
+    'contact': {name: name for name in ('in_contact', 'in_collision', 'force')},
+    'proximity': {'distance': 'distance'},
+    'inference': {name: name for name in conversion.INFERENCE_FIELDS},
+}
+INFERENCE_TIMES = ('request_stamp', 'observation_stamp')
+
+
+class TopicMap:
+    """The topic of each role in one bag.
+
+    Args:
+        bag: the bag.
+        namespace: namespace of the robot, '' for none; None: the one with most roles.
+        topics: role or kind -> absolute topic, over what is found.
+
+    namespaces: those in which the bag has poses, actions, joint states or live metrics.
+    """
+
+    def __init__(
+        self, bag: Bag, namespace: str | None = None, topics: Mapping[str, str] | None = None
+    ) -> None:
+        self._given = dict(topics or {})
+        self._names = [name for name, topic in bag.topics.items() if len(topic)]
+        self.namespaces = self._find_namespaces()
+        if namespace is None:
+            namespace = self._fullest()
+        self.namespace = '/' + namespace.strip('/') if namespace.strip('/') else ''
+
+    def find(self, role: str) -> str | None:
+        """Returns the topic of a role or kind; None if the bag has none. What all robots share is at the root."""
+        if role in self._given:
+            return self._given[role] if self._given[role] in self._names else None
+        candidates = ROLE_TOPICS.get(role) or LIVE_TOPICS[role]
+        for prefix in dict.fromkeys((self.namespace, '' if role == 'event' else self.namespace)):
+            for name in candidates:
+                if f'{prefix}/{name}' in self._names:
+                    return f'{prefix}/{name}'
+        return None
+
+    def _find_namespaces(self) -> list[str]:
+        marks = ('ee_pose', 'joint_commands', 'joint_states', 'policy_inference', 'quality_metrics')
+        found = {n[: -len(mark) - 1] for n in self._names for mark in marks if n.endswith('/' + mark)}
+        return sorted(found)
+
+    def _fullest(self) -> str:
+        def roles(namespace: str) -> int:
+            known = [name for names in (*ROLE_TOPICS.values(), *LIVE_TOPICS.values()) for name in names]
+            return sum(f'{namespace}/{name}' in self._names for name in known)
+
+        return max(self.namespaces, key=lambda n: (roles(n), -self.namespaces.index(n)), default='')
+
+
+def read_stream(bag: Bag, role: str, topic: str) -> Stream:
+    """Returns the stream of one role or live kind.
+
+    values by role: pose: position (T, 3) m, orientation (T, 4) xyzw. action: names (T, D), positions (T, D).
+    joint_states: the same with velocities, efforts. contact: in_contact, in_collision, force. proximity: distance.
+    inference: those of `conversion.inference_values`. Live kinds: every number of the message, and episode_id. Of
+    sequences, `<name>_count` (T,) is how many entries each message had; shorter rows are filled up with NaN or ''.
+
+    Raises:
+        BagError: the topic's type is another one, is not readable, or lacks a field.
+    """
+    message_type = bag.topics[topic].message_type
+    if message_type != ROLE_TYPES[role]:
+        raise BagError(f'{topic} has type {message_type}; as {role} it should be {ROLE_TYPES[role]}')
+    paths = _paths(bag, role, topic)
+    received, columns = bag.columns(topic, paths)
+    missing = sorted(path for path in paths if path not in columns and f'{path}.count' not in columns)
+    if missing and len(received):
+        raise BagError(
+            f'{topic}: its {message_type} lacks {", ".join(missing)}: recorded with another version of the messages'
+        )
+    stamps = _time(columns, 'header.stamp', len(received))
+    values = _values(role, columns, len(received))
+    return Stream(topic, message_type, stamps, received, values)
+
+
+def read_events(bag: Bag, topic: str) -> list[Event]:
+    """Returns the events on a topic by stamp; those that are not readable are left out and reported."""
+    events = []
+    for _, message in bag.messages(topic):
+        try:
+            events.append(conversion.event(message))
+        except (FrameRosError, AttributeError) as error:
+            bag.problems.append(f'{topic}: an event was left out ({error})')
+    return sorted(events, key=lambda event: event.stamp)
+
+
+def pipeline_values(role: str, stream: Stream) -> list[Any]:
+    """Returns the samples of a stream one by one, as `conversion` gives them live and MetricPipeline.feed takes them."""
+    values = stream.values
+    if role == 'pose':
+        return np.hstack([values['position'], values['orientation']]).tolist()
+    if role == 'action':
+        return _action_samples(values)
+    if role == 'contact':
+        return list(zip(*(values[name].tolist() for name in ROLE_FIELDS['contact'])))
+    if role == 'proximity':
+        return [(distance,) for distance in values['distance'].tolist()]
+    if role == 'inference':
+        columns = {name: column.tolist() for name, column in values.items()}
+        return [dict(zip(columns, row)) for row in zip(*columns.values())]
+    raise BagError(f'role {role!r} has no place in the pipeline')
+
+
+def _action_samples(values: Mapping[str, NDArray]) -> list[tuple[tuple[str, ...], list[float]]]:
+    rows = values['positions'].tolist()
+    names, cache = values['names'], {}
+    counts = values['positions_count'].tolist()
+    samples = []
+    for index, row in enumerate(names):
+        key = row.tobytes()
+        if key not in cache:
+            count = int(values['names_count'][index])
+            cache[key] = tuple(str(name) for name in names[index][:count])
+        samples.append((cache[key], rows[index][: counts[index]]))
+    return samples
+
+
+def _paths(bag: Bag, role: str, topic: str) -> list[str]:
+    times = ['header.stamp.sec', 'header.stamp.nanosec']
+    if role in LIVE_TOPICS:
+        fields = bag.topics[topic].types.get(ROLE_TYPES[role], ((), ()))[1]
+        return times + [name for name, (kind, _) in fields if kind == 1]
+    if role == 'pose':
+        return [*times, *POSITION, *ORIENTATION]
+    if role == 'inference':
+        times += [f'{name}.{part}' for name in INFERENCE_TIMES for part in ('sec', 'nanosec')]
+        times.append('token_max_probability')
+    return times + list(ROLE_FIELDS[role].values())
+
+
+def _time(columns: Mapping[str, NDArray], path: str, count: int) -> NDArray[np.int64]:
+    if count == 0:
+        return np.zeros(0, np.int64)
+    seconds = columns[f'{path}.sec'].astype(np.int64)
+    return seconds * SECOND + columns[f'{path}.nanosec'].astype(np.int64)
+
+
+def _values(role: str, columns: Mapping[str, NDArray], count: int) -> dict[str, NDArray]:
+    if role == 'pose':
+        return {
+            'position': _stacked(columns, POSITION, count),
+            'orientation': _stacked(columns, ORIENTATION, count),
+        }
+    if role in LIVE_TOPICS:
+        return {path: column for path, column in columns.items() if '.' not in path}
+    values: dict[str, NDArray] = {}
+    for name, path in ROLE_FIELDS[role].items():
+        values[name] = columns.get(path, np.zeros(count))
+        if f'{path}.count' in columns:
+            values[f'{name}_count'] = columns[f'{path}.count']
+    if role == 'inference':
+        _add_inference_values(values, columns, count)
+    return values
+
+
+def _stacked(columns: Mapping[str, NDArray], paths: tuple[str, ...], count: int) -> NDArray:
+    if count == 0:
+        return np.zeros((0, len(paths)))
+    return np.stack([columns[path] for path in paths], axis=1)
+
+
+def _add_inference_values(
+    values: dict[str, NDArray], columns: Mapping[str, NDArray], count: int
+) -> None:
+    for name in conversion.INFERENCE_FIELDS:
+        values[name] = values[name].astype(np.float64)
+    request, observation = (_time(columns, name, count) for name in INFERENCE_TIMES)
+    age = (request - observation) / SECOND
+    values['token_count'] = columns.get('token_max_probability.count', np.zeros(count)).astype(float)
+    values['observation_age'] = np.where((request != 0) & (observation != 0), age, np.nan)

@@ -1,0 +1,182 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What an episode came to: its bounds, its outcome, the last value of every metric, and why some are missing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from frame_ros.episodes.data import Event, MetricSample
+from frame_ros.episodes.fields import (
+    CONFIDENCE_FIELDS,
+    EFFICIENCY_FIELDS,
+    QUALITY_FIELDS,
+    SAFETY_FIELDS,
+    SUMMARY_FIELDS,
+)
+from frame_ros.episodes.stamps import SECOND
+
+NAN = math.nan
+POSE_METRICS = ('pl', 'ps', 'cc', 'ti', 'tcp_pi', 'tcp_vi', 'tcp_ai', 'tcp_speed', 'tcp_acceleration', 'tcp_jerk')
+INFERENCE_METRICS = ('il', 'il_last', 'il_p50', 'il_p95', 'il_p99', 'il_jitter', 'ct', 'mu', 'observation_age',
+                     'queue_depth')  # fmt: skip
+REASONS = {
+    'ot': 'no target pose is given',
+    'ate': 'no reference trajectory is given',
+    'rte': 'no reference trajectory is given',
+    'time_to_collision': 'the robot is not closing in on anything',
+    'chunk_overlap': 'no two chunks predict a common step',
+    'ps': 'the path has no length',
+    'closing_speed': 'fewer than two distances',
+    'moving_distance': 'no distance was measured while the TCP moved',
+    'peak_force': 'no contact force is measured',
+    'rms_force': 'no contact force was measured while in contact',
+    'control_rate_worst': 'the episode has no full second of steps',
+}  # fmt: skip
+
+
+@dataclass
+class _Running:
+    start: Event
+    success: Event | None = None
+    steps: int = 0
+    last: dict[str, tuple] = field(default_factory=dict)
+    ended: dict[str, Event] = field(default_factory=dict)
+
+
+class EpisodeAccount:
+    """Follows one episode after the other and emits a 'summary' sample when one is over on both its sides.
+
+    Steps and ticks pass the end at different times, because they wait for different streams.
+    """
+
+    def __init__(
+        self, emit: Callable[[MetricSample], None], data_quality: Callable[[], dict[str, int]]
+    ) -> None:
+        self._emit = emit
+        self._data_quality = data_quality
+        self._counts_at_start: dict[str, int] = {}
+        self._running: _Running | None = None
+
+    def start(self, event: Event) -> None:
+        """An episode begins; one that was not ended is given up."""
+        self._running = _Running(event)
+        self._counts_at_start = self._data_quality()
+
+    def success(self, event: Event) -> None:
+        """The task was seen done; the first time counts."""
+        if self._running is not None and self._running.success is None:
+            self._running.success = event
+
+    def step(self, quality: tuple, safety: tuple) -> None:
+        """The rows of one control step."""
+        if self._running is not None:
+            self._running.steps += 1
+            self._running.last['quality'] = quality
+            self._running.last['safety'] = safety
+
+    def tick(self, efficiency: tuple) -> None:
+        """The efficiency row of one control step."""
+        if self._running is not None:
+            self._running.last['efficiency'] = efficiency
+
+    def confidence(self, confidence: tuple) -> None:
+        """The row of one inference."""
+        if self._running is not None:
+            self._running.last['confidence'] = confidence
+
+    def end(self, event: Event, side: str) -> None:
+        """One side ('steps' or 'ticks') has passed the end."""
+        running = self._running
+        if running is None or (event.episode_id and event.episode_id != running.start.episode_id):
+            return
+        running.ended[side] = event
+        if len(running.ended) == 2:
+            self._running = None
+            self._emit(self._summary(running, event))
+
+    def _summary(self, running: _Running, end: Event) -> MetricSample:
+        start, success = running.start, running.success
+        time_to_success = (success.stamp - start.stamp) / SECOND if success is not None else NAN
+        nested = {kind: _last_values(kind, running.last.get(kind)) for kind in _KINDS}
+        counts = self._data_quality()
+        row = (
+            int(end.outcome),
+            start.stamp,
+            end.stamp,
+            (end.stamp - start.stamp) / SECOND,
+            time_to_success,
+            running.steps,
+            bool(nested['quality'].get('is_static', True)),
+            *(nested[kind] for kind in ('quality', 'safety', 'confidence', 'efficiency')),
+            unavailable(nested, running.steps),
+            {k: n - self._counts_at_start.get(k, 0) for k, n in counts.items()
+             if n > self._counts_at_start.get(k, 0)},
+        )  # fmt: skip
+        return MetricSample('summary', end.stamp, start.episode_id, SUMMARY_FIELDS, row)
+
+
+_KINDS = {
+    'quality': QUALITY_FIELDS,
+    'safety': SAFETY_FIELDS,
+    'efficiency': EFFICIENCY_FIELDS,
+    'confidence': CONFIDENCE_FIELDS,
+}
+_COUNTS = ('step', 'collisions', 'gaps', 'short_segments', 'lagging', 'hold_expired', 'inferences', 'stalls',
+           'sequence', 'token_count', 'sample_count')  # fmt: skip
+_FLAGS = ('is_static', 'in_contact', 'in_collision')
+
+
+def _last_values(kind: str, row: tuple | None) -> dict:
+    """Field -> value of the last row; where there was none, NaN, 0 and False."""
+    fields = _KINDS[kind]
+    if row is not None:
+        return dict(zip(fields, row))
+    return {name: 0 if name in _COUNTS else False if name in _FLAGS else NAN for name in fields}
+
+
+def unavailable(nested: dict[str, dict], steps: int) -> list[str]:
+    """One 'id: reason' for each metric of a finished episode that is NaN."""
+    lines = []
+    for kind in _KINDS:
+        for name, value in nested[kind].items():
+            if isinstance(value, float) and math.isnan(value):
+                lines.append(f'{name}: {_reason(kind, name, nested, steps)}')
+    return lines
+
+
+def _reason(kind: str, name: str, nested: dict[str, dict], steps: int) -> str:
+    base = name.removesuffix('_step').removesuffix('_mean')
+    if steps == 0 and kind in ('quality', 'safety', 'efficiency'):
+        return 'the episode has no control step (no joint_commands)'
+    if kind == 'confidence':
+        return _confidence_reason(name, nested['confidence'])
+    if kind == 'quality' and base in (*POSE_METRICS, 'pose_age'):
+        if math.isnan(nested['quality']['pose_age']):
+            return 'no end-effector pose at the last step'
+        return REASONS.get(base, 'too few steps')
+    if name in ('cr', 'cr_per_second', 'cr_per_metre') and math.isnan(nested['safety']['cr']):
+        return 'no contact sensing at the last step'
+    if kind == 'safety' and math.isnan(nested['safety']['op']) and name not in ('peak_force', 'rms_force'):
+        return 'no distance was measured'
+    if kind == 'efficiency' and nested['efficiency']['inferences'] == 0 and name in INFERENCE_METRICS:
+        return 'no inference in this episode'
+    if name.startswith('il_'):
+        return 'the policy does not time this part'
+    return REASONS.get(base, 'too few samples')
+
+
+def _confidence_reason(name: str, confidence: dict) -> str:
+    if name == 'chunk_overlap':
+        return REASONS[name]
+    if name == 'ev':
+        return 'the policy yields one chunk, no samples'
+    if name in ('ensemble_mean', 'ensemble_spread'):
+        return 'no prompt ensemble was run'
+    if not confidence['token_count']:
+        return 'the policy yields no tokens'
+    return 'not computed for this policy'
+
+

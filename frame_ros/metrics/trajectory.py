@@ -1,0 +1,203 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Trajectory quality of one path: length, smoothness, curvature change, and whether it moved at all."""
+
+from __future__ import annotations
+
+from math import pi
+from typing import Any
+
+from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.metrics.arrays import (
+    Array,
+    as_floats,
+    as_points,
+    check_variant,
+    difference,
+    like,
+    norm,
+)
+from frame_ros.metrics.definitions import SHORT_SEGMENT, STATIC_THRESHOLD
+
+
+def path_length(positions: Any) -> Array:
+    """Sum of the distances between consecutive positions, m. FRAME eq. 6.
+
+    Args:
+        positions: (..., T, 2 or 3), m, T >= 2.
+
+    Returns:
+        (...,) m.
+
+    Raises:
+        ShapeError: another shape, or fewer than 2 samples.
+        ValueRangeError: a value is not finite.
+    """
+    xp, points = as_points(positions, 2)
+    return xp.sum(norm(xp, difference(points)), axis=-1)
+
+
+def path_smoothness(positions: Any, variant: str = 'paper') -> Array:
+    """Sum of the norms of the second differences over the path length. FRAME eq. 7. Lower is smoother.
+
+    Args:
+        positions: (..., T, 2 or 3), m, T >= 3.
+        variant: 'paper'; or 'mean_second_difference' (also 'authors'), as the published library has it:
+            the mean of the norms, in m.
+
+    Returns:
+        (...,) dimensionless ('paper') or m; NaN for 'paper' where the path length is 0.
+
+    Raises:
+        ShapeError: another shape, or fewer than 3 samples.
+        ValueRangeError: a value is not finite, or an unknown variant.
+    """
+    check_variant(variant, ('paper', 'authors', 'mean_second_difference'))
+    xp, points = as_points(positions, 3)
+    first = difference(points)
+    second = norm(xp, difference(first))
+    if variant != 'paper':
+        return xp.mean(second, axis=-1)
+    length = xp.sum(norm(xp, first), axis=-1)
+    moved = length > 0
+    return xp.where(moved, xp.sum(second, axis=-1) / xp.where(moved, length, 1.0), xp.nan)[()]
+
+
+def curvature_change(
+    positions: Any, headings: Any = None, orientations: Any = None, wrap: bool = True
+) -> Array:
+    """Mean absolute change of curvature between consecutive segments, 1/m. FRAME eq. 8.
+
+    The curvature of the segment from p_i to p_i+1 is the turn from theta_i to theta_i+1 over its length.
+    theta is one of
+    - `headings`: signed angles, the turn wrapped to (-pi, pi];
+    - `orientations`: quaternions, the turn is the geodesic angle (`cc_orientation`, the live `cc`);
+    - neither: the direction in which the path leaves p_i (`cc_path`), signed in 2D.
+    Segments shorter than 1e-6 m are left out (`count_short_segments` counts them).
+
+    Args:
+        positions: (..., T, 2 or 3), m, T >= 3; T >= 4 without headings and orientations.
+        headings: (..., T), rad.
+        orientations: (..., T, 4), xyzw, of any length but 0.
+        wrap: False leaves turns of headings unwrapped, as the published library does.
+
+    Returns:
+        (...,) 1/m; NaN where fewer than two curvatures are left.
+
+    Raises:
+        ShapeError: shapes that do not match, or too few samples.
+        ValueRangeError: a value is not finite, a zero quaternion, both headings and orientations.
+    """
+    if headings is not None and orientations is not None:
+        raise ValueRangeError('both headings and orientations are given; at most one is expected')
+    directed = headings is None and orientations is None
+    xp, points = as_points(positions, 4 if directed else 3)
+    segments = difference(points)
+    if directed:
+        thetas = segments
+    elif orientations is not None:
+        thetas = _as_orientations(points, orientations)
+    else:
+        thetas = like(points, headings, 'headings')
+        if tuple(thetas.shape) != tuple(points.shape[:-1]):
+            raise ShapeError(
+                f'headings have shape {tuple(thetas.shape)}; {tuple(points.shape[:-1])} is expected'
+            )
+    return _curvature_change(xp, segments, norm(xp, segments), thetas, directed, wrap)
+
+
+def _curvature_change(
+    xp: Any, segments: Array, lengths: Array, thetas: Array, directed: bool, wrap: bool
+) -> Array:
+    """CC of segments (..., S, 2 or 3); without short ones all rows at once, else row by row."""
+    keep = lengths >= SHORT_SEGMENT
+    if bool(xp.all(keep)):
+        curvatures = _turns(xp, thetas, segments.ndim, wrap) / (
+            lengths[..., :-1] if directed else lengths
+        )
+    elif segments.ndim > 2:
+        rows = range(segments.shape[0])
+        arguments = ((segments[i, ...], lengths[i, ...], thetas[i, ...]) for i in rows)
+        return xp.stack([_curvature_change(xp, *row, directed, wrap) for row in arguments])
+    elif directed:
+        kept, lengths = segments[keep, :], lengths[keep]
+        curvatures = _turns(xp, kept, 2, wrap) / lengths[:-1]
+    else:
+        curvatures = _turns(xp, thetas, 2, wrap)[keep] / lengths[keep]
+    if curvatures.shape[-1] < 2:
+        return xp.sum(lengths, axis=-1) * xp.nan
+    return xp.mean(xp.abs(curvatures[..., 1:] - curvatures[..., :-1]), axis=-1)
+
+
+def _turns(xp: Any, thetas: Array, point_rank: int, wrap: bool) -> Array:
+    """Turn between consecutive thetas: headings (one axis fewer than points), vectors, quaternions."""
+    if thetas.ndim < point_rank:
+        return (
+            wrapped(xp, thetas[..., 1:] - thetas[..., :-1])
+            if wrap
+            else (thetas[..., 1:] - thetas[..., :-1])
+        )
+    before, after = thetas[..., :-1, :], thetas[..., 1:, :]
+    if thetas.shape[-1] == 4:
+        return rotation_angle(xp, before, after)
+    dot = xp.sum(before * after, axis=-1)
+    if thetas.shape[-1] == 3:
+        return xp.atan2(norm(xp, _cross(xp, before, after)), dot)
+    cross = before[..., 0] * after[..., 1] - before[..., 1] * after[..., 0]
+    if wrap:
+        return xp.atan2(cross, dot)
+    headings = xp.atan2(thetas[..., 1], thetas[..., 0])
+    return headings[..., 1:] - headings[..., :-1]
+
+
+def wrapped(xp: Any, angles: Array) -> Array:
+    """Angles (...,) in rad brought to (-pi, pi]; those already there stay exactly as they are."""
+    return angles - 2.0 * pi * xp.ceil((angles - pi) / (2.0 * pi))
+
+
+def rotation_angle(xp: Any, before: Array, after: Array) -> Array:
+    """Geodesic angle between unit quaternions, (..., 4) -> (...,), rad in [0, pi]; exact when small."""
+    same_side = xp.sum(before * after, axis=-1, keepdims=True) >= 0
+    before = xp.where(same_side, before, -before)
+    return 4.0 * xp.asin(0.5 * norm(xp, before - after))
+
+
+def _cross(xp: Any, a: Array, b: Array) -> Array:
+    parts = [a[..., i] * b[..., j] - a[..., j] * b[..., i] for i, j in ((1, 2), (2, 0), (0, 1))]
+    return xp.stack(parts, axis=-1)
+
+
+def _as_orientations(points: Array, orientations: Any) -> Array:
+    """Unit quaternions in the library of `points`, (..., T, 4)."""
+    quaternions = like(points, orientations, 'orientations')
+    expected = (*points.shape[:-1], 4)
+    if tuple(quaternions.shape) != expected:
+        raise ShapeError(
+            f'orientations have shape {tuple(quaternions.shape)}; {expected} (xyzw) is expected'
+        )
+    xp, quaternions = as_floats(quaternions, 'orientations')
+    size = norm(xp, quaternions)
+    if bool(xp.any(size == 0)):
+        raise ValueRangeError('orientations hold a zero quaternion; a rotation is expected')
+    return quaternions / size[..., None]
+
+
+def count_short_segments(positions: Any) -> Array:
+    """Number of segments shorter than 1e-6 m: positions (..., T, 2 or 3) -> (...,) integers."""
+    xp, points = as_points(positions, 2)
+    return xp.sum(xp.astype(norm(xp, difference(points)) < SHORT_SEGMENT, xp.int64), axis=-1)
+
+
+def is_static(positions: Any, threshold: float = STATIC_THRESHOLD) -> Array:
+    """Whether the path stays within `threshold` (m) of its first position. VLA-UQ, finding 9.
+
+    The distance from the beginning, not the path length, so that sensor noise adds up to no motion.
+
+    Args:
+        positions: (..., T, 2 or 3), m, T >= 1.
+
+    Returns:
+        (...,) booleans.
+    """
+    xp, points = as_points(positions, 1)
+    return xp.all(norm(xp, points - points[..., :1, :]) < threshold, axis=-1)

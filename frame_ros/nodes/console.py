@@ -1,0 +1,117 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a terminal shows of a run: the newest metrics and the finished episodes, from the live topics."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import rclpy
+from rclpy.node import Node
+from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
+from rclpy.signals import SignalHandlerOptions
+
+from frame_ros.episodes.data import Outcome
+from frame_ros.msg import (
+    EfficiencyMetrics,
+    EpisodeEvent,
+    EpisodeSummary,
+    QualityMetrics,
+    SafetyMetrics,
+)
+from frame_ros.nodes.polled import PolledSubscription
+
+NAN = math.nan
+
+
+@dataclass
+class Snapshot:
+    """The newest values. SI units (s, m/s, m/s^3, m, Hz); NaN where nothing came yet or it is not available."""
+
+    episode_id: str = ''
+    time: float = NAN
+    speed: float = NAN
+    jerk: float = NAN
+    distance: float = NAN
+    collisions: int = 0
+    latency: float = NAN
+    control_rate: float = NAN
+
+
+@dataclass(frozen=True)
+class EpisodeResult:
+    """One finished episode, from its summary. duration, time_to_success: s. path: m. jerk: m/s^3 RMS. distance: m."""
+
+    episode_id: str
+    outcome: Outcome
+    duration: float
+    time_to_success: float
+    path: float
+    jerk: float
+    distance: float
+    collisions: int
+    latency: float
+    control_rate: float
+    attributes: dict[str, str] = field(default_factory=dict)
+
+
+class Console(Node):
+    """Looks, when asked, at quality_metrics, safety_metrics, efficiency_metrics, episode_summary and episode_events."""
+
+    def __init__(self, namespace: str = '') -> None:
+        super().__init__('console', namespace=namespace)
+        newest = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+        every = QoSProfile(depth=50, reliability=QoSReliabilityPolicy.RELIABLE)
+        latched = QoSProfile(depth=50, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
+        self._quality = PolledSubscription(self, QualityMetrics, 'quality_metrics', newest)
+        self._safety = PolledSubscription(self, SafetyMetrics, 'safety_metrics', newest)
+        self._efficiency = PolledSubscription(self, EfficiencyMetrics, 'efficiency_metrics', newest)
+        self._summaries = PolledSubscription(self, EpisodeSummary, 'episode_summary', every)
+        self._events = PolledSubscription(self, EpisodeEvent, 'episode_events', latched)
+        self._attributes: dict[str, dict[str, str]] = {}
+        self.snapshot = Snapshot()
+
+    def look(self) -> list[EpisodeResult]:
+        """Takes what has arrived: renews `snapshot` and returns the episodes that finished since the last look."""
+        for message, _ in self._quality.take():
+            self.snapshot.episode_id, self.snapshot.time = message.episode_id, message.time
+            self.snapshot.speed, self.snapshot.jerk = message.tcp_speed, message.ti
+        for message, _ in self._safety.take():
+            self.snapshot.distance = message.distance
+            self.snapshot.collisions = message.collisions
+        for message, _ in self._efficiency.take():
+            self.snapshot.latency = message.il_last
+            self.snapshot.control_rate = message.control_rate_now
+        for message, _ in self._events.take():
+            if message.type == EpisodeEvent.START:
+                pairs = {pair.key: pair.value for pair in message.attributes}
+                self._attributes[message.episode_id] = pairs
+        return [self._result(message) for message, _ in self._summaries.take()]
+
+    def _result(self, summary: EpisodeSummary) -> EpisodeResult:
+        return EpisodeResult(
+            episode_id=summary.episode_id,
+            outcome=Outcome(summary.outcome),
+            duration=summary.duration,
+            time_to_success=summary.time_to_success,
+            path=summary.quality.pl,
+            jerk=summary.quality.ti,
+            distance=summary.safety.op,
+            collisions=summary.safety.collisions,
+            latency=summary.efficiency.il,
+            control_rate=summary.efficiency.control_rate,
+            attributes=self._attributes.get(summary.episode_id, {}),
+        )
+
+
+def open_console(domain_id: int, namespace: str = '') -> Console:
+    """A console in this process; signals stay the caller's. End it with `close_console`."""
+    rclpy.init(args=[], domain_id=domain_id, signal_handler_options=SignalHandlerOptions.NO)
+    return Console(namespace)
+
+
+def close_console(console: Console) -> None:
+    """Takes the console off the network."""
+    console.destroy_node()
+    rclpy.try_shutdown()

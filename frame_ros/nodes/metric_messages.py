@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Metric samples of the pipeline as ROS messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import KeyValue
+
+from frame_ros.episodes.data import MetricSample
+from frame_ros.episodes.fields import FIELDS
+from frame_ros.episodes.stamps import SECOND
+from frame_ros.msg import (
+    ConfidenceMetrics,
+    EfficiencyMetrics,
+    EpisodeSummary,
+    QualityMetrics,
+    SafetyMetrics,
+)
+
+MESSAGE_TYPES = {
+    'quality': QualityMetrics,
+    'safety': SafetyMetrics,
+    'confidence': ConfidenceMetrics,
+    'efficiency': EfficiencyMetrics,
+    'summary': EpisodeSummary,
+}
+TOPICS = {
+    'quality': 'quality_metrics',
+    'safety': 'safety_metrics',
+    'confidence': 'confidence_metrics',
+    'efficiency': 'efficiency_metrics',
+    'summary': 'episode_summary',
+}
+
+
+def time_message(stamp: int) -> Time:
+    """ns -> builtin_interfaces/Time."""
+    return Time(sec=stamp // SECOND, nanosec=stamp % SECOND)
+
+
+def fill(message: Any, sample: MetricSample, frame_id: str) -> Any:
+    """Writes a step's values into a message (which may be used again) and returns it."""
+    stamp = message.header.stamp
+    stamp.sec, stamp.nanosec = divmod(sample.stamp, SECOND)
+    message.header.frame_id = frame_id
+    message.episode_id = sample.episode_id
+    for name, value in zip(sample.fields, sample.row):
+        setattr(message, name, value)
+    return message
+
+
+def summary_message(sample: MetricSample, frame_id: str) -> EpisodeSummary:
+    """A 'summary' sample as EpisodeSummary."""
+    values = sample.values
+    message = EpisodeSummary(episode_id=sample.episode_id)
+    message.header.stamp = time_message(sample.stamp)
+    message.header.frame_id = frame_id
+    message.start, message.end = time_message(values['start']), time_message(values['end'])
+    for name in ('outcome', 'duration', 'time_to_success', 'steps', 'is_static', 'unavailable'):
+        setattr(message, name, values[name])
+    for kind in ('quality', 'safety', 'confidence', 'efficiency'):
+        nested = MetricSample(
+            kind, sample.stamp, sample.episode_id, FIELDS[kind], tuple(values[kind].values())
+        )
+        fill(getattr(message, kind), nested, frame_id)
+    message.data_quality = [
+        KeyValue(key=name, value=str(count)) for name, count in values['data_quality'].items()
+    ]
+    return message

@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The metrics node: a thin shell around `episodes.MetricPipeline`. Topics in, metric topics out, live."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from geometry_msgs.msg import PoseStamped
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from frame_ros.episodes import conversion
+from frame_ros.episodes.data import EventType, MetricSample
+from frame_ros.episodes.pipeline import MetricPipeline
+from frame_ros.episodes.pipeline_config import PipelineConfig
+from frame_ros.errors import FrameRosError
+from frame_ros.msg import ContactState, EpisodeEvent, PolicyInference, Proximity
+from frame_ros.nodes.metric_messages import MESSAGE_TYPES, TOPICS, fill, summary_message
+from frame_ros.nodes.polled import PolledSubscription
+from frame_ros.nodes.spinning import run_node
+from frame_ros.robots import load_robot
+
+RELIABLE = QoSProfile(depth=200, reliability=ReliabilityPolicy.RELIABLE)
+LATCHED = QoSProfile(
+    depth=50, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+SETTINGS = tuple(
+    field.name for field in dataclasses.fields(PipelineConfig) if field.type in ('float', float)
+)
+POLL_PERIOD = 0.005
+SERVICE_PERIOD = 0.1
+WARNING_PERIOD = 5.0
+
+
+class MetricsNode(Node):
+    """Subscribes ee_pose, joint_commands, contact, proximity, policy_inference and episode_events.
+
+    Publishes quality_metrics, safety_metrics and efficiency_metrics at every control step, confidence_metrics at every
+    inference, episode_summary at the end of an episode, and its settings on metrics_config.
+    """
+
+    def __init__(self) -> None:
+        super().__init__('metrics')
+        self._config = self._configure()
+        self._pipeline = MetricPipeline(self._config)
+        self._subscriptions_by_stream = self._subscribe()
+        self._metric_publishers = {
+            kind: self.create_publisher(MESSAGE_TYPES[kind], topic, 50) for kind, topic in TOPICS.items()
+        }
+        self._messages = {kind: MESSAGE_TYPES[kind]() for kind in TOPICS if kind != 'summary'}
+        self._config_publisher = self.create_publisher(String, 'metrics_config', LATCHED)
+        self._config_publisher.publish(String(data=self._config.to_json()))
+        self._warned: dict[str, int] = {}
+        self._next_warning = 0.0
+
+    def _configure(self) -> PipelineConfig:
+        defaults = PipelineConfig()
+        robot_name = self.declare_parameter('robot', 'so101').value
+        urdf = self.declare_parameter('urdf', '').value
+        self._frame_id = self.declare_parameter('frame_id', '').value
+        normalise = self.declare_parameter('normalise_actions', True).value
+        settings = {
+            name: float(self.declare_parameter(name, getattr(defaults, name)).value) for name in SETTINGS
+        }
+        robot = load_robot(urdf or robot_name)
+        self._frame_id = self._frame_id or robot.base_link
+        if normalise:
+            settings |= action_bounds(robot)
+        return PipelineConfig(**settings)
+
+    def _subscribe(self) -> list[tuple[PolledSubscription, Callable[[Any], None]]]:
+        events = self._on_event
+        wanted = (
+            (EpisodeEvent, 'episode_events', LATCHED, events),
+            (ContactState, 'contact', RELIABLE, self._feeder('contact', conversion.contact_values)),
+            (Proximity, 'proximity', RELIABLE, self._feeder('proximity', conversion.proximity_values)),
+            (PoseStamped, 'ee_pose', RELIABLE, self._feeder('pose', conversion.pose_values)),
+            (
+                PolicyInference,
+                'policy_inference',
+                RELIABLE,
+                self._feeder('inference', conversion.inference_values),
+            ),
+            (JointState, 'joint_commands', RELIABLE, self._feeder('action', conversion.action_values)),
+        )
+        return [
+            (PolledSubscription(self, kind, topic, qos), handle) for kind, topic, qos, handle in wanted
+        ]
+
+    def _feeder(self, stream: str, values: Callable[[Any], Any]) -> Callable[[Any], None]:
+        def feed(message: Any) -> None:
+            stamp = conversion.stamp_ns(message.header.stamp)
+            self._pipeline.feed(stream, stamp, values(message), self._now)
+
+        return feed
+
+    def _on_event(self, message: EpisodeEvent) -> None:
+        try:
+            event = conversion.event(message)
+        except FrameRosError as error:
+            self.get_logger().warning(str(error))
+            return
+        if event.type is EventType.START:
+            # Again at every start, so that each episode's bag holds the settings it was computed with.
+            self._config_publisher.publish(String(data=self._config.to_json()))
+        self._pipeline.feed('event', event.stamp, event, self._now)
+
+    def poll(self) -> None:
+        """Takes all that has arrived and publishes what came of it."""
+        self._now = self.get_clock().now().nanoseconds
+        for subscription, handle in self._subscriptions_by_stream:
+            for message, _ in subscription.take(1000):
+                handle(message)
+        for sample in self._pipeline.advance(self._now):
+            self._publish(sample)
+
+    def _publish(self, sample: MetricSample) -> None:
+        if sample.kind == 'summary':
+            self._metric_publishers['summary'].publish(summary_message(sample, self._frame_id))
+            return
+        message = fill(self._messages[sample.kind], sample, self._frame_id)
+        self._metric_publishers[sample.kind].publish(message)
+
+    def warn_of_bad_input(self) -> None:
+        """Says, at most every few seconds, what input was dropped since the last time, and why."""
+        now = time.monotonic()
+        if now < self._next_warning:
+            return
+        self._next_warning = now + WARNING_PERIOD
+        counts = self._pipeline.data_quality()
+        news = [
+            f'{name} {count - self._warned.get(name, 0)}'
+            for name, count in counts.items()
+            if count > self._warned.get(name, 0)
+        ]
+        self._warned = counts
+        if news:
+            details = '; '.join(self._pipeline.problems.values())
+            self.get_logger().warning(
+                f'input not used or irregular, last {WARNING_PERIOD:.0f} s: {", ".join(news)}'
+                + (f' ({details})' if details else '')
+            )
+
+    def spin(self, stop: threading.Event) -> None:
+        """Polls until `stop`; an executor serves the parameters now and then."""
+        executor = SingleThreadedExecutor(context=self.context)
+        executor.add_node(self)
+        next_service = 0.0
+        while not stop.is_set():
+            self.poll()
+            now = time.monotonic()
+            if now >= next_service:
+                next_service = now + SERVICE_PERIOD
+                executor.spin_once(timeout_sec=0.0)
+                self.warn_of_bad_input()
+            stop.wait(POLL_PERIOD)
+        executor.shutdown()
+
+
+def action_bounds(robot: Any) -> dict[str, tuple]:
+    """The action's names and bounds for PipelineConfig: every actuated joint of the robot within its limits."""
+    limits = robot.joint_limits
+    return {
+        'action_names': tuple(limits),
+        'action_lower': tuple(float(low) for low, _ in limits.values()),
+        'action_upper': tuple(float(high) for _, high in limits.values()),
+    }
+
+
+def main() -> None:
+    """Entry point of the node."""
+    sys.exit(run_node(MetricsNode, spin=lambda node, stop: node.spin(stop)))
+
+
+if __name__ == '__main__':
+    main()

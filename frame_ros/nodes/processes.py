@@ -1,0 +1,179 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The one table of what runs: the launch files and the demo's supervisor start the processes named
+here.
+
+It imports no ROS, so it can be read anywhere: `demo_processes(DemoSettings())` and its two sisters
+return a list of `Process`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import frame_ros
+from frame_ros.errors import SetupError
+from frame_ros.nodes.settings import (
+    ArmSettings,
+    DemoSettings,
+    FrankaSettings,
+    RunSettings,
+    So101Settings,
+    parse_qualities,
+)
+
+Value = bool | int | float | str | list[float]
+
+# What every process gets where the user has not set it: one thread per numeric library, headless
+# rendering.
+ENVIRONMENT = {'OMP_NUM_THREADS': '1', 'MUJOCO_GL': 'egl'}
+
+
+@dataclass(frozen=True)
+class Process:
+    """One node in a process of its own.
+
+    name: the node's name. executable: of `scripts/nodes/` (`ros2 run frame_ros <executable>`), and
+    the module of `frame_ros.nodes` behind it. parameters: what differs from the node's own file of
+    defaults, `config`. remappings: relative topic name -> the name to use instead. is_lifecycle:
+    the node is managed; it configures and activates itself, by its parameter `autostart`.
+    is_essential: when it ends, with whatever exit code, the run is over.
+    """
+
+    name: str
+    executable: str
+    parameters: Mapping[str, Value] = field(default_factory=dict)
+    remappings: Mapping[str, str] = field(default_factory=dict)
+    is_lifecycle: bool = False
+    is_essential: bool = False
+
+    @property
+    def module(self) -> str:
+        """What `python -m` runs."""
+        return f'frame_ros.nodes.{self.executable}'
+
+    @property
+    def config(self) -> Path:
+        """The commented YAML file with every parameter of the node and its default."""
+        return share_directory() / 'config' / f'{self.executable}.yaml'
+
+    def arguments(self, namespace: str = '') -> list[str]:
+        """The command line behind the executable, as ROS 2 reads it."""
+        arguments = ['--ros-args', '-r', f'__node:={self.name}']
+        if namespace:
+            arguments += ['-r', f'__ns:=/{namespace.strip("/")}']
+        if self.config.is_file():
+            arguments += ['--params-file', str(self.config)]
+        for name, value in self.parameters.items():
+            arguments += ['-p', f'{name}:={json.dumps(value)}']
+        for name, target in self.remappings.items():
+            arguments += ['-r', f'{name}:={target}']
+        return arguments
+
+
+def share_directory() -> Path:
+    """The folder that holds config/, launch/, rviz/ and urdf/: the checkout, the colcon overlay, or
+    pip's data folder.
+
+    Raises:
+        SetupError: none of them is there.
+    """
+    checkout = Path(frame_ros.__file__).resolve().parent.parent
+    prefixes = [*os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep), sys.prefix]
+    places = [checkout, *(Path(prefix) / 'share' / 'frame_ros' for prefix in prefixes if prefix)]
+    for place in places:
+        if (place / 'config').is_dir() and (place / 'urdf').is_dir():
+            return place
+    raise SetupError(
+        'the folders config/ and urdf/ of frame_ros were not found in '
+        + ', '.join(str(place) for place in places)
+        + '; build the package with colcon and source its install/setup.bash'
+    )
+
+
+def demo_processes(settings: DemoSettings) -> list[Process]:
+    """The simulated SO-101, a policy, what watches them, and the session that runs episodes."""
+    return [
+        _simulator(settings),
+        *_monitors(settings),
+        _recorder(settings),
+        _policy(settings),
+        Process('session', 'session', _session_parameters(settings), is_essential=True),
+    ]
+
+
+def so101_processes(settings: So101Settings) -> list[Process]:
+    """What runs beside a real SO-101, whose driver is the user's."""
+    return _arm_processes(settings)
+
+
+def franka_processes(settings: FrankaSettings) -> list[Process]:
+    """What runs beside a real Franka arm, whose driver is the user's (franka_ros2)."""
+    return _arm_processes(settings)
+
+
+def _arm_processes(settings: ArmSettings) -> list[Process]:
+    processes = _monitors(settings)
+    if settings.record:
+        processes.append(_recorder(settings))
+    if settings.policy:
+        processes.append(_policy(settings))
+    return processes
+
+
+def _simulator(settings: DemoSettings) -> Process:
+    parameters: dict[str, Value] = {'seed': settings.seed}
+    if settings.record:
+        parameters['video_directory'] = absolute(settings.directory)
+    return Process('simulator', 'simulator', parameters)
+
+
+def _monitors(settings: RunSettings) -> list[Process]:
+    names = settings.remappings()
+    robot: dict[str, Value] = {'robot': settings.robot}
+    return [
+        Process('kinematics', 'kinematics', robot, names),
+        Process('metrics', 'metrics', robot, names),
+        Process('markers', 'markers', {}, names),
+    ]
+
+
+def _policy(settings: RunSettings) -> Process:
+    parameters: dict[str, Value] = {
+        'robot': settings.robot,
+        'policy': settings.policy,
+        'checkpoint': absolute(settings.checkpoint) if settings.checkpoint else '',
+        'instruction': settings.instruction,
+    }
+    return Process('policy', 'policy', parameters, settings.remappings(), is_lifecycle=True)
+
+
+def _recorder(settings: RunSettings) -> Process:
+    parameters: dict[str, Value] = {
+        'directory': absolute(settings.directory),
+        'record': settings.record,
+    }
+    return Process('episode_recorder', 'episode_recorder', parameters, is_lifecycle=True)
+
+
+def _session_parameters(settings: DemoSettings) -> dict[str, Value]:
+    parameters: dict[str, Value] = {
+        'episodes': settings.episodes,
+        'seed': settings.seed,
+        'timeout': settings.timeout,
+        'policy': settings.policy,
+        'checkpoint': settings.checkpoint,
+        'instruction': settings.instruction,
+    }
+    qualities = parse_qualities(settings.qualities)
+    return {**parameters, 'qualities': qualities} if qualities else parameters
+
+
+def absolute(path: str | os.PathLike[str]) -> str:
+    """The path as the started process, whose working folder may differ, must see it."""
+    return str(Path(path).expanduser().resolve())

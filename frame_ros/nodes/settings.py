@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a user may choose about a run: the arguments of the launch files, with their defaults and
+meaning."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar
+
+from frame_ros.errors import SetupError
+
+ROBOTS = {'so101': 'base_link', 'fr3': 'fr3_link0', 'panda': 'panda_link0'}  # preset -> root link
+
+
+def option(default: Any, text: str) -> Any:
+    """A field of the settings: its default and what it means to a user."""
+    return field(default=default, metadata={'help': text})
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """What every run has.
+
+    Raises:
+        SetupError: the robot is unknown.
+    """
+
+    robot: str = option('so101', 'robot preset: so101')
+    policy: str = option(
+        '', 'the policy to run: scripted, lerobot, or a checkpoint folder; empty: another program commands the arm'
+    )
+    checkpoint: str = option('', "folder of the policy's checkpoint; empty: it needs none")
+    instruction: str = option('', 'what the policy is told')
+    record: bool = option(
+        True, 'write one bag per episode, between the services start_episode and end_episode'
+    )
+    directory: str = option('runs', 'folder for the bags')
+    rviz: bool = option(False, 'show RViz')
+    namespace: str = option('', 'namespace of our nodes, for several arms side by side')
+
+    def __post_init__(self) -> None:
+        if self.robot not in ROBOTS:
+            raise SetupError(f'no robot {self.robot!r}; there are {", ".join(ROBOTS)}')
+
+    @property
+    def base_frame(self) -> str:
+        """The root link of the robot."""
+        return ROBOTS[self.robot]
+
+    def remappings(self) -> dict[str, str]:
+        """Our topic name -> the name to use instead."""
+        return {}
+
+
+@dataclass(frozen=True)
+class DemoSettings(RunSettings):
+    """The simulated SO-101 demo."""
+
+    policy: str = option(
+        'scripted', 'the policy to run: scripted, lerobot, or a checkpoint folder'
+    )
+    instruction: str = option('pick up the cube and put it in the bin', 'what the policy is told')
+    record: bool = option(True, 'write one bag per episode, and a video')
+    directory: str = option('runs/demo', 'folder for the bags and videos')
+    episodes: int = option(5, 'how many episodes to run')
+    qualities: str = option(
+        '1.0,0.9,0.5,1.0,0.2', "the scripted policy's quality, 0 to 1, one per episode, in turn"
+    )
+    seed: int = option(0, 'seed of the first scene; the next episodes count on from it')
+    timeout: float = option(20.0, 's after which an episode that has not succeeded ends')
+
+    def __post_init__(self) -> None:
+        if self.robot != 'so101':
+            raise SetupError(f'the simulated robot is so101, not {self.robot!r}')
+        parse_qualities(self.qualities)
+
+    def remappings(self) -> dict[str, str]:
+        """Contact and distance are the simulator's true ones."""
+        return {'contact': 'ground_truth/contact', 'proximity': 'ground_truth/proximity'}
+
+
+@dataclass(frozen=True)
+class ArmSettings(RunSettings):
+    """A real arm, whose driver is the user's: the names of its topics."""
+
+    joint_states_topic: str = option(
+        'joint_states', "the driver's measured joints, sensor_msgs/JointState"
+    )
+    joint_commands_topic: str = option(
+        'joint_commands', 'the executed actions, sensor_msgs/JointState'
+    )
+    wrench_topic: str = option(
+        'wrench', 'wrench at the wrist, geometry_msgs/WrenchStamped, if there is one'
+    )
+    front_image_topic: str = option('front/image_raw', 'front camera, sensor_msgs/Image')
+    wrist_image_topic: str = option('wrist/image_raw', 'wrist camera, sensor_msgs/Image')
+    contact_topic: str = option('contact', 'contact, frame_ros/ContactState')
+    proximity_topic: str = option('proximity', 'least distance, frame_ros/Proximity')
+
+    def remappings(self) -> dict[str, str]:
+        """Our topic name -> the user's, where they differ."""
+        names = {
+            'joint_states': self.joint_states_topic,
+            'joint_commands': self.joint_commands_topic,
+            'wrench': self.wrench_topic,
+            'front/image_raw': self.front_image_topic,
+            'wrist/image_raw': self.wrist_image_topic,
+            'contact': self.contact_topic,
+            'proximity': self.proximity_topic,
+        }
+        return {ours: theirs for ours, theirs in names.items() if theirs != ours}
+
+
+@dataclass(frozen=True)
+class So101Settings(ArmSettings):
+    """A real SO-101."""
+
+
+@dataclass(frozen=True)
+class FrankaSettings(ArmSettings):
+    """A real Franka arm; the default names are those of franka_ros2."""
+
+    robot: str = option('fr3', 'robot preset: fr3 or panda')
+    joint_states_topic: str = option(
+        'franka/joint_states', "the driver's measured joints, sensor_msgs/JointState"
+    )
+    wrench_topic: str = option(
+        'franka_robot_state_broadcaster/external_wrench_in_base_frame',
+        'external wrench, geometry_msgs/WrenchStamped',
+    )
+
+
+Settings = TypeVar('Settings', bound=RunSettings)
+
+
+def settings_from_text(kind: type[Settings], texts: Mapping[str, str]) -> Settings:
+    """Settings from what a launch file or a command line gives: a text per field.
+
+    Raises:
+        SetupError: a text is not of its field's type, or no field has the name.
+    """
+    types = typing.get_type_hints(kind)
+    known = [setting.name for setting in fields(kind)]
+    unknown = sorted(set(texts) - set(known))
+    if unknown:
+        raise SetupError(f'no setting {unknown[0]!r}; there are {", ".join(known)}')
+    return kind(**{name: _parse(name, types[name], text) for name, text in texts.items()})
+
+
+def _parse(name: str, kind: type, text: str) -> Any:
+    if kind is bool:
+        words = {'true': True, '1': True, 'yes': True, 'false': False, '0': False, 'no': False}
+        if text.lower() not in words:
+            raise SetupError(f'{name} is true or false, not {text!r}')
+        return words[text.lower()]
+    try:
+        return kind(text)
+    except ValueError:
+        raise SetupError(f'{name} must be of type {kind.__name__}, not {text!r}') from None
+
+
+def text_of(value: Any) -> str:
+    """The text that `settings_from_text` reads back."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def parse_qualities(text: str) -> list[float]:
+    """Numbers between 0 and 1, separated by commas; empty: none.
+
+    Raises:
+        SetupError: one of them is not such a number.
+    """
+    try:
+        qualities = [float(part) for part in text.split(',') if part.strip()]
+    except ValueError:
+        raise SetupError(
+            f'qualities are numbers separated by commas, such as 1.0,0.5; not {text!r}'
+        ) from None
+    wrong = [quality for quality in qualities if not 0.0 <= quality <= 1.0]
+    if wrong:
+        raise SetupError(f'a quality lies between 0 and 1; {wrong[0]} does not')
+    return qualities

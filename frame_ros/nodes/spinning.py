@@ -1,0 +1,141 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""How every node of the package runs: one node, one single-threaded executor, a clean end on
+SIGTERM or SIGINT."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+
+import rclpy
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+
+from frame_ros.errors import FrameRosError
+
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+def run_node(
+    factory: Callable[[], Node],
+    arguments: Sequence[str] | None = None,
+    spin: Callable[[Node, threading.Event], None] | None = None,
+) -> int:
+    """Runs one node until it is told to stop; call it as `sys.exit(run_node(MyNode))` in the main
+    thread.
+
+    The order, which nodes may rely on:
+    1. SIGTERM and SIGINT are taken over; `rclpy.init` runs without handlers of its own, so the
+    context is still
+       valid, and the node can still publish and answer, while it closes.
+    2. `factory()` makes the node.
+    3. The node spins in a SingleThreadedExecutor until a signal comes, or until it finishes by
+    itself: a node with
+       an attribute `exit_code` (int or None) ends the run by setting it in any of its callbacks.
+    4. `node.destroy_node()`: what must be closed (bags, threads, windows) is closed by overriding
+    it. 5. The context is shut down.
+    Further signals during 4 and 5 are ignored: a second one does not tear a bag apart (SIGKILL
+    still ends it).
+
+    arguments: the command line, `sys.argv` by default (`--ros-args ...`).
+    spin: the node's own loop instead of the executor, for nodes that poll: `spin(node, stop)` must
+    return soon after the event `stop` is set.
+
+    Returns the exit code: 0 after a signal, the node's `exit_code` if it set one, 1 after a
+    FrameRosError, whose message goes to standard error without a traceback. Other exceptions are
+    errors of ours and pass through.
+    """
+    with stop_on_signals() as stop:
+        rclpy.init(
+            args=None if arguments is None else list(arguments),
+            signal_handler_options=SignalHandlerOptions.NO,
+        )
+        node = None
+        try:
+            node = factory()
+            (spin or spin_until_stopped)(node, stop.event)
+            return int(getattr(node, 'exit_code', None) or 0)
+        except FrameRosError as error:
+            print(
+                f'{node.get_name() if node else factory.__name__}: {error}',
+                file=sys.stderr,
+                flush=True,
+            )
+            return 1
+        finally:
+            if node is not None:
+                node.destroy_node()
+            rclpy.try_shutdown()
+
+
+def spin_until_stopped(node: Node, stop: threading.Event) -> None:
+    """Spins in a SingleThreadedExecutor until `stop` is set or the node's `exit_code` is no longer
+    None.
+
+    A guard condition wakes the executor, so an idle node stops at once and nothing is polled.
+    """
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    guard = node.create_guard_condition(lambda: None)
+    waker = threading.Thread(
+        target=lambda: (stop.wait(), guard.trigger()), daemon=True, name='stop'
+    )
+    waker.start()
+    try:
+        while not stop.is_set() and getattr(node, 'exit_code', None) is None:
+            executor.spin_once()
+    except ExternalShutdownException:
+        return
+    finally:
+        stop.set()
+        waker.join()
+        executor.shutdown()
+
+
+class StopSignal:
+    """Whether SIGTERM or SIGINT came: `event` is set, from a plain thread, as soon as the signal
+    arrives.
+
+    A Python signal handler runs only between two bytecodes of the main thread, which may be waiting
+    inside the middleware. The interpreter's wakeup descriptor is written at once; the thread reads
+    it.
+    """
+
+    def __init__(self) -> None:
+        self.event = threading.Event()
+        self._read, self._write = os.pipe()
+        os.set_blocking(self._write, False)
+        self._handlers = {number: signal.signal(number, lambda *_: None) for number in STOP_SIGNALS}
+        self._descriptor = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
+        self._thread = threading.Thread(target=self._watch, daemon=True, name='signals')
+        self._thread.start()
+
+    def release(self) -> None:
+        """Gives the signals back to whoever had them."""
+        signal.set_wakeup_fd(self._descriptor)
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+        os.close(self._write)
+        self._thread.join()
+        os.close(self._read)
+
+    def _watch(self) -> None:
+        while data := os.read(self._read, 1):
+            if data[0] in STOP_SIGNALS:
+                self.event.set()
+
+
+@contextlib.contextmanager
+def stop_on_signals() -> Iterator[StopSignal]:
+    """The signals taken over for the length of a `with` block, in the main thread only."""
+    stop = StopSignal()
+    try:
+        yield stop
+    finally:
+        stop.release()

@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A chunk of actions laid on the time line of executed actions, in integer nanoseconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+# A tick this share of a step before the next step counts as that step: periods are rounded to nanoseconds.
+TOLERANCE = 20
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """actions: (H, D). dt: ns between two steps. start: ns, the time that its first step belongs to."""
+
+    actions: NDArray[np.float64]
+    dt: int
+    start: int
+
+    def step_at(self, time: int) -> int:
+        """Returns the step that is executed at `time` (ns): the newest one that is due. H or more: all have passed."""
+        return (time - self.start + self.dt // TOLERANCE) // self.dt
+
+    def ticks_until(self, step: int, time: int, period: int) -> int:
+        """Returns how many ticks, `period` ns apart and the first at `time`, come before step `step` is due."""
+        remaining = self.start + step * self.dt - self.dt // TOLERANCE - time
+        return max(0, -(-remaining // period))
+
+    def moved_to(self, start: int) -> Chunk:
+        """Returns the same actions with the first at `start`."""
+        return replace(self, start=start)
+
+
+def chunk_overlap(former: Chunk, newer: Chunk) -> float:
+    """Returns how much two chunks disagree: the mean absolute difference over the steps both predict.
+
+    In the unit of the actions; NaN if they share no step, or differ in width or in the time between steps.
+    """
+    if former.dt != newer.dt or former.actions.shape[1:] != newer.actions.shape[1:]:
+        return float('nan')
+    offset = round((newer.start - former.start) / newer.dt)
+    first, end = max(0, -offset), min(len(newer.actions), len(former.actions) - offset)
+    if first >= end:
+        return float('nan')
+    difference = former.actions[first + offset : end + offset] - newer.actions[first:end]
+    return float(np.mean(np.abs(difference)))

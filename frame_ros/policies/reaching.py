@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Inverse kinematics of an arm with fewer than six joints: the tip's position first, its orientation as far as it goes."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+_DAMPING = 1e-5  # added to the squared singular values; keeps steps bounded near singular postures
+_TOLERANCE = 2e-4  # m and rad: the step is then too small to matter
+_LARGEST_STEP, _LARGEST_TURN = 0.25, 0.1  # rad per iteration: of any joint, and for the orientation's sake
+
+
+class Kinematics(Protocol):
+    """What is needed of `frame_ros.robots.Robot`."""
+
+    joint_names: tuple[str, ...]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+
+    def forward(self, q: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Position (3,) and quaternion xyzw of the tip."""
+
+    def jacobian(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(6, N): linear above angular velocity of the tip, in the base frame."""
+
+
+def solve_reach(
+    robot: Kinematics,
+    start: NDArray[np.float64],
+    position: NDArray[np.float64],
+    rotation: NDArray[np.float64],
+    iterations: int = 60,
+) -> tuple[NDArray[np.float64], float]:
+    """Joint positions that bring the tip to `position`, with its orientation as near to `rotation` as they allow.
+
+    Damped least squares with task priority: the orientation is served in the null space of the position (Nakamura and
+    Yoshikawa 1987, with the damping of Wampler 1986). Joint limits are kept by clipping.
+
+    start: (N,) rad, where the search begins. position: (3,) m. rotation: (3, 3). Returns the joints (N,) and the distance
+    (m) that is left.
+    """
+    q = np.clip(start, robot.lower, robot.upper)
+    for _ in range(iterations):
+        reached, quaternion = robot.forward(q)
+        turn = _rotation_error(rotation, rotation_of(quaternion))
+        error = np.concatenate((position - reached, turn))
+        step = _bounded_step(robot.jacobian(q), error, robot.lower - q, robot.upper - q)
+        step *= min(1.0, _LARGEST_STEP / max(float(np.abs(step).max()), 1e-12))
+        q = np.clip(q + step, robot.lower, robot.upper)
+        if np.abs(step).max() < _TOLERANCE:
+            break
+    return q, float(np.linalg.norm(position - robot.forward(q)[0]))
+
+
+def _bounded_step(
+    jacobian: NDArray[np.float64],
+    error: NDArray[np.float64],
+    least: NDArray[np.float64],
+    most: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """The step (N,) within its bounds; a joint that would pass its limit stops there, and the others do its work."""
+    fixed = np.zeros(jacobian.shape[1])
+    is_free = np.ones(jacobian.shape[1], bool)
+    step = fixed
+    for _ in range(3):
+        step = fixed.copy()
+        step[is_free] = _prioritised_step(jacobian[:, is_free], error - jacobian @ fixed)
+        passing = is_free & ((step < least) | (step > most))
+        if not passing.any():
+            break
+        fixed[passing] = np.clip(step, least, most)[passing]
+        is_free &= ~passing
+    return np.clip(step, least, most)
+
+
+def _prioritised_step(jacobian: NDArray[np.float64], error: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The step that serves the first three rows, and the other three as far as the first leave freedom."""
+    linear, angular = jacobian[:3], jacobian[3:]
+    inverse = _damped_inverse(linear, _DAMPING)
+    step = inverse @ error[:3]
+    free = angular - (angular @ inverse) @ linear
+    correction = _damped_inverse(free, 1e-3) @ (error[3:] - angular @ step)
+    correction *= min(1.0, _LARGEST_TURN / max(float(np.abs(correction).max()), 1e-12))
+    return step + correction - inverse @ (linear @ correction)
+
+
+def _damped_inverse(matrix: NDArray[np.float64], damping: float) -> NDArray[np.float64]:
+    return matrix.T @ np.linalg.inv(matrix @ matrix.T + damping * np.eye(len(matrix)))
+
+
+def _rotation_error(wanted: NDArray[np.float64], present: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(3,) rad, half the sum of cross products of the axes: sin(angle) times the axis of rotation, in the base frame."""
+    return 0.5 * np.cross(present.T, wanted.T).sum(axis=0)
+
+
+def rotation_of(quaternion: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The rotation matrix (3, 3) of a unit quaternion xyzw."""
+    x, y, z, w = quaternion
+    return np.array(
+        (
+            (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+            (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+            (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
+        )
+    )

@@ -1,0 +1,317 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A pick-and-place policy for the SO-101 that is told where things are, and how well it is to do."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
+
+from frame_ros.errors import PolicyError, ValueRangeError
+from frame_ros.policies.protocol import Inference, Observation
+from frame_ros.policies.reaching import Kinematics, rotation_of, solve_reach
+from frame_ros.robots import load_robot
+
+JOINT_NAMES = ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll', 'gripper')
+HOME = (0.0, -1.35, 1.25, 0.85, 0.0, 0.3)  # rad
+OPEN, RELEASED, CLOSED = 0.62, 0.5, 0.02  # rad, of the gripper
+
+# Heights of the tip over the table, and the cube's centre in the tip's frame, whose x axis points from the moving to
+# the fixed finger's face and beyond, and whose origin lies on that face. All in m.
+ABOVE, GRASP, LIFTED, OVER_BIN, IN_BIN = 0.085, 0.015, 0.12, 0.125, 0.062
+_BEFORE_GRASP, _HELD = np.array((-0.0205, 0.0, 0.0)), np.array((-0.015, 0.0, 0.0))
+_LINE_KNOTS = 7
+_PAN_AXIS = 0.0388353  # m, x of the shoulder_pan axis in the base frame
+_MOVED = 0.008  # m, so far the object may have moved before the approach is planned anew
+_HELD_DISTANCE = 0.03  # m between the object and where it is held
+_IN_BIN_DISTANCE = 0.05  # m, in x and y, between the object and the goal
+
+
+@dataclass
+class _Plan:
+    """Actions (N, 6) at the policy's rate. checks: step -> what is looked at there."""
+
+    target: NDArray[np.float64]
+    rows: list[NDArray[np.float64]] = field(default_factory=list)
+    checks: dict[int, str] = field(default_factory=dict)
+    approach_end: int = 0
+    actions: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, len(JOINT_NAMES))))
+
+
+class ScriptedPickPlace:
+    """Picks the object and puts it at the goal: above, descend, grasp, lift, over the bin, lower, release, retreat.
+
+    Motions are planned from joint positions and the poses 'object' and 'goal' (base frame), as minimum-jerk profiles
+    (Flash and Hogan 1985), in joint space or along a vertical line; a grasp that failed is tried again.
+
+    quality: 1 is smooth and nearly always succeeds. The lower, the more it hesitates (pauses between and within motions),
+    jerks (noise on waypoints and on every action), misses (the grasp is off), lets go early, and the sooner it gives up.
+    """
+
+    name = 'scripted'
+    checkpoint = ''
+    cameras: tuple[str, ...] = ()
+    poses: tuple[str, ...] = ('object', 'goal')
+
+    def __init__(
+        self,
+        quality: float = 1.0,
+        seed: int = 0,
+        horizon: int = 20,
+        dt: float = 1 / 30,
+        robot: Kinematics | None = None,
+    ):
+        """seed: of the flaws. horizon: steps of a chunk. dt: s between them. robot: an SO-101, by default ours.
+
+        Raises:
+            ValueRangeError: an argument is out of its range.
+        """
+        if not 0.0 <= quality <= 1.0:
+            raise ValueRangeError(f'quality is {quality}; it lies within 0 and 1')
+        if horizon < 1 or not (math.isfinite(dt) and dt > 0):
+            raise ValueRangeError(f'a chunk of {horizon} steps {dt} s apart; both must be positive')
+        self.quality = quality
+        self.horizon, self.dt = horizon, dt
+        self._seed, self._episode = seed, 0
+        self._robot: Kinematics = load_robot('so101') if robot is None else robot
+        self._arm = tuple(JOINT_NAMES.index(name) for name in self._robot.joint_names if name in JOINT_NAMES)
+        if len(self._arm) != len(self._robot.joint_names):
+            raise ValueRangeError(f'the scripted policy is made for {JOINT_NAMES}, not {self._robot.joint_names}')
+        self.reset()
+
+    def reset(self, seed: int | None = None) -> None:
+        """Forgets the last episode. seed: of this episode's flaws; None: drawn on from the seed given at the start."""
+        self._rng = np.random.default_rng((self._seed, self._episode) if seed is None else seed)
+        self._episode += 1
+        self._plan: _Plan | None = None
+        self._attempts = 0
+        self._stamp = 0
+        self._step = 0
+        self._phase = 0.0
+
+    def infer(self, observation: Observation) -> Inference:
+        """The next `horizon` joint positions, the first for now.
+
+        Raises:
+            PolicyError: a joint or a pose is missing or not finite.
+        """
+        joints = _joints(observation)
+        target, goal = _pose(observation, 'object'), _pose(observation, 'goal')
+        if self._plan is None:
+            self._start(observation.stamp, self._plan_pick(joints, target, goal))
+        else:
+            self._advance(observation.stamp)
+            self._react(observation.stamp, target, goal)
+        return self._inference()
+
+    def _inference(self) -> Inference:
+        assert self._plan is not None
+        steps = np.minimum(self._step + np.arange(self.horizon), len(self._plan.actions) - 1)
+        units = ('rad',) * len(JOINT_NAMES)
+        return Inference(self._plan.actions[steps], self.dt, JOINT_NAMES, units)
+
+    def _start(self, stamp: int, plan: _Plan) -> None:
+        self._plan, self._stamp, self._step, self._phase = plan, stamp, 0, 0.0
+
+    def _advance(self, stamp: int) -> None:
+        """Moves on by the time passed, in whole steps; stamps may jitter by less than half a step without a jump.
+
+        Beyond the end of the last chunk nothing of the plan was executed, so at most a chunk is passed at a time.
+        """
+        passed = (stamp - self._stamp) * 1e-9 / self.dt + self._phase
+        whole = int(np.clip(round(passed), 0, self.horizon))
+        self._phase = 0.8 * float(np.clip(passed - whole, -0.5, 0.5))
+        self._stamp = stamp
+        self._step += whole
+
+    def _react(self, stamp: int, target: NDArray[np.float64], goal: NDArray[np.float64]) -> None:
+        """Plans anew where the world is not as planned: the object moved, the grasp failed, the object lies elsewhere."""
+        plan = self._plan
+        assert plan is not None
+        here = plan.actions[min(self._step, len(plan.actions) - 1)]
+        if self._step < plan.approach_end:
+            if np.linalg.norm(target[:2] - plan.target[:2]) > _MOVED * (1 + 4 * (1 - self.quality)):
+                self._start(stamp, self._plan_pick(here, target, goal))
+            return
+        for step in [s for s in plan.checks if s <= self._step]:
+            kind = plan.checks.pop(step)
+            if self._is_as_planned(kind, here, target, goal):
+                continue
+            self._attempts += 1
+            if self._attempts > round(2 * self.quality) or not self._is_reachable(target):
+                self._start(stamp, self._plan_home(here, target))
+            else:
+                self._start(stamp, self._plan_pick(here, target, goal))
+            return
+
+    def _is_as_planned(self, kind: str, here: NDArray, target: NDArray, goal: NDArray) -> bool:
+        if kind == 'held':
+            position, quaternion = self._robot.forward(here[list(self._arm)])
+            held = position + rotation_of(quaternion) @ _HELD
+            return bool(np.linalg.norm(target[:3] - held) < _HELD_DISTANCE)
+        return bool(np.abs(target[:2] - goal[:2]).max() < _IN_BIN_DISTANCE)
+
+    @staticmethod
+    def _is_reachable(target: NDArray[np.float64]) -> bool:
+        return target[2] > 0.0 and 0.12 < math.hypot(target[0], target[1]) < 0.36
+
+    def _plan_pick(self, start: NDArray, target: NDArray, goal: NDArray) -> _Plan:
+        plan = _Plan(target.copy(), [start[None]])
+        miss = self._miss()
+        grasp = _grasp_rotation(target)
+        place = _natural_rotation(goal)
+        at_object = target[:3] * (1, 1, 0) + miss
+        self._joint_move(plan, self._reach(plan, at_object, ABOVE, grasp, _BEFORE_GRASP), OPEN, 1.5)
+        plan.approach_end = sum(map(len, plan.rows))
+        self._line_move(plan, at_object, (ABOVE, GRASP), grasp, _BEFORE_GRASP, 1.0)
+        self._grip(plan, CLOSED, 0.6)
+        self._line_move(plan, at_object, (GRASP, LIFTED), grasp, _BEFORE_GRASP, 0.9)
+        plan.checks[sum(map(len, plan.rows))] = 'held'
+        at_goal = goal[:3] * (1, 1, 0) + self._waypoint_noise()
+        slip = self._rng.random() < 0.35 * (1 - self.quality)
+        self._joint_move(plan, self._reach(plan, at_goal, OVER_BIN, place, _HELD), RELEASED if slip else CLOSED, 1.6)
+        self._line_move(plan, at_goal, (OVER_BIN, IN_BIN), place, _HELD, 0.7)
+        self._grip(plan, RELEASED, 0.45)
+        self._line_move(plan, at_goal, (IN_BIN, OVER_BIN), place, _HELD, 0.7)
+        plan.checks[sum(map(len, plan.rows))] = 'placed'
+        self._joint_move(plan, np.array(HOME), HOME[-1], 1.3)
+        return self._finished(plan)
+
+    def _plan_home(self, start: NDArray, target: NDArray) -> _Plan:
+        plan = _Plan(target.copy(), [start[None]])
+        self._joint_move(plan, np.array(HOME), HOME[-1], 1.5)
+        return self._finished(plan)
+
+    def _finished(self, plan: _Plan) -> _Plan:
+        """The plan as one array, with the tremor of a low quality on the arm's joints."""
+        actions = np.concatenate(plan.rows)
+        tremor = 0.014 * (1 - self.quality) * self._rng.standard_normal(actions.shape)
+        tremor[:, -1] = 0.0
+        tremor[0] = 0.0
+        plan.actions = actions + tremor
+        return plan
+
+    # The flaws of a low quality.
+
+    def _miss(self) -> NDArray[np.float64]:
+        """Where the grasp is off, m."""
+        flaw = 1 - self.quality
+        x, y = 0.016 * flaw * self._rng.standard_normal(2)
+        return np.array((x, y, 0.012 * flaw * self._rng.random()))
+
+    def _waypoint_noise(self) -> NDArray[np.float64]:
+        return 0.016 * (1 - self.quality) * self._rng.standard_normal(3) * (1, 1, 0.3)
+
+    def _hesitate(self, plan: _Plan) -> None:
+        if self._rng.random() < 0.75 * (1 - self.quality):
+            pause = self._steps(self._rng.uniform(0.2, 0.9))
+            plan.rows.append(np.repeat(plan.rows[-1][-1:], pause, axis=0))
+
+    # Motions: each appends rows to the plan, from where it ends now.
+
+    def _steps(self, duration: float) -> int:
+        return max(1, round(duration / self.dt))
+
+    def _profile(self, duration: float) -> NDArray[np.float64]:
+        """Progress from 0 (excluded) to 1 at every step: minimum jerk, in two parts with a stop between at a low quality."""
+        if self._rng.random() < 0.6 * (1 - self.quality):
+            stop = self._rng.uniform(0.25, 0.75)
+            first = _minimum_jerk(self._steps(stop * duration))
+            pause = np.ones(self._steps(self._rng.uniform(0.1, 0.5)))
+            second = _minimum_jerk(self._steps((1 - stop) * duration))
+            return np.concatenate((stop * first, stop * pause, stop + (1 - stop) * second))
+        return _minimum_jerk(self._steps(duration))
+
+    def _joint_move(self, plan: _Plan, end: NDArray[np.float64], gripper: float, duration: float) -> None:
+        self._hesitate(plan)
+        start = plan.rows[-1][-1]
+        end = np.append(end[:-1], gripper)
+        plan.rows.append(start + self._profile(duration)[:, None] * (end - start))
+
+    def _grip(self, plan: _Plan, gripper: float, duration: float) -> None:
+        self._joint_move(plan, plan.rows[-1][-1], gripper, duration)
+
+    def _line_move(
+        self,
+        plan: _Plan,
+        at: NDArray[np.float64],
+        heights: tuple[float, float],
+        rotation: NDArray[np.float64],
+        offset: NDArray[np.float64],
+        duration: float,
+    ) -> None:
+        """A vertical motion between two heights of the tip: postures solved at knots, joined by cubic splines."""
+        self._hesitate(plan)
+        knots = [plan.rows[-1][-1]]
+        progress = np.linspace(0.0, 1.0, _LINE_KNOTS)
+        for height in heights[0] + progress[1:] * (heights[1] - heights[0]):
+            knots.append(self._solve(knots[-1], at, height, rotation, offset))
+        plan.rows.append(CubicSpline(progress, knots)(self._profile(duration)))
+
+    def _reach(self, plan: _Plan, at: NDArray, height: float, rotation: NDArray, offset: NDArray) -> NDArray:
+        """The posture over a place, searched from the home posture turned towards it, so the elbow stays up."""
+        start = np.array(HOME)
+        start[0] = -_azimuth(at)  # the pan joint's axis points down
+        start[-1] = plan.rows[-1][-1][-1]
+        return self._solve(start, at, height, rotation, offset)
+
+    def _solve(self, start: NDArray, at: NDArray, height: float, rotation: NDArray, offset: NDArray) -> NDArray:
+        position = np.array((at[0], at[1], height + at[2])) - rotation @ offset
+        row = start.copy()
+        arm = list(self._arm)
+        row[arm], _ = solve_reach(self._robot, start[arm], position, rotation)
+        return row
+
+def _natural_rotation(pose: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The tip pointing down over a place with the wrist unrolled: the fixed finger towards the base."""
+    return _pointing_down(_azimuth(pose) + math.pi)
+
+
+def _grasp_rotation(pose: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The tip pointing down, the fingers flat on two faces of the object: the turn nearest to an unrolled wrist."""
+    face = rotation_of(pose[3:])[:, 0]
+    yaw = math.atan2(face[1], face[0])
+    quarter_turns = round((_azimuth(pose) + math.pi - yaw) / (math.pi / 2))
+    return _pointing_down(yaw + quarter_turns * math.pi / 2)
+
+
+def _azimuth(position: NDArray[np.float64]) -> float:
+    """rad, of a place as seen from the pan axis."""
+    return math.atan2(position[1], position[0] - _PAN_AXIS)
+
+
+def _minimum_jerk(steps: int) -> NDArray[np.float64]:
+    """Progress 10 s^3 - 15 s^4 + 6 s^5 at s = 1/steps ... 1."""
+    s = np.arange(1, steps + 1) / steps
+    return s**3 * (10 - 15 * s + 6 * s * s)
+
+
+def _pointing_down(yaw: float) -> NDArray[np.float64]:
+    """Rotation whose z axis points down and whose x axis lies at `yaw`."""
+    x = np.array((math.cos(yaw), math.sin(yaw), 0.0))
+    z = np.array((0.0, 0.0, -1.0))
+    return np.column_stack((x, np.cross(z, x), z))
+
+
+def _joints(observation: Observation) -> NDArray[np.float64]:
+    index = {name: i for i, name in enumerate(observation.joint_names)}
+    missing = [name for name in JOINT_NAMES if name not in index]
+    if missing:
+        raise PolicyError(f'the observation lacks the joint {missing[0]}; it has {", ".join(observation.joint_names)}')
+    joints = np.array([observation.joint_positions[index[name]] for name in JOINT_NAMES], float)
+    if not np.isfinite(joints).all():
+        raise PolicyError(f'joint positions must be finite, not {joints.tolist()}')
+    return joints
+
+
+def _pose(observation: Observation, name: str) -> NDArray[np.float64]:
+    pose = observation.poses.get(name)
+    if pose is None:
+        raise PolicyError(f'the observation lacks the pose {name!r}, which the scripted policy acts on')
+    if np.shape(pose) != (7,) or not np.isfinite(pose).all():
+        raise PolicyError(f'the pose {name!r} must be 7 finite numbers, not {np.asarray(pose).tolist()}')
+    return np.asarray(pose, float)

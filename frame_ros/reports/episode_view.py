@@ -1,0 +1,179 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""One episode as the page shows it: figures, pictures, tables; everything still plain text and numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from frame_ros.episodes.data import Episode
+from frame_ros.reports.figures import PANEL_HEIGHT, is_thinned, path_figure, series_figure
+from frame_ros.reports.media import Still, Video, VideoBudget, find_videos
+from frame_ros.reports.metric_table import MetricRow, outcome_of
+from frame_ros.reports.numbers import finite, readable_unit
+from frame_ros.reports.parity import BAR, compare_live, parity_verdict
+from frame_ros.reports.projections import jerk_limit, view_svg
+from frame_ros.reports.quality_counts import QualityCounts, quality_counts, warnings_of
+from frame_ros.reports.rates import metric_rates, stream_rates
+from frame_ros.reports.series import Path, panels, path
+from frame_ros.reports.stills import camera_stills
+from frame_ros.reports.verdict import OUTCOME_WORDS
+
+TOP, SIDE = (0, 1), (0, 2)
+
+# Facts of an episode that the page names, beside all other attributes.
+HIDDEN_ATTRIBUTES = frozenset({'policy', 'checkpoint', 'instruction', 'robot'})
+LONGEST_FACT = 300
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the episode table. kind and name: where the value is in the summary; kind '' is the summary itself."""
+
+    label: str
+    unit: str
+    kind: str
+    name: str
+    hint: str
+    factor: float = 1.0
+
+
+COLUMNS = (
+    Column('duration', 's', '', 'duration', 'from START to END'),
+    Column('to success', 's', '', 'time_to_success', 'from START to SUCCESS'),
+    Column('steps', '', '', 'steps', 'executed actions'),
+    Column('path length', 'm', 'quality', 'pl', 'pl'),
+    Column('smoothness', '', 'quality', 'ps', 'ps: sum of second differences / path length; lower is smoother'),
+    Column('RMS jerk', 'm/s³', 'quality', 'ti', 'ti: trajectory instability'),
+    Column('collisions', '', 'safety', 'collisions', 'contacts that are not expected'),
+    Column('nearest', 'mm', 'safety', 'op', 'op: least distance to an obstacle', 1e3),
+    Column('latency p50', 'ms', 'efficiency', 'il_p50', 'inference latency, median', 1e3),
+    Column('p95', 'ms', 'efficiency', 'il_p95', 'inference latency, 95th percentile', 1e3),
+    Column('worst rate', 'Hz', 'efficiency', 'control_rate_worst', 'executed actions in the worst full second'),
+)  # fmt: skip
+
+
+def episode_view(
+    episode: Episode, number: int, rows: Sequence[MetricRow], budget: VideoBudget, is_open: bool
+) -> dict[str, Any]:
+    """Returns what the template needs for one episode; `number` counts from 1 in the order of `rows`' values."""
+    summary = episode.summary
+    return {
+        'number': number,
+        'id': episode.episode_id or episode.path.name,
+        'outcome': OUTCOME_WORDS[outcome_of(episode)],
+        'is_open': is_open,
+        'is_truncated': episode.is_truncated,
+        'is_static': bool(summary.get('is_static')) and bool(summary.get('steps')),
+        'duration': finite(summary.get('duration')),
+        'steps': int(summary.get('steps') or 0),
+        'cells': [cell(episode, column) for column in COLUMNS],
+        'facts': _facts(episode),
+        'metrics': [_metric(row, number - 1) for row in rows],
+        **_figures(episode, path(episode)),
+        **_media(episode, budget),
+        **_checks(episode),
+    }
+
+
+def cell(episode: Episode, column: Column) -> float | None:
+    """The value of a column of the episode table, in SI; None where unavailable."""
+    values = episode.summary.get(column.kind) or {} if column.kind else episode.summary
+    if column.name == 'collisions' and finite(values.get('cr')) is None:
+        return None
+    return finite(values.get(column.name))
+
+
+def as_json_script(value: Any) -> Markup:
+    """JSON that may stand in a script element: no character of it can end the element or begin a comment."""
+    text = json.dumps(value, allow_nan=False, separators=(',', ':'))
+    for character in '<>&\u2028\u2029':
+        text = text.replace(character, f'\\u{ord(character):04x}')
+    return Markup(text)
+
+
+def _facts(episode: Episode) -> list[tuple[str, str]]:
+    shown = {'bag': episode.path.name}
+    shown.update({k: v for k, v in episode.attributes.items() if k not in HIDDEN_ATTRIBUTES})
+    return [
+        (name.replace('_', ' '), value if len(value) <= LONGEST_FACT else value[:LONGEST_FACT] + ' …')
+        for name, value in ((str(k), str(v)) for k, v in shown.items())
+        if value
+    ]
+
+
+def _figures(episode: Episode, drawn: Path | None) -> dict[str, Any]:
+    series = series_figure(episode)
+    shown, empty = [p for p in panels(episode) if not p.is_empty], [p.title for p in panels(episode) if p.is_empty]
+    return {
+        'path_json': drawn and as_json_script(path_figure(drawn)),
+        'top_view': drawn and Markup(view_svg(drawn, TOP, 'Top view')),
+        'side_view': drawn and Markup(view_svg(drawn, SIDE, 'Side view')),
+        'jerk_limit': drawn and jerk_limit(drawn),
+        'series_json': series and as_json_script(series),
+        'series_height': PANEL_HEIGHT * len(shown) + 60,
+        'is_thinned': is_thinned(episode),
+        'empty_panels': empty,
+    }
+
+
+def _media(episode: Episode, budget: VideoBudget) -> dict[str, Any]:
+    videos: list[Video] = [budget.take(file) for file in find_videos(episode.path)]
+    cameras: dict[str, list[Still]] = {}
+    for picture in camera_stills(episode):
+        cameras.setdefault(picture.camera, []).append(picture)
+    return {'videos': videos, 'cameras': list(cameras.items())}
+
+
+def _checks(episode: Episode) -> dict[str, Any]:
+    parity_rows = compare_live(episode)
+    counts, warnings = quality_counts(episode), warnings_of(episode)
+    alarms = []
+    if episode.is_truncated:
+        alarms.append('This bag is truncated: it was cut before its end. Every value covers only what was saved.')
+    verdict = parity_verdict(parity_rows)
+    if verdict.holds is False:
+        alarms.append(verdict.text[0].upper() + verdict.text[1:] + '.')
+    pairs = (str(text).partition(':') for text in episode.summary.get('unavailable') or ())
+    return {
+        'parity': verdict,
+        'parity_rows': parity_rows,
+        'bar': f'{BAR:.0e}',
+        'rates': stream_rates(episode),
+        'metric_rates': metric_rates(episode),
+        'counts': counts,
+        'warnings': warnings,
+        'problems': [str(problem) for problem in episode.problems],
+        'quality_text': _quality_text(episode, counts),
+        'unavailable': [(key.strip(), reason.strip()) for key, _, reason in pairs],
+        'alarms': alarms,
+    }
+
+
+def _quality_text(episode: Episode, counts: QualityCounts) -> str:
+    parts = ['TRUNCATED bag'] if episode.is_truncated else []
+    if episode.problems:
+        parts.append(f'{len(episode.problems)} problem{"" if len(episode.problems) == 1 else "s"}')
+    if counts.total:
+        parts.append(f'{counts.total:,} sample{"" if counts.total == 1 else "s"} counted as bad')
+    return ', '.join(parts) or 'good'
+
+
+def _metric(row: MetricRow, index: int) -> dict[str, Any]:
+    value = row.values[index]
+    factor, unit = readable_unit([value], row.unit)
+    is_static = bool(row.is_left_out) and row.is_left_out[index] and value is not None
+    return {
+        'name': row.name,
+        'id': row.id,
+        'value': value,
+        'factor': factor,
+        'unit': unit,
+        'higher_is_better': row.higher_is_better,
+        'remark': 'static episode: not comparable, left out of the aggregates' if is_static else row.reasons[index],
+    }

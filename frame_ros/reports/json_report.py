@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The report for machines: the same facts as the page, as JSON, in SI units; what is unavailable is null."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from frame_ros.episodes.data import Episode
+from frame_ros.reports.metric_table import MetricRow, metric_rows, outcome_of, success_count
+from frame_ros.reports.numbers import json_safe
+from frame_ros.reports.parity import BAR, ParityRow, ParityVerdict, compare_live, parity_verdict
+from frame_ros.reports.quality_counts import warnings_of
+from frame_ros.reports.rates import metric_rates, stream_rates
+from frame_ros.reports.verdict import OUTCOME_WORDS, verdict
+from frame_ros.reports.version import package_version
+
+FORMAT = 'frame_ros report 1'
+
+
+def report_data(episodes: Sequence[Episode]) -> dict[str, Any]:
+    """Returns the report as plain JSON types.
+
+    Keys: format, version, verdict (sentences), success (successes, trials, rate, interval), metrics (per id: unit,
+    direction, median, least, greatest), parity, episodes (see `episode_data`).
+    """
+    rows = metric_rows(episodes)
+    parity_rows = [compare_live(episode) for episode in episodes]
+    total = parity_verdict(row for some in parity_rows for row in some)
+    count = success_count(episodes)
+    data = {
+        'format': FORMAT,
+        'version': package_version(),
+        'verdict': verdict(episodes, rows, total),
+        'success': {**asdict(count), 'rate': count.rate, 'interval': count.interval},
+        'metrics': {row.id: _aggregate(row) for row in rows},
+        'parity': {**asdict(total), 'bar': BAR},
+        'episodes': [
+            episode_data(episode, i, rows, parity_rows[i]) for i, episode in enumerate(episodes)
+        ],
+    }
+    safe: dict[str, Any] = json_safe(data)
+    return safe
+
+
+def episode_data(
+    episode: Episode, index: int, rows: Sequence[MetricRow], parity_rows: Sequence[ParityRow]
+) -> dict[str, Any]:
+    """One episode: id, bag, outcome, attributes, summary, metrics (value, reason), parity, rates, data quality.
+
+    `index` is the episode's place in the values of `rows`.
+    """
+    return {
+        'episode_id': episode.episode_id,
+        'bag': episode.path,
+        'outcome': OUTCOME_WORDS[outcome_of(episode)],
+        'attributes': episode.attributes,
+        'is_truncated': episode.is_truncated,
+        'summary': episode.summary,
+        'metrics': {
+            row.id: {'value': row.values[index], 'unit': row.unit, 'reason': row.reasons[index] or None}
+            for row in rows
+        },
+        'parity': _parity(parity_verdict(parity_rows), parity_rows),
+        'rates': [asdict(row) for row in stream_rates(episode)],
+        'metric_rates': [asdict(row) for row in metric_rates(episode)],
+        'data_quality': episode.data_quality,
+        'problems': episode.problems,
+        'warnings': warnings_of(episode),
+    }
+
+
+def report_json(episodes: Sequence[Episode]) -> str:
+    """Returns `report_data` as JSON text: valid by RFC 8259, so without NaN."""
+    return json.dumps(report_data(episodes), indent=2, allow_nan=False, ensure_ascii=False)
+
+
+def _aggregate(row: MetricRow) -> dict[str, Any]:
+    return {
+        'name': row.name,
+        'unit': row.unit,
+        'category': row.category,
+        'higher_is_better': row.higher_is_better,
+        'source': row.source,
+        'episodes': len(row.known),
+        'median': row.median,
+        'least': row.least,
+        'greatest': row.greatest,
+        'reason': None if row.is_available else row.reason,
+    }
+
+
+def _parity(total: ParityVerdict, rows: Sequence[ParityRow]) -> dict[str, Any]:
+    return {**asdict(total), 'rows': [{**asdict(row), 'holds': row.holds} for row in rows]}

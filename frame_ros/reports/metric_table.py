@@ -1,0 +1,158 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The metrics of the registry with their values: per episode, and over all episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from frame_ros.episodes.data import Episode, Outcome
+from frame_ros.metrics import wilson_interval
+from frame_ros.metrics.registry import REGISTRY
+from frame_ros.reports.numbers import finite
+
+KINDS = ('quality', 'safety', 'efficiency', 'confidence')
+NOT_COMPUTED = 'not computed from a bag'
+
+
+@dataclass(frozen=True)
+class MetricRow:
+    """One metric over E episodes. values: E numbers in `unit` (SI), None where unavailable; reasons: E texts, '' if available.
+
+    is_left_out: E booleans, True where an episode was static and the value is therefore no part of the aggregates.
+    """
+
+    id: str
+    name: str
+    unit: str
+    category: str
+    source: str
+    higher_is_better: bool | None
+    values: list[float | None]
+    reasons: list[str]
+    is_left_out: list[bool] = field(default_factory=list)
+
+    @property
+    def known(self) -> list[float]:
+        """The values that count in aggregates."""
+        left_out = self.is_left_out or [False] * len(self.values)
+        return [v for v, out in zip(self.values, left_out) if v is not None and not out]
+
+    @property
+    def median(self) -> float | None:
+        """Median over episodes; None if no episode has a value."""
+        return median(self.known) if self.known else None
+
+    @property
+    def least(self) -> float | None:
+        """Smallest value over episodes."""
+        return min(self.known, default=None)
+
+    @property
+    def greatest(self) -> float | None:
+        """Largest value over episodes."""
+        return max(self.known, default=None)
+
+    @property
+    def is_available(self) -> bool:
+        """Whether any episode has a value."""
+        return any(v is not None for v in self.values)
+
+    @property
+    def reason(self) -> str:
+        """Why it is unavailable, the different reasons joined."""
+        return '; '.join(dict.fromkeys(r for r in self.reasons if r))
+
+
+@dataclass(frozen=True)
+class SuccessCount:
+    """successes of trials episodes, with a Wilson interval of 95 %; `unknown` episodes have no outcome and are no trials."""
+
+    successes: int
+    trials: int
+    unknown: int
+
+    @property
+    def rate(self) -> float | None:
+        """successes / trials; None without trials."""
+        return self.successes / self.trials if self.trials else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Wilson score interval at 95 %; None without trials."""
+        if not self.trials:
+            return None
+        low, high = wilson_interval(self.successes, self.trials)
+        return float(low), float(high)
+
+
+def metric_rows(episodes: Sequence[Episode]) -> list[MetricRow]:
+    """One row per metric of the registry, in its order."""
+    reasons = [_reasons(episode) for episode in episodes]
+    return [_row(entry, episodes, reasons) for entry in _entries()]
+
+
+def episode_value(episode: Episode, metric_id: str) -> float | None:
+    """The episode's value of a metric: what its last step says; for windowed metrics the mean over the episode."""
+    for kind in KINDS:
+        values = episode.summary.get(kind) or {}
+        for name in (f'{metric_id}_mean', metric_id):
+            if name in values:
+                return finite(values[name])
+    return None
+
+
+def success_count(episodes: Sequence[Episode]) -> SuccessCount:
+    """Counts successes. A timeout or a stop is a trial that did not succeed; an unknown outcome is no trial."""
+    outcomes = [outcome_of(episode) for episode in episodes]
+    unknown = outcomes.count(Outcome.UNKNOWN)
+    return SuccessCount(outcomes.count(Outcome.SUCCESS), len(outcomes) - unknown, unknown)
+
+
+def outcome_of(episode: Episode) -> Outcome:
+    """The episode's outcome; UNKNOWN if there is none, or one that is not in EpisodeEvent.msg."""
+    try:
+        return Outcome(int(episode.summary.get('outcome', Outcome.UNKNOWN)))
+    except ValueError:
+        return Outcome.UNKNOWN
+
+
+def _entries() -> list[Any]:
+    return list(REGISTRY.values() if isinstance(REGISTRY, dict) else REGISTRY)
+
+
+def _row(entry: Any, episodes: Sequence[Episode], reasons: list[dict[str, str]]) -> MetricRow:
+    values = [episode_value(episode, entry.id) for episode in episodes]
+    if entry.id == 'sr':
+        values = [_success(episode) for episode in episodes]
+    why = [
+        '' if value is not None else given.get(entry.id) or str(entry.unavailable or NOT_COMPUTED)
+        for value, given in zip(values, reasons)
+    ]
+    is_instability = entry.category == 'quality' or entry.id.startswith(('tcp_', 'a_'))
+    left_out = [is_instability and bool(e.summary.get('is_static')) for e in episodes]
+    return MetricRow(
+        entry.id,
+        entry.name,
+        entry.unit,
+        entry.category,
+        entry.source,
+        entry.higher_is_better,
+        values,
+        why,
+        left_out,
+    )
+
+
+def _success(episode: Episode) -> float | None:
+    outcome = outcome_of(episode)
+    return None if outcome is Outcome.UNKNOWN else float(outcome is Outcome.SUCCESS)
+
+
+def _reasons(episode: Episode) -> dict[str, str]:
+    """id -> reason from EpisodeSummary.unavailable, entries of the form 'id: reason'."""
+    pairs = (str(text).partition(':') for text in episode.summary.get('unavailable') or ())
+    return {key.strip(): reason.strip() for key, _, reason in pairs}

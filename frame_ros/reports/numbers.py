@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers for people and for JSON: significant digits, readable units, null instead of NaN."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+UNAVAILABLE = '–'
+
+# Units in which small (or large) values read better: unit -> (typical value below or above which, factor, new unit).
+SMALLER = {
+    's': (0.1, 1e3, 'ms'),
+    'm': (0.05, 1e3, 'mm'),
+}
+LARGER = {'bytes': (1e6, 1e-6, 'MB')}
+
+
+def readable_unit(values: list[float | None], unit: str) -> tuple[float, str]:
+    """Returns the factor and the unit in which these values read best; (1, unit) if as they are."""
+    known = [abs(v) for v in values if v is not None and math.isfinite(v) and v != 0]
+    if known and unit in SMALLER:
+        limit, factor, name = SMALLER[unit]
+        if max(known) < limit:
+            return factor, name
+    if known and unit in LARGER:
+        limit, factor, name = LARGER[unit]
+        if max(known) >= limit:
+            return factor, name
+    return 1.0, unit
+
+
+def readable(value: float | None, digits: int = 4, factor: float = 1.0) -> str:
+    """Returns a value in `digits` significant digits, thousands grouped; a dash if there is none."""
+    if value is None or not math.isfinite(value):
+        return UNAVAILABLE if value is None or math.isnan(value) else ('∞' if value > 0 else '−∞')
+    value *= factor
+    if value == 0:
+        return '0'
+    if abs(value) < 1e-4:
+        return f'{value:.{digits - 1}e}'
+    if abs(value) >= 10**digits:
+        return f'{value:,.0f}'
+    text = f'{value:.{digits}g}'
+    return f'{float(text):.{digits}g}' if 'e' not in text else f'{value:,.0f}'
+
+
+def finite(value: Any) -> float | None:
+    """Returns a number as float, or None where it is missing, NaN or infinite."""
+    if value is None or isinstance(value, str):
+        return None
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
+def json_safe(value: Any) -> Any:
+    """Returns plain JSON types: arrays as lists, NaN and infinity as null, enums and paths as text or number."""
+    if isinstance(value, dict):
+        return {str(k): json_safe(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple, set)):
+        return [json_safe(v) for v in value]
+    if isinstance(value, np.ndarray):
+        return json_safe(value.tolist())
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        return finite(value)
+    return None if value is None else str(value)
+
+
+def plot_numbers(values: Any, digits: int = 5) -> list[float | None]:
+    """Returns an array for a figure: `digits` significant digits, None where not finite."""
+    out: list[float | None] = []
+    for v in np.asarray(values, dtype=np.float64).tolist():
+        out.append(float(f'{v:.{digits}g}') if math.isfinite(v) else None)
+    return out

@@ -1,0 +1,190 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The HTML page: one file that needs nothing beside itself, and in which text from a bag stays text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timezone
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from frame_ros.episodes.data import Episode
+from frame_ros.errors import SetupError
+from frame_ros.reports.episode_view import COLUMNS, episode_view
+from frame_ros.reports.media import VideoBudget
+from frame_ros.reports.metric_table import MetricRow, metric_rows
+from frame_ros.reports.numbers import readable, readable_unit
+from frame_ros.reports.parity import ParityVerdict, compare_live, parity_verdict
+from frame_ros.reports.strip import dot_strip
+from frame_ros.reports.tiles import tiles
+from frame_ros.reports.verdict import verdict
+from frame_ros.reports.version import package_version
+
+ASSETS = Path(__file__).parent / 'page_assets'
+GLYPHS = {'success': '✓', 'failure': '✕', 'timeout': '◷', 'stopped': '■', 'unknown': '?'}
+MOST_OPEN = 3
+HEADER_FACTS = (('policy', 'Policy'), ('checkpoint', 'Checkpoint'), ('instruction', 'Instruction'), ('robot', 'Robot'))
+
+Progress = Callable[[Iterable[Episode]], Iterable[Episode]]
+
+
+def build_report(
+    episodes: Sequence[Episode],
+    title: str = '',
+    progress: Progress = iter,
+    made: datetime | None = None,
+) -> str:
+    """Returns one self-contained HTML page over these episodes, in their order.
+
+    episodes: with `metrics` and `summary` filled. progress: wraps the loop over episodes, for a progress bar.
+    made: when, now by default.
+
+    Raises:
+        SetupError: plotly's script is not installed.
+    """
+    episodes = list(episodes)
+    rows = metric_rows(episodes)
+    parity = parity_verdict(row for episode in episodes for row in compare_live(episode))
+    budget, count = VideoBudget(), len(episodes)
+    views = [
+        episode_view(episode, i + 1, rows, budget, is_open=count <= MOST_OPEN or i == 0)
+        for i, episode in enumerate(progress(episodes))
+    ]
+    plotly, script = _plotly_script(), (ASSETS / 'report.js').read_text(encoding='utf-8')
+    return _template().render(
+        title=title or _title(episodes),
+        version=package_version(),
+        made=(made or datetime.now(timezone.utc)).strftime('%Y-%m-%d %H:%M UTC'),
+        content_security_policy=content_security_policy(plotly, script),
+        css=Markup((ASSETS / 'report.css').read_text(encoding='utf-8')),
+        plotly=Markup(plotly),
+        script=Markup(script),
+        facts=_header_facts(episodes),
+        verdict=verdict(episodes, rows, parity),
+        alarms=_alarms(episodes, parity),
+        tiles=tiles(episodes, rows, parity),
+        columns=COLUMNS,
+        episodes=views,
+        glyphs=GLYPHS,
+        **_metric_tables(episodes, rows),
+    )
+
+
+def write_report(
+    episodes: Sequence[Episode], path: str | Path, title: str = '', progress: Progress = iter
+) -> Path:
+    """Writes the page of `build_report` to `path`, whole or not at all; returns the path.
+
+    Raises:
+        SetupError: the folder does not exist or cannot be written.
+    """
+    page, path = build_report(episodes, title, progress), Path(path)
+    part = path.with_name(f'.{path.name}.part')
+    try:
+        part.write_text(page, encoding='utf-8')
+        os.replace(part, path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise SetupError(f'the report cannot be written to {path}: {error.strerror}') from error
+    return path
+
+
+def content_security_policy(*scripts: str) -> str:
+    """A policy under which the page runs these scripts and nothing else, and loads nothing from anywhere."""
+    digests = (base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts)
+    allowed = ' '.join(f"'sha256-{digest}'" for digest in digests)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "media-src data:; worker-src blob:; font-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+@lru_cache(maxsize=1)
+def _plotly_script() -> str:
+    """plotly.js as the plotly package carries it, found without importing the package.
+
+    Line ends are as a browser reads them, so that the hash in the policy fits.
+    """
+    from importlib.util import find_spec
+
+    spec = find_spec('plotly')
+    path = Path(spec.submodule_search_locations[0]) if spec and spec.submodule_search_locations else None
+    file = path / 'package_data' / 'plotly.min.js' if path else None
+    if file is None or not file.is_file():
+        raise SetupError('plotly is not installed, its script is part of every report: pip install plotly')
+    return file.read_text(encoding='utf-8').replace('\r\n', '\n').replace('</script', '<\\/script')
+
+
+@lru_cache(maxsize=1)
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(ASSETS), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters['readable'] = readable
+    return environment.get_template('report.html')
+
+
+def _title(episodes: Sequence[Episode]) -> str:
+    policies = _distinct(episodes, 'policy')
+    subject = ', '.join(policies[:3]) + (' …' if len(policies) > 3 else '')
+    count = f'{len(episodes)} episode{"" if len(episodes) == 1 else "s"}'
+    return f'{subject}: {count}' if subject else f'Report on {count}'
+
+
+def _distinct(episodes: Sequence[Episode], name: str) -> list[str]:
+    return list(dict.fromkeys(e.attributes[name] for e in episodes if e.attributes.get(name)))
+
+
+def _header_facts(episodes: Sequence[Episode]) -> list[tuple[str, str]]:
+    facts = []
+    for name, label in HEADER_FACTS:
+        found = _distinct(episodes, name)
+        if found:
+            facts.append((label, '; '.join(found[:4]) + (f' and {len(found) - 4} more' if len(found) > 4 else '')))
+    starts = [int(e.summary['start']) for e in episodes if e.summary.get('start')]
+    if starts:
+        facts.append(('Recorded', _span(min(starts), max(starts))))
+    return [*facts, ('Package', f'frame_ros {package_version()}')]
+
+
+def _span(first: int, last: int) -> str:
+    """Times of the first and last start, UTC; seconds alone where the clock is a simulation's."""
+    if first < 10**17:
+        return f'simulated time {first / 1e9:.1f} s' + (f' to {last / 1e9:.1f} s' if last != first else '')
+    a, b = (datetime.fromtimestamp(t / 1e9, timezone.utc) for t in (first, last))
+    begin = a.strftime('%Y-%m-%d %H:%M')
+    end = b.strftime('%H:%M' if a.date() == b.date() else '%Y-%m-%d %H:%M')
+    return f'{begin} UTC' if begin.endswith(end) else f'{begin} – {end} UTC'
+
+
+def _alarms(episodes: Sequence[Episode], parity: ParityVerdict) -> list[tuple[str, str]]:
+    alarms = []
+    cut = [str(i + 1) for i, e in enumerate(episodes) if e.is_truncated]
+    if cut:
+        noun = 'Episode' if len(cut) == 1 else 'Episodes'
+        alarms.append(('Truncated.', f'{noun} {", ".join(cut)}: the bag was cut before its end; values cover what was saved.'))
+    if parity.holds is False:
+        alarms.append(('Live and bag differ.', 'See “Live against bag” of the episodes marked below.'))
+    return alarms
+
+
+def _metric_tables(episodes: Sequence[Episode], rows: Sequence[MetricRow]) -> dict[str, Any]:
+    """Rows with a value, by category, and those without."""
+    outcomes = [e.summary.get('outcome') for e in episodes]
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        if row.is_available:
+            factor, unit = readable_unit(list(row.values), row.unit)
+            shown = {name: getattr(row, name) for name in
+                     ('id', 'name', 'median', 'least', 'greatest', 'higher_is_better', 'source')}  # fmt: skip
+            strip = Markup(dot_strip(row, outcomes))
+            groups.setdefault(row.category, []).append({**shown, 'factor': factor, 'unit': unit, 'strip': strip})
+    return {'available': list(groups.items()), 'missing': [row for row in rows if not row.is_available]}

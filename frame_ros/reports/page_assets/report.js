@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 The frame_ros authors
+// SPDX-License-Identifier: Apache-2.0
+// Draws a figure when it comes into view, in the reader's colour scheme, and lets go of 3D views that are far away.
+(() => {
+  'use strict';
+  const MOST_3D = 6; // browsers keep about 16 WebGL contexts
+  const CONFIG = { displaylogo: false, responsive: true, displayModeBar: 'hover', plotlyServerURL: '',
+    modeBarButtonsToRemove: ['select2d', 'lasso2d', 'autoScale2d', 'tableRotation', 'resetCameraLastSave3d'] };
+  const plots = [...document.querySelectorAll('.plot[data-figure]')];
+  const drawn3d = [];
+
+  const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const figureOf = plot => JSON.parse(document.getElementById(plot.dataset.figure).textContent);
+
+  function hasWebGL() {
+    try {
+      const canvas = document.createElement('canvas');
+      return Boolean(canvas.getContext('webgl2') || canvas.getContext('webgl'));
+    } catch (error) {
+      return false;
+    }
+  }
+  const canDraw3d = hasWebGL();
+
+  function themed(figure) {
+    const ink = colour('--plot-ink'), grid = colour('--grid'), quiet = colour('--quiet');
+    const layout = figure.layout;
+    layout.paper_bgcolor = layout.plot_bgcolor = 'rgba(0,0,0,0)';
+    layout.font = { family: getComputedStyle(document.body).fontFamily, size: 12, color: ink };
+    layout.hoverlabel = { bgcolor: colour('--card'), bordercolor: colour('--line'), font: { color: colour('--ink') } };
+    for (const key of Object.keys(layout).filter(k => /^[xy]axis/.test(k))) {
+      Object.assign(layout[key], { gridcolor: grid, zerolinecolor: grid, linecolor: grid, spikecolor: quiet });
+    }
+    if (layout.scene) {
+      for (const key of ['xaxis', 'yaxis', 'zaxis']) {
+        Object.assign(layout.scene[key], { gridcolor: grid, zerolinecolor: grid, color: quiet, showbackground: false,
+          tickfont: { size: 10 } });
+      }
+    }
+    for (const shape of layout.shapes || []) {
+      if (shape.type === 'line') shape.line.color = ink;
+    }
+    for (const note of layout.annotations || []) {
+      const isEvent = note.yanchor === 'bottom' && note.xref === 'x';
+      note.font = { size: isEvent ? 11 : 12, color: isEvent ? quiet : ink };
+    }
+    return figure;
+  }
+
+  function release(plot) {
+    Plotly.purge(plot);
+    plot.classList.remove('is-drawn');
+    const at = drawn3d.indexOf(plot);
+    if (at >= 0) drawn3d.splice(at, 1);
+  }
+
+  function draw(plot) {
+    if (plot.classList.contains('is-drawn')) return;
+    const figure = themed(figureOf(plot));
+    const is3d = figure.kind === 'path';
+    if (is3d && !canDraw3d) {
+      plot.querySelector('.waiting').textContent =
+        'This browser has no WebGL: the 3D view is left out. See the top and side views.';
+      return;
+    }
+    if (is3d) {
+      if (drawn3d.length >= MOST_3D) release(drawn3d[0]);
+      drawn3d.push(plot);
+    }
+    plot.classList.add('is-drawn');
+    Plotly.newPlot(plot, figure.data, figure.layout, CONFIG);
+  }
+
+  const observer = new IntersectionObserver(entries => {
+    for (const entry of entries) if (entry.isIntersecting) draw(entry.target);
+  }, { rootMargin: '250px' });
+  plots.forEach(plot => observer.observe(plot));
+
+  function redraw() {
+    for (const plot of plots.filter(p => p.classList.contains('is-drawn'))) {
+      release(plot);
+      observer.unobserve(plot);
+      observer.observe(plot);
+    }
+  }
+  window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
+
+  // A link into a closed episode opens it.
+  function openTarget() {
+    let node = location.hash && document.getElementById(location.hash.slice(1));
+    if (!node) return;
+    const target = node;
+    for (; node; node = node.parentElement) if (node.tagName === 'DETAILS') node.open = true;
+    target.scrollIntoView();
+  }
+  window.addEventListener('hashchange', openTarget);
+  openTarget();
+
+  for (const button of document.querySelectorAll('button[data-all]')) {
+    button.addEventListener('click', () => {
+      for (const episode of document.querySelectorAll('.episode')) episode.open = button.dataset.all === 'open';
+    });
+  }
+
+  // On paper everything is open; time series are drawn, 3D views give way to the top and side views.
+  window.addEventListener('beforeprint', () => {
+    for (const fold of document.querySelectorAll('details')) fold.open = true;
+    plots.filter(p => p.classList.contains('series')).forEach(draw);
+  });
+
+  // Click a heading of the episode table to sort by it.
+  const value = cell => {
+    const number = Number.parseFloat(cell.textContent.replaceAll(',', ''));
+    return Number.isNaN(number) ? null : number;
+  };
+  for (const table of document.querySelectorAll('table.sortable')) {
+    const headings = [...table.tHead.rows[0].cells];
+    headings.forEach((heading, column) => heading.addEventListener('click', () => {
+      const isDown = heading.getAttribute('aria-sort') === 'ascending';
+      headings.forEach(h => h.removeAttribute('aria-sort'));
+      heading.setAttribute('aria-sort', isDown ? 'descending' : 'ascending');
+      const isNumber = heading.classList.contains('n');
+      const key = row => isNumber ? value(row.cells[column]) : row.cells[column].textContent.trim();
+      const rows = [...table.tBodies[0].rows];
+      rows.sort((a, b) => {
+        const [p, q] = [key(a), key(b)];
+        if (p === null || q === null) return (p === null) - (q === null);
+        const order = isNumber ? p - q : p.localeCompare(q);
+        return isDown ? -order : order;
+      });
+      table.tBodies[0].append(...rows);
+    }));
+  }
+})();

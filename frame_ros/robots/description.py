@@ -1,0 +1,252 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a URDF says: links, joints with their limits, and collision shapes."""
+
+import math
+from dataclasses import dataclass, field
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.errors import RobotError
+
+Array = NDArray[np.float64]
+MOVING = ('revolute', 'continuous', 'prismatic')
+
+
+@dataclass(frozen=True)
+class Joint:
+    """One joint: `translation` (m) and `rotation` (3x3) place the child in the parent at position 0.
+
+    Limits are in rad or m, rad/s or m/s, N m or N; what the URDF leaves open is infinite.
+    `mimic` is (joint followed, multiplier, offset), or None.
+    """
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    translation: Array
+    rotation: Array
+    axis: Array
+    lower: float = -math.inf
+    upper: float = math.inf
+    velocity: float = math.inf
+    effort: float = math.inf
+    mimic: tuple[str, float, float] | None = None
+
+    @property
+    def is_moving(self) -> bool:
+        return self.kind in MOVING
+
+
+@dataclass(frozen=True)
+class Capsule:
+    """All points within `radius` (m) of the segment from `start` to `end` (m, in the link's frame)."""
+
+    start: Array
+    end: Array
+    radius: float
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """A collision shape in its link's frame.
+
+    `size`: a box's edges x, y, z; a cylinder's radius and length (along z); a sphere's radius. In m.
+    """
+
+    kind: str
+    size: tuple[float, ...]
+    translation: Array
+    rotation: Array
+
+    def capsule(self) -> Capsule:
+        """A capsule that holds the whole shape; of a box, along its longest edge."""
+        half, radius, axis = 0.0, self.size[0], 2
+        if self.kind == 'cylinder':
+            half = self.size[1] / 2
+        elif self.kind == 'box':
+            axis = int(np.argmax(self.size))
+            half = self.size[axis] / 2
+            radius = math.hypot(*(edge / 2 for i, edge in enumerate(self.size) if i != axis))
+        reach = half * self.rotation[:, axis]
+        return Capsule(self.translation - reach, self.translation + reach, radius)
+
+
+@dataclass(frozen=True)
+class RobotDescription:
+    """A parsed URDF. `mesh_links` are links with collision meshes, which are not read."""
+
+    name: str
+    links: tuple[str, ...]
+    joints: tuple[Joint, ...]
+    base_link: str
+    shapes: dict[str, tuple[Primitive, ...]]
+    mesh_links: tuple[str, ...] = field(default=())
+
+    def chain(self, tip: str) -> tuple[Joint, ...]:
+        """The joints from the base to `tip`, fixed ones included.
+
+        Raises:
+            RobotError: there is no such link.
+        """
+        if tip not in self.links:
+            raise RobotError(f'{self.name} has no link {tip!r}; its links are {", ".join(self.links)}')
+        by_child = {joint.child: joint for joint in self.joints}
+        joints = []
+        while tip in by_child:
+            joints.append(by_child[tip])
+            tip = by_child[tip].parent
+        return tuple(reversed(joints))
+
+
+def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> Array:
+    """3x3 rotation of URDF's roll, pitch, yaw (rad): about the fixed x, then y, then z axis."""
+    cr, sr, cp, sp = math.cos(roll), math.sin(roll), math.cos(pitch), math.sin(pitch)
+    cy, sy = math.cos(yaw), math.sin(yaw)
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
+def parse_urdf(text: str) -> RobotDescription:
+    """Read a URDF's text.
+
+    Raises:
+        RobotError: not XML, not a URDF, joints that name unknown links or form no tree, a joint type without a
+            single position, or numbers that cannot be read.
+    """
+    try:
+        root = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise RobotError(f'the robot description is not well-formed XML: {error}') from error
+    if root.tag != 'robot':
+        raise RobotError(f'the robot description starts with <{root.tag}>, a URDF starts with <robot>')
+    if any('xacro' in element.tag for element in root.iter() if isinstance(element.tag, str)):
+        raise RobotError('the robot description holds xacro elements: run it through xacro first')
+    links = tuple(_attribute(link, 'name') for link in root.findall('link'))
+    joints = tuple(_joint(element) for element in root.findall('joint'))
+    shapes = {_attribute(link, 'name'): _shapes(link) for link in root.findall('link')}
+    meshes = tuple(
+        _attribute(link, 'name') for link in root.findall('link') if link.find('collision/geometry/mesh') is not None
+    )
+    name = root.get('name') or 'robot'
+    return RobotDescription(name, links, joints, _base_link(links, joints), shapes, meshes)
+
+
+def _base_link(links: tuple[str, ...], joints: tuple[Joint, ...]) -> str:
+    if len(set(links)) != len(links):
+        raise RobotError('the robot description has two links of the same name')
+    children = [joint.child for joint in joints]
+    for joint in joints:
+        for link in (joint.parent, joint.child):
+            if link not in links:
+                raise RobotError(f'joint {joint.name!r} names the link {link!r}, which is not described')
+        if children.count(joint.child) > 1:
+            raise RobotError(f'the link {joint.child!r} is the child of more than one joint')
+    roots = [link for link in links if link not in children]
+    if len(roots) != 1:
+        raise RobotError(f'a robot has one base link, this description has {len(roots)}: {roots}')
+    return roots[0]
+
+
+def _joint(element: ElementTree.Element) -> Joint:
+    name, kind = _attribute(element, 'name'), _attribute(element, 'type')
+    if kind not in (*MOVING, 'fixed'):
+        raise RobotError(f'joint {name!r} is {kind}; only fixed, revolute, continuous and prismatic joints can be used')
+    parent, child = element.find('parent'), element.find('child')
+    if parent is None or child is None:
+        raise RobotError(f'joint {name!r} lacks its parent or its child')
+    axis = element.find('axis')
+    vector = _numbers(axis, 'xyz', (1.0, 0.0, 0.0))
+    length = float(np.linalg.norm(vector))
+    if kind != 'fixed' and not length > 0:
+        raise RobotError(f'joint {name!r} has an axis of length {length}')
+    translation, rotation = _origin(element)
+    return Joint(
+        name,
+        kind,
+        _attribute(parent, 'link'),
+        _attribute(child, 'link'),
+        translation,
+        rotation,
+        vector / length if length > 0 else vector,
+        *_limits(element, kind),
+        _mimic(element),
+    )
+
+
+def _limits(element: ElementTree.Element, kind: str) -> tuple[float, float, float, float]:
+    limit = element.find('limit')
+    if limit is None:
+        return -math.inf, math.inf, math.inf, math.inf
+    bounded = kind in ('revolute', 'prismatic')
+    lower, upper = (_number(limit, bound, 0.0) if bounded else sign * math.inf for bound, sign in _BOUNDS)
+    return lower, upper, _number(limit, 'velocity', math.inf), _number(limit, 'effort', math.inf)
+
+
+_BOUNDS = (('lower', -1), ('upper', 1))
+
+
+def _mimic(element: ElementTree.Element) -> tuple[str, float, float] | None:
+    mimic = element.find('mimic')
+    if mimic is None:
+        return None
+    return _attribute(mimic, 'joint'), _number(mimic, 'multiplier', 1.0), _number(mimic, 'offset', 0.0)
+
+
+def _shapes(link: ElementTree.Element) -> tuple[Primitive, ...]:
+    shapes = []
+    for collision in link.findall('collision'):
+        placed = _origin(collision)
+        for shape in collision.findall('geometry/*'):
+            if shape.tag == 'box':
+                shapes.append(Primitive('box', tuple(_numbers(shape, 'size', ())), *placed))
+            elif shape.tag in ('cylinder', 'capsule'):
+                size = (_number(shape, 'radius'), _number(shape, 'length'))
+                shapes.append(Primitive('cylinder', size, *placed))
+            elif shape.tag == 'sphere':
+                shapes.append(Primitive('sphere', (_number(shape, 'radius'),), *placed))
+    return tuple(shapes)
+
+
+def _origin(element: ElementTree.Element) -> tuple[Array, Array]:
+    origin = element.find('origin')
+    rpy = _numbers(origin, 'rpy', (0.0, 0.0, 0.0))
+    return _numbers(origin, 'xyz', (0.0, 0.0, 0.0)), rotation_from_rpy(*rpy)
+
+
+def _attribute(element: ElementTree.Element, name: str) -> str:
+    value = element.get(name)
+    if not value:
+        raise RobotError(f'a <{element.tag}> of the robot description lacks its {name}')
+    return value
+
+
+def _number(element: ElementTree.Element, name: str, default: float | None = None) -> float:
+    text = element.get(name)
+    if text is None and default is not None:
+        return default
+    try:
+        return float(text or '')
+    except ValueError as error:
+        raise RobotError(f'<{element.tag}> has {name}="{text}", which is not a number') from error
+
+
+def _numbers(element: ElementTree.Element | None, name: str, default: tuple[float, ...]) -> Array:
+    text = None if element is None else element.get(name)
+    if text is None and default:
+        return np.array(default)
+    try:
+        values = np.array([float(part) for part in (text or '').split()])
+    except ValueError:
+        values = np.array([])
+    if values.shape != (3,) or not np.isfinite(values).all():
+        raise RobotError(f'the robot description has {name}="{text}", three numbers are needed')
+    return values

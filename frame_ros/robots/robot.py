@@ -1,0 +1,222 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A robot from its URDF: where its tip is, and how it moves."""
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from frame_ros.errors import MissingExtraError, RobotError
+from frame_ros.robots.batch import BatchForward
+from frame_ros.robots.description import Capsule, Joint, Primitive, parse_urdf
+
+Array = NDArray[np.float64]
+
+
+class Robot:
+    """Forward kinematics of one tip link, in the frame of the base link.
+
+    Not thread-safe: it owns one pinocchio data object. Use one Robot per thread.
+
+    Attributes:
+        name: the name asked for, or the URDF's.
+        joint_names: the joints that move the tip, from base to tip; `q` has their positions in this order.
+        lower, upper, velocity_limits, effort_limits: of `joint_names`, (N,); rad or m, per s, N m or N; infinite if
+            the URDF sets none.
+        all_joint_names: every moving joint, in the URDF's order.
+        mimics: joints that follow another: name -> (joint followed, multiplier, offset).
+        links: every link. base_link, tip_link: names.
+        collision_geometry: link -> its collision primitives.
+        urdf: the text it was made from.
+    """
+
+    def __init__(self, urdf: str, tip: str | None = None, name: str | None = None) -> None:
+        """From a URDF's text. `tip` is a link; None takes the end of the longest chain of moving joints.
+
+        Raises:
+            RobotError: the URDF cannot be used, has no such link, no joint moves the tip, or one of the joints
+                that do follows another (mimic).
+        """
+        description = parse_urdf(urdf)
+        self.urdf = urdf
+        self.name = name or description.name
+        self.links = description.links
+        self.base_link = description.base_link
+        self.tip_link = tip or _deepest_link(description.links, description.chain)
+        chain = description.chain(self.tip_link)
+        moving = _moving_joints(chain, self.tip_link)
+        self.joint_names = tuple(joint.name for joint in moving)
+        self.lower = np.array([joint.lower for joint in moving])
+        self.upper = np.array([joint.upper for joint in moving])
+        self.velocity_limits = np.array([joint.velocity for joint in moving])
+        self.effort_limits = np.array([joint.effort for joint in moving])
+        everything = [joint for joint in description.joints if joint.is_moving]
+        self.all_joint_names = tuple(joint.name for joint in everything)
+        self.mimics = {joint.name: joint.mimic for joint in everything if joint.mimic}
+        self.collision_geometry: dict[str, tuple[Primitive, ...]] = description.shapes
+        self._description = description
+        self._batch = BatchForward(chain)
+        self._shape = (len(moving),)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        pinocchio = _pinocchio()
+        self._pin = pinocchio
+        self._model = _reduced_model(pinocchio, self.urdf, self.joint_names)
+        self._data = self._model.createData()
+        self._frame = self._model.getFrameId(self.tip_link)
+        # Bound once: attribute look-ups through the module cost as much as the computation itself.
+        self._kinematics = pinocchio.forwardKinematics
+        self._placement = pinocchio.updateFramePlacement
+        self._as_vector = pinocchio.SE3ToXYZQUAT
+
+    def forward(self, q: ArrayLike) -> tuple[Array, Array]:
+        """Pose of the tip in the base frame.
+
+        Args:
+            q: (N,) joint positions in the order of `joint_names`, rad or m.
+
+        Returns:
+            Position (3,) in m and quaternion (4,) x, y, z, w. Of the two quaternions of an orientation, the one with
+            w >= 0: the sign may flip between neighbouring configurations. Fresh arrays at every call.
+
+        Raises:
+            RobotError: q has another length or holds values that are not finite.
+        """
+        q = np.asarray(q, dtype=np.float64)
+        if q.shape != self._shape:
+            raise self._wrong_shape(q)
+        self._kinematics(self._model, self._data, q)
+        pose = self._as_vector(self._placement(self._model, self._data, self._frame))
+        # A joint value that is not finite makes every coordinate so, as 0 times it is NaN too.
+        if not math.isfinite(pose[0]):
+            raise self._not_finite(q)
+        quaternion = pose[3:]
+        if quaternion[3] < 0:
+            quaternion = -quaternion
+        return pose[:3], quaternion
+
+    def jacobian(self, q: ArrayLike) -> Array:
+        """Jacobian (6, N) of the tip: linear (m/s) above angular (rad/s) velocity, in axes of the base frame.
+
+        Raises:
+            RobotError: q has another length or holds values that are not finite.
+        """
+        q = np.asarray(q, dtype=np.float64)
+        if q.shape != self._shape:
+            raise self._wrong_shape(q)
+        if not np.isfinite(q).all():
+            raise self._not_finite(q)
+        reference = self._pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+        return np.array(self._pin.computeFrameJacobian(self._model, self._data, q, self._frame, reference))
+
+    def forward_batch(self, q: ArrayLike) -> tuple[Array, Array]:
+        """Poses of the tip for (T, N) joint positions: (T, 3) and (T, 4), as `forward` gives them one by one.
+
+        Raises:
+            RobotError: q is not (T, N) or holds values that are not finite.
+        """
+        q = np.asarray(q, dtype=np.float64)
+        if q.ndim != 2 or q.shape[1] != self._shape[0]:
+            raise self._wrong_shape(q, '(T, ')
+        finite = np.isfinite(q).all(axis=1)
+        if not finite.all():
+            row = int(np.argmin(finite))
+            raise RobotError(f'row {row} of the joint positions is not finite: {q[row]}')
+        return self._batch(q)
+
+    def link_poses(self, positions: dict[str, float]) -> dict[str, tuple[Array, Array]]:
+        """Pose of every link in its parent link: link -> (translation (3,) m, quaternion xyzw (4,)).
+
+        Args:
+            positions: joint name -> position. A joint that mimics another may be left out; any other counts as 0.
+        """
+        poses = {}
+        for joint in self._description.joints:
+            value = positions.get(joint.name, 0.0)
+            if joint.mimic is not None and joint.name not in positions:
+                followed, multiplier, offset = joint.mimic
+                value = multiplier * positions.get(followed, 0.0) + offset
+            poses[joint.child] = self._joint_placement(joint, value)
+        return poses
+
+    def _joint_placement(self, joint: Joint, value: float) -> tuple[Array, Array]:
+        translation, rotation = joint.translation, joint.rotation
+        if joint.kind == 'prismatic':
+            translation = translation + rotation @ joint.axis * value
+        elif joint.is_moving:
+            rotation = rotation @ self._pin.AngleAxis(value, joint.axis).toRotationMatrix()
+        return translation, self._pin.Quaternion(rotation).coeffs()
+
+    def parent_of(self, link: str) -> str | None:
+        """The link that `link` is mounted on; None for the base.
+
+        Raises:
+            RobotError: there is no such link.
+        """
+        chain = self._description.chain(link)
+        return chain[-1].parent if chain else None
+
+    @cached_property
+    def link_capsules(self) -> dict[str, tuple[Capsule, ...]]:
+        """For each link the capsules, in its own frame, that hold its collision primitives."""
+        return {link: tuple(p.capsule() for p in shapes) for link, shapes in self.collision_geometry.items()}
+
+    def _wrong_shape(self, q: Array, batch: str = '(') -> RobotError:
+        wanted = f'{batch}{self._shape[0]})'
+        return RobotError(
+            f'joint positions of shape {q.shape}; {self.name} to {self.tip_link} needs {wanted}, '
+            f'in the order {", ".join(self.joint_names)}'
+        )
+
+    def _not_finite(self, q: Array) -> RobotError:
+        bad = [f'{n} = {v}' for n, v in zip(self.joint_names, q, strict=True) if not math.isfinite(v)]
+        return RobotError(f'joint positions must be finite: {", ".join(bad)}')
+
+
+def _moving_joints(chain: Sequence[Joint], tip: str) -> list[Joint]:
+    moving = [joint for joint in chain if joint.is_moving]
+    if not moving:
+        raise RobotError(f'no joint moves the link {tip!r}')
+    for joint in moving:
+        if joint.mimic is not None:
+            raise RobotError(
+                f'the link {tip!r} is moved by {joint.name!r}, which follows {joint.mimic[0]!r}: choose another tip'
+            )
+    return moving
+
+
+def _deepest_link(links: Sequence[str], chain_of: Any) -> str:
+    def depth(link: str) -> tuple[int, int]:
+        chain = chain_of(link)
+        free = [joint for joint in chain if joint.is_moving and joint.mimic is None]
+        follows = any(joint.mimic is not None for joint in chain)
+        return (0, 0) if follows else (len(free), len(chain))
+
+    return max(links, key=depth)
+
+
+def _pinocchio() -> Any:
+    try:
+        import pinocchio
+    except ImportError as error:
+        raise MissingExtraError(
+            'robots need pinocchio: pip install pin, or the package ros-$ROS_DISTRO-pinocchio'
+        ) from error
+    return pinocchio
+
+
+def _reduced_model(pinocchio: Any, urdf: str, joint_names: Sequence[str]) -> Any:
+    """The model with exactly `joint_names` moving, and one position for each."""
+    # A continuous joint would have two coordinates, cosine and sine.
+    text = urdf.replace('type="continuous"', 'type="revolute"').replace("type='continuous'", "type='revolute'")
+    try:
+        model = pinocchio.buildModelFromXML(text)
+    except (ValueError, RuntimeError) as error:
+        raise RobotError(f'pinocchio cannot read the robot description: {error}') from error
+    locked = [i for i, name in enumerate(model.names) if i > 0 and name not in joint_names]
+    return pinocchio.buildReducedModel(model, locked, pinocchio.neutral(model))

@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The robot's true contacts in the simulation, one per pair of link and touched thing, followed over time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.scenes.engine import load_mujoco
+
+if TYPE_CHECKING:
+    import mujoco
+
+FINGER_LINKS = ('gripper_link', 'moving_jaw_so101_v1_link')
+_LEAST_FORCE = 1e-6  # N; below, the geoms are near each other without pressing
+
+
+@dataclass(frozen=True)
+class Contact:
+    """A link of the robot touches something, or another link.
+
+    force: N, sum of normal forces. position: (3,) m, force-weighted. normal: (3,) unit vector from the other thing to
+    the link. net_force, net_torque: (3,) N and N m about the base's origin, on the robot; zero between two links.
+    duration: s since this pair began to touch. impulse: N s, integral of the normal force since then.
+    """
+
+    link: str
+    other: str
+    is_expected: bool
+    reason: str
+    force: float
+    position: NDArray[np.float64]
+    normal: NDArray[np.float64]
+    net_force: NDArray[np.float64]
+    net_torque: NDArray[np.float64]
+    duration: float = 0.0
+    impulse: float = 0.0
+
+
+class ContactTruth:
+    """Reads the contacts of a MuJoCo state. `robot_bodies` maps body id to link name; all else is named by its body."""
+
+    def __init__(self, model: mujoco.MjModel, robot_bodies: dict[int, str], target: str, ignored: set[frozenset[str]]):
+        self._mj = load_mujoco()
+        self._model = model
+        self._links = robot_bodies
+        self._names = [model.body(i).name for i in range(model.nbody)]
+        self._target = target
+        self._ignored = ignored
+        self._began: dict[tuple[str, str], tuple[float, float, float]] = {}
+
+    def reset(self) -> None:
+        """Forgets how long contacts have lasted."""
+        self._began.clear()
+
+    def read(self, data: mujoco.MjData) -> list[Contact]:
+        """Contacts that press, as of `data`; sorted by link and other."""
+        groups: dict[tuple[str, str], list[tuple[NDArray, NDArray, NDArray]]] = {}
+        for index in range(data.ncon):
+            contact = data.contact[index]
+            bodies = (self._model.geom_bodyid[contact.geom1], self._model.geom_bodyid[contact.geom2])
+            sides = self._robot_side(int(bodies[0]), int(bodies[1]))
+            if sides is None:
+                continue
+            link, other, sign = sides
+            frame = contact.frame.reshape(3, 3)
+            wrench = np.zeros(6)
+            self._mj.mj_contactForce(self._model, data, index, wrench)
+            if wrench[0] <= _LEAST_FORCE:
+                continue
+            # The frame's first axis points from geom1 to geom2, and the force is that on geom2.
+            force = sign * (frame.T @ wrench[:3])
+            groups.setdefault((link, other), []).append((contact.pos.copy(), sign * frame[0], force))
+        return self._merge(groups, data.time)
+
+    def _robot_side(self, first: int, second: int) -> tuple[str, str, float] | None:
+        """(link, other, sign), where sign turns MuJoCo's first-to-second into other-to-link."""
+        if second in self._links:
+            link, other, sign = self._links[second], self._names[first], 1.0
+        elif first in self._links:
+            link, other, sign = self._links[first], self._names[second], -1.0
+        else:
+            return None
+        return None if frozenset((link, other)) in self._ignored else (link, other, sign)
+
+    def _merge(self, groups: dict, time: float) -> list[Contact]:
+        self._began = {pair: began for pair, began in self._began.items() if pair in groups}
+        contacts = []
+        for pair in sorted(groups):
+            positions, normals, forces = (np.array(column) for column in zip(*groups[pair], strict=True))
+            weights = np.einsum('ij,ij->i', normals, forces)
+            total = float(weights.sum())
+            start, last, impulse = self._began.get(pair, (time, time, 0.0))
+            impulse += total * (time - last)
+            self._began[pair] = (start, time, impulse)
+            normal = weights @ normals
+            is_external = pair[1] not in self._links.values()
+            is_expected, reason = self._judge(*pair)
+            contacts.append(
+                Contact(
+                    *pair, is_expected, reason, total, weights @ positions / total,
+                    normal / max(float(np.linalg.norm(normal)), 1e-12),
+                    forces.sum(axis=0) * is_external, np.cross(positions, forces).sum(axis=0) * is_external,
+                    time - start, impulse,
+                )  # fmt: skip
+            )
+        return contacts
+
+    def _judge(self, link: str, other: str) -> tuple[bool, str]:
+        if other == self._target:
+            if link in FINGER_LINKS:
+                return True, 'finger on the object to pick'
+            return False, 'arm on the object to pick'
+        if other in self._links.values():
+            return False, 'two links of the robot'
+        return False, f'{other} is not to be touched'

@@ -1,0 +1,16 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The simulated SO-101 with a policy, live metrics, a bag per episode; ends after the last episode.
+
+`ros2 launch frame_ros demo.launch.py --show-args` lists the arguments.
+"""
+
+from frame_ros.cli.ros2.launching import launch_description
+from frame_ros.nodes.processes import demo_processes
+from frame_ros.nodes.settings import DemoSettings
+from launch import LaunchDescription
+
+
+def generate_launch_description() -> LaunchDescription:
+    """What `ros2 launch` reads."""
+    return launch_description(DemoSettings, demo_processes)

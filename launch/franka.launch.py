@@ -1,0 +1,17 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Metrics, recording and markers beside a real Franka arm (franka_ros2); with policy:=... also the
+policy.
+
+`ros2 launch frame_ros franka.launch.py --show-args` lists the arguments.
+"""
+
+from frame_ros.cli.ros2.launching import launch_description
+from frame_ros.nodes.processes import franka_processes
+from frame_ros.nodes.settings import FrankaSettings
+from launch import LaunchDescription
+
+
+def generate_launch_description() -> LaunchDescription:
+    """What `ros2 launch` reads."""
+    return launch_description(FrankaSettings, franka_processes)

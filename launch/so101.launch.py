@@ -1,0 +1,16 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Metrics, recording and markers beside a real SO-101; with policy:=... also the policy.
+
+`ros2 launch frame_ros so101.launch.py --show-args` lists the arguments.
+"""
+
+from frame_ros.cli.ros2.launching import launch_description
+from frame_ros.nodes.processes import so101_processes
+from frame_ros.nodes.settings import So101Settings
+from launch import LaunchDescription
+
+
+def generate_launch_description() -> LaunchDescription:
+    """What `ros2 launch` reads."""
+    return launch_description(So101Settings, so101_processes)

@@ -1,0 +1,259 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from frame_ros.episodes.pipeline import MetricPipeline
+from frame_ros.episodes.pipeline_config import PipelineConfig
+from frame_ros.episodes.stamps import SECOND
+from frame_ros.errors import ValueRangeError
+
+from pipeline_runs import INFERENCE, NAMES, make_events, make_run
+
+MS = SECOND // 1000
+CONFIG = PipelineConfig(action_names=NAMES, action_lower=(-1.0,) * 3, action_upper=(1.0, 2.0, 3.0))
+
+
+def process(samples, config=CONFIG, lagging=None):
+    pipeline = MetricPipeline(config, lagging)
+    out = []
+    for stream, stamp, value in samples:
+        pipeline.feed(stream, stamp, value)
+        out += pipeline.advance()
+    return out + pipeline.finish(), pipeline
+
+
+def rows(samples, kind):
+    return [(s.stamp, s.episode_id, s.row) for s in samples if s.kind == kind]
+
+
+def column(samples, kind, name):
+    return np.array([s.values[name] for s in samples if s.kind == kind], dtype=float)
+
+
+def equal(a, b):
+    return len(a) == len(b) and all(
+        x[:2] == y[:2]
+        and all(p == q or (p != p and q != q) for p, q in zip(x[2], y[2], strict=True))
+        for x, y in zip(a, b)
+    )
+
+
+def newest_at(samples, stream, stamp):
+    known = [(s, v) for name, s, v in samples if name == stream and s <= stamp]
+    return known[-1] if known else None
+
+
+def test_quality_equals_numpy_over_the_joined_samples():
+    run = make_run(seed=1)
+    out, _ = process(run)
+    # The first step may come before the first pose: it has none.
+    steps = [(s, v) for name, s, v in run if name == 'action']
+    joined = [(s, v[1], newest_at(run, 'pose', s)) for s, v in steps]
+    joined = [(s, a, pose[1]) for s, a, pose in joined if pose is not None]
+    p = np.array([pose[:3] for _, _, pose in joined])
+    t = np.array([s for s, _, _ in joined]) / SECOND
+    segments = np.linalg.norm(np.diff(p, axis=0), axis=1)
+    quality = [s for s in out if s.kind == 'quality'][-1].values
+    assert quality['pl'] == pytest.approx(segments.sum(), rel=1e-12)
+    second = np.linalg.norm(np.diff(p, 2, axis=0), axis=1)
+    assert quality['ps'] == pytest.approx(second.sum() / segments.sum(), rel=1e-12)
+    third = np.linalg.norm(np.diff(p, 3, axis=0), axis=1)
+    assert quality['tcp_ai_mean'] == pytest.approx(third.mean(), rel=1e-12)
+    assert quality['tcp_vi'] == pytest.approx(second[-6:].mean(), rel=1e-12)
+    dt = np.diff(t)
+    v = np.diff(p, axis=0) / dt[:, None]
+    a = np.diff(v, axis=0) / ((dt[1:] + dt[:-1]) / 2)[:, None]
+    j = np.diff(a, axis=0) / ((dt[2:] + dt[1:-1] + dt[:-2]) / 3)[:, None]
+    assert quality['ti'] == pytest.approx(np.sqrt((j**2).sum(axis=1).mean()), rel=1e-6)
+    actions = np.array([a for _, a, _ in joined])
+    if len(joined) == len(steps):
+        scaled = np.diff(actions, axis=0) / np.array([2.0, 3.0, 4.0])
+        assert quality['a_pi_mean'] == pytest.approx(np.abs(scaled).mean(), rel=1e-12)
+
+
+def test_safety_equals_a_count_over_the_samples():
+    run = make_run(seed=2)
+    out, _ = process(run)
+    last = [s for s in out if s.kind == 'safety'][-1]
+    contacts = [v for name, s, v in run if name == 'contact' and s <= last.stamp]
+    edges = sum(b[1] and not a[1] for a, b in zip([(False, False, 0), *contacts], contacts))
+    distances = np.array([v[0] for name, s, v in run if name == 'proximity' and s <= last.stamp])
+    values = last.values
+    assert values['collisions'] == edges > 0
+    assert values['cr'] == pytest.approx(edges / (values['step'] + 1))
+    assert values['op'] == distances.min()
+    assert values['rf'] == pytest.approx((1 / np.maximum(distances, 1e-3)).mean(), rel=1e-12)
+    assert values['distance'] == distances[-1]
+
+
+def test_efficiency_equals_numpy_over_the_inferences():
+    run = make_run(seed=3, seconds=4.0)
+    out, _ = process(run)
+    last = [s for s in out if s.kind == 'efficiency'][-1]
+    latencies = [v['latency'] for name, s, v in run if name == 'inference' and s <= last.stamp]
+    values = last.values
+    assert values['inferences'] == len(latencies)
+    assert values['il'] == pytest.approx(np.mean(latencies))
+    assert values['il_p95'] == pytest.approx(np.percentile(latencies, 95))
+    assert values['il_jitter'] == pytest.approx(np.std(latencies))
+    assert values['stalls'] == len(latencies)
+    stamps = np.array([s for name, s, _ in run if name == 'action'])
+    assert values['control_rate'] == pytest.approx((len(stamps) - 1) / (stamps[-1] - stamps[0]) * 1e9)
+    assert 25 < values['control_rate_worst'] <= 31
+
+
+def test_episode_bounds_reset_what_accumulates():
+    run = make_run(seed=4, seconds=3.0)
+    out, _ = process(make_events(1.0, 2.0, success=1.5) + run)
+    inside = [s for s in out if s.kind == 'quality' and s.episode_id == 'e1']
+    assert all(11 * SECOND <= s.stamp < 12 * SECOND for s in inside)
+    assert [s.values['step'] for s in inside] == list(range(len(inside)))
+    assert math.isnan(inside[0].values['pl'])
+    (summary,) = [s for s in out if s.kind == 'summary']
+    values = summary.values
+    assert (values['duration'], values['time_to_success'], values['steps']) == (1.0, 0.5, len(inside))
+    assert values['quality']['pl'] == inside[-1].values['pl']
+    assert values['efficiency']['inferences'] in (3, 4)
+    reasons = dict(line.split(': ', 1) for line in values['unavailable'])
+    assert reasons['ate'] == 'no reference trajectory is given'
+    assert 'pl' not in reasons and 'cr' not in reasons
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 1000), st.randoms(use_true_random=False))
+def test_arrival_order_changes_nothing(seed, order):
+    run = make_run(seed=seed, seconds=0.8)
+    events = make_events(0.2, 0.6)
+    waiting: dict[str, list] = {}
+    for sample in events + run:
+        waiting.setdefault(sample[0], []).append(sample)
+    shuffled = waiting.pop('event')
+    while waiting:
+        # Streams run ahead of one another by at most a few samples' worth, as on a busy machine.
+        stream = order.choice(sorted(waiting))
+        shuffled.append(waiting[stream].pop(0))
+        if not waiting[stream]:
+            del waiting[stream]
+    straight, _ = process(events + run)
+    mixed, _ = process(shuffled)
+    for kind in ('quality', 'safety', 'efficiency'):
+        assert equal(rows(straight, kind), rows(mixed, kind))
+
+
+def test_live_with_a_clock_equals_offline():
+    run, events = make_run(seed=6), make_events(0.3, 1.5)
+    pipeline = MetricPipeline(CONFIG)
+    live = []
+    for _, _, event in events:
+        pipeline.feed('event', event.stamp, event, event.stamp - 100 * MS)
+    for stream, stamp, value in run:
+        now = stamp + (20 * MS if stream == 'pose' else 2 * MS)
+        pipeline.feed(stream, stamp, value, now)
+        live += pipeline.advance(now)
+    live += pipeline.finish()
+    offline, _ = process(events + run)
+    for kind in ('quality', 'safety', 'efficiency', 'confidence'):
+        assert equal(rows(live, kind), rows(offline, kind))
+
+
+def test_what_lags_beyond_the_hold_is_unavailable_and_can_be_repeated():
+    run = make_run(seed=7)
+    pipeline = MetricPipeline(CONFIG)
+    arrivals = sorted(
+        (s + (200 * MS if name == 'pose' and 10.5 * SECOND < s < 10.8 * SECOND else 0), name, s, v)
+        for name, s, v in run
+        if name != 'inference'
+    )
+    live = []
+    for now, stream, stamp, value in arrivals:
+        pipeline.feed(stream, stamp, value, now)
+        live += pipeline.advance(now)
+    live += pipeline.finish()
+    lagging = {s.stamp: s.values['lagging'] for s in live if s.kind == 'quality' and s.values['lagging']}
+    assert lagging and set(lagging.values()) == {1}
+    hit = [s for s in live if s.kind == 'quality' and s.stamp in lagging]
+    assert all(math.isnan(s.values['pl']) and math.isnan(s.values['pose_age']) for s in hit)
+    assert hit[-1].values['hold_expired'] == len(lagging)
+    assert not math.isnan(hit[-1].values['a_pi'])
+    repeated, _ = process([sample for sample in run if sample[0] != 'inference'], lagging=lagging)
+    assert equal(rows(live, 'quality'), rows(repeated, 'quality'))
+
+
+def test_bad_values_are_counted_and_change_nothing():
+    run = make_run(seed=8)
+    nan = math.nan
+    bad = [
+        ('pose', 10 * SECOND + 5, (nan,) * 7),
+        ('pose', 10 * SECOND + 6, (0.0,) * 7),
+        ('pose', 10 * SECOND + 7, (1.0, 2.0)),
+        ('action', 10 * SECOND + 8, (NAMES, [nan, 0.0, 0.0])),
+        ('action', 10 * SECOND + 9, (NAMES, [0.0])),
+        ('action', 10 * SECOND + 9, (('other',), [0.0])),
+        ('contact', 10 * SECOND + 9, (True, True, math.inf)),
+        ('proximity', 10 * SECOND + 9, (-0.5,)),
+        ('inference', 10 * SECOND + 9, INFERENCE | {'latency': -1.0}),
+    ]
+    out, pipeline = process(run[:40] + bad + run[40:])
+    clean, _ = process(run)
+    assert equal(rows(out, 'quality'), rows(clean, 'quality'))
+    counts = pipeline.data_quality()
+    assert counts['pose.invalid'] == 3 and counts['action.invalid'] == 3
+    assert counts['contact.invalid'] == counts['proximity.invalid'] == counts['inference.invalid'] == 1
+    assert 'other' in pipeline.problems['action']
+
+
+def test_actions_are_taken_by_name_in_any_order():
+    run = make_run(seed=9)
+    turned = [
+        (name, s, (('x', 'c', 'a', 'b'), [9.0, v[1][2], v[1][0], v[1][1]]) if name == 'action' else v)
+        for name, s, v in run
+    ]
+    assert equal(rows(process(run)[0], 'quality'), rows(process(turned)[0], 'quality'))
+
+
+def test_a_gap_between_steps_starts_differences_anew_and_is_counted():
+    run = [s for s in make_run(seed=10, seconds=4.0) if not 11 * SECOND < s[1] < 12 * SECOND]
+    out, pipeline = process(run)
+    quality = [s for s in out if s.kind == 'quality']
+    after = next(i for i, s in enumerate(quality) if s.stamp >= 12 * SECOND)
+    assert math.isnan(quality[after].values['a_pi_step'])
+    assert math.isnan(quality[after].values['tcp_pi_step'])
+    assert quality[after].values['gaps'] == 1
+    assert pipeline.data_quality()['action.gap'] == 1
+
+
+def test_a_clock_set_back_does_not_stop_the_metrics():
+    run = make_run(seed=11)
+    again = [(name, stamp - 5 * SECOND, value) for name, stamp, value in run]
+    out, pipeline = process(run + again)
+    stamps = [s.stamp for s in out if s.kind == 'quality']
+    assert sum(stamp < 8 * SECOND for stamp in stamps) > 50
+    assert pipeline.data_quality()['pose.reset'] == 1
+
+
+def test_without_contacts_distances_and_poses_they_are_unavailable_not_zero():
+    run = [s for s in make_run(seed=12) if s[0] == 'action']
+    out, _ = process(make_events(0.1, 1.8) + run)
+    safety = column(out, 'safety', 'cr'), column(out, 'safety', 'op'), column(out, 'quality', 'pl')
+    assert all(np.isnan(values).all() for values in safety)
+    (summary,) = [s for s in out if s.kind == 'summary']
+    reasons = dict(line.split(': ', 1) for line in summary.values['unavailable'])
+    assert reasons['cr'] == 'no contact sensing at the last step'
+    assert reasons['op'] == 'no distance was measured'
+    assert reasons['pl'] == 'no end-effector pose at the last step'
+    assert reasons['il'] == 'no inference in this episode'
+
+
+def test_settings_survive_json_and_are_checked():
+    assert PipelineConfig.from_json(CONFIG.to_json()) == CONFIG
+    assert PipelineConfig.from_json('{"hold": 0.1, "of_a_later_version": 1}').hold == 0.1
+    for text in ('[]', 'no json', '{"hold": -1}'):
+        with pytest.raises(ValueRangeError):
+            PipelineConfig.from_json(text)
+    with pytest.raises(ValueRangeError, match='bounds of a'):
+        PipelineConfig(action_names=('a',), action_lower=(1.0,), action_upper=(0.0,))

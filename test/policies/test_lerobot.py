@@ -1,0 +1,300 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""LeRobot policies: real ACT checkpoints, made by LeRobot, against direct calls of LeRobot."""
+
+import json
+import os
+import shutil
+import struct
+
+import numpy as np
+import pytest
+
+from frame_ros.errors import CheckpointError, PolicyError, ValueRangeError
+from frame_ros.policies.joint_units import joint_units
+from frame_ros.policies.lerobot import load_lerobot_policy
+from frame_ros.policies.lerobot_runtime import offline
+from frame_ros.policies.protocol import Observation, Policy
+from frame_ros.policies.registry import make_policy
+
+lerobot = pytest.importorskip('lerobot')
+
+from checkpoints import make_act_checkpoint  # noqa: E402
+
+JOINTS = ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll', 'gripper')
+GRIPPER = {'gripper': (-0.174533, 1.74533)}
+SIZE = (64, 96)
+
+
+@pytest.fixture(scope='module')
+def checkpoint(tmp_path_factory):
+    return make_act_checkpoint(tmp_path_factory.mktemp('act'), image_size=SIZE)
+
+
+@pytest.fixture()
+def copy(checkpoint, tmp_path):
+    yield shutil.copytree(checkpoint, tmp_path / 'copy')
+    shutil.rmtree(tmp_path / 'copy')  # the weights are 45 MB, and pytest keeps its folders
+
+
+@pytest.fixture(scope='module')
+def policy(checkpoint):
+    return load_lerobot_policy(checkpoint, JOINTS, units='rad')
+
+
+def observe(seed: int = 0, joint_names=JOINTS, **changes) -> Observation:
+    random = np.random.default_rng(seed)
+    images = {name: random.integers(0, 256, (*SIZE, 3), dtype=np.uint8) for name in ('front', 'wrist')}
+    positions = random.normal(0, 0.3, 6)
+    return Observation(1, 1, tuple(joint_names), positions, **{'images': images, **changes})
+
+
+def direct_chunk(folder, observation: Observation) -> np.ndarray:
+    """The chunk of LeRobot's own calls, written out."""
+    import torch
+    from lerobot.configs.policies import PreTrainedConfig
+    from lerobot.policies.factory import get_policy_class, make_pre_post_processors
+    from lerobot.policies.utils import prepare_observation_for_inference
+
+    config = PreTrainedConfig.from_pretrained(folder)
+    model = get_policy_class(config.type).from_pretrained(folder, config=config)
+    preprocess, postprocess = make_pre_post_processors(policy_cfg=config, pretrained_path=str(folder))
+    inputs = {f'observation.images.{name}': image.copy() for name, image in observation.images.items()}
+    inputs['observation.state'] = observation.joint_positions.astype(np.float32)
+    batch = preprocess(prepare_observation_for_inference(inputs, torch.device('cpu')))
+    with torch.inference_mode():
+        return postprocess(model.predict_action_chunk(batch)).numpy()[0]
+
+
+def test_chunk_equals_a_direct_call_of_lerobot_bit_for_bit(policy, checkpoint):
+    assert isinstance(policy, Policy)
+    for seed in (0, 1):
+        inference = policy.infer(observe(seed))
+        np.testing.assert_array_equal(inference.actions, direct_chunk(checkpoint, observe(seed)))
+
+
+def test_an_inference_says_what_it_is(policy, checkpoint):
+    inference = policy.infer(observe())
+    assert inference.actions.shape == (30, 6)
+    assert inference.action_names == JOINTS
+    assert inference.action_units == ('rad',) * 6
+    assert inference.dt == pytest.approx(1 / 30)
+    assert min(inference.preprocess, inference.forward, inference.postprocess) > 0
+    assert (inference.transport, inference.memory_device) == (0.0, 0.0)
+    assert (policy.name, policy.checkpoint, policy.cameras) == ('act', str(checkpoint), ('front', 'wrist'))
+    assert (policy.n_action_steps, policy.notes) == (30, [])
+
+
+def test_joints_are_taken_by_name_in_the_order_of_the_checkpoint(policy):
+    straight = observe()
+    turned = Observation(1, 1, JOINTS[::-1], straight.joint_positions[::-1].copy(), images=straight.images)
+    np.testing.assert_array_equal(policy.infer(straight).actions, policy.infer(turned).actions)
+
+
+def test_degrees_and_gripper_percent_are_converted_both_ways(checkpoint):
+    degrees = load_lerobot_policy(checkpoint, JOINTS, gripper_limits=GRIPPER)
+    observation = observe()
+    units = joint_units('degrees', JOINTS, GRIPPER)
+    raw = Observation(1, 1, JOINTS, units.to_policy(observation.joint_positions), images=observation.images)
+    np.testing.assert_allclose(
+        degrees.infer(observation).actions, units.to_radians(direct_chunk(checkpoint, raw).astype(float)), atol=1e-12
+    )
+
+
+def test_units_by_hand():
+    units = joint_units('degrees', ('elbow', 'gripper'), {'gripper': (-0.5, 1.5)})
+    np.testing.assert_allclose(units.to_policy(np.array([np.pi / 2, 0.5])), [90, 50])
+    np.testing.assert_allclose(units.to_policy(np.array([-np.pi, -0.5])), [-180, 0])
+    np.testing.assert_allclose(units.to_radians(np.array([[180.0, 100.0]])), [[np.pi, 1.5]])
+    for arguments in (('turns', JOINTS), ('degrees', JOINTS), ('degrees', JOINTS, {'hand': (0, 1)})):
+        with pytest.raises(ValueRangeError):
+            joint_units(*arguments)
+    with pytest.raises(ValueRangeError, match='below'):
+        joint_units('degrees', ('gripper',), {'gripper': (1.0, 1.0)})
+
+
+def test_cameras_are_renamed(checkpoint, policy):
+    names = {'observation.images.front': 'top', 'observation.images.wrist': 'hand'}
+    renamed = load_lerobot_policy(checkpoint, JOINTS, units='rad', camera_names=names)
+    assert renamed.cameras == ('top', 'hand')
+    images = observe().images
+    inference = renamed.infer(observe(images={'hand': images['wrist'], 'top': images['front']}))
+    np.testing.assert_array_equal(inference.actions, policy.infer(observe()).actions)
+
+
+def files(folder) -> list[str]:
+    return sorted(os.listdir(folder))
+
+
+def test_every_missing_file_is_named(copy, tmp_path):
+    assert len(files(copy)) == 6
+    for name in files(copy):
+        (copy / name).rename(tmp_path / 'away')
+        with pytest.raises(CheckpointError) as error:
+            load_lerobot_policy(copy, JOINTS, units='rad')
+        (tmp_path / 'away').rename(copy / name)
+        assert f'lacks {name}' in str(error.value)
+        assert 'a LeRobot checkpoint has config.json, model.safetensors' in str(error.value)
+
+
+def test_an_empty_folder_and_no_folder(tmp_path):
+    with pytest.raises(CheckpointError, match=r'config.json, model.safetensors, policy_preprocessor.json'):
+        load_lerobot_policy(tmp_path, JOINTS, units='rad')
+    with pytest.raises(CheckpointError, match='no checkpoint folder'):
+        load_lerobot_policy(tmp_path / 'absent', JOINTS, units='rad')
+
+
+def test_a_folder_of_lerobot_0_3_is_told_how_to_convert(copy):
+    for name in files(copy):
+        if name.startswith('policy_'):
+            (copy / name).unlink()
+    with pytest.raises(CheckpointError, match='0.3.*migrate_policy_normalization'):
+        load_lerobot_policy(copy, JOINTS, units='rad')
+
+
+def test_the_folder_of_a_training_run_names_the_right_one(checkpoint, tmp_path):
+    (tmp_path / 'last').mkdir()
+    (tmp_path / 'last' / 'pretrained_model').symlink_to(checkpoint)
+    with pytest.raises(CheckpointError, match='the checkpoint is .*pretrained_model'):
+        load_lerobot_policy(tmp_path / 'last', JOINTS, units='rad')
+
+
+def edit_config(folder, **changes) -> None:
+    path = folder / 'config.json'
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def test_unknown_fields_of_a_newer_version_are_left_out_and_said(copy, policy):
+    edit_config(copy, field_of_tomorrow=3, device='cuda')
+    newer = load_lerobot_policy(copy, JOINTS, units='rad')
+    assert any('field_of_tomorrow' in note for note in newer.notes)
+    np.testing.assert_array_equal(newer.infer(observe()).actions, policy.infer(observe()).actions)
+
+
+@pytest.mark.parametrize(
+    ('changes', 'message'),
+    [
+        ({'type': 'diffusion'}, "'diffusion'; supported: act"),
+        ({'type': None}, "no 'type'"),
+        ({'chunk_size': 'many'}, 'does not fit LeRobot'),
+        ({'dim_model': 32}, 'weights of .* do not fit'),
+    ],
+)
+def test_a_config_that_does_not_fit(copy, changes, message):
+    edit_config(copy, **changes)
+    with pytest.raises(CheckpointError, match=message):
+        load_lerobot_policy(copy, JOINTS, units='rad')
+
+
+def rewrite_weights(folder, change) -> None:
+    from safetensors.torch import load_file, save_file
+
+    path = str(folder / 'model.safetensors')
+    weights = load_file(path)
+    change(weights)
+    save_file(weights, path)
+
+
+def test_missing_weights_are_an_error_and_unexpected_ones_a_note(copy):
+    import torch
+
+    rewrite_weights(copy, lambda weights: weights.update(stray=torch.zeros(3)))
+    assert load_lerobot_policy(copy, JOINTS, units='rad').notes == [
+        '1 weights are not used by this version of LeRobot: stray'
+    ]
+    rewrite_weights(copy, lambda weights: weights.pop('model.action_head.weight'))
+    with pytest.raises(CheckpointError, match='lacks 1 of .* weights.*model.action_head.weight'):
+        load_lerobot_policy(copy, JOINTS, units='rad')
+
+
+@pytest.mark.parametrize('size', [0, 5, 100, 100_000])
+def test_cut_weights(copy, size):
+    os.truncate(copy / 'model.safetensors', size)
+    with pytest.raises(CheckpointError, match='is cut'):
+        load_lerobot_policy(copy, JOINTS, units='rad')
+
+
+def test_files_that_are_something_else(copy):
+    (copy / 'model.safetensors').write_bytes(struct.pack('<Q', 4) + b'[1 2')
+    with pytest.raises(CheckpointError, match='not a safetensors file'):
+        load_lerobot_policy(copy, JOINTS, units='rad')
+    (copy / 'config.json').write_text('[]')
+    with pytest.raises(CheckpointError, match='JSON list'):
+        load_lerobot_policy(copy, JOINTS, units='rad')
+    (copy / 'policy_preprocessor.json').write_text('{"steps')
+    with pytest.raises(CheckpointError, match='not readable as JSON'):
+        load_lerobot_policy(copy, JOINTS, units='rad')
+    (copy / 'policy_preprocessor.json').write_text('{}')
+    with pytest.raises(CheckpointError, match="no list of 'steps'"):
+        load_lerobot_policy(copy, JOINTS, units='rad')
+
+
+def test_missing_statistics_are_a_note(copy):
+    from safetensors.torch import load_file, save_file
+
+    path = str(copy / 'policy_postprocessor_step_0_unnormalizer_processor.safetensors')
+    save_file({name: value for name, value in load_file(path).items() if not name.startswith('action')}, path)
+    assert any('no statistics for action' in note for note in load_lerobot_policy(copy, JOINTS, units='rad').notes)
+
+
+@pytest.mark.parametrize(
+    ('options', 'message'),
+    [
+        ({'camera_names': {'observation.images.top': 'front'}}, r"\['observation.images.top'\].*are \['observation.images.front'"),
+        ({'camera_names': {'observation.images.front': 'a', 'observation.images.wrist': 'a'}}, 'one camera for two'),
+        ({'robot_joint_names': JOINTS[:5]}, 'another robot: action has 6 values, the robot has 5'),
+        ({'device': 'abacus'}, "'abacus'"),
+        ({'device': 'cuda'}, 'no CUDA device'),
+        ({'action_rate': 0.0}, 'action_rate'),
+    ],
+)
+def test_options_that_do_not_fit(checkpoint, options, message):
+    import torch
+
+    if options.get('device') == 'cuda' and torch.cuda.is_available():
+        pytest.skip('a CUDA device is there')
+    with pytest.raises(CheckpointError, match=message):
+        load_lerobot_policy(checkpoint, **{'robot_joint_names': JOINTS, 'units': 'rad', **options})
+
+
+@pytest.mark.parametrize(
+    ('changes', 'message'),
+    [
+        ({'images': {}}, "lacks camera 'front'"),
+        ({'images': {'front': np.zeros((48, 96, 3), np.uint8)}}, "camera 'front' gives an image of 96x48x3.*96x64x3"),
+        ({'joint_names': ('a', *JOINTS[1:])}, r"lacks joints \['shoulder_pan'\]"),
+    ],
+)
+def test_observations_that_do_not_fit(policy, changes, message):
+    with pytest.raises(PolicyError, match=message):
+        policy.infer(observe(**changes))
+
+
+def test_warm_up_leaves_no_trace(policy):
+    before = policy.infer(observe()).actions
+    policy.warm_up()
+    np.testing.assert_array_equal(policy.infer(observe()).actions, before)
+
+
+def test_the_network_is_kept_out_and_the_environment_put_back(monkeypatch):
+    from huggingface_hub import constants
+
+    monkeypatch.delenv('HF_HUB_OFFLINE', raising=False)
+    monkeypatch.setenv('TRANSFORMERS_OFFLINE', '0')
+    with offline():
+        assert os.environ['HF_HUB_OFFLINE'] == os.environ['TRANSFORMERS_OFFLINE'] == '1'
+        assert constants.HF_HUB_OFFLINE is True
+    assert 'HF_HUB_OFFLINE' not in os.environ
+    assert os.environ['TRANSFORMERS_OFFLINE'] == '0'
+    assert constants.HF_HUB_OFFLINE is False
+
+
+def test_registry(checkpoint):
+    policy = make_policy(str(checkpoint), robot_joint_names=JOINTS, units='rad')
+    assert policy.name == 'act'
+    same = make_policy('lerobot', folder=checkpoint, robot_joint_names=JOINTS, units='rad')
+    np.testing.assert_array_equal(same.infer(observe()).actions, policy.infer(observe()).actions)
+    with pytest.raises(PolicyError, match="no policy 'magic'; known: scripted, hold, lerobot"):
+        make_policy('magic')
+    with pytest.raises(PolicyError, match='it takes: folder, robot_joint_names'):
+        make_policy('lerobot', folder=checkpoint, wheels=4)
