@@ -95,7 +95,7 @@ def measure(profile: Path, arguments: argparse.Namespace) -> dict[str, float]:
     environment = os.environ | {
         'FASTRTPS_DEFAULT_PROFILES_FILE': str(profile),
         'FASTDDS_DEFAULT_PROFILES_FILE': str(profile),
-        'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+        'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SYSTEM_DEFAULT',
     }
     shared = [f'--seconds={arguments.seconds}', f'--rate={arguments.rate}']
     size = [f'--width={arguments.width}', f'--height={arguments.height}']
@@ -123,7 +123,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument('--width', type=int, default=640)
     parser.add_argument('--height', type=int, default=480)
     parser.add_argument('--json', action='store_true', help='print JSON instead of a table')
-    parser.add_argument('--role', choices=('both', 'publish', 'receive'), default='both', help=argparse.SUPPRESS)
+    parser.add_argument(
+        '--role', choices=('both', 'publish', 'receive'), default='both', help=argparse.SUPPRESS
+    )
     return parser.parse_args()
 
 
@@ -148,11 +150,15 @@ def compare(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps(results, indent=2))
         return
-    print(f'{arguments.width}x{arguments.height} rgb8 at {arguments.rate:g} Hz between two processes')
+    print(
+        f'{arguments.width}x{arguments.height} rgb8 at {arguments.rate:g} Hz between two processes'
+    )
     print(f'{"":17}{"median ms":>10}{"p95 ms":>9}{"max ms":>9}{"lost":>12}{"over UDP, MB":>14}')
     for name, r in results.items():
         lost = f'{r["lost"]} of {r["sent"]}'
-        print(f'{name:17}{r["median_ms"]:10.2f}{r["p95_ms"]:9.2f}{r["max_ms"]:9.1f}{lost:>12}{r["loopback_mb"]:14.1f}')
+        print(
+            f'{name:17}{r["median_ms"]:10.2f}{r["p95_ms"]:9.2f}{r["max_ms"]:9.1f}{lost:>12}{r["loopback_mb"]:14.1f}'
+        )
 
 
 if __name__ == '__main__':

@@ -111,7 +111,7 @@ make_venv() {
   stamp ros "$1"
 }
 
-pip_install() { logged "$VENV/bin/python" -m pip install --disable-pip-version-check "$@"; }
+pip_install() { logged "$VENV/bin/python" -m pip install --disable-pip-version-check --no-compile "$@"; }
 
 # Installs requirement files unless they have not changed since. $1: name of the stamp. $2: what to tell.
 install_requirements() {

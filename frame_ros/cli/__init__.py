@@ -1,2 +1,78 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
+"""The `frame-ros` command. A subcommand's module is imported when it is used: help and version cost nothing."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from frame_ros.errors import FrameRosError
+
+# Subcommand -> (module, what it does). A module has `add_arguments(parser)` and `run(args) -> int`.
+COMMANDS = {
+    'demo': ('frame_ros.cli.demo', 'run a simulated robot with a policy, live metrics, recording and a report'),
+    'report': ('frame_ros.cli.report', 'recompute the metrics of recorded episodes and write an HTML page or JSON'),
+    'video': ('frame_ros.cli.video', 'make an MP4 from the camera images of a bag'),
+    'metrics': ('frame_ros.cli.metrics', 'list all metrics with unit, direction and source'),
+}
+USAGE_ERROR = 2
+INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command line; returns the exit code: 0, or 2 after an error that the user can mend.
+
+    argv: the arguments without the program's name; those of the process by default.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        args = build_parser(chosen_command(arguments)).parse_args(arguments)
+        code: int = args.run(args)
+        sys.stdout.flush()
+        return code
+    except FrameRosError as error:
+        print(f'frame-ros: {error}', file=sys.stderr)
+        return USAGE_ERROR
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has enough; nothing more may be written to it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def chosen_command(arguments: Sequence[str]) -> str | None:
+    """Returns the subcommand among the arguments: the first that is not an option."""
+    return next((a for a in arguments if not a.startswith('-')), None)
+
+
+def build_parser(command: str | None) -> argparse.ArgumentParser:
+    """Returns the parser; of the subcommands only `command` is imported and knows its arguments."""
+    parser = argparse.ArgumentParser(
+        prog='frame-ros',
+        description='Live quality, safety and confidence metrics for learned robot policies.',
+        epilog='frame-ros COMMAND --help tells more about a command.',
+    )
+    parser.add_argument('--version', action=_Version, nargs=0, help='print the version and exit')
+    subparsers = parser.add_subparsers(title='commands', metavar='COMMAND', required=True)
+    for name, (module_name, summary) in COMMANDS.items():
+        subparser = subparsers.add_parser(name, help=summary, description=f'{summary[0].upper()}{summary[1:]}.')
+        if name == command:
+            module = import_module(module_name)
+            module.add_arguments(subparser)
+            subparser.set_defaults(run=module.run)
+    return parser
+
+
+class _Version(argparse.Action):
+    """Prints the version; looks it up only then."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from frame_ros.reports.version import package_version
+
+        print(f'frame-ros {package_version()}')
+        parser.exit(0)

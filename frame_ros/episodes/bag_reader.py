@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A bag as tables of messages per topic: MCAP (whole or cut), and through `rosbags` all other rosbag2 storage."""
+"""A bag as tables of messages per topic: MCAP (whole or cut), and through `rosbags` all other
+rosbag2 storage."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ class MessageTable:
         return buffer[start : start + int(self.lengths[index])]
 
     def rows(self, indices: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
-        """Returns the first `size` bytes of several messages that are at least as long, (n, size)."""
+        """Returns the first `size` bytes of several messages that are at least as long, (n,
+        size)."""
         result = np.empty((len(indices), size), np.uint8)
         segments = self.segments[indices]
         for segment in np.unique(segments):
@@ -60,7 +62,8 @@ class MessageTable:
 
 @dataclass
 class Topic:
-    """A topic of a bag. types: its definition and all it contains; empty if unreadable, `reason` says why."""
+    """A topic of a bag. types: its definition and all it contains; empty if unreadable, `reason`
+    says why."""
 
     name: str
     message_type: str
@@ -183,11 +186,13 @@ class Bag:
         except Exception as error:  # rosbags' generated code raises whatever the bytes lead it to
             raise BagError(f'{topic.message_type}: {error}') from error
 
-    # -- opening -----------------------------------------------------------------------------------------------
+    # -- opening -----------------------------------------------------------------------
 
     def _topic(self, name: str) -> Topic:
         if name not in self.topics:
-            raise BagError(f'{self.path} has no topic {name}; it has {", ".join(sorted(self.topics))}')
+            raise BagError(
+                f'{self.path} has no topic {name}; it has {", ".join(sorted(self.topics))}'
+            )
         return self.topics[name]
 
     def _report(self, text: str) -> None:
@@ -225,13 +230,24 @@ class Bag:
         for identity, channel in file.channels.items():
             rows = file.rows[file.rows['channel'] == identity]
             if channel.encoding != 'cdr':
-                self._report(f'{channel.topic} is encoded as {channel.encoding!r}, not cdr: left out')
+                self._report(
+                    f'{channel.topic} is encoded as {channel.encoding!r}, not cdr: left out'
+                )
                 continue
             table = MessageTable(
-                rows['received'], rows['published'], rows['segment'], rows['offset'], rows['length'], file.buffer
+                rows['received'],
+                rows['published'],
+                rows['segment'],
+                rows['offset'],
+                rows['length'],
+                file.buffer,
             )
             self._add_table(
-                channel.topic, channel.message_type, channel.definition, channel.schema_encoding, table
+                channel.topic,
+                channel.message_type,
+                channel.definition,
+                channel.schema_encoding,
+                table,
             )
 
     def _add_other_storage(self, file: Path) -> None:
@@ -256,7 +272,9 @@ class Bag:
     ) -> None:
         topic = self.topics.setdefault(name, Topic(name, message_type, definition, encoding))
         if topic.message_type != message_type:
-            self._report(f'{name} has two types: {topic.message_type}, and {message_type}, left out')
+            self._report(
+                f'{name} has two types: {topic.message_type}, and {message_type}, left out'
+            )
             return
         topic.tables.append(table)
 
@@ -299,7 +317,9 @@ def storage_files(path: Path) -> list[Path]:
         raise BagError(f'{path} does not exist')
     if path.is_file():
         if path.suffix == '.bag':
-            raise BagError(f'{path} is a ROS 1 bag; convert it first: `rosbags-convert --src {path.name}`')
+            raise BagError(
+                f'{path} is a ROS 1 bag; convert it first: `rosbags-convert --src {path.name}`'
+            )
         if path.suffix != '.mcap' and not is_other_storage(path):
             raise BagError(f'{path} is no bag: expected a bag folder, an .mcap or a .db3 file')
         return [path]
@@ -310,7 +330,9 @@ def storage_files(path: Path) -> list[Path]:
     if not files:
         ros1 = next(path.glob('*.bag'), None)
         if ros1 is not None:
-            raise BagError(f'{ros1} is a ROS 1 bag; convert it first: `rosbags-convert --src {ros1.name}`')
+            raise BagError(
+                f'{ros1} is a ROS 1 bag; convert it first: `rosbags-convert --src {ros1.name}`'
+            )
         raise BagError(f'{path} is no bag: it holds no .mcap or .db3 file')
     return files
 
@@ -336,6 +358,4 @@ def find_bags(path: str | Path) -> list[Path]:
 
 def _is_bag_folder(path: Path) -> bool:
     names = [child.name for child in path.iterdir()]
-    return 'metadata.yaml' in names or any(
-        name.endswith(('.mcap', '.db3')) for name in names
-    )
+    return 'metadata.yaml' in names or any(name.endswith(('.mcap', '.db3')) for name in names)

@@ -89,7 +89,9 @@ class BagWriter:
         self._is_finished = False
         self.metadata = _texts(metadata or {})
         if self.folder.exists() or self.partial.exists():
-            raise BagError(f'{self.folder} (or its {PARTIAL_SUFFIX} form) exists: nothing is overwritten')
+            raise BagError(
+                f'{self.folder} (or its {PARTIAL_SUFFIX} form) exists: nothing is overwritten'
+            )
         try:
             self.partial.mkdir(parents=True)
             self._mcap = McapWriter(
@@ -220,7 +222,10 @@ class BagWriter:
             **times,
             'message_count': count,
             'topics_with_message_count': [
-                {'topic_metadata': _topic_metadata(topic), 'message_count': self._mcap.counts[channel]}
+                {
+                    'topic_metadata': _topic_metadata(topic),
+                    'message_count': self._mcap.counts[channel],
+                }
                 for channel, topic in self._topics.items()
             ],
             'compression_format': '',

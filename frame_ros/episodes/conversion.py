@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages to values, duck-typed: a live rclpy message and one deserialised from a bag give the same numbers."""
+"""Messages to values, duck-typed: a live rclpy message and one deserialised from a bag give the
+same numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from frame_ros.errors import ValueRangeError
 
 NANOSECONDS = 1_000_000_000
 
-# Facts of START that have their own field in EpisodeEvent.msg; as attributes they keep the field's name.
+# Facts of START that have their own field in EpisodeEvent.msg; as attributes they keep the field's
+# name.
 EVENT_TEXT_FIELDS = ('instruction', 'object', 'policy', 'checkpoint', 'operator_name')
 
 INFERENCE_FIELDS = (

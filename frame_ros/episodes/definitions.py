@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Message definitions of installed packages, in the form that rosbag2 stores them: full text and type hash."""
+"""Message definitions of installed packages, in the form that rosbag2 stores them: full text and
+type hash."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ SEPARATOR = '=' * 80
 FIELD_TYPE = re.compile(r'^\s*([A-Za-z][A-Za-z0-9_/]*)(?:<=\d+)?(?:\[[^\]]*\])?\s+[A-Za-z]')
 TYPE_NAME = re.compile(r'([A-Za-z][A-Za-z0-9_]*)/(?:(msg|srv|action)/)?([A-Za-z][A-Za-z0-9_]*)')
 PRIMITIVES = frozenset(
-    'bool byte char float32 float64 int8 uint8 int16 uint16 int32 uint32 int64 uint64 string wstring'.split()
+    ['bool', 'byte', 'char', 'string', 'wstring', 'float32', 'float64']
+    + [f'{sign}int{bits}' for sign in ('', 'u') for bits in (8, 16, 32, 64)]
 )
 
 
@@ -60,7 +62,9 @@ def _find_definition(message_type: str, prefix_path: str) -> MessageDefinition:
 def _definition_file(message_type: str, prefix_path: str) -> Path | None:
     match = TYPE_NAME.fullmatch(message_type)
     if match is None:
-        raise BagError(f'{message_type!r} is not the name of a message type, like std_msgs/msg/String')
+        raise BagError(
+            f'{message_type!r} is not the name of a message type, like std_msgs/msg/String'
+        )
     package, kind, name = match[1], match[2] or 'msg', match[3]
     for folder in _share_folders(package, prefix_path):
         path = folder / kind / f'{name}.msg'
@@ -166,8 +170,12 @@ def parse_fields(message_type: str, text: str, encoding: str = 'ros2msg') -> dic
                 types.update(get_types_from_idl(part))
             return types
     except (TypesysError, ValueError, KeyError, IndexError) as error:
-        raise BagError(f'the definition of {message_type} in the bag cannot be read: {error}') from error
-    raise BagError(f'the definition of {message_type} is in {encoding!r}; known are ros2msg and ros2idl')
+        raise BagError(
+            f'the definition of {message_type} in the bag cannot be read: {error}'
+        ) from error
+    raise BagError(
+        f'the definition of {message_type} is in {encoding!r}; known are ros2msg and ros2idl'
+    )
 
 
 def _idl_parts(text: str) -> list[str]:

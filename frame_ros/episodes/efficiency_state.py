@@ -32,6 +32,10 @@ class EfficiencyState:
         self._stalls = 0
         self._inference_row: tuple = (NAN,) * 10 + (0, NAN, NAN)
 
+    def reset_rate(self) -> None:
+        """The clock was set anew: the control rate begins again."""
+        self._rate.reset()
+
     def update_inference(self, values: dict[str, Any]) -> None:
         """values: as `conversion.inference_values` gives them; what is NaN is left out of the means."""
         latency = values['latency']
@@ -66,7 +70,7 @@ class EfficiencyState:
         rate = self._rate
         return (
             *self._inference_row,
-            rate.mean, rate.now, rate.worst,
+            rate.value, rate.now, rate.worst,
             *self._last,
             self._stalls,
         )  # fmt: skip

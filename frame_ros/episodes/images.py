@@ -48,7 +48,9 @@ def decode_image(
         BagError: the encoding is not known, or the data is too short.
     """
     if encoding not in ENCODINGS:
-        raise BagError(f'image encoding {encoding!r} is not known; known are {", ".join(ENCODINGS)}')
+        raise BagError(
+            f'image encoding {encoding!r} is not known; known are {", ".join(ENCODINGS)}'
+        )
     code, channels, order = ENCODINGS[encoding]
     dtype = np.dtype(('>' if is_bigendian else '<') + code)
     row = width * channels * dtype.itemsize
@@ -80,7 +82,9 @@ def find_topic(bag: Bag, name: str) -> str:
     found = sorted(topic for topic in bag.topics if topic.endswith('/' + name.lstrip('/')))
     if len(found) == 1:
         return found[0]
-    what = f'several: {", ".join(found)}' if found else f'none; it has {", ".join(sorted(bag.topics))}'
+    what = (
+        f'several: {", ".join(found)}' if found else f'none; it has {", ".join(sorted(bag.topics))}'
+    )
     raise BagError(f'{bag.path} should have one topic {name}, and has {what}')
 
 
@@ -101,7 +105,11 @@ def iter_images(
     Raises:
         BagError: there is no such topic, it has no images, or an image is not readable.
     """
-    bag = source if isinstance(source, Bag) else Bag(source.path if isinstance(source, Episode) else source)
+    bag = (
+        source
+        if isinstance(source, Bag)
+        else Bag(source.path if isinstance(source, Episode) else source)
+    )
     found = bag.topics[find_topic(bag, topic)]
     if found.message_type != IMAGE_TYPE:
         raise BagError(f'{found.name} has type {found.message_type}, not {IMAGE_TYPE}')
@@ -122,7 +130,10 @@ def _message(topic: Topic, index: int) -> NDArray[np.uint8]:
 
 def _read_image(topic: Topic, data: NDArray[np.uint8]) -> tuple[int, NDArray]:
     layout = trace(topic.types, topic.message_type, data)
-    sec, nanosec = _number(layout, data, 'header.stamp.sec'), _number(layout, data, 'header.stamp.nanosec')
+    sec, nanosec = (
+        _number(layout, data, 'header.stamp.sec'),
+        _number(layout, data, 'header.stamp.nanosec'),
+    )
     (encoding,) = (
         bytes(data[start:end]).decode('utf-8', 'replace')
         for text in layout.texts

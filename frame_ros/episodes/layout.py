@@ -58,13 +58,15 @@ class _Text:
 
 @dataclass
 class Layout:
-    """Where each field of a message is. words: offsets of the length words that decide it."""
+    """Where each field of a message is. words: offsets of the length words that decide it. size:
+    bytes in all."""
 
     fields: list[_Field] = field(default_factory=list)
     texts: list[_Text] = field(default_factory=list)
     words: list[int] = field(default_factory=list)
     structure_counts: dict[str, int] = field(default_factory=dict)
     is_big_endian: bool = False
+    size: int = 0
 
 
 class _Tracer:
@@ -73,7 +75,7 @@ class _Tracer:
     def __init__(self, types: dict[str, Any], data: NDArray[np.uint8]) -> None:
         self._types = types
         self._data = data
-        self._position = ENCAPSULATION
+        self.position = ENCAPSULATION
         if len(data) < ENCAPSULATION or data[0] != 0 or data[1] > 1:
             raise BagError(f'bytes {bytes(data[:4])!r} do not begin a CDR message')
         self.layout = Layout(is_big_endian=bool(data[1] == 0))
@@ -123,33 +125,33 @@ class _Tracer:
         size = 1 if code == '?' else int(code[1])
         if number:
             self._align(size)
-        offset = self._position
+        offset = self.position
         self._advance(size * number)
         return offset, self._order + code if size > 1 else code
 
     def _text(self) -> tuple[int, int]:
         length = self._length_word()
-        start = self._position
+        start = self.position
         self._advance(length)
         return start, start + max(length - 1, 0)
 
     def _length_word(self) -> int:
         self._align(4)
         self._advance(4)
-        self.layout.words.append(self._position - 4)
-        word = self._data[self._position - 4 : self._position]
+        self.layout.words.append(self.position - 4)
+        word = self._data[self.position - 4 : self.position]
         number = int.from_bytes(bytes(word), 'big' if self.layout.is_big_endian else 'little')
         # An element has at least one byte: a larger number is no length.
-        if number > len(self._data) - self._position:
+        if number > len(self._data) - self.position:
             raise BagError(f'a length of {number} runs over a message of {len(self._data)} bytes')
         return number
 
     def _align(self, size: int) -> None:
-        self._position += -(self._position - ENCAPSULATION) % size
+        self.position += -(self.position - ENCAPSULATION) % size
 
     def _advance(self, count: int) -> None:
-        self._position += count
-        if self._position > len(self._data):
+        self.position += count
+        if self.position > len(self._data):
             raise BagError(f'a message of {len(self._data)} bytes is shorter than its definition')
 
 
@@ -161,6 +163,7 @@ def trace(types: dict[str, Any], message_type: str, data: NDArray[np.uint8]) -> 
     """
     tracer = _Tracer(types, data)
     tracer.structure(message_type, '')
+    tracer.layout.size = tracer.position
     return tracer.layout
 
 
@@ -177,7 +180,7 @@ def _groups(
     messages: Messages,
     on_bad: Callable[[int, BagError], None],
 ) -> Iterator[_Group]:
-    remaining = np.arange(len(messages.lengths))
+    remaining: NDArray[np.int64] = np.arange(len(messages.lengths))
     made = 0
     while len(remaining):
         first = int(remaining[0])

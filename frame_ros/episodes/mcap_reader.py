@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from frame_ros.episodes.mcap_writer import (
     CHANNEL,
     CHUNK,
-    DATA_END,
     FOOTER,
     HEADER,
     MAGIC,
@@ -58,7 +57,8 @@ PREFIX = np.dtype(
 
 @dataclass(frozen=True)
 class Channel:
-    """A channel and its schema. schema_encoding '' and definition '': the file has no definition."""
+    """A channel and its schema. schema_encoding '' and definition '': the file has no
+    definition."""
 
     topic: str
     message_type: str
@@ -70,7 +70,8 @@ class Channel:
 
 @dataclass(frozen=True)
 class _Segment:
-    """Records that lie together: [start, end) of the file, or what a compressed part of it unpacks to."""
+    """Records that lie together: [start, end) of the file, or what a compressed part of it
+    unpacks to."""
 
     start: int
     end: int
@@ -107,7 +108,7 @@ class McapFile:
         """Returns the bytes that the offsets of a segment's rows count in."""
         return self._bytes if segment == 0 else self._unpacked(segment)
 
-    # -- the file's records ------------------------------------------------------------------------------------
+    # -- the file's records ------------------------------------------------------------
 
     def _scan(self) -> None:
         size = len(self._bytes)
@@ -115,7 +116,9 @@ class McapFile:
             self.problems.append(f'{self.path.name} is empty (0 bytes)')
             return
         if bytes(self._bytes[: len(MAGIC)]) != MAGIC[:size]:
-            raise BagError(f'{self.path} is not an MCAP file: it does not begin with the MCAP magic')
+            raise BagError(
+                f'{self.path} is not an MCAP file: it does not begin with the MCAP magic'
+            )
         chunk: _Segment | None = None
         indexes: list[NDArray] = []
         for opcode, start, end in self._records(len(MAGIC), size):
@@ -131,16 +134,17 @@ class McapFile:
             elif opcode == FOOTER:
                 self.is_truncated = False
                 break
-            elif opcode != DATA_END:
+            else:
                 self._take_record(opcode, bytes(self._bytes[start:end]))
         if chunk is not None:
             self._take_chunk(chunk, indexes)
         self._take_loose()
 
     def _records(self, position: int, size: int) -> Iterator[tuple[int, int, int]]:
-        """Yields opcode, start and end of each record; of a chunk that is cut, with the end of the file."""
+        """Yields opcode, start and end of each record; of a chunk that is cut, with the end of
+        the file."""
         while position + RECORD_HEADER_SIZE <= size:
-            opcode, length = RECORD_HEADER.unpack_from(self._bytes, position)
+            opcode, length = RECORD_HEADER.unpack_from(self._bytes.data, position)
             start = position + RECORD_HEADER_SIZE
             position = start + length
             if position > size:
@@ -164,7 +168,8 @@ class McapFile:
                 self._take_channel(_Cursor(content))
             elif opcode == METADATA:
                 cursor = _Cursor(content)
-                self.metadata[cursor.text()] = cursor.texts()
+                name = cursor.text()
+                self.metadata[name] = cursor.texts()
         except (struct.error, ValueError) as error:
             self.problems.append(f'{self.path.name}: a damaged record was left out ({error})')
 
@@ -176,7 +181,7 @@ class McapFile:
             topic, name, encoding, schema_encoding, definition, cursor.texts()
         )
 
-    # -- messages ----------------------------------------------------------------------------------------------
+    # -- messages ----------------------------------------------------------------------
 
     def _chunk_segment(self, start: int, end: int) -> _Segment | None:
         cursor = _Cursor(bytes(self._bytes[start : min(end, start + 256)]))
@@ -210,7 +215,7 @@ class McapFile:
     def _walk_chunk(self, segment: int, buffer: NDArray[np.uint8], position: int, end: int) -> None:
         positions = []
         while position + RECORD_HEADER_SIZE <= end:
-            opcode, length = RECORD_HEADER.unpack_from(buffer, position)
+            opcode, length = RECORD_HEADER.unpack_from(buffer.data, position)
             after = position + RECORD_HEADER_SIZE + length
             if after > end:
                 break
@@ -306,7 +311,7 @@ def _map(path: Path) -> NDArray[np.uint8]:
 def _decompress(data: bytes, compression: str) -> bytes:
     """Unpacks a chunk's data; of data that is cut, as much as is there."""
     if compression == 'lz4':
-        from lz4.frame import LZ4FrameDecompressor
+        from lz4.frame import LZ4FrameDecompressor  # type: ignore[import-untyped]
 
         return bytes(LZ4FrameDecompressor().decompress(data))
     if compression == 'zstd':

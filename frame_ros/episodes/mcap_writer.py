@@ -117,9 +117,7 @@ class McapWriter:
         """Writes a metadata record. Several of one name are allowed; readers take the last."""
         record = _record(METADATA, _string(name) + _string_map(values))
         self._metadata_indexes.append(
-            _record(
-                METADATA_INDEX, struct.pack('<QQ', self._position, len(record)) + _string(name)
-            )
+            _record(METADATA_INDEX, struct.pack('<QQ', self._position, len(record)) + _string(name))
         )
         self._put(record)
 

@@ -36,6 +36,7 @@ class StampMerge:
         self._heap: list[tuple[int, int, int, int, Any]] = []
         self._pushed = 0
         self._first = 0
+        self.frontier = 0  # stamp that every waited-for stream had passed at the last drain
         self.released = 0  # stamp up to which samples have been handed on
         self.late = dict.fromkeys(handlers, 0)
 
@@ -65,36 +66,41 @@ class StampMerge:
 
     def drain(self, now: int | None = None) -> None:
         """Hands on all that is in order; with `now` (ns) also what has been held for long enough."""
-        heap, frontier = self._heap, self._frontier()
+        heap, handlers = self._heap, self._handlers
+        self.frontier = frontier = self._find_frontier() if self._newest else 0
         while heap:
-            head = heap[0]
-            if head[0] > frontier and (now is None or head[3] > now):
+            stamp, order, _, due, value = heap[0]
+            if stamp > frontier and (now is None or due > now):
                 return
-            self._release(heappop(heap))
+            heappop(heap)
+            if stamp > self.released:
+                self.released = stamp
+            handlers[order](stamp, value)
 
     def flush(self) -> None:
         """Hands on everything, as at the end of a bag."""
         while self._heap:
-            self._release(heappop(self._heap))
+            stamp, order, _, _, value = heappop(self._heap)
+            self.released = max(self.released, stamp)
+            self._handlers[order](stamp, value)
 
     def forget(self) -> None:
         """After the clock was set anew: hands on everything, then knows no stamps."""
         self.flush()
         self._newest = dict.fromkeys(self._newest)
-        self._first = self.released = 0
+        self._first = self.released = self.frontier = 0
 
-    def _release(self, entry: tuple[int, int, int, int, Any]) -> None:
-        stamp = entry[0]
-        if stamp > self.released:
-            self.released = stamp
-        self._handlers[entry[1]](stamp, entry[4])
-
-    def _frontier(self) -> int:
+    def _find_frontier(self) -> int:
         """The stamp that every living waited-for stream has passed; 0 if there is none."""
-        known = [newest for newest in self._newest.values() if newest is not None]
+        stamps = self._newest.values()
+        if None not in stamps:
+            lowest = min(stamps, default=0)
+            if lowest >= max(stamps, default=0) - self._silence:
+                return lowest
+        known = [newest for newest in stamps if newest is not None]
         if not known:
             return 0
         alive = max(known) - self._silence
-        if len(known) < len(self._newest) and alive < self._first:
+        if len(known) < len(stamps) and alive < self._first:
             return 0
         return min(newest for newest in known if newest >= alive)

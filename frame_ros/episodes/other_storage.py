@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""rosbag2 bags in storage other than plain MCAP (sqlite3, compressed files), read through `rosbags`."""
+"""rosbag2 bags in storage other than plain MCAP (sqlite3, compressed files), read through
+`rosbags`."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ SUFFIXES = ('.db3', '.db3.zstd', '.mcap.zstd')
 
 @dataclass
 class OtherTopic:
-    """One topic: times and sizes of its messages, and a buffer that holds them one behind the other, read when asked."""
+    """One topic: times and sizes of its messages, and a buffer that holds them one behind the
+    other, read when asked."""
 
     topic: str
     message_type: str
@@ -38,7 +40,9 @@ def is_other_storage(path: Path) -> bool:
     return path.name.endswith(SUFFIXES)
 
 
-def read_other_storage(path: Path, file: Path) -> tuple[list[OtherTopic], list[str], dict[str, str]]:
+def read_other_storage(
+    path: Path, file: Path
+) -> tuple[list[OtherTopic], list[str], dict[str, str]]:
     """Returns the topics, problems and custom data of a bag.
 
     Args:

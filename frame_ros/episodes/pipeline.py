@@ -29,6 +29,10 @@ from frame_ros.metrics import ActionStep, TrajectoryStep
 
 NAN = math.nan
 STREAMS = ('pose', 'action', 'contact', 'proximity', 'inference')
+# EfficiencyMetrics comes at the first step that is this much later than the last one it came at, ns.
+EFFICIENCY_PERIOD = SECOND // 10
+TICK_STREAMS = frozenset(('action', 'inference'))
+USE = Verdict.USE
 LAGGING = {'pose': 1, 'contact': 2, 'proximity': 4}
 
 
@@ -52,12 +56,15 @@ class MetricPipeline:
         self._samples: list[MetricSample] = []
         self._forced = lagging
         self._guards = {stream: StampGuard(gap=self.config.gap) for stream in STREAMS}
-        self._checks = {
-            'pose': self._check_pose,
-            'action': self._check_action,
-            'contact': self._check_contact,
-            'proximity': self._check_proximity,
-            'inference': self._check_inference,
+        checks = (
+            self._check_pose,
+            self._check_action,
+            self._check_contact,
+            self._check_proximity,
+            self._check_inference,
+        )
+        self._inputs = {
+            stream: (check, self._guards[stream]) for stream, check in zip(STREAMS, checks)
         }
         self._account = EpisodeAccount(self._samples.append, self.data_quality)
         self._make_merges()
@@ -70,22 +77,19 @@ class MetricPipeline:
         if stream == 'event':
             self._push_event(value, now)
             return
-        checked = self._checks[stream](value)
+        check, guard = self._inputs[stream]
+        checked = check(value)
         if checked is None:
             self._count(f'{stream}.invalid')
             return
-        verdict = self._guards[stream].check(stamp)
-        if verdict is Verdict.DROP:
-            return
-        if verdict is Verdict.RESET:
+        verdict = guard.check(stamp)
+        if verdict is not USE:
+            if verdict is Verdict.DROP:
+                return
             self._reset_clock()
-        if stream != 'inference':
-            self._steps.push(stream, stamp, checked, now)
-            if stream == 'action':
-                self._ticks.push('action', stamp, None, now)
-        else:
-            self._steps.push('inference', stamp, checked, now)
-            self._ticks.push('inference', stamp, checked, now)
+        self._steps.push(stream, stamp, checked, now)
+        if stream in TICK_STREAMS:
+            self._ticks.push(stream, stamp, checked, now)
 
     def feed_block(self, stream: str, stamps: Sequence[int], values: Sequence[Any]) -> None:
         """Takes many samples of one stream, in recorded order."""
@@ -100,8 +104,10 @@ class MetricPipeline:
         return self._take()
 
     def finish(self) -> list[MetricSample]:
-        """Returns all samples that are left, as at the end of a bag."""
+        """Returns all samples that are left, as at the end of a bag: there is nothing to wait for any more."""
+        self._is_finishing = True
         self._steps.flush()
+        self._is_finishing = False
         self._ticks.flush()
         return self._take()
 
@@ -133,18 +139,29 @@ class MetricPipeline:
         return action if math.isfinite(sum(action)) else None
 
     def _learn_action_order(self, names: tuple[str, ...]) -> list[int]:
-        wanted = self._action_names or tuple(names)
+        """Where the wanted joints are in an action of these names; the first action decides which are wanted."""
+        wanted = self._action_names
+        if self._action is None:
+            wanted = tuple(name for name in wanted if name in names) if wanted else tuple(names)
         missing = [name for name in wanted if name not in names]
-        if missing or not names:
-            self.problems['action'] = f'an action names {list(names)}; it lacks {missing or "joints"}'
-            order: list[int] = []
+        order: list[int] = []
+        if missing or not wanted:
+            expected = wanted or self.config.action_names
+            self.problems['action'] = f'an action names {list(names)}; expected are {list(expected)}'
         else:
             order = [names.index(name) for name in wanted]
-            self._action_names = wanted
-            if self._action is None:
-                self._action = ActionStep(len(wanted), self.config.bounds)
+            self._prepare_action(wanted)
         self._action_order[names] = order
         return order
+
+    def _prepare_action(self, names: tuple[str, ...]) -> None:
+        if self._action is not None:
+            return
+        self._action_names, bounds = names, self.config.bounds
+        if bounds is not None:
+            at = [self.config.action_names.index(name) for name in names]
+            bounds = tuple(bounds[0][i] for i in at), tuple(bounds[1][i] for i in at)
+        self._action = ActionStep(len(names), bounds)
 
     @staticmethod
     def _check_contact(value: tuple[bool, bool, float]) -> tuple[bool, bool, float] | None:
@@ -196,7 +213,9 @@ class MetricPipeline:
     def _reset_clock(self) -> None:
         self._steps.forget()
         self._ticks.forget()
+        self._efficiency.reset_rate()
         self._pose = None
+        self._next_efficiency = 0
         self._trajectory.reset_differences()
         if self._action is not None:
             self._action.reset_differences()
@@ -216,9 +235,7 @@ class MetricPipeline:
         config = self.config
         self._action_names = config.action_names
         self._action_order: dict[tuple[str, ...], list[int]] = {}
-        self._action = (
-            ActionStep(len(config.action_names), config.bounds) if config.action_names else None
-        )
+        self._action: ActionStep | None = None
         self._trajectory = TrajectoryStep(static_threshold=config.static_threshold)
         self._safety = SafetyState(config)
         self._efficiency = EfficiencyState()
@@ -230,12 +247,14 @@ class MetricPipeline:
         self._episode_id = self._tick_episode_id = ''
         self._start: int | None = None
         self._tick_start: int | None = None
+        self._is_finishing = False
+        self._next_efficiency = 0
         self._step = self._tick = self._gaps = self._hold_expired = 0
 
     def _on_event(self, stamp: int, event: Event) -> None:
         if event.type is EventType.START:
             self._begin(event.episode_id, stamp)
-            self._account.start(event)
+            self._account.start(event, 'steps')
         elif event.type is EventType.END:
             self._account.end(event, 'steps')
             self._begin('', None)
@@ -264,6 +283,8 @@ class MetricPipeline:
     def _lagging(self, stamp: int) -> int:
         if self._forced is not None:
             return self._forced.get(stamp, 0)
+        if self._is_finishing or stamp <= self._steps.frontier:
+            return 0
         bits = 0
         for stream in self._steps.lagging(stamp):
             bits |= LAGGING.get(stream, 0)
@@ -311,7 +332,7 @@ class MetricPipeline:
         if pose_age != pose_age:
             quality = quality[:2] + (NAN,) * 16 + quality[18:]
         self._safety.is_moving = t.tcp_speed >= self.config.moving_speed
-        safety = (step, time) + self._safety.values(stamp, step + 1, time, t.pl, lagging)
+        safety = (step, time) + self._safety.values(stamp, time, t.pl, lagging)
         samples = self._samples
         samples.append(MetricSample('quality', stamp, episode_id, QUALITY_FIELDS, quality))
         samples.append(MetricSample('safety', stamp, episode_id, SAFETY_FIELDS, safety))
@@ -335,23 +356,32 @@ class MetricPipeline:
 
     def _on_tick_event(self, stamp: int, event: Event) -> None:
         if event.type is EventType.START:
-            self._efficiency.reset()
-            self._tick_episode_id, self._tick_start, self._tick = event.episode_id, stamp, 0
+            self._account.start(event, 'ticks')
+            self._begin_ticks(event.episode_id, stamp)
         elif event.type is EventType.END:
-            self._account.end(event, 'ticks')
-            self._efficiency.reset()
-            self._tick_episode_id, self._tick_start, self._tick = '', None, 0
+            self._account.end(event, 'ticks', self._efficiency_row(stamp) if self._tick else None)
+            self._begin_ticks('', None)
+
+    def _begin_ticks(self, episode_id: str, start: int | None) -> None:
+        self._efficiency.reset()
+        self._tick_episode_id, self._tick_start = episode_id, start
+        self._tick = self._next_efficiency = 0
 
     def _on_tick_inference(self, stamp: int, values: dict[str, float]) -> None:
         self._efficiency.update_inference(values)
 
-    def _on_tick(self, stamp: int, value: None) -> None:
+    def _on_tick(self, stamp: int, value: list[float]) -> None:
         self._efficiency.update_step(stamp)
-        start = self._tick_start
-        time = (stamp - start) / SECOND if start is not None else NAN
-        row = (self._tick, time) + self._efficiency.values()
         self._tick += 1
+        if stamp < self._next_efficiency:
+            return
+        self._next_efficiency = stamp + EFFICIENCY_PERIOD
+        row = self._efficiency_row(stamp)
         self._samples.append(
             MetricSample('efficiency', stamp, self._tick_episode_id, EFFICIENCY_FIELDS, row)
         )
-        self._account.tick(row)
+
+    def _efficiency_row(self, stamp: int) -> tuple:
+        start = self._tick_start
+        time = (stamp - start) / SECOND if start is not None else NAN
+        return (self._tick - 1, time) + self._efficiency.values()

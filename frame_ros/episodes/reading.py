@@ -26,6 +26,7 @@ from frame_ros.errors import BagError, FrameRosError, RobotError
 GAP_FACTOR = 5.0
 LATE = 0.25
 NEEDED = ('pose', 'action')
+SETTINGS_TOPIC = 'metrics_config'
 
 
 def read_episodes(
@@ -49,6 +50,8 @@ def read_episodes(
     Raises:
         BagError: there is no bag at the path, or the only one cannot be read.
     """
+    from frame_ros.episodes.processing import process_episode
+
     bags = find_bags(path)
     for bag_path in bags:
         try:
@@ -59,7 +62,7 @@ def read_episodes(
             yield Episode(bag_path, bag_path.name, {}, [], {}, {}, problems=[str(error)])
             continue
         for episode in _episodes_of(bag, namespace, topics, robot):
-            _process(episode)
+            process_episode(episode)
             yield episode
 
 
@@ -82,6 +85,7 @@ def _episodes_of(
     event_topic = topic_map.find('event')
     events = read_events(bag, event_topic) if event_topic else []
     _note_topics(bag, topic_map, streams)
+    _add_settings(bag, topic_map)
     if 'pose' not in streams:
         _add_computed_pose(bag, streams, robot or bag.metadata.get('robot'))
     for part in _divide(bag, events):
@@ -123,8 +127,18 @@ def _note_topics(bag: Bag, topic_map: TopicMap, streams: Mapping[str, Stream]) -
             bag.problems.append(f'no {role}: {" or ".join(ROLE_TOPICS[role])} was not recorded')
 
 
+def _add_settings(bag: Bag, topic_map: TopicMap) -> None:
+    """The settings that the metrics node published become metadata."""
+    topic = f'{topic_map.namespace}/{SETTINGS_TOPIC}'
+    if topic not in bag.topics or bag.topics[topic].message_type != 'std_msgs/msg/String':
+        return
+    for _, message in bag.messages(topic):
+        bag.metadata[SETTINGS_TOPIC] = message.data
+
+
 def _add_computed_pose(bag: Bag, streams: dict[str, Stream], robot: str | None) -> None:
-    """Poses from joint states by forward kinematics, where the robot is known and every joint is there."""
+    """Poses from joint states by forward kinematics, where the robot is known and every joint is
+    there."""
     joints = streams.get('joint_states')
     if joints is None or not robot or len(joints) == 0:
         return
@@ -160,12 +174,13 @@ def _computed_pose(joints: Stream, robot: str) -> Stream:
     )
 
 
-# -- several episodes in one bag ---------------------------------------------------------------------------------
+# -- several episodes in one bag -------------------------------------------------------
 
 
 @dataclass
 class _Part:
-    """One episode's share of a bag: its events, and the stamps [begin, end) of its samples; None: no bound."""
+    """One episode's share of a bag: its events, and the stamps [begin, end) of its samples;
+    None: no bound."""
 
     episode_id: str
     events: list[Event]
@@ -182,7 +197,7 @@ def _divide(bag: Bag, events: list[Event]) -> list[_Part]:
     if not starts:
         problem = 'no START event: the whole bag is taken as one episode'
         return [_Part(known or bag.name, events, problems=(problem,))]
-    parts = []
+    parts: list[_Part] = []
     for number, start in enumerate(starts):
         following = starts[number + 1].stamp if number + 1 < len(starts) else None
         own_events = [e for e in events if _is_of(e, start, following)]
@@ -250,15 +265,7 @@ def _recorder_counts(bag: Bag) -> dict[str, int]:
     return counts
 
 
-def _process(episode: Episode) -> None:
-    try:
-        from frame_ros.episodes.pipeline import process_episode
-    except ImportError:
-        return
-    process_episode(episode)
-
-
-# -- statistics of topics ----------------------------------------------------------------------------------------
+# -- statistics of topics --------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -289,7 +296,8 @@ def topic_statistics(source: Episode | Bag | str | Path) -> dict[str, TopicStati
 
 
 def header_stamps(bag: Bag, topic: str) -> NDArray[np.int64] | None:
-    """Returns the header stamps (N,), ns, of all messages of a topic; None if its type begins with no header."""
+    """Returns the header stamps (N,), ns, of all messages of a topic; None if its type begins
+    with no header."""
     found = bag.topics[topic]
     fields = found.types.get(found.message_type, ((), ()))[1]
     if not fields or tuple(fields[0][1]) != (2, 'std_msgs/msg/Header'):

@@ -8,7 +8,7 @@ import math
 
 from frame_ros.episodes.pipeline_config import PipelineConfig
 from frame_ros.episodes.stamps import SECOND
-from frame_ros.metrics import ObstacleProximity, RiskFactor
+from frame_ros.metrics import CollisionRate, ObstacleProximity, RiskFactor
 
 NAN = math.nan
 
@@ -20,16 +20,17 @@ class SafetyState:
         self._config = config
         self._contact_age = int(config.max_contact_age * SECOND)
         self._distance_age = int(config.max_distance_age * SECOND)
+        self._collisions = CollisionRate()
         self._proximity = ObstacleProximity()
         self._risk = RiskFactor(floor=config.risk_floor)
         self.reset()
 
     def reset(self) -> None:
         """Starts a new episode. A contact that is already there counts from its first sample on."""
+        self._collisions.reset()
         self._proximity.reset()
         self._risk.reset()
-        self.collisions = 0
-        self.in_contact = self.in_collision = False
+        self.in_contact = False
         self._contact_stamp: int | None = None
         self._force_stamp: int | None = None
         self.peak_force = NAN
@@ -43,9 +44,8 @@ class SafetyState:
     def update_contact(self, stamp: int, value: tuple[bool, bool, float]) -> None:
         """value: in_contact, in_collision, force (N, NaN if not measured)."""
         in_contact, in_collision, force = value
-        if in_collision and not self.in_collision:
-            self.collisions += 1
-        self.in_contact, self.in_collision = in_contact, in_collision
+        self._collisions.update(in_collision, steps=0)
+        self.in_contact = in_contact
         self._contact_stamp = stamp
         if force == force:
             self.peak_force = force if not self.peak_force >= force else self.peak_force
@@ -73,27 +73,19 @@ class SafetyState:
             if distance < self._config.near_distance:
                 self.near_zone_time += dt
 
-    def values(self, stamp: int, steps: int, time: float, path_length: float, lagging: int) -> tuple:
-        """The row of SAFETY_FIELDS behind step and time; `lagging`: bits of QualityMetrics.LAGGING_*."""
-        return self._contact_values(stamp, steps, time, path_length, lagging) + self._distance_values(
-            stamp, lagging
-        )
-
-    def _contact_values(
-        self, stamp: int, steps: int, time: float, path_length: float, lagging: int
-    ) -> tuple:
+    def values(self, stamp: int, time: float, path_length: float, lagging: int) -> tuple:
+        """The row of SAFETY_FIELDS behind step and time, at the next step; `lagging`: bits of LAGGING_*."""
+        rate = self._collisions
+        rate.add_step()
         newest = self._contact_stamp
         if newest is None or stamp - newest > self._contact_age or lagging & 2:
-            return (NAN, NAN, NAN, self.collisions, False, False)
-        collisions = self.collisions
-        return (
-            collisions / steps,
-            collisions / time if time > 0 else NAN,
-            collisions / path_length if path_length > 0 else NAN,
-            collisions,
-            self.in_contact,
-            self.in_collision,
-        )
+            contact = (NAN, NAN, NAN, rate.collisions, False, False)
+        else:
+            contact = (
+                rate.value, rate.per(time), rate.per(path_length),
+                rate.collisions, self.in_contact, rate.in_collision,
+            )  # fmt: skip
+        return contact + self._distance_values(stamp, lagging)
 
     def _distance_values(self, stamp: int, lagging: int) -> tuple:
         newest = self._distance_stamp

@@ -69,7 +69,7 @@ class TopicMap:
         namespace: namespace of the robot, '' for none; None: the one with most roles.
         topics: role or kind -> absolute topic, over what is found.
 
-    namespaces: those in which the bag has poses, actions, joint states or live metrics.
+    namespaces: those in which the bag has poses, actions, inferences or live metrics; if none, joint states.
     """
 
     def __init__(
@@ -83,7 +83,8 @@ class TopicMap:
         self.namespace = '/' + namespace.strip('/') if namespace.strip('/') else ''
 
     def find(self, role: str) -> str | None:
-        """Returns the topic of a role or kind; None if the bag has none. What all robots share is at the root."""
+        """Returns the topic of a role or kind; None if the bag has none. What all robots share
+        is at the root."""
         if role in self._given:
             return self._given[role] if self._given[role] in self._names else None
         candidates = ROLE_TOPICS.get(role) or LIVE_TOPICS[role]
@@ -91,16 +92,43 @@ class TopicMap:
             for name in candidates:
                 if f'{prefix}/{name}' in self._names:
                     return f'{prefix}/{name}'
+        return self._deeper(candidates)
+
+    def _deeper(self, candidates: tuple[str, ...]) -> str | None:
+        """A topic below the robot's namespace, such as a driver's /franka/joint_states, if there
+        is only one."""
+        for name in candidates:
+            found = [
+                n
+                for n in self._names
+                if n.startswith(f'{self.namespace}/') and n.endswith(f'/{name}')
+            ]
+            found = [n for n in found if not self._is_of_other_robot(n)]
+            if len(found) == 1:
+                return found[0]
         return None
 
+    def _is_of_other_robot(self, name: str) -> bool:
+        longer = [n for n in self.namespaces if len(n) > len(self.namespace)]
+        return any(name.startswith(f'{namespace}/') for namespace in longer)
+
     def _find_namespaces(self) -> list[str]:
-        marks = ('ee_pose', 'joint_commands', 'joint_states', 'policy_inference', 'quality_metrics')
-        found = {n[: -len(mark) - 1] for n in self._names for mark in marks if n.endswith('/' + mark)}
-        return sorted(found)
+        for marks in (
+            ('ee_pose', 'joint_commands', 'policy_inference', 'quality_metrics'),
+            ('joint_states',),
+        ):
+            found = {
+                n[: -len(mark) - 1] for n in self._names for mark in marks if n.endswith('/' + mark)
+            }
+            if found:
+                return sorted(found)
+        return []
 
     def _fullest(self) -> str:
         def roles(namespace: str) -> int:
-            known = [name for names in (*ROLE_TOPICS.values(), *LIVE_TOPICS.values()) for name in names]
+            known = [
+                name for names in (*ROLE_TOPICS.values(), *LIVE_TOPICS.values()) for name in names
+            ]
             return sum(f'{namespace}/{name}' in self._names for name in known)
 
         return max(self.namespaces, key=lambda n: (roles(n), -self.namespaces.index(n)), default='')
@@ -119,10 +147,14 @@ def read_stream(bag: Bag, role: str, topic: str) -> Stream:
     """
     message_type = bag.topics[topic].message_type
     if message_type != ROLE_TYPES[role]:
-        raise BagError(f'{topic} has type {message_type}; as {role} it should be {ROLE_TYPES[role]}')
+        raise BagError(
+            f'{topic} has type {message_type}; as {role} it should be {ROLE_TYPES[role]}'
+        )
     paths = _paths(bag, role, topic)
     received, columns = bag.columns(topic, paths)
-    missing = sorted(path for path in paths if path not in columns and f'{path}.count' not in columns)
+    missing = sorted(
+        path for path in paths if path not in columns and f'{path}.count' not in columns
+    )
     if missing and len(received):
         raise BagError(
             f'{topic}: its {message_type} lacks {", ".join(missing)}: recorded with another version of the messages'
@@ -133,7 +165,8 @@ def read_stream(bag: Bag, role: str, topic: str) -> Stream:
 
 
 def read_events(bag: Bag, topic: str) -> list[Event]:
-    """Returns the events on a topic by stamp; those that are not readable are left out and reported."""
+    """Returns the events on a topic by stamp; those that are not readable are left out and
+    reported."""
     events = []
     for _, message in bag.messages(topic):
         try:
@@ -144,7 +177,8 @@ def read_events(bag: Bag, topic: str) -> list[Event]:
 
 
 def pipeline_values(role: str, stream: Stream) -> list[Any]:
-    """Returns the samples of a stream one by one, as `conversion` gives them live and MetricPipeline.feed takes them."""
+    """Returns the samples of a stream one by one, as `conversion` gives them live and
+    MetricPipeline.feed takes them."""
     values = stream.values
     if role == 'pose':
         return np.hstack([values['position'], values['orientation']]).tolist()
@@ -225,5 +259,7 @@ def _add_inference_values(
         values[name] = values[name].astype(np.float64)
     request, observation = (_time(columns, name, count) for name in INFERENCE_TIMES)
     age = (request - observation) / SECOND
-    values['token_count'] = columns.get('token_max_probability.count', np.zeros(count)).astype(float)
+    values['token_count'] = columns.get('token_max_probability.count', np.zeros(count)).astype(
+        float
+    )
     values['observation_age'] = np.where((request != 0) & (observation != 0), age, np.nan)

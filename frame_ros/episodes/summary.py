@@ -37,19 +37,24 @@ REASONS = {
 }  # fmt: skip
 
 
+SIDES = ('steps', 'ticks')
+
+
 @dataclass
-class _Running:
+class _Record:
     start: Event
+    counts: dict[str, int]
     success: Event | None = None
     steps: int = 0
     last: dict[str, tuple] = field(default_factory=dict)
-    ended: dict[str, Event] = field(default_factory=dict)
+    passed: set[str] = field(default_factory=set)
 
 
 class EpisodeAccount:
-    """Follows one episode after the other and emits a 'summary' sample when one is over on both its sides.
+    """Follows one episode after the other and emits a 'summary' sample when both sides have passed its end.
 
-    Steps and ticks pass the end at different times, because they wait for different streams.
+    The two sides, steps (quality, safety, confidence) and ticks (efficiency), wait for different streams, so they pass
+    the bounds of an episode at different times, and one may be in the next episode already.
     """
 
     def __init__(
@@ -57,64 +62,67 @@ class EpisodeAccount:
     ) -> None:
         self._emit = emit
         self._data_quality = data_quality
-        self._counts_at_start: dict[str, int] = {}
-        self._running: _Running | None = None
+        self._records: dict[int, _Record] = {}
+        self._current: dict[str, _Record | None] = dict.fromkeys(SIDES)
 
-    def start(self, event: Event) -> None:
-        """An episode begins; one that was not ended is given up."""
-        self._running = _Running(event)
-        self._counts_at_start = self._data_quality()
+    def start(self, event: Event, side: str) -> None:
+        """An episode begins on one side; one that was not ended there is given up."""
+        given_up = self._current[side]
+        if given_up is not None:
+            self._records.pop(given_up.start.stamp, None)
+        if event.stamp not in self._records:
+            self._records[event.stamp] = _Record(event, self._data_quality())
+        self._current[side] = self._records[event.stamp]
 
     def success(self, event: Event) -> None:
         """The task was seen done; the first time counts."""
-        if self._running is not None and self._running.success is None:
-            self._running.success = event
+        record = self._current['steps']
+        if record is not None and record.success is None:
+            record.success = event
 
     def step(self, quality: tuple, safety: tuple) -> None:
         """The rows of one control step."""
-        if self._running is not None:
-            self._running.steps += 1
-            self._running.last['quality'] = quality
-            self._running.last['safety'] = safety
+        record = self._current['steps']
+        if record is not None:
+            record.steps += 1
+            record.last['quality'] = quality
+            record.last['safety'] = safety
 
-    def tick(self, efficiency: tuple) -> None:
-        """The efficiency row of one control step."""
-        if self._running is not None:
-            self._running.last['efficiency'] = efficiency
-
-    def confidence(self, confidence: tuple) -> None:
+    def confidence(self, row: tuple) -> None:
         """The row of one inference."""
-        if self._running is not None:
-            self._running.last['confidence'] = confidence
+        record = self._current['steps']
+        if record is not None:
+            record.last['confidence'] = row
 
-    def end(self, event: Event, side: str) -> None:
-        """One side ('steps' or 'ticks') has passed the end."""
-        running = self._running
-        if running is None or (event.episode_id and event.episode_id != running.start.episode_id):
+    def end(self, event: Event, side: str, efficiency: tuple | None = None) -> None:
+        """One side has passed the end; the ticks give the last row of efficiency. One of another episode is ignored."""
+        record = self._current[side]
+        if record is None or (event.episode_id and event.episode_id != record.start.episode_id):
             return
-        running.ended[side] = event
-        if len(running.ended) == 2:
-            self._running = None
-            self._emit(self._summary(running, event))
+        self._current[side] = None
+        record.passed.add(side)
+        if efficiency is not None:
+            record.last['efficiency'] = efficiency
+        if len(record.passed) == len(SIDES):
+            self._records.pop(record.start.stamp, None)
+            self._emit(self._summary(record, event))
 
-    def _summary(self, running: _Running, end: Event) -> MetricSample:
-        start, success = running.start, running.success
-        time_to_success = (success.stamp - start.stamp) / SECOND if success is not None else NAN
-        nested = {kind: _last_values(kind, running.last.get(kind)) for kind in _KINDS}
-        counts = self._data_quality()
+    def _summary(self, record: _Record, end: Event) -> MetricSample:
+        start, success, before = record.start, record.success, record.counts
+        nested = {kind: _last_values(kind, record.last.get(kind)) for kind in _KINDS}
+        counts = {name: n - before.get(name, 0) for name, n in self._data_quality().items()}
         row = (
             int(end.outcome),
             start.stamp,
             end.stamp,
             (end.stamp - start.stamp) / SECOND,
-            time_to_success,
-            running.steps,
+            (success.stamp - start.stamp) / SECOND if success is not None else NAN,
+            record.steps,
             bool(nested['quality'].get('is_static', True)),
             *(nested[kind] for kind in ('quality', 'safety', 'confidence', 'efficiency')),
-            unavailable(nested, running.steps),
-            {k: n - self._counts_at_start.get(k, 0) for k, n in counts.items()
-             if n > self._counts_at_start.get(k, 0)},
-        )  # fmt: skip
+            unavailable(nested, record.steps),
+            {name: n for name, n in counts.items() if n > 0},
+        )
         return MetricSample('summary', end.stamp, start.episode_id, SUMMARY_FIELDS, row)
 
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of any library that follows the array API standard, checked: what every formula starts from.
+"""Checked arrays of any library that follows the array API standard: where every formula starts.
 
-NumPy arrays stay NumPy, torch tensors stay torch (device and gradient included); sequences become NumPy
-arrays. Integers and booleans become float64. torch is never imported from here.
+NumPy arrays stay NumPy, torch tensors stay torch (device and gradient included); sequences become
+NumPy arrays. Integers and booleans become float64. torch is never imported from here.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def as_sequences(values: Any, minimum: int, name: str) -> tuple[Any, Array]:
     xp, array = as_floats(values, name)
     if array.ndim < 2 or array.shape[-1] < 1 or array.shape[-2] < minimum:
         raise ShapeError(
-            f'{name} have shape {tuple(array.shape)}; (..., T, D) with at least {minimum} samples T '
-            f'is expected'
+            f'{name} have shape {tuple(array.shape)}; (..., T, D) with at least {minimum} '
+            f'samples T is expected'
         )
     return xp, array
 

@@ -64,10 +64,11 @@ class ControlRates:
 def control_rate(stamps: Any) -> ControlRates:
     """Rates of actions executed at `stamps`, (N,) integers in ns, not decreasing.
 
-    mean: intervals over the time they took. now: the same since the newest stamp that is at least a second
-    old (since the first, if none is). worst: the fewest actions in one of the consecutive seconds counted
-    from the first stamp, over those that are complete. NaN: fewer than 2 stamps, no time between them, no
-    complete second.
+    mean: intervals over the time they took. now: the same since the newest stamp that is at least a
+        second
+    old (since the first, if none is). worst: the fewest actions in one of the consecutive seconds
+    counted from the first stamp, over those that are complete. NaN: fewer than 2 stamps, no time
+    between them, no complete second.
 
     Raises:
         ShapeError: stamps are not (N,).

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Instability of actions and of the TCP: differences of order 1 to 3, and RMS jerk (VLA-UQ).
 
-Rates with respect to time are n! times Newton's divided differences: velocity over dt, its change over the
-mean of 2 dt, the change of that over the mean of 3 dt. So the rate of a polynomial of degree n is exact
-however irregular dt is, and equals the n-th difference over dt^n when dt is constant.
+Rates with respect to time are n! times Newton's divided differences: velocity over dt, its change
+over the mean of 2 dt, the change of that over the mean of 3 dt. So the rate of a polynomial of
+degree n is exact however irregular dt is, and equals the n-th difference over dt^n when dt is
+constant.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ def action_instability(
     Args:
         actions: (..., T, D), T > order.
         order: 1 (A-PI), 2 (A-VI) or 3 (A-AI).
-        bounds: (lower, upper), each (D,) or a scalar: actions are normalised to [0, 1] by them. None: raw.
+        bounds: (lower, upper), each (D,) or a scalar: actions are normalised to [0, 1] by them.
+            None: raw.
         variant: 'paper'; or 'authors': mean over the newest 5 differences, halved for order 2 and
             quartered for order 3, and 0 in the first 7 steps.
 
@@ -72,8 +74,8 @@ def tcp_instability(positions: Any, order: int, dt: Any = None, variant: str = '
         positions: (..., T, 2 or 3), m, T > order.
         order: 1 (TCP-PI), 2 (TCP-VI) or 3 (TCP-AI).
         dt: None, or the s between samples, a scalar or (..., T - 1): then rates in m/s^order.
-        variant: 'paper'; or 'authors': mean over axes of the absolute differences instead of the norm,
-            then as for `action_instability`.
+        variant: 'paper'; or 'authors': mean over axes of the absolute differences instead of the
+            norm, then as for `action_instability`.
 
     Returns:
         (..., T), m or m/s^order, NaN in the first `order` steps.
@@ -92,12 +94,13 @@ def tcp_instability(positions: Any, order: int, dt: Any = None, variant: str = '
 
 
 def rms_jerk(positions: Any, dt: Any, variant: str = 'paper') -> Array:
-    """Trajectory instability: root of the mean squared jerk over its T - 3 values, m/s^3. VLA-UQ eq. 25.
+    """TI: root of the mean squared jerk over its T - 3 values, m/s^3. VLA-UQ eq. 25.
 
     Args:
         positions: (..., T, 2 or 3), m, T >= 4.
         dt: s between samples, a scalar or (..., T - 1).
-        variant: 'paper'; or 'authors': three central-difference gradients with dt = 1, mean of the norms.
+        variant: 'paper'; or 'authors': three central-difference gradients with dt = 1, mean of
+            the norms.
 
     Returns:
         (...,) m/s^3 ('authors': m per step^3).
@@ -204,7 +207,8 @@ def _ranges(actions: Array, bounds: Any) -> Array:
     for side in (lower, upper):
         if tuple(side.shape) not in ((), (actions.shape[-1],)):
             raise ShapeError(
-                f'bounds have shape {tuple(side.shape)}; a scalar or ({actions.shape[-1]},) is expected'
+                f'bounds have shape {tuple(side.shape)}; '
+                f'a scalar or ({actions.shape[-1]},) is expected'
             )
     if not bool(xp.all(upper > lower)):
         raise ValueRangeError(

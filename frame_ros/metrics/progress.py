@@ -25,11 +25,11 @@ def optimal_trajectory_difference(
     grasped: Any = None,
     second_term: str = 'object_to_goal',
 ) -> Array:
-    """OT: q_t = (1 + d_t - d_t-1) / 2, d the distance left over the one at the beginning. Eq. 26-29.
+    """OT: q_t = (1 + d_t - d_t-1) / 2, d the share of the initial distance left. Eq. 26-29.
 
-    Picking (no goal): the distance from the TCP to the target object. Moving, putting: before the grasp
-    that plus the distance from the object to the goal; once grasped, from the TCP to the goal.
-    Below 0.5: the TCP came closer.
+    Picking (no goal): the distance from the TCP to the target object. Moving, putting: before the
+    grasp that plus the distance from the object to the goal; once grasped, from the TCP to the
+    goal. Below 0.5: the TCP came closer.
 
     Args:
         tcp: (T, 3), m, T >= 2.
@@ -42,10 +42,10 @@ def optimal_trajectory_difference(
         (T,), NaN in the first step; NaN throughout if the initial distance is 0.
 
     Raises:
-        ShapeError: shapes that do not match, fewer than 2 samples, goal without grasped or the reverse.
-        ValueRangeError: a value is not finite, or an unknown second term.
+        ShapeError: shapes that do not match, fewer than 2 samples, goal without grasped or the
+        reverse. ValueRangeError: a value is not finite, or an unknown second term.
     """
-    xp, points = as_points(tcp, 2, 'tcp')
+    xp, _ = as_points(tcp, 2, 'tcp')
     distances = remaining_distance(tcp, target, goal, grasped, second_term)
     initial = distances[..., :1]
     began = initial > 0
@@ -60,7 +60,7 @@ def remaining_distance(
     grasped: Any = None,
     second_term: str = 'object_to_goal',
 ) -> Array:
-    """The distance left, (T,) m, of which OT is the change. Arguments: `optimal_trajectory_difference`."""
+    """The distance left, (T,) m; arguments as of `optimal_trajectory_difference`."""
     check_variant(second_term, ('object_to_goal', 'tcp_to_goal'))
     xp, points = as_points(tcp, 1, 'tcp')
     thing = like(points, target, 'target')

@@ -25,7 +25,8 @@ def absolute_trajectory_error(positions: Any, reference: Any, align: str = 'none
     Args:
         positions: (..., T, 2 or 3), m, T >= 1.
         reference: the same shape; `resample` brings a reference to the trajectory's stamps.
-        align: 'none'; or 'se3' or 'sim3': `positions` are first aligned to the reference as a whole.
+        align: 'none'; or 'se3' or 'sim3': `positions` are first aligned to the reference as a
+            whole.
 
     Returns:
         (...,) m.
@@ -74,7 +75,7 @@ def nearest_reference(
 
 
 def resample(positions: Any, stamps: Any, new_stamps: Any) -> Array:
-    """A trajectory at other stamps, by linear interpolation; before its start and after its end it rests.
+    """Positions at other stamps, interpolated linearly, and resting before the start and after the end.
 
     Args:
         positions: (T, 2 or 3), m.
@@ -93,7 +94,8 @@ def resample(positions: Any, stamps: Any, new_stamps: Any) -> Array:
     if points.ndim != 2 or tuple(times.shape) != (points.shape[0],) or wanted.ndim != 1:
         raise ShapeError(
             f'positions, stamps and new_stamps have shapes {tuple(points.shape)}, '
-            f'{tuple(times.shape)} and {tuple(wanted.shape)}; (T, 2 or 3), (T,) and (S,) are expected'
+            f'{tuple(times.shape)} and {tuple(wanted.shape)}; '
+            f'(T, 2 or 3), (T,) and (S,) are expected'
         )
     if not bool(xp.all(times[1:] > times[:-1])):
         raise ValueRangeError('stamps do not increase strictly; sort them and drop the doubles')
@@ -129,7 +131,7 @@ def resample_by_arc_length(positions: Any, samples: int) -> Array:
 
 
 def align(positions: Any, reference: Any, with_scale: bool = False) -> Array:
-    """`positions` moved as a rigid whole (and scaled) to lie closest to the reference (Umeyama, 1991).
+    """`positions` moved as a rigid whole (and scaled) closest to the reference (Umeyama, 1991).
 
     Args:
         positions: (..., T, 2 or 3), m.
@@ -147,11 +149,10 @@ def align(positions: Any, reference: Any, with_scale: bool = False) -> Array:
     centred, wanted_centred = points - centre, wanted - wanted_centre
     covariance = xp.matmul(xp.matrix_transpose(wanted_centred), centred)
     left, singular, right = xp.linalg.svd(covariance)
-    # A reflection is no rotation: where the best orthogonal matrix is one, the weakest axis is turned.
-    sign = xp.where(xp.linalg.det(left) * xp.linalg.det(right) < 0, -1.0, 1.0)[..., None]
-    signs = xp.concat(
-        [xp.ones_like(singular[..., :-1]), sign * xp.ones_like(singular[..., -1:])], axis=-1
-    )
+    # A reflection is no rotation: where the best matrix is one, the weakest axis is turned round.
+    mirrored = xp.linalg.det(left) * xp.linalg.det(right) < 0
+    last = xp.where(mirrored, -1.0, 1.0)[..., None] * xp.ones_like(singular[..., -1:])
+    signs = xp.concat([xp.ones_like(singular[..., :-1]), last], axis=-1)
     rotation = xp.matmul(left * signs[..., None, :], right)
     turned = xp.matmul(centred, xp.matrix_transpose(rotation))
     if with_scale:

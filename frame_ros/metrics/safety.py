@@ -18,8 +18,8 @@ def collision_rate(collisions: Any, steps: Any) -> Array:
     """Collisions per control step. FRAME eq. 11.
 
     Args:
-        collisions: number of collisions, scalar or (...,); `count_collisions` counts them. Per second or
-            per metre: divide the number by those instead.
+        collisions: number of collisions, scalar or (...,); `count_collisions` counts them. Per
+            second or per metre: divide the number by those instead.
         steps: number of control steps, at least 1, scalar or the same shape.
 
     Raises:
@@ -99,6 +99,7 @@ def _measured(distances: Any) -> tuple[Any, Array, Array]:
     xp, array = as_floats(distances, 'distances', allow_nan=True)
     if array.ndim < 1 or array.shape[-1] < 1:
         raise ShapeError(
-            f'distances have shape {tuple(array.shape)}; (..., T) with at least 1 sample is expected'
+            f'distances have shape {tuple(array.shape)}; '
+            f'(..., T) with at least 1 sample is expected'
         )
     return xp, array, ~xp.isnan(array)

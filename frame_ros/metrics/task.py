@@ -31,7 +31,8 @@ def success_rate(successes: Any) -> Array:
     xp, values = as_floats(successes, 'successes')
     if values.ndim < 1 or values.shape[-1] < 1:
         raise ShapeError(
-            f'successes have shape {tuple(values.shape)}; (..., N) with at least 1 trial is expected'
+            f'successes have shape {tuple(values.shape)}; '
+            f'(..., N) with at least 1 trial is expected'
         )
     if not bool(xp.all((values == 0) | (values == 1))):
         raise ValueRangeError('successes hold other values than 0 and 1 (False and True)')

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Trajectory quality of one path: length, smoothness, curvature change, and whether it moved at all."""
+"""Trajectory quality of a path: length, smoothness, curvature change, whether it moved at all."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def path_length(positions: Any) -> Array:
 
 
 def path_smoothness(positions: Any, variant: str = 'paper') -> Array:
-    """Sum of the norms of the second differences over the path length. FRAME eq. 7. Lower is smoother.
+    """Sum of the norms of the second differences over the path length. FRAME eq. 7.
 
     Args:
         positions: (..., T, 2 or 3), m, T >= 3.
-        variant: 'paper'; or 'mean_second_difference' (also 'authors'), as the published library has it:
-            the mean of the norms, in m.
+        variant: 'paper'; or 'mean_second_difference' (also 'authors'), as the published library has
+            it: the mean of the norms, in m.
 
     Returns:
         (...,) dimensionless ('paper') or m; NaN for 'paper' where the path length is 0.
@@ -68,8 +68,8 @@ def curvature_change(
 ) -> Array:
     """Mean absolute change of curvature between consecutive segments, 1/m. FRAME eq. 8.
 
-    The curvature of the segment from p_i to p_i+1 is the turn from theta_i to theta_i+1 over its length.
-    theta is one of
+    The curvature of the segment from p_i to p_i+1 is the turn from theta_i to theta_i+1 over its
+    length. theta is one of
     - `headings`: signed angles, the turn wrapped to (-pi, pi];
     - `orientations`: quaternions, the turn is the geodesic angle (`cc_orientation`, the live `cc`);
     - neither: the direction in which the path leaves p_i (`cc_path`), signed in 2D.
@@ -130,7 +130,7 @@ def _curvature_change(
 
 
 def _turns(xp: Any, thetas: Array, point_rank: int, wrap: bool) -> Array:
-    """Turn between consecutive thetas: headings (one axis fewer than points), vectors, quaternions."""
+    """Turns between thetas: headings (an axis fewer than points), vectors or quaternions."""
     if thetas.ndim < point_rank:
         return (
             wrapped(xp, thetas[..., 1:] - thetas[..., :-1])
@@ -156,7 +156,7 @@ def wrapped(xp: Any, angles: Array) -> Array:
 
 
 def rotation_angle(xp: Any, before: Array, after: Array) -> Array:
-    """Geodesic angle between unit quaternions, (..., 4) -> (...,), rad in [0, pi]; exact when small."""
+    """Angle between unit quaternions, (..., 4) -> (...,), rad in [0, pi]; exact when small."""
     same_side = xp.sum(before * after, axis=-1, keepdims=True) >= 0
     before = xp.where(same_side, before, -before)
     return 4.0 * xp.asin(0.5 * norm(xp, before - after))

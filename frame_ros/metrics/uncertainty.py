@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Uncertainty of one inference: from token probabilities, and over sampled actions (VLA-UQ eq. 7-15).
+"""Uncertainty of one inference: token probabilities, sampled actions (VLA-UQ eq. 7-15).
 
-Each token metric has two doors: the full probabilities (..., TN, V), or the per-token statistics that a
-PolicyInference message carries (`token_metrics`). Both end in the same few lines.
+Each token metric has two doors: the full probabilities (..., TN, V), or the per-token statistics
+that a PolicyInference message carries (`token_metrics`). Both end in the same few lines.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ def token_probability_uncertainty(
 def prediction_confidence_uncertainty(
     p: Any, normalised: bool = False, variant: str = 'paper'
 ) -> Array:
-    """TB-PCS: 1 - mean over tokens of the largest minus the second largest probability. VLA-UQ eq. 10.
+    """TB-PCS: 1 - mean over tokens of (largest - second largest probability). VLA-UQ eq. 10.
 
-    Its maximum is 1 for any number of classes, so `normalised` and `variant` change nothing. Arguments,
-    returns and errors: see `token_probability_uncertainty`.
+    Its maximum is 1 for any number of classes, so `normalised` and `variant` change nothing.
+    Arguments, returns and errors: see `token_probability_uncertainty`.
     """
     check_variant(variant, _VARIANTS)
     xp, array = _probabilities(p)
@@ -101,7 +101,8 @@ def token_metrics(
         second_probability: (..., TN) second largest.
         sum_of_squares: (..., TN) sum over the classes of p squared.
         entropy: (..., TN) nats.
-        vocabulary_size: V: then each is divided by its maximum for V classes. None: as in the paper.
+        vocabulary_size: V: then each is divided by its maximum for V classes. None: as in the
+            paper.
 
     Returns:
         'tb_tp', 'tb_pcs', 'tb_d', 'tb_e', (...,) each.
@@ -149,7 +150,8 @@ def _probabilities(p: Any) -> tuple[Any, Array]:
     xp, array = as_floats(p, 'p')
     if array.ndim < 2 or array.shape[-1] < 2 or array.shape[-2] < 1:
         raise ShapeError(
-            f'p has shape {tuple(array.shape)}; (..., TN, V) with at least 1 token and 2 classes is expected'
+            f'p has shape {tuple(array.shape)}; '
+            f'(..., TN, V) with at least 1 token and 2 classes is expected'
         )
     off = float(xp.max(xp.abs(xp.sum(array, axis=-1) - 1.0)))
     if off > _SUM_TOLERANCE or bool(xp.any(array < 0)):

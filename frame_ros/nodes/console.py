@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a terminal shows of a run: the newest metrics and the finished episodes, from the live topics."""
+"""What a terminal shows of a run: the newest metrics and the finished episodes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NAN = math.nan
 
 @dataclass
 class Snapshot:
-    """The newest values. SI units (s, m/s, m/s^3, m, Hz); NaN where nothing came yet or it is not available."""
+    """The newest values, in s, m/s, m/s^3, m, Hz; NaN where nothing came or it is unavailable."""
 
     episode_id: str = ''
     time: float = NAN
@@ -41,7 +41,10 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class EpisodeResult:
-    """One finished episode, from its summary. duration, time_to_success: s. path: m. jerk: m/s^3 RMS. distance: m."""
+    """One finished episode, from its summary.
+
+    duration, time_to_success: s. path, distance: m. jerk: m/s^3, RMS. latency: s. control_rate: Hz.
+    """
 
     episode_id: str
     outcome: Outcome
@@ -57,7 +60,7 @@ class EpisodeResult:
 
 
 class Console(Node):
-    """Looks, when asked, at quality_metrics, safety_metrics, efficiency_metrics, episode_summary and episode_events."""
+    """Looks, when asked, at the metric topics, episode_summary and episode_events."""
 
     def __init__(self, namespace: str = '') -> None:
         super().__init__('console', namespace=namespace)
@@ -73,7 +76,7 @@ class Console(Node):
         self.snapshot = Snapshot()
 
     def look(self) -> list[EpisodeResult]:
-        """Takes what has arrived: renews `snapshot` and returns the episodes that finished since the last look."""
+        """Renews `snapshot` and returns the episodes that finished since the last look."""
         for message, _ in self._quality.take():
             self.snapshot.episode_id, self.snapshot.time = message.episode_id, message.time
             self.snapshot.speed, self.snapshot.jerk = message.tcp_speed, message.ti

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import sys
 import threading
 import time
@@ -167,8 +168,13 @@ class MetricsNode(Node):
 
 
 def action_bounds(robot: Any) -> dict[str, tuple]:
-    """The action's names and bounds for PipelineConfig: every actuated joint of the robot within its limits."""
+    """The action's names and bounds for PipelineConfig: every joint that can be commanded, within its limits.
+
+    A robot with a joint that has no limits gives the names alone: its actions stay raw.
+    """
     limits = robot.joint_limits
+    if not all(math.isfinite(low) and math.isfinite(high) for low, high in limits.values()):
+        return {'action_names': tuple(limits)}
     return {
         'action_names': tuple(limits),
         'action_lower': tuple(float(low) for low, _ in limits.values()),

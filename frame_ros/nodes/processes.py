@@ -38,42 +38,74 @@ ENVIRONMENT = {'OMP_NUM_THREADS': '1', 'MUJOCO_GL': 'egl'}
 class Process:
     """One node in a process of its own.
 
-    name: the node's name. executable: of `scripts/nodes/` (`ros2 run frame_ros <executable>`), and
-    the module of `frame_ros.nodes` behind it. parameters: what differs from the node's own file of
-    defaults, `config`. remappings: relative topic name -> the name to use instead. is_lifecycle:
-    the node is managed; it configures and activates itself, by its parameter `autostart`.
-    is_essential: when it ends, with whatever exit code, the run is over.
+    name: the node's name. executable: as in `ros2 run <package> <executable>`. parameters: what
+    differs from the node's own file of defaults, `config`. remappings: topic name -> the name to
+    use instead. extra: arguments before those of ROS. is_lifecycle: the node is managed; it
+    configures and activates itself, by its parameter `autostart`.
+    is_essential: when it ends well, the run is over. may_end: it may end without ending the run.
     """
 
     name: str
     executable: str
     parameters: Mapping[str, Value] = field(default_factory=dict)
     remappings: Mapping[str, str] = field(default_factory=dict)
+    package: str = 'frame_ros'
+    extra: tuple[str, ...] = ()
     is_lifecycle: bool = False
     is_essential: bool = False
+    may_end: bool = False
 
     @property
     def module(self) -> str:
-        """What `python -m` runs."""
+        """Of our own nodes: what `python -m` runs."""
         return f'frame_ros.nodes.{self.executable}'
 
     @property
-    def config(self) -> Path:
+    def config(self) -> Path | None:
         """The commented YAML file with every parameter of the node and its default."""
-        return share_directory() / 'config' / f'{self.executable}.yaml'
+        path = share_directory() / 'config' / f'{self.executable}.yaml'
+        return path if self.package == 'frame_ros' and path.is_file() else None
 
-    def arguments(self, namespace: str = '') -> list[str]:
-        """The command line behind the executable, as ROS 2 reads it."""
+    def command(self, namespace: str = '') -> list[str]:
+        """The command line that starts it without `ros2 launch`.
+
+        Raises:
+            SetupError: a node of another package is not installed.
+        """
+        if self.package == 'frame_ros':
+            start = [sys.executable, '-u', '-m', self.module]
+        else:
+            start = [str(find_executable(self.package, self.executable))]
+        return [*start, *self.extra, *self.ros_arguments(namespace)]
+
+    def ros_arguments(self, namespace: str = '') -> list[str]:
+        """Name, namespace, parameters and remappings, as every ROS 2 node reads them."""
         arguments = ['--ros-args', '-r', f'__node:={self.name}']
         if namespace:
             arguments += ['-r', f'__ns:=/{namespace.strip("/")}']
-        if self.config.is_file():
+        if self.config is not None:
             arguments += ['--params-file', str(self.config)]
         for name, value in self.parameters.items():
             arguments += ['-p', f'{name}:={json.dumps(value)}']
         for name, target in self.remappings.items():
             arguments += ['-r', f'{name}:={target}']
         return arguments
+
+
+def find_executable(package: str, executable: str) -> Path:
+    """The file that `ros2 run <package> <executable>` would run.
+
+    Raises:
+        SetupError: the package is not installed.
+    """
+    for prefix in os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep):
+        path = Path(prefix) / 'lib' / package / executable
+        if prefix and path.is_file():
+            return path
+    raise SetupError(
+        f'{executable} of the package {package} was not found; it comes with a ROS 2 installation '
+        f'(sudo apt install ros-$ROS_DISTRO-{package.replace("_", "-")}), not with the wheels'
+    )
 
 
 def share_directory() -> Path:
@@ -104,6 +136,7 @@ def demo_processes(settings: DemoSettings) -> list[Process]:
         _recorder(settings),
         _policy(settings),
         Process('session', 'session', _session_parameters(settings), is_essential=True),
+        *_rviz(settings),
     ]
 
 
@@ -118,19 +151,12 @@ def franka_processes(settings: FrankaSettings) -> list[Process]:
 
 
 def _arm_processes(settings: ArmSettings) -> list[Process]:
-    processes = _monitors(settings)
-    if settings.record:
-        processes.append(_recorder(settings))
-    if settings.policy:
-        processes.append(_policy(settings))
-    return processes
+    policy = [_policy(settings)] if settings.policy else []
+    return [*_monitors(settings), _recorder(settings), *policy, *_rviz(settings)]
 
 
 def _simulator(settings: DemoSettings) -> Process:
-    parameters: dict[str, Value] = {'seed': settings.seed}
-    if settings.record:
-        parameters['video_directory'] = absolute(settings.directory)
-    return Process('simulator', 'simulator', parameters)
+    return Process('simulator', 'simulator', {'seed': settings.seed})
 
 
 def _monitors(settings: RunSettings) -> list[Process]:
@@ -154,9 +180,10 @@ def _policy(settings: RunSettings) -> Process:
 
 
 def _recorder(settings: RunSettings) -> Process:
+    """Without recording too: its services and events bound the episodes."""
     parameters: dict[str, Value] = {
         'directory': absolute(settings.directory),
-        'record': settings.record,
+        'enabled': settings.record,
     }
     return Process('episode_recorder', 'episode_recorder', parameters, is_lifecycle=True)
 
@@ -172,6 +199,21 @@ def _session_parameters(settings: DemoSettings) -> dict[str, Value]:
     }
     qualities = parse_qualities(settings.qualities)
     return {**parameters, 'qualities': qualities} if qualities else parameters
+
+
+def _rviz(settings: RunSettings) -> list[Process]:
+    """RViz and the robot_state_publisher it needs; their transforms stay in the namespace."""
+    if not settings.rviz:
+        return []
+    share = share_directory()
+    names = {'/tf': 'tf', '/tf_static': 'tf_static', **settings.remappings()}
+    urdf = (share / 'urdf' / f'{settings.robot}.urdf').read_text()
+    state = 'robot_state_publisher'
+    layout = ('-d', str(share / 'rviz' / 'frame_ros.rviz'), '-f', settings.base_frame)
+    return [
+        Process(state, state, {'robot_description': urdf}, names, package=state),
+        Process('rviz', 'rviz2', {}, names, package='rviz2', extra=layout, may_end=True),
+    ]
 
 
 def absolute(path: str | os.PathLike[str]) -> str:

@@ -30,13 +30,12 @@ class RunSettings:
 
     robot: str = option('so101', 'robot preset: so101')
     policy: str = option(
-        '', 'the policy to run: scripted, lerobot, or a checkpoint folder; empty: another program commands the arm'
+        '',
+        'the policy to run: scripted, lerobot, or a checkpoint folder; empty: none',
     )
     checkpoint: str = option('', "folder of the policy's checkpoint; empty: it needs none")
     instruction: str = option('', 'what the policy is told')
-    record: bool = option(
-        True, 'write one bag per episode, between the services start_episode and end_episode'
-    )
+    record: bool = option(True, 'write one bag per episode, from start_episode to end_episode')
     directory: str = option('runs', 'folder for the bags')
     rviz: bool = option(False, 'show RViz')
     namespace: str = option('', 'namespace of our nodes, for several arms side by side')
@@ -59,9 +58,7 @@ class RunSettings:
 class DemoSettings(RunSettings):
     """The simulated SO-101 demo."""
 
-    policy: str = option(
-        'scripted', 'the policy to run: scripted, lerobot, or a checkpoint folder'
-    )
+    policy: str = option('scripted', 'the policy to run: scripted, lerobot, or a checkpoint folder')
     instruction: str = option('pick up the cube and put it in the bin', 'what the policy is told')
     record: bool = option(True, 'write one bag per episode, and a video')
     directory: str = option('runs/demo', 'folder for the bags and videos')

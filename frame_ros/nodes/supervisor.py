@@ -102,13 +102,9 @@ class Supervisor:
             running.reader.start()
         return self
 
-    def command(self, process: Process) -> list[str]:
-        """The command line of one process, in this Python."""
-        return [sys.executable, '-u', '-m', process.module, *process.arguments(self._namespace)]
-
     def _start(self, process: Process) -> _Running:
         popen = subprocess.Popen(
-            self.command(process),
+            process.command(self._namespace),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -139,7 +135,7 @@ class Supervisor:
         """
         for running in self._running:
             code = running.popen.poll()
-            if code is None:
+            if code is None or (code == 0 and running.process.may_end):
                 continue
             if code == 0 and running.process.is_essential:
                 return running.process.name
@@ -227,21 +223,21 @@ def ros_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return environment
 
 
-def free_domain(generator: random.Random | None = None) -> int:
-    """A ROS domain that no participant on this machine's loopback uses.
+def discovery_port(domain: int) -> int:
+    """The UDP port of the domain's first participant, RTPS 2.5, section 9.6.1.1."""
+    return 7400 + 250 * domain + 10
 
-    A DDS participant listens on UDP port 7400 + 250 * domain + 10 + 2 * its index (RTPS 2.5,
-    section 9.6.1): if the port of index 0 can be bound, nobody is there.
+
+def free_domain() -> int:
+    """A ROS domain that no participant on this machine's loopback uses.
 
     Raises:
         SetupError: every domain is taken.
     """
-    domains = list(DOMAINS)
-    (generator or random.SystemRandom()).shuffle(domains)
-    for domain in domains:
+    for domain in random.SystemRandom().sample(DOMAINS, len(DOMAINS)):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             try:
-                probe.bind(('127.0.0.1', 7400 + 250 * domain + 10))
+                probe.bind(('127.0.0.1', discovery_port(domain)))
             except OSError:
                 continue
             return domain

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Inverse kinematics of an arm with fewer than six joints: the tip's position first, its orientation as far as it goes."""
+"""Inverse kinematics of an arm with fewer than six joints: the tip's position first, its
+orientation as far as it goes.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,10 @@ from numpy.typing import NDArray
 
 _DAMPING = 1e-5  # added to the squared singular values; keeps steps bounded near singular postures
 _TOLERANCE = 2e-4  # m and rad: the step is then too small to matter
-_LARGEST_STEP, _LARGEST_TURN = 0.25, 0.1  # rad per iteration: of any joint, and for the orientation's sake
+_LARGEST_STEP, _LARGEST_TURN = (
+    0.25,
+    0.1,
+)  # rad per iteration: of any joint, and for the orientation's sake
 
 
 class Kinematics(Protocol):
@@ -35,13 +40,15 @@ def solve_reach(
     rotation: NDArray[np.float64],
     iterations: int = 60,
 ) -> tuple[NDArray[np.float64], float]:
-    """Joint positions that bring the tip to `position`, with its orientation as near to `rotation` as they allow.
+    """Joint positions that bring the tip to `position`, with its orientation as near to `rotation`
+    as they allow.
 
-    Damped least squares with task priority: the orientation is served in the null space of the position (Nakamura and
-    Yoshikawa 1987, with the damping of Wampler 1986). Joint limits are kept by clipping.
+    Damped least squares with task priority: the orientation is served in the null space of the
+    position (Nakamura and Yoshikawa 1987, with the damping of Wampler 1986). Joint limits are kept
+    by clipping.
 
-    start: (N,) rad, where the search begins. position: (3,) m. rotation: (3, 3). Returns the joints (N,) and the distance
-    (m) that is left.
+    start: (N,) rad, where the search begins. position: (3,) m. rotation: (3, 3). Returns the joints
+    (N,) and the distance (m) that is left.
     """
     q = np.clip(start, robot.lower, robot.upper)
     for _ in range(iterations):
@@ -62,7 +69,9 @@ def _bounded_step(
     least: NDArray[np.float64],
     most: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """The step (N,) within its bounds; a joint that would pass its limit stops there, and the others do its work."""
+    """The step (N,) within its bounds; a joint that would pass its limit stops there, and the
+    others do its work.
+    """
     fixed = np.zeros(jacobian.shape[1])
     is_free = np.ones(jacobian.shape[1], bool)
     step = fixed
@@ -77,8 +86,12 @@ def _bounded_step(
     return np.clip(step, least, most)
 
 
-def _prioritised_step(jacobian: NDArray[np.float64], error: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The step that serves the first three rows, and the other three as far as the first leave freedom."""
+def _prioritised_step(
+    jacobian: NDArray[np.float64], error: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The step that serves the first three rows, and the other three as far as the first leave
+    freedom.
+    """
     linear, angular = jacobian[:3], jacobian[3:]
     inverse = _damped_inverse(linear, _DAMPING)
     step = inverse @ error[:3]
@@ -92,8 +105,12 @@ def _damped_inverse(matrix: NDArray[np.float64], damping: float) -> NDArray[np.f
     return matrix.T @ np.linalg.inv(matrix @ matrix.T + damping * np.eye(len(matrix)))
 
 
-def _rotation_error(wanted: NDArray[np.float64], present: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(3,) rad, half the sum of cross products of the axes: sin(angle) times the axis of rotation, in the base frame."""
+def _rotation_error(
+    wanted: NDArray[np.float64], present: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """(3,) rad, half the sum of cross products of the axes: sin(angle) times the axis of rotation,
+    in the base frame.
+    """
     return 0.5 * np.cross(present.T, wanted.T).sum(axis=0)
 
 

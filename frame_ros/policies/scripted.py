@@ -20,8 +20,9 @@ JOINT_NAMES = ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wri
 HOME = (0.0, -1.35, 1.25, 0.85, 0.0, 0.3)  # rad
 OPEN, RELEASED, CLOSED = 0.62, 0.5, 0.02  # rad, of the gripper
 
-# Heights of the tip over the table, and the cube's centre in the tip's frame, whose x axis points from the moving to
-# the fixed finger's face and beyond, and whose origin lies on that face. All in m.
+# Heights of the tip over the table, and the cube's centre in the tip's frame, whose x axis points
+# from the moving to the fixed finger's face and beyond, and whose origin lies on that face. All in
+# m.
 ABOVE, GRASP, LIFTED, OVER_BIN, IN_BIN = 0.085, 0.015, 0.12, 0.125, 0.062
 _BEFORE_GRASP, _HELD = np.array((-0.0205, 0.0, 0.0)), np.array((-0.015, 0.0, 0.0))
 _LINE_KNOTS = 7
@@ -43,13 +44,16 @@ class _Plan:
 
 
 class ScriptedPickPlace:
-    """Picks the object and puts it at the goal: above, descend, grasp, lift, over the bin, lower, release, retreat.
+    """Picks the object and puts it at the goal: above, descend, grasp, lift, over the bin, lower,
+    release, retreat.
 
-    Motions are planned from joint positions and the poses 'object' and 'goal' (base frame), as minimum-jerk profiles
-    (Flash and Hogan 1985), in joint space or along a vertical line; a grasp that failed is tried again.
+    Motions are planned from joint positions and the poses 'object' and 'goal' (base frame), as
+    minimum-jerk profiles (Flash and Hogan 1985), in joint space or along a vertical line; a grasp
+    that failed is tried again.
 
-    quality: 1 is smooth and nearly always succeeds. The lower, the more it hesitates (pauses between and within motions),
-    jerks (noise on waypoints and on every action), misses (the grasp is off), lets go early, and the sooner it gives up.
+    quality: 1 is smooth and nearly always succeeds. The lower, the more it hesitates (pauses
+    between and within motions), jerks (noise on waypoints and on every action), misses (the grasp
+    is off), lets go early, and the sooner it gives up.
     """
 
     name = 'scripted'
@@ -65,7 +69,8 @@ class ScriptedPickPlace:
         dt: float = 1 / 30,
         robot: Kinematics | None = None,
     ):
-        """seed: of the flaws. horizon: steps of a chunk. dt: s between them. robot: an SO-101, by default ours.
+        """seed: of the flaws. horizon: steps of a chunk. dt: s between them. robot: an SO-101, by
+        default ours.
 
         Raises:
             ValueRangeError: an argument is out of its range.
@@ -78,13 +83,19 @@ class ScriptedPickPlace:
         self.horizon, self.dt = horizon, dt
         self._seed, self._episode = seed, 0
         self._robot: Kinematics = load_robot('so101') if robot is None else robot
-        self._arm = tuple(JOINT_NAMES.index(name) for name in self._robot.joint_names if name in JOINT_NAMES)
+        self._arm = tuple(
+            JOINT_NAMES.index(name) for name in self._robot.joint_names if name in JOINT_NAMES
+        )
         if len(self._arm) != len(self._robot.joint_names):
-            raise ValueRangeError(f'the scripted policy is made for {JOINT_NAMES}, not {self._robot.joint_names}')
+            raise ValueRangeError(
+                f'the scripted policy is made for {JOINT_NAMES}, not {self._robot.joint_names}'
+            )
         self.reset()
 
     def reset(self, seed: int | None = None) -> None:
-        """Forgets the last episode. seed: of this episode's flaws; None: drawn on from the seed given at the start."""
+        """Forgets the last episode. seed: of this episode's flaws; None: drawn on from the seed
+        given at the start.
+        """
         self._rng = np.random.default_rng((self._seed, self._episode) if seed is None else seed)
         self._episode += 1
         self._plan: _Plan | None = None
@@ -118,9 +129,11 @@ class ScriptedPickPlace:
         self._plan, self._stamp, self._step, self._phase = plan, stamp, 0, 0.0
 
     def _advance(self, stamp: int) -> None:
-        """Moves on by the time passed, in whole steps; stamps may jitter by less than half a step without a jump.
+        """Moves on by the time passed, in whole steps; stamps may jitter by less than half a step
+        without a jump.
 
-        Beyond the end of the last chunk nothing of the plan was executed, so at most a chunk is passed at a time.
+        Beyond the end of the last chunk nothing of the plan was executed, so at most a chunk is
+        passed at a time.
         """
         passed = (stamp - self._stamp) * 1e-9 / self.dt + self._phase
         whole = int(np.clip(round(passed), 0, self.horizon))
@@ -129,7 +142,9 @@ class ScriptedPickPlace:
         self._step += whole
 
     def _react(self, stamp: int, target: NDArray[np.float64], goal: NDArray[np.float64]) -> None:
-        """Plans anew where the world is not as planned: the object moved, the grasp failed, the object lies elsewhere."""
+        """Plans anew where the world is not as planned: the object moved, the grasp failed, the
+        object lies elsewhere.
+        """
         plan = self._plan
         assert plan is not None
         here = plan.actions[min(self._step, len(plan.actions) - 1)]
@@ -142,7 +157,7 @@ class ScriptedPickPlace:
             if self._is_as_planned(kind, here, target, goal):
                 continue
             self._attempts += 1
-            if self._attempts > round(2 * self.quality) or not self._is_reachable(target):
+            if self._attempts > math.floor(2 * self.quality) or not self._is_reachable(target):
                 self._start(stamp, self._plan_home(here, target))
             else:
                 self._start(stamp, self._plan_pick(here, target, goal))
@@ -172,8 +187,13 @@ class ScriptedPickPlace:
         self._line_move(plan, at_object, (GRASP, LIFTED), grasp, _BEFORE_GRASP, 0.9)
         plan.checks[sum(map(len, plan.rows))] = 'held'
         at_goal = goal[:3] * (1, 1, 0) + self._waypoint_noise()
-        slip = self._rng.random() < 0.35 * (1 - self.quality)
-        self._joint_move(plan, self._reach(plan, at_goal, OVER_BIN, place, _HELD), RELEASED if slip else CLOSED, 1.6)
+        slip = self._rng.random() < 0.4 * (1 - self.quality)
+        self._joint_move(
+            plan,
+            self._reach(plan, at_goal, OVER_BIN, place, _HELD),
+            RELEASED if slip else CLOSED,
+            1.6,
+        )
         self._line_move(plan, at_goal, (OVER_BIN, IN_BIN), place, _HELD, 0.7)
         self._grip(plan, RELEASED, 0.45)
         self._line_move(plan, at_goal, (IN_BIN, OVER_BIN), place, _HELD, 0.7)
@@ -200,11 +220,10 @@ class ScriptedPickPlace:
     def _miss(self) -> NDArray[np.float64]:
         """Where the grasp is off, m."""
         flaw = 1 - self.quality
-        x, y = 0.016 * flaw * self._rng.standard_normal(2)
-        return np.array((x, y, 0.012 * flaw * self._rng.random()))
+        return flaw * self._rng.standard_normal(3) * (0.02, 0.02, 0.012)
 
     def _waypoint_noise(self) -> NDArray[np.float64]:
-        return 0.016 * (1 - self.quality) * self._rng.standard_normal(3) * (1, 1, 0.3)
+        return (1 - self.quality) * self._rng.standard_normal(3) * (0.02, 0.02, 0.01)
 
     def _hesitate(self, plan: _Plan) -> None:
         if self._rng.random() < 0.75 * (1 - self.quality):
@@ -217,7 +236,9 @@ class ScriptedPickPlace:
         return max(1, round(duration / self.dt))
 
     def _profile(self, duration: float) -> NDArray[np.float64]:
-        """Progress from 0 (excluded) to 1 at every step: minimum jerk, in two parts with a stop between at a low quality."""
+        """Progress from 0 (excluded) to 1 at every step: minimum jerk, in two parts with a stop
+        between at a low quality.
+        """
         if self._rng.random() < 0.6 * (1 - self.quality):
             stop = self._rng.uniform(0.25, 0.75)
             first = _minimum_jerk(self._steps(stop * duration))
@@ -226,7 +247,9 @@ class ScriptedPickPlace:
             return np.concatenate((stop * first, stop * pause, stop + (1 - stop) * second))
         return _minimum_jerk(self._steps(duration))
 
-    def _joint_move(self, plan: _Plan, end: NDArray[np.float64], gripper: float, duration: float) -> None:
+    def _joint_move(
+        self, plan: _Plan, end: NDArray[np.float64], gripper: float, duration: float
+    ) -> None:
         self._hesitate(plan)
         start = plan.rows[-1][-1]
         end = np.append(end[:-1], gripper)
@@ -244,7 +267,9 @@ class ScriptedPickPlace:
         offset: NDArray[np.float64],
         duration: float,
     ) -> None:
-        """A vertical motion between two heights of the tip: postures solved at knots, joined by cubic splines."""
+        """A vertical motion between two heights of the tip: postures solved at knots, joined by
+        cubic splines.
+        """
         self._hesitate(plan)
         knots = [plan.rows[-1][-1]]
         progress = np.linspace(0.0, 1.0, _LINE_KNOTS)
@@ -252,27 +277,38 @@ class ScriptedPickPlace:
             knots.append(self._solve(knots[-1], at, height, rotation, offset))
         plan.rows.append(CubicSpline(progress, knots)(self._profile(duration)))
 
-    def _reach(self, plan: _Plan, at: NDArray, height: float, rotation: NDArray, offset: NDArray) -> NDArray:
-        """The posture over a place, searched from the home posture turned towards it, so the elbow stays up."""
+    def _reach(
+        self, plan: _Plan, at: NDArray, height: float, rotation: NDArray, offset: NDArray
+    ) -> NDArray:
+        """The posture over a place, searched from the home posture turned towards it, so the elbow
+        stays up.
+        """
         start = np.array(HOME)
         start[0] = -_azimuth(at)  # the pan joint's axis points down
         start[-1] = plan.rows[-1][-1][-1]
         return self._solve(start, at, height, rotation, offset)
 
-    def _solve(self, start: NDArray, at: NDArray, height: float, rotation: NDArray, offset: NDArray) -> NDArray:
+    def _solve(
+        self, start: NDArray, at: NDArray, height: float, rotation: NDArray, offset: NDArray
+    ) -> NDArray:
         position = np.array((at[0], at[1], height + at[2])) - rotation @ offset
         row = start.copy()
         arm = list(self._arm)
         row[arm], _ = solve_reach(self._robot, start[arm], position, rotation)
         return row
 
+
 def _natural_rotation(pose: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The tip pointing down over a place with the wrist unrolled: the fixed finger towards the base."""
+    """The tip pointing down over a place with the wrist unrolled: the fixed finger towards the
+    base.
+    """
     return _pointing_down(_azimuth(pose) + math.pi)
 
 
 def _grasp_rotation(pose: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The tip pointing down, the fingers flat on two faces of the object: the turn nearest to an unrolled wrist."""
+    """The tip pointing down, the fingers flat on two faces of the object: the turn nearest to an
+    unrolled wrist.
+    """
     face = rotation_of(pose[3:])[:, 0]
     yaw = math.atan2(face[1], face[0])
     quarter_turns = round((_azimuth(pose) + math.pi - yaw) / (math.pi / 2))
@@ -301,7 +337,9 @@ def _joints(observation: Observation) -> NDArray[np.float64]:
     index = {name: i for i, name in enumerate(observation.joint_names)}
     missing = [name for name in JOINT_NAMES if name not in index]
     if missing:
-        raise PolicyError(f'the observation lacks the joint {missing[0]}; it has {", ".join(observation.joint_names)}')
+        raise PolicyError(
+            f'the observation lacks the joint {missing[0]}; it has {", ".join(observation.joint_names)}'
+        )
     joints = np.array([observation.joint_positions[index[name]] for name in JOINT_NAMES], float)
     if not np.isfinite(joints).all():
         raise PolicyError(f'joint positions must be finite, not {joints.tolist()}')
@@ -311,7 +349,11 @@ def _joints(observation: Observation) -> NDArray[np.float64]:
 def _pose(observation: Observation, name: str) -> NDArray[np.float64]:
     pose = observation.poses.get(name)
     if pose is None:
-        raise PolicyError(f'the observation lacks the pose {name!r}, which the scripted policy acts on')
+        raise PolicyError(
+            f'the observation lacks the pose {name!r}, which the scripted policy acts on'
+        )
     if np.shape(pose) != (7,) or not np.isfinite(pose).all():
-        raise PolicyError(f'the pose {name!r} must be 7 finite numbers, not {np.asarray(pose).tolist()}')
+        raise PolicyError(
+            f'the pose {name!r} must be 7 finite numbers, not {np.asarray(pose).tolist()}'
+        )
     return np.asarray(pose, float)

@@ -11,23 +11,25 @@ from typing import Any
 
 from markupsafe import Markup
 
+from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.data import Episode
 from frame_ros.reports.figures import PANEL_HEIGHT, is_thinned, path_figure, series_figure
 from frame_ros.reports.media import Still, Video, VideoBudget, find_videos
 from frame_ros.reports.metric_table import MetricRow, outcome_of
 from frame_ros.reports.numbers import finite, readable_unit
-from frame_ros.reports.parity import BAR, compare_live, parity_verdict
+from frame_ros.reports.parity import BAR, ParityRow, lagging_steps, parity_verdict
 from frame_ros.reports.projections import jerk_limit, view_svg
 from frame_ros.reports.quality_counts import QualityCounts, quality_counts, warnings_of
 from frame_ros.reports.rates import metric_rates, stream_rates
 from frame_ros.reports.series import Path, panels, path
+from frame_ros.reports.source import open_bag
 from frame_ros.reports.stills import camera_stills
 from frame_ros.reports.verdict import OUTCOME_WORDS
 
 TOP, SIDE = (0, 1), (0, 2)
 
 # Facts of an episode that the page names, beside all other attributes.
-HIDDEN_ATTRIBUTES = frozenset({'policy', 'checkpoint', 'instruction', 'robot'})
+HIDDEN_ATTRIBUTES = frozenset({'policy', 'checkpoint', 'instruction', 'robot', 'metrics_config'})
 LONGEST_FACT = 300
 
 
@@ -59,10 +61,15 @@ COLUMNS = (
 
 
 def episode_view(
-    episode: Episode, number: int, rows: Sequence[MetricRow], budget: VideoBudget, is_open: bool
+    episode: Episode,
+    number: int,
+    rows: Sequence[MetricRow],
+    parity_rows: list[ParityRow],
+    budget: VideoBudget,
+    is_open: bool,
 ) -> dict[str, Any]:
     """Returns what the template needs for one episode; `number` counts from 1 in the order of `rows`' values."""
-    summary = episode.summary
+    summary, bag = episode.summary, open_bag(episode)
     return {
         'number': number,
         'id': episode.episode_id or episode.path.name,
@@ -76,8 +83,8 @@ def episode_view(
         'facts': _facts(episode),
         'metrics': [_metric(row, number - 1) for row in rows],
         **_figures(episode, path(episode)),
-        **_media(episode, budget),
-        **_checks(episode),
+        **_media(episode, bag, budget),
+        **_checks(episode, bag, parity_rows),
     }
 
 
@@ -122,16 +129,15 @@ def _figures(episode: Episode, drawn: Path | None) -> dict[str, Any]:
     }
 
 
-def _media(episode: Episode, budget: VideoBudget) -> dict[str, Any]:
+def _media(episode: Episode, bag: Bag | None, budget: VideoBudget) -> dict[str, Any]:
     videos: list[Video] = [budget.take(file) for file in find_videos(episode.path)]
     cameras: dict[str, list[Still]] = {}
-    for picture in camera_stills(episode):
+    for picture in camera_stills(episode, bag) if bag else ():
         cameras.setdefault(picture.camera, []).append(picture)
     return {'videos': videos, 'cameras': list(cameras.items())}
 
 
-def _checks(episode: Episode) -> dict[str, Any]:
-    parity_rows = compare_live(episode)
+def _checks(episode: Episode, bag: Bag | None, parity_rows: list[ParityRow]) -> dict[str, Any]:
     counts, warnings = quality_counts(episode), warnings_of(episode)
     alarms = []
     if episode.is_truncated:
@@ -144,7 +150,8 @@ def _checks(episode: Episode) -> dict[str, Any]:
         'parity': verdict,
         'parity_rows': parity_rows,
         'bar': f'{BAR:.0e}',
-        'rates': stream_rates(episode),
+        'lagging_steps': lagging_steps(episode),
+        'rates': stream_rates(episode, bag),
         'metric_rates': metric_rates(episode),
         'counts': counts,
         'warnings': warnings,
@@ -171,6 +178,7 @@ def _metric(row: MetricRow, index: int) -> dict[str, Any]:
     return {
         'name': row.name,
         'id': row.id,
+        'is_mean': row.is_mean,
         'value': value,
         'factor': factor,
         'unit': unit,

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ LINES = (BLUE, ORANGE, GREEN, PURPLE)
 PANEL_HEIGHT = 118
 PANEL_GAP = 0.30  # share of a panel's slot that is left for its heading
 MOST_SHAPES = 200
+LONGEST_LABEL = 40
 
 
 def path_figure(path: Path) -> dict[str, Any]:
@@ -41,15 +43,15 @@ def path_figure(path: Path) -> dict[str, Any]:
         _points_trace('start', path.positions[:1], GREEN, 'circle', 6),
         _points_trace('end', path.positions[-1:], PURPLE, 'square', 6),
         _points_trace('contact begins', path.contacts, ORANGE, 'circle', 5),
-        _points_trace('collision', path.collisions, VERMILLION, 'x', 6),
+        _points_trace('collision', path.collisions, VERMILLION, 'diamond', 7),
     ]
     axes = {f'{axis}axis': {'title': {'text': f'{axis} (m)'}} for axis in 'xyz'}
     return {
         'kind': 'path',
         'data': [trace for trace in data if trace['x']],
         'layout': {
-            'scene': {**axes, 'aspectmode': 'data', 'camera': {'eye': {'x': 1.35, 'y': -1.5, 'z': 0.95}}},
-            'height': 440,
+            'scene': {**axes, 'aspectmode': 'data', 'camera': {'eye': {'x': 1.55, 'y': -1.75, 'z': 0.9}}},
+            'height': 600,
             'margin': {'l': 0, 'r': 0, 't': 0, 'b': 0},
             'legend': {'orientation': 'h', 'x': 0, 'y': 1.0, 'yanchor': 'bottom'},
         },
@@ -141,8 +143,8 @@ def _add_panel(data: list, layout: dict, panel: Panel, index: int, count: int) -
         'anchor': 'x',
         'type': 'log' if panel.is_logarithmic else 'linear',
         'rangemode': 'normal' if panel.is_logarithmic else 'tozero',
-        'nticks': 5,
         'exponentformat': 'power',
+        **_ticks(panel),
     }
     drawn = [s for s in panel.series if not s.is_empty]
     for i, series in enumerate(drawn):
@@ -163,6 +165,16 @@ def _add_panel(data: list, layout: dict, panel: Panel, index: int, count: int) -
             'showarrow': False,
         }
     )
+
+
+def _ticks(panel: Panel) -> dict[str, Any]:
+    """Few ticks: on a logarithmic axis at every decade, or at 1, 2 and 5 where there are hardly two."""
+    if not panel.is_logarithmic:
+        return {'nticks': 5}
+    values = np.concatenate([s.values for s in panel.series])
+    values = values[np.isfinite(values) & (values > 0)]
+    decades = float(np.log10(values.max() / values.min())) if len(values) else 0.0
+    return {'dtick': 1 if decades > 1.3 else 'D2'}
 
 
 def _line_trace(series: Series, colour: str, axis: str, panel: Panel) -> dict[str, Any]:
@@ -210,7 +222,7 @@ def _add_context(layout: dict, spans: list[Span], events: list[Mark]) -> None:
                        'y0': 0, 'y1': 1, 'line': {'width': 1.4, 'dash': 'dot'}, 'role': 'event'})  # fmt: skip
         layout['annotations'].append(
             {
-                'text': mark.label,
+                'text': escape(_short(mark.label), quote=False),
                 'role': 'event',
                 'x': mark.time,
                 'xref': 'x',
@@ -221,3 +233,7 @@ def _add_context(layout: dict, spans: list[Span], events: list[Mark]) -> None:
             }
         )
     layout['shapes'] = shapes
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + '…'

@@ -15,6 +15,7 @@ from frame_ros.reports.numbers import json_safe
 from frame_ros.reports.parity import BAR, ParityRow, ParityVerdict, compare_live, parity_verdict
 from frame_ros.reports.quality_counts import warnings_of
 from frame_ros.reports.rates import metric_rates, stream_rates
+from frame_ros.reports.source import open_bag
 from frame_ros.reports.verdict import OUTCOME_WORDS, verdict
 from frame_ros.reports.version import package_version
 
@@ -65,7 +66,7 @@ def episode_data(
             for row in rows
         },
         'parity': _parity(parity_verdict(parity_rows), parity_rows),
-        'rates': [asdict(row) for row in stream_rates(episode)],
+        'rates': [asdict(row) for row in stream_rates(episode, open_bag(episode))],
         'metric_rates': [asdict(row) for row in metric_rates(episode)],
         'data_quality': episode.data_quality,
         'problems': episode.problems,

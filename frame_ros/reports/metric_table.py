@@ -7,15 +7,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from frame_ros.episodes.data import Episode, Outcome
-from frame_ros.metrics import wilson_interval
-from frame_ros.metrics.registry import REGISTRY
+from frame_ros.metrics import REGISTRY, Metric, wilson_interval
 from frame_ros.reports.numbers import finite
 
-KINDS = ('quality', 'safety', 'efficiency', 'confidence')
-NOT_COMPUTED = 'not computed from a bag'
+# Metrics whose live value says what holds at one step or inference: the episode's value is their mean.
+MOMENTARY = frozenset(
+    'tcp_speed tcp_acceleration tcp_jerk pose_age distance closing_speed time_to_collision il_last control_rate_now '
+    'observation_age queue_depth chunk_overlap tb_tp tb_pcs tb_d tb_e ev confidence confidence_calibrated '
+    'ensemble_mean ensemble_spread'.split()
+)
+
+INSTABILITIES = ('tcp_pi', 'tcp_vi', 'tcp_ai', 'a_pi', 'a_vi', 'a_ai', 'ot')
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,11 @@ class MetricRow:
         return max(self.known, default=None)
 
     @property
+    def is_mean(self) -> bool:
+        """Whether an episode's value is the mean over its samples."""
+        return self.id in MOMENTARY or self.id in INSTABILITIES
+
+    @property
     def is_available(self) -> bool:
         """Whether any episode has a value."""
         return any(v is not None for v in self.values)
@@ -95,14 +107,32 @@ def metric_rows(episodes: Sequence[Episode]) -> list[MetricRow]:
     return [_row(entry, episodes, reasons) for entry in _entries()]
 
 
-def episode_value(episode: Episode, metric_id: str) -> float | None:
-    """The episode's value of a metric: what its last step says; for windowed metrics the mean over the episode."""
-    for kind in KINDS:
+def episode_value(episode: Episode, entry: Metric) -> float | None:
+    """The episode's value of a metric, None where unavailable.
+
+    What accumulates: the value at the last step. What is of a moment (MOMENTARY): the mean over the samples that have
+    a value. Windowed instabilities: the mean over all steps, which the message carries as `<id>_mean`.
+    """
+    if entry.id == 'sr':
+        outcome = outcome_of(episode)
+        return None if outcome is Outcome.UNKNOWN else float(outcome is Outcome.SUCCESS)
+    names = [f'{entry.id}_mean'] * (f'{entry.id}_mean' in entry.fields) + [entry.id]
+    for kind in entry.messages:
+        if entry.id in MOMENTARY:
+            return _mean(episode.metrics.get(kind, {}).get(entry.id))
         values = episode.summary.get(kind) or {}
-        for name in (f'{metric_id}_mean', metric_id):
+        for name in names:
             if name in values:
                 return finite(values[name])
     return None
+
+
+def _mean(values: NDArray | None) -> float | None:
+    if values is None:
+        return None
+    known = np.asarray(values, dtype=np.float64)
+    known = known[np.isfinite(known)]
+    return float(known.mean()) if len(known) else None
 
 
 def success_count(episodes: Sequence[Episode]) -> SuccessCount:
@@ -120,24 +150,24 @@ def outcome_of(episode: Episode) -> Outcome:
         return Outcome.UNKNOWN
 
 
-def _entries() -> list[Any]:
-    return list(REGISTRY.values() if isinstance(REGISTRY, dict) else REGISTRY)
+def _entries() -> list[Metric]:
+    return list(REGISTRY.values())
 
 
-def _row(entry: Any, episodes: Sequence[Episode], reasons: list[dict[str, str]]) -> MetricRow:
-    values = [episode_value(episode, entry.id) for episode in episodes]
-    if entry.id == 'sr':
-        values = [_success(episode) for episode in episodes]
+def _row(
+    entry: Metric, episodes: Sequence[Episode], reasons: list[dict[str, str]]
+) -> MetricRow:
+    values = [episode_value(episode, entry) for episode in episodes]
     why = [
-        '' if value is not None else given.get(entry.id) or str(entry.unavailable or NOT_COMPUTED)
-        for value, given in zip(values, reasons)
+        '' if value is not None else _reason(entry, given) for value, given in zip(values, reasons)
     ]
-    is_instability = entry.category == 'quality' or entry.id.startswith(('tcp_', 'a_'))
+    is_instability = entry.message == 'quality' and entry.id != 'pl'
     left_out = [is_instability and bool(e.summary.get('is_static')) for e in episodes]
+    unit = '' if entry.unit == '1' else entry.unit
     return MetricRow(
         entry.id,
         entry.name,
-        entry.unit,
+        unit,
         entry.category,
         entry.source,
         entry.higher_is_better,
@@ -147,9 +177,12 @@ def _row(entry: Any, episodes: Sequence[Episode], reasons: list[dict[str, str]])
     )
 
 
-def _success(episode: Episode) -> float | None:
-    outcome = outcome_of(episode)
-    return None if outcome is Outcome.UNKNOWN else float(outcome is Outcome.SUCCESS)
+def _reason(entry: Metric, given: dict[str, str]) -> str:
+    """Why a metric has no value: what the episode says, else what the registry says in general."""
+    for name in (entry.id, f'{entry.id}_mean'):
+        if given.get(name):
+            return given[name]
+    return entry.unavailable if entry.messages else f'needs more than one bag holds: {entry.unavailable}'
 
 
 def _reasons(episode: Episode) -> dict[str, str]:

@@ -30,7 +30,12 @@ def readable_unit(values: list[float | None], unit: str) -> tuple[float, str]:
         limit, factor, name = LARGER[unit]
         if max(known) >= limit:
             return factor, name
-    return 1.0, unit
+    return 1.0, readable_power(unit)
+
+
+def readable_power(unit: str) -> str:
+    """Returns a unit with raised exponents: m/s^3 as m/s³."""
+    return unit.replace('^2', '²').replace('^3', '³')
 
 
 def readable(value: float | None, digits: int = 4, factor: float = 1.0) -> str:

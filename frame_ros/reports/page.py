@@ -52,10 +52,11 @@ def build_report(
     """
     episodes = list(episodes)
     rows = metric_rows(episodes)
-    parity = parity_verdict(row for episode in episodes for row in compare_live(episode))
+    parity_rows = [compare_live(episode) for episode in episodes]
+    parity = parity_verdict(row for some in parity_rows for row in some)
     budget, count = VideoBudget(), len(episodes)
     views = [
-        episode_view(episode, i + 1, rows, budget, is_open=count <= MOST_OPEN or i == 0)
+        episode_view(episode, i + 1, rows, parity_rows[i], budget, is_open=count <= MOST_OPEN or i == 0)
         for i, episode in enumerate(progress(episodes))
     ]
     plotly, script = _plotly_script(), (ASSETS / 'report.js').read_text(encoding='utf-8')
@@ -184,7 +185,7 @@ def _metric_tables(episodes: Sequence[Episode], rows: Sequence[MetricRow]) -> di
         if row.is_available:
             factor, unit = readable_unit(list(row.values), row.unit)
             shown = {name: getattr(row, name) for name in
-                     ('id', 'name', 'median', 'least', 'greatest', 'higher_is_better', 'source')}  # fmt: skip
+                     ('id', 'name', 'median', 'least', 'greatest', 'higher_is_better', 'source', 'is_mean')}  # fmt: skip
             strip = Markup(dot_strip(row, outcomes))
             groups.setdefault(row.category, []).append({**shown, 'factor': factor, 'unit': unit, 'strip': strip})
     return {'available': list(groups.items()), 'missing': [row for row in rows if not row.is_available]}

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.episodes.data import Episode, Stream
+from frame_ros.episodes.processing import recompute_as_live
 
 BAR = 1e-9
 NOT_COMPARED = frozenset({'stamp', 'episode_id'})
@@ -23,7 +24,7 @@ class ParityRow:
     compared: samples of equal stamp that count. different: those further apart than the bar. max_difference: largest
     relative difference of the compared, |a - b| / max(|a|, |b|); infinite where only one side has a value; NaN when
     nothing was compared. unmatched_live, unmatched_offline: samples without a counterpart of the same stamp.
-    excluded: samples that differ, but only since the live node had given up waiting for a stream (hold expired).
+    excluded: samples that differ, but only since the live node had given up waiting for a stream without saying which.
     """
 
     kind: str
@@ -68,15 +69,29 @@ def relative_difference(a: NDArray, b: NDArray) -> NDArray[np.float64]:
 def compare_live(episode: Episode, bar: float = BAR) -> list[ParityRow]:
     """Compares every number of the recorded metric topics with the recomputed one of the same stamp.
 
+    Where the live node had to do without a lagging stream, and says so, the same is left out when recomputing.
     bar: the largest relative difference that counts as equal. Returns one row per kind and field, in the order of the
     message; no rows for a kind that was not recorded or not recomputed.
     """
+    if not episode.live:
+        return []
+    metrics = recompute_as_live(episode)
+    held = _held_stamps(episode, metrics.get('quality', {}))
     rows: list[ParityRow] = []
     for kind, live in episode.live.items():
-        offline = episode.metrics.get(kind)
-        if offline and 'stamp' in offline and len(live):
-            rows.extend(_compare_kind(kind, live, offline, _held_stamps(episode), bar))
+        offline, inside = metrics.get(kind), _of_episode(live, episode.episode_id)
+        if offline and 'stamp' in offline and inside.any():
+            rows.extend(_compare_kind(kind, live, inside, offline, held, bar))
     return rows
+
+
+def lagging_steps(episode: Episode) -> int:
+    """Steps at which the live node had to do without a stream that had not passed them in time."""
+    live = episode.live.get('quality')
+    if live is None or 'lagging' not in live.values:
+        return 0
+    inside = _of_episode(live, episode.episode_id)
+    return int(np.count_nonzero(live.values['lagging'][inside]))
 
 
 def parity_verdict(rows: Iterable[ParityRow]) -> ParityVerdict:
@@ -107,48 +122,62 @@ def max_by_kind(rows: Iterable[ParityRow], name: str) -> int:
     return total
 
 
+def _of_episode(live: Stream, episode_id: str) -> NDArray[np.bool_]:
+    """(T,) whether a live sample belongs to the episode; all do where the topic does not say."""
+    if 'episode_id' not in live.values:
+        return np.ones(len(live), dtype=bool)
+    return np.asarray(live.values['episode_id'] == episode_id, dtype=bool)
+
+
 def _compare_kind(
-    kind: str, live: Stream, offline: dict[str, NDArray], held: set[int], bar: float
+    kind: str,
+    live: Stream,
+    inside: NDArray[np.bool_],
+    offline: dict[str, NDArray],
+    held: set[int],
+    bar: float,
 ) -> list[ParityRow]:
     """Rows of one message type. Of samples with the same stamp on one side the first is taken."""
-    live_stamps, live_first = np.unique(live.stamps, return_index=True)
+    live_stamps, live_first = np.unique(live.stamps[inside], return_index=True)
     offline_stamps, offline_first = np.unique(offline['stamp'], return_index=True)
     common, i, j = np.intersect1d(
         live_stamps, offline_stamps, assume_unique=True, return_indices=True
     )
     is_held = np.array([int(stamp) in held for stamp in common], dtype=bool)
-    lone_live, lone_offline = len(live_stamps) - len(common), len(offline_stamps) - len(common)
+    lone = len(live_stamps) - len(common), len(offline_stamps) - len(common)
     rows = []
     for name, values in live.values.items():
         if name in NOT_COMPARED or name not in offline or np.asarray(values).dtype.kind not in 'biuf':
             continue
-        a, b = np.asarray(values)[live_first[i]], np.asarray(offline[name])[offline_first[j]]
+        a, b = np.asarray(values)[inside][live_first[i]], np.asarray(offline[name])[offline_first[j]]
         difference = relative_difference(a, b)
-        excused = is_held & (difference > bar)
-        counted = difference[~excused]
-        rows.append(
-            ParityRow(
-                kind,
-                name,
-                len(counted),
-                int(np.count_nonzero(counted > bar)),
-                float(counted.max()) if len(counted) else float('nan'),
-                lone_live,
-                lone_offline,
-                int(np.count_nonzero(excused)),
-            )
-        )
+        rows.append(_row(kind, name, difference, is_held & (difference > bar), bar, lone))
     return rows
 
 
-def _held_stamps(episode: Episode) -> set[int]:
+def _row(
+    kind: str,
+    name: str,
+    difference: NDArray[np.float64],
+    excused: NDArray[np.bool_],
+    bar: float,
+    lone: tuple[int, int],
+) -> ParityRow:
+    counted = difference[~excused]
+    worst = float(counted.max()) if len(counted) else float('nan')
+    different = int(np.count_nonzero(counted > bar))
+    return ParityRow(kind, name, len(counted), different, worst, *lone, int(np.count_nonzero(excused)))
+
+
+def _held_stamps(episode: Episode, offline: dict[str, NDArray]) -> set[int]:
     """Stamps of the steps by which the live node had emitted more steps after a hold than the bag yields."""
-    live, offline = episode.live.get('quality'), episode.metrics.get('quality', {})
+    live = episode.live.get('quality')
     if live is None or 'hold_expired' not in live.values:
         return set()
     counts = dict(zip(map(int, offline.get('stamp', ())), offline.get('hold_expired', ())))
+    inside = _of_episode(live, episode.episode_id)
     return {
         int(stamp)
-        for stamp, count in zip(live.stamps, live.values['hold_expired'])
+        for stamp, count in zip(live.stamps[inside], live.values['hold_expired'][inside])
         if count > counts.get(int(stamp), 0)
     }

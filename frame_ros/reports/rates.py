@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""At what rate every stream really came, and what rate each difference-based metric saw."""
+"""At what rate every topic really came, and what rate each difference-based metric saw."""
 
 from __future__ import annotations
 
@@ -9,31 +9,43 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.data import Episode
+from frame_ros.episodes.reading import header_stamps
 
 SECOND = 1e9
+GAP_FACTOR = 5.0
 
-# Metrics that difference or integrate over time, by the stamps they do it on: (name, kind of message or role, metrics).
+# Metrics that difference or integrate over time: what they are sampled at, the kind of message or role whose stamps
+# those are, and their ids.
 DIFFERENCED = (
     ('control steps', 'quality', 'pl, ps, cc, ti, tcp_pi, tcp_vi, tcp_ai, a_pi, a_vi, a_ai'),
     ('distances', 'proximity', 'rf, closing_speed, near_zone_time'),
-    ('contacts', 'contact', 'cr, collisions, peak_force, rms_force'),
+    ('contacts', 'contact', 'collisions, peak_force, rms_force'),
     ('inferences', 'inference', 'il, il_jitter, chunk_overlap'),
 )
 
 
 @dataclass(frozen=True)
 class RateRow:
-    """Rate of one stream. mean in Hz; gaps (smallest, median, largest) in s; NaN with fewer than two stamps."""
+    """Rate of one topic by header stamp, by receive time where a type has no header.
 
-    name: str
+    mean: Hz. smallest_gap, median_gap, largest_gap: s; these are NaN with fewer than two stamps. gaps: how many are
+    longer than 5 times the median. backward, duplicate, zero: stamps below or equal to the one before, or unset.
+    """
+
     topic: str
     message_type: str
+    role: str
     samples: int
     mean: float
     smallest_gap: float
     median_gap: float
     largest_gap: float
+    gaps: int = 0
+    backward: int = 0
+    duplicate: int = 0
+    zero: int = 0
 
 
 @dataclass(frozen=True)
@@ -46,22 +58,38 @@ class MetricRate:
 
 
 def rate_of(
-    stamps: NDArray[np.int64], name: str = '', topic: str = '', message_type: str = ''
+    stamps: NDArray[np.int64], topic: str = '', message_type: str = '', role: str = ''
 ) -> RateRow:
-    """Rate of (T,) stamps in ns. Zero stamps are left out, the rest sorted, duplicates dropped: they have no gap."""
+    """Rate of (T,) stamps in ns, in recorded order. Gaps are those between sorted, distinct, set stamps."""
+    steps = np.diff(stamps[stamps > 0])
+    faults = int((steps < 0).sum()), int((steps == 0).sum()), int((stamps <= 0).sum())
     used = np.unique(stamps[stamps > 0])
     gaps = np.diff(used) / SECOND
     if not len(gaps):
-        return RateRow(name, topic, message_type, len(stamps), *([float('nan')] * 4))
+        return RateRow(topic, message_type, role, len(stamps), *([float('nan')] * 4), 0, *faults)
     mean = len(gaps) / ((used[-1] - used[0]) / SECOND)
-    extremes = float(gaps.min()), float(np.median(gaps)), float(gaps.max())
-    return RateRow(name, topic, message_type, len(stamps), float(mean), *extremes)
+    typical = float(np.median(gaps))
+    extremes = float(gaps.min()), typical, float(gaps.max())
+    long_gaps = int((gaps > GAP_FACTOR * typical).sum())
+    return RateRow(
+        topic, message_type, role, len(stamps), float(mean), *extremes, long_gaps, *faults
+    )
 
 
-def stream_rates(episode: Episode) -> list[RateRow]:
-    """One row per recorded stream, the live metric topics at the end."""
-    roles = {**episode.streams, **{f'{kind} (live)': s for kind, s in episode.live.items()}}
-    return [rate_of(s.stamps, role, s.topic, s.message_type) for role, s in roles.items()]
+def stream_rates(episode: Episode, bag: Bag | None = None) -> list[RateRow]:
+    """One row per topic of the bag, by name; without a bag one per stream of the episode."""
+    live = {f'{kind} metrics': stream for kind, stream in episode.live.items()}
+    roles = {stream.topic: role for role, stream in {**live, **episode.streams}.items()}
+    if bag is None:
+        streams = [*episode.streams.values(), *episode.live.values()]
+        return [rate_of(s.stamps, s.topic, s.message_type, roles[s.topic]) for s in streams]
+    rows = []
+    for name, topic in sorted(bag.topics.items()):
+        if len(topic):
+            stamps = header_stamps(bag, name)
+            stamps = bag.received(name) if stamps is None else stamps
+            rows.append(rate_of(stamps, name, topic.message_type, roles.get(name, '')))
+    return rows
 
 
 def metric_rates(episode: Episode) -> list[MetricRate]:
@@ -69,17 +97,17 @@ def metric_rates(episode: Episode) -> list[MetricRate]:
     rows = []
     for name, source, metrics in DIFFERENCED:
         if source in episode.metrics:
-            stamps = episode.metrics[source]['stamp']
+            stamps = np.asarray(episode.metrics[source]['stamp'])
         elif source in episode.streams:
-            stamps = _within(episode, episode.streams[source].stamps)
+            stamps = episode.streams[source].stamps
         else:
             continue
-        rows.append(MetricRate(name, metrics, rate_of(np.asarray(stamps), name)))
+        rows.append(MetricRate(name, metrics, rate_of(_within(episode, stamps))))
     return rows
 
 
 def _within(episode: Episode, stamps: NDArray[np.int64]) -> NDArray[np.int64]:
     start, end = episode.summary.get('start'), episode.summary.get('end')
-    if start is None or end is None:
+    if not start or not end:
         return stamps
     return stamps[(stamps >= start) & (stamps <= end)]

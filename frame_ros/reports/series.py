@@ -179,9 +179,9 @@ def marks(episode: Episode) -> list[Mark]:
 def path(episode: Episode) -> Path | None:
     """The recorded poses between START and END with the jerk of the step each belongs to; None without poses."""
     stream = episode.streams.get('pose')
-    positions = None if stream is None else pose_positions(stream)
-    if stream is None or positions is None:
+    if stream is None or 'position' not in stream.values:
         return None
+    positions = np.asarray(stream.values['position'], dtype=np.float64)
     start = episode_start(episode)
     usable = np.isfinite(positions).all(axis=1) & (stream.stamps >= start) & (stream.stamps <= episode_end(episode))
     stamps, first = np.unique(stream.stamps[usable], return_index=True)
@@ -197,16 +197,6 @@ def path(episode: Episode) -> Path | None:
         _positions_at(time, positions, [s.begin for s in spans if not s.is_collision]),
         _positions_at(time, positions, [s.begin for s in spans if s.is_collision]),
     )
-
-
-def pose_positions(stream: Stream) -> NDArray[np.float64] | None:
-    """(T, 3) positions in m of a pose stream; None if it has none."""
-    for name in ('position', 'positions', 'pose'):
-        if name in stream.values:
-            return np.asarray(stream.values[name], dtype=np.float64)[:, :3]
-    if all(axis in stream.values for axis in 'xyz'):
-        return np.stack([np.asarray(stream.values[axis], dtype=np.float64) for axis in 'xyz'], axis=1)
-    return None
 
 
 def _metric_series(values: dict[str, NDArray], name: str, label: str, start: int) -> Series:

@@ -11,50 +11,36 @@ from numpy.typing import NDArray
 
 from frame_ros.episodes.bag_reader import Bag, Topic
 from frame_ros.episodes.data import Episode, EventType
+from frame_ros.episodes.images import IMAGE_TYPE, decode_image
+from frame_ros.episodes.reading import header_stamps
 from frame_ros.errors import BagError
 from frame_ros.reports.media import Still, still, still_times
 from frame_ros.reports.series import SECOND, contact_spans, episode_end, episode_start
 
-IMAGE, COMPRESSED = 'sensor_msgs/msg/Image', 'sensor_msgs/msg/CompressedImage'
-STAMP = ('header.stamp.sec', 'header.stamp.nanosec')
+COMPRESSED_TYPE = 'sensor_msgs/msg/CompressedImage'
 MOST_CAMERAS = 2
 
-# Encodings of colour and grey images: channels, and the OpenCV conversion to RGB ('' if it is RGB).
-ENCODINGS = {
-    'rgb8': (3, ''),
-    'bgr8': (3, 'COLOR_BGR2RGB'),
-    'rgba8': (4, 'COLOR_RGBA2RGB'),
-    'bgra8': (4, 'COLOR_BGRA2RGB'),
-    'mono8': (1, 'COLOR_GRAY2RGB'),
-    '8UC1': (1, 'COLOR_GRAY2RGB'),
-    '8UC3': (3, 'COLOR_BGR2RGB'),
-}
 
-
-def camera_stills(episode: Episode) -> list[Still]:
+def camera_stills(episode: Episode, bag: Bag) -> list[Still]:
     """Pictures of at most two cameras: six evenly spaced, at the first contact and at success.
 
     What cannot be read is left out and said in `episode.problems`.
     """
-    try:
-        bag = Bag(episode.path)
-    except (BagError, OSError):
-        return []
     pictures: list[Still] = []
     cameras = 0
     for topic in bag.topics.values():
-        if cameras < MOST_CAMERAS and topic.message_type in (IMAGE, COMPRESSED) and len(topic):
+        if cameras < MOST_CAMERAS and topic.message_type in (IMAGE_TYPE, COMPRESSED_TYPE) and len(topic):
             taken = _of_topic(bag, topic, episode)
             cameras += bool(taken)
             pictures += taken
     return pictures
 
 
-def decode_image(message: Any) -> NDArray[np.uint8] | None:
-    """Returns an Image or CompressedImage message as (H, W, 3) RGB; None for depth and other encodings.
+def picture_of(message: Any) -> NDArray[np.uint8] | None:
+    """Returns an Image or CompressedImage message as (H, W, 3) RGB; None for depth, which is no picture.
 
     Raises:
-        BagError: width, height, step and data do not fit each other, or the data is no picture.
+        BagError: the encoding is not known, or the data does not fit the size or is no picture.
     """
     import cv2
 
@@ -64,15 +50,11 @@ def decode_image(message: Any) -> NDArray[np.uint8] | None:
         if image is None:
             raise BagError(f'a compressed image of format {message.format!r} cannot be decoded')
         return np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2RGB), dtype=np.uint8)
-    if message.encoding not in ENCODINGS:
+    size = int(message.height), int(message.width)
+    pixels = decode_image(data, *size, message.encoding, int(message.step), bool(message.is_bigendian))
+    if pixels.dtype != np.uint8:
         return None
-    channels, conversion = ENCODINGS[message.encoding]
-    height, width, step = int(message.height), int(message.width), int(message.step)
-    if min(height, width) < 1 or step < width * channels or len(data) < step * height:
-        raise BagError(f'an image of {width} x {height} with step {step} has {len(data)} bytes')
-    pixels = data[: step * height].reshape(height, step)[:, : width * channels]
-    image = np.ascontiguousarray(pixels.reshape(height, width, channels))
-    return np.asarray(cv2.cvtColor(image, getattr(cv2, conversion)), dtype=np.uint8) if conversion else image
+    return pixels if pixels.ndim == 3 else np.repeat(pixels[:, :, None], 3, axis=2)
 
 
 def _of_topic(bag: Bag, topic: Topic, episode: Episode) -> list[Still]:
@@ -103,7 +85,7 @@ def _pictures(
         index = int(inside[np.abs(stamps[inside] - wanted).argmin()])
         if index in pictures and not why:
             continue
-        image = decode_image(bag.deserialize(topic, _bytes_at(topic, index)))
+        image = picture_of(bag.deserialize(topic, _bytes_at(topic, index)))
         if image is None:
             return []
         pictures[index] = still(camera, (int(stamps[index]) - start) / SECOND, why, image)
@@ -112,11 +94,8 @@ def _pictures(
 
 def _stamps(bag: Bag, topic: Topic) -> NDArray[np.int64]:
     """Header stamps in ns; receive times where not every message's header can be read."""
-    received, columns = bag.columns(topic.name, STAMP)
-    if len(received) != len(topic) or not all(name in columns for name in STAMP):
-        return bag.received(topic.name)
-    seconds, nanoseconds = (columns[name].astype(np.int64) for name in STAMP)
-    return seconds * 10**9 + nanoseconds
+    stamps = header_stamps(bag, topic.name)
+    return stamps if stamps is not None and len(stamps) == len(topic) else bag.received(topic.name)
 
 
 def _bytes_at(topic: Topic, index: int) -> NDArray[np.uint8]:

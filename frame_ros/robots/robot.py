@@ -63,15 +63,25 @@ class Robot:
         self._shape = (len(moving),)
         self._prepare()
 
+    @property
+    def joint_limits(self) -> dict[str, tuple[float, float]]:
+        """Name -> (lower, upper) in rad or m of every joint that can be commanded: moving, following no other."""
+        return {
+            joint.name: (joint.lower, joint.upper)
+            for joint in self._description.joints
+            if joint.is_moving and not joint.mimic
+        }
+
     def _prepare(self) -> None:
         pinocchio = _pinocchio()
         self._pin = pinocchio
         self._model = _reduced_model(pinocchio, self.urdf, self.joint_names)
         self._data = self._model.createData()
         self._frame = self._model.getFrameId(self.tip_link)
-        # Bound once: attribute look-ups through the module cost as much as the computation itself.
-        self._kinematics = pinocchio.forwardKinematics
-        self._placement = pinocchio.updateFramePlacement
+        # A view of the tip's entry in the data: every computation of the frames writes there. It and the functions
+        # are bound once, because looking them up costs as much as the computation itself.
+        self._tip = self._data.oMf[self._frame]
+        self._kinematics = pinocchio.framesForwardKinematics
         self._as_vector = pinocchio.SE3ToXYZQUAT
 
     def forward(self, q: ArrayLike) -> tuple[Array, Array]:
@@ -91,7 +101,7 @@ class Robot:
         if q.shape != self._shape:
             raise self._wrong_shape(q)
         self._kinematics(self._model, self._data, q)
-        pose = self._as_vector(self._placement(self._model, self._data, self._frame))
+        pose = self._as_vector(self._tip)
         # A joint value that is not finite makes every coordinate so, as 0 times it is NaN too.
         if not math.isfinite(pose[0]):
             raise self._not_finite(q)
@@ -160,6 +170,11 @@ class Robot:
         """
         chain = self._description.chain(link)
         return chain[-1].parent if chain else None
+
+    @cached_property
+    def joint_of_link(self) -> dict[str, str]:
+        """The moving joint right below each link's parent: link -> joint. Links on fixed joints are left out."""
+        return {joint.child: joint.name for joint in self._description.joints if joint.is_moving}
 
     @cached_property
     def link_capsules(self) -> dict[str, tuple[Capsule, ...]]:

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The robot's true contacts in the simulation, one per pair of link and touched thing, followed over time."""
+"""The robot's true contacts in the simulation, one per pair of link and touched thing, followed
+over time.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,10 @@ _LEAST_FORCE = 1e-6  # N; below, the geoms are near each other without pressing
 class Contact:
     """A link of the robot touches something, or another link.
 
-    force: N, sum of normal forces. position: (3,) m, force-weighted. normal: (3,) unit vector from the other thing to
-    the link. net_force, net_torque: (3,) N and N m about the base's origin, on the robot; zero between two links.
-    duration: s since this pair began to touch. impulse: N s, integral of the normal force since then.
+    force: N, sum of normal forces. position: (3,) m, force-weighted. normal: (3,) unit vector from
+    the other thing to the link. net_force, net_torque: (3,) N and N m about the base's origin, on
+    the robot; zero between two links. duration: s since this pair began to touch. impulse: N s,
+    integral of the normal force since then.
     """
 
     link: str
@@ -42,9 +45,17 @@ class Contact:
 
 
 class ContactTruth:
-    """Reads the contacts of a MuJoCo state. `robot_bodies` maps body id to link name; all else is named by its body."""
+    """Reads the contacts of a MuJoCo state. `robot_bodies` maps body id to link name; all else is
+    named by its body.
+    """
 
-    def __init__(self, model: mujoco.MjModel, robot_bodies: dict[int, str], target: str, ignored: set[frozenset[str]]):
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        robot_bodies: dict[int, str],
+        target: str,
+        ignored: set[frozenset[str]],
+    ):
         self._mj = load_mujoco()
         self._model = model
         self._links = robot_bodies
@@ -62,7 +73,10 @@ class ContactTruth:
         groups: dict[tuple[str, str], list[tuple[NDArray, NDArray, NDArray]]] = {}
         for index in range(data.ncon):
             contact = data.contact[index]
-            bodies = (self._model.geom_bodyid[contact.geom1], self._model.geom_bodyid[contact.geom2])
+            bodies = (
+                self._model.geom_bodyid[contact.geom1],
+                self._model.geom_bodyid[contact.geom2],
+            )
             sides = self._robot_side(int(bodies[0]), int(bodies[1]))
             if sides is None:
                 continue
@@ -74,7 +88,9 @@ class ContactTruth:
                 continue
             # The frame's first axis points from geom1 to geom2, and the force is that on geom2.
             force = sign * (frame.T @ wrench[:3])
-            groups.setdefault((link, other), []).append((contact.pos.copy(), sign * frame[0], force))
+            groups.setdefault((link, other), []).append(
+                (contact.pos.copy(), sign * frame[0], force)
+            )
         return self._merge(groups, data.time)
 
     def _robot_side(self, first: int, second: int) -> tuple[str, str, float] | None:
@@ -91,7 +107,9 @@ class ContactTruth:
         self._began = {pair: began for pair, began in self._began.items() if pair in groups}
         contacts = []
         for pair in sorted(groups):
-            positions, normals, forces = (np.array(column) for column in zip(*groups[pair], strict=True))
+            positions, normals, forces = (
+                np.array(column) for column in zip(*groups[pair], strict=True)
+            )
             weights = np.einsum('ij,ij->i', normals, forces)
             total = float(weights.sum())
             start, last, impulse = self._began.get(pair, (time, time, 0.0))
@@ -102,10 +120,16 @@ class ContactTruth:
             is_expected, reason = self._judge(*pair)
             contacts.append(
                 Contact(
-                    *pair, is_expected, reason, total, weights @ positions / total,
+                    *pair,
+                    is_expected,
+                    reason,
+                    total,
+                    weights @ positions / total,
                     normal / max(float(np.linalg.norm(normal)), 1e-12),
-                    forces.sum(axis=0) * is_external, np.cross(positions, forces).sum(axis=0) * is_external,
-                    time - start, impulse,
+                    forces.sum(axis=0) * is_external,
+                    np.cross(positions, forces).sum(axis=0) * is_external,
+                    time - start,
+                    impulse,
                 )  # fmt: skip
             )
         return contacts

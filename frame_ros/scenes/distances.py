@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class LeastDistance:
     """The nearest pair of link and obstacle.
 
-    distance: m, 0 where they touch or overlap. point_on_robot, point_on_obstacle: (3,) m. link_distances: link -> m.
+    distance: m, 0 where they touch or overlap. point_on_robot, point_on_obstacle: (3,) m.
+    link_distances: link -> m.
     """
 
     distance: float
@@ -32,16 +33,22 @@ class LeastDistance:
 
 
 class DistanceTruth:
-    """Exact distances between convex collision geoms (MuJoCo's GJK), pruned by a lower bound for each pair."""
+    """Exact distances between convex collision geoms (MuJoCo's GJK), pruned by a lower bound for
+    each pair.
+    """
 
     def __init__(self, model: mujoco.MjModel, links: dict[str, int], obstacles: dict[str, int]):
         """`links` and `obstacles` map names to body ids."""
         self._mj = load_mujoco()
         self._model = model
         self._links = {name: self._collision_geoms(body) for name, body in links.items()}
-        self._obstacle_geoms = np.concatenate([self._collision_geoms(body) for body in obstacles.values()])
+        self._obstacle_geoms = np.concatenate(
+            [self._collision_geoms(body) for body in obstacles.values()]
+        )
         self._obstacle_names = [
-            name for name, body in obstacles.items() for _ in range(len(self._collision_geoms(body)))
+            name
+            for name, body in obstacles.items()
+            for _ in range(len(self._collision_geoms(body)))
         ]
         self._half_sizes = model.geom_aabb[self._obstacle_geoms, 3:]
         self._centres = model.geom_aabb[self._obstacle_geoms, :3]
@@ -62,7 +69,9 @@ class DistanceTruth:
                 if bound >= best:
                     break
                 obstacle = self._obstacle_geoms[column]
-                found = self._mj.mj_geomDistance(self._model, data, geom, obstacle, best if best < 9 else 9.0, segment)
+                found = self._mj.mj_geomDistance(
+                    self._model, data, geom, obstacle, best if best < 9 else 9.0, segment
+                )
                 if found < best:
                     best = max(float(found), 0.0)
                     if best < nearest[0]:
@@ -71,17 +80,25 @@ class DistanceTruth:
         distance, link, obstacle_name, points = nearest
         return LeastDistance(distance, link, obstacle_name, points[:3], points[3:], per_link)
 
-    def _candidates(self, data: mujoco.MjData, geoms: NDArray[np.int64]) -> list[tuple[float, int, int]]:
+    def _candidates(
+        self, data: mujoco.MjData, geoms: NDArray[np.int64]
+    ) -> list[tuple[float, int, int]]:
         """(lower bound, geom of the robot, column of obstacle) by rising bound.
 
-        The bound is the distance from the robot geom's centre to the obstacle's bounding box, less the geom's bounding radius.
+        The bound is the distance from the robot geom's centre to the obstacle's bounding box, less
+        the geom's bounding radius.
         """
         centres = data.geom_xpos[geoms]
         rotations = data.geom_xmat[self._obstacle_geoms].reshape(-1, 3, 3)
         offsets = centres[:, None] - data.geom_xpos[self._obstacle_geoms]
         local = np.einsum('gok,okl->gol', offsets, rotations) - self._centres
         outside = np.maximum(np.abs(local) - self._half_sizes, 0.0)
-        bounds = np.sqrt(np.einsum('gok,gok->go', outside, outside)) - self._model.geom_rbound[geoms][:, None]
+        bounds = (
+            np.sqrt(np.einsum('gok,gok->go', outside, outside))
+            - self._model.geom_rbound[geoms][:, None]
+        )
         order = np.argsort(bounds, axis=None)
         rows, columns = np.unravel_index(order, bounds.shape)
-        return [(float(bounds[r, c]), int(geoms[r]), int(c)) for r, c in zip(rows, columns, strict=True)]
+        return [
+            (float(bounds[r, c]), int(geoms[r]), int(c)) for r, c in zip(rows, columns, strict=True)
+        ]

@@ -12,7 +12,8 @@ from frame_ros.errors import MissingExtraError
 
 
 def load_mujoco() -> ModuleType:
-    """Returns the module `mujoco`, having chosen an off-screen renderer where the user chose none (MUJOCO_GL).
+    """Returns the module `mujoco`, having chosen an off-screen renderer where the user chose none
+    (MUJOCO_GL).
 
     Raises:
         MissingExtraError: mujoco is not installed.
@@ -24,7 +25,9 @@ def load_mujoco() -> ModuleType:
     try:
         import mujoco
     except ImportError as error:
-        raise MissingExtraError(f'the simulation needs mujoco ({error}): pip install frame_ros[sim]') from error
+        raise MissingExtraError(
+            f'the simulation needs mujoco ({error}): pip install frame_ros[sim]'
+        ) from error
     return mujoco
 
 

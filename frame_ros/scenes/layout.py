@@ -35,7 +35,9 @@ _ATTEMPTS = 1000
 
 @dataclass(frozen=True)
 class Placement:
-    """One thing on the table. position: m, its centre, in the robot's base frame. yaw: rad about the vertical."""
+    """One thing on the table. position: m, its centre, in the robot's base frame. yaw: rad about
+    the vertical.
+    """
 
     name: str
     position: tuple[float, float, float]
@@ -56,7 +58,8 @@ class SceneLayout:
 def draw_layout(seed: int) -> SceneLayout:
     """Draws a scene; the same seed gives the same scene.
 
-    The cube and the distractors stand apart from each other and from the bin so far that the open gripper fits in between.
+    The cube and the distractors stand apart from each other and from the bin so far that the open
+    gripper fits in between.
 
     Raises:
         ValueRangeError: the seed is negative.
@@ -68,7 +71,9 @@ def draw_layout(seed: int) -> SceneLayout:
     bin_ = Placement('bin', (*_from_pan_axis(_BIN_RADIUS, bin_azimuth), 0.0), bin_azimuth)
     colours = [str(c) for c in rng.permutation(list(COLOURS))]
     x, y = _from_pan_axis(rng.uniform(*_OBJECT_RADII), rng.uniform(*_OBJECT_AZIMUTHS))
-    target = Placement('cube', (x, y, CUBE_SIZE / 2), float(rng.uniform(-math.pi / 4, math.pi / 4)), colours[0])
+    target = Placement(
+        'cube', (x, y, CUBE_SIZE / 2), float(rng.uniform(-math.pi / 4, math.pi / 4)), colours[0]
+    )
     placed = [target]
     for name, colour in zip(_DISTRACTOR_HALF_HEIGHTS, colours[1:], strict=False):
         placed.append(_place_distractor(rng, name, colour, placed, bin_))
@@ -82,7 +87,12 @@ def _place_distractor(
         xy = _from_pan_axis(rng.uniform(0.2, 0.34), rng.uniform(-1.1, 0.45))
         is_free = all(math.dist(xy, p.position[:2]) > 0.095 for p in placed)
         if is_free and math.dist(xy, bin_.position[:2]) > 0.13:
-            return Placement(name, (*xy, _DISTRACTOR_HALF_HEIGHTS[name]), float(rng.uniform(-math.pi, math.pi)), colour)
+            return Placement(
+                name,
+                (*xy, _DISTRACTOR_HALF_HEIGHTS[name]),
+                float(rng.uniform(-math.pi, math.pi)),
+                colour,
+            )
     raise AssertionError('the sampling area is larger than what is placed in it')
 
 

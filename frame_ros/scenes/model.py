@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The MuJoCo model of the pick-and-place scene: the SO-101 of our URDF, a table, a cube, distractors, a bin, cameras."""
+"""The MuJoCo model of the pick-and-place scene: the SO-101 of our URDF, a table, a cube,
+distractors, a bin, cameras.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,14 @@ import numpy as np
 
 from frame_ros.errors import RobotError
 from frame_ros.scenes.engine import load_mujoco
-from frame_ros.scenes.layout import BIN_HEIGHT, BIN_INNER, BIN_WALL, CUBE_SIZE, TABLE_CENTRE, TABLE_SIZE
+from frame_ros.scenes.layout import (
+    BIN_HEIGHT,
+    BIN_INNER,
+    BIN_WALL,
+    CUBE_SIZE,
+    TABLE_CENTRE,
+    TABLE_SIZE,
+)
 
 if TYPE_CHECKING:
     import mujoco
@@ -23,21 +32,30 @@ TIP_LINK = 'gripper_frame_link'
 WRENCH_LINK = 'gripper_link'  # the force-torque sensor sits where this link meets the wrist
 CAMERAS = ('front', 'wrist')
 
-# The STS3215 servo as a position actuator. Stiffness and damping are such that the closed loop follows a moving
-# target by about 30 ms and sags by about a degree under the arm's weight, as the real one does; the torque limit
-# is that of the 12 V version, the armature its rotor and gears seen at the output.
+# The STS3215 servo as a position actuator. Stiffness and damping are such that the closed loop
+# follows a moving target by about 30 ms and sags by about a degree under the arm's weight, as the
+# real one does; the torque limit is that of the 12 V version, the armature its rotor and gears seen
+# at the output.
 STIFFNESS, DAMPING, MAX_TORQUE = 90.0, 2.6, 2.94  # N m/rad, N m s/rad, N m
 ARMATURE, JOINT_DAMPING, FRICTION = 0.028, 0.3, 0.04  # kg m2, N m s/rad, N m
-GRIPPER_STIFFNESS, GRIPPER_TORQUE = 20.0, 1.2  # N m/rad, N m: the grip is limited, as by the servo's torque setting
+GRIPPER_STIFFNESS, GRIPPER_TORQUE = (
+    20.0,
+    0.8,
+)  # N m/rad, N m: the grip is limited, as by the servo's torque setting
 
 _VISUAL, _COLLISION = 1, 3  # groups of geoms; only the first is drawn where a robot has both
 _FLOOR_DEPTH = 0.42  # m, the floor lies this far below the table top
-_FRONT_EYE, _FRONT_TARGET, _FRONT_FOVY = (0.72, -0.03, 0.46), (0.15, 0.015, 0.075), 44.0  # m, m, degrees
+_FRONT_EYE, _FRONT_TARGET, _FRONT_FOVY = (
+    (0.62, -0.40, 0.42),
+    (0.15, 0.03, 0.07),
+    42.0,
+)  # m, m, degrees
 _WRIST_FOVY = 70.0  # degrees
 
 
 def build_model(urdf: Path, timestep: float = 0.002) -> mujoco.MjModel:
-    """Compiles the scene around the robot of a URDF, which stands on the table with its base at the origin.
+    """Compiles the scene around the robot of a URDF, which stands on the table with its base at the
+    origin.
 
     timestep: s, of the physics.
 
@@ -74,7 +92,9 @@ def _load_robot_spec(mj: Any, urdf: Path) -> Any:
     except ValueError as error:
         raise RobotError(f'MuJoCo cannot read the robot description {urdf}: {error}') from error
     if spec.body(BASE_LINK) is None or spec.body(TIP_LINK) is None:
-        raise RobotError(f'{urdf} lacks the link {BASE_LINK} or {TIP_LINK}: the scene is made for the SO-101')
+        raise RobotError(
+            f'{urdf} lacks the link {BASE_LINK} or {TIP_LINK}: the scene is made for the SO-101'
+        )
     _hide_collision_geometry(spec)
     return spec
 
@@ -93,7 +113,9 @@ def _set_options(mj: Any, spec: Any, timestep: float) -> None:
     spec.option.timestep = timestep
     spec.option.integrator = mj.mjtIntegrator.mjINT_IMPLICITFAST
     spec.option.cone = mj.mjtCone.mjCONE_ELLIPTIC
-    spec.option.impratio = 10.0  # friction as stiff as this keeps a grasped object from creeping out
+    spec.option.impratio = (
+        10.0  # friction as stiff as this keeps a grasped object from creeping out
+    )
     spec.visual.quality.shadowsize = 0
     spec.visual.quality.offsamples = 0
     spec.visual.map.znear, spec.visual.map.zfar = 0.01, 4.0
@@ -121,7 +143,9 @@ def _add_servos(spec: Any) -> None:
 
 
 def _like(template: Any, value: float) -> Any:
-    """The value as a scalar or as a polynomial's first coefficient, whichever this MuJoCo has there."""
+    """The value as a scalar or as a polynomial's first coefficient, whichever this MuJoCo has
+    there.
+    """
     if np.ndim(template) == 0:
         return value
     array = np.zeros(np.shape(template))
@@ -152,17 +176,27 @@ def _add_surroundings(mj: Any, spec: Any) -> None:
         name='floor', type=mj.mjtGeom.mjGEOM_PLANE, size=(4, 4, 0.1), pos=(0, 0, -_FLOOR_DEPTH), material='matte',
         rgba=(0.56, 0.60, 0.64, 1),
     )  # fmt: skip
-    for name, position, strength in (('key_light', (0.9, -0.8, 1.6), 0.52), ('fill_light', (-0.4, 1.2, 1.2), 0.26)):
+    for name, position, strength in (
+        ('key_light', (0.9, -0.8, 1.6), 0.52),
+        ('fill_light', (-0.4, 1.2, 1.2), 0.26),
+    ):
         direction = np.array((0.15, 0.0, 0.0)) - position
         world.add_light(
             name=name, pos=position, dir=direction / np.linalg.norm(direction), castshadow=False,
             type=mj.mjtLightType.mjLIGHT_DIRECTIONAL, diffuse=(strength, strength, strength * 0.96),
             specular=(0.15, 0.15, 0.15), ambient=(0, 0, 0),
         )  # fmt: skip
-    world.add_camera(name='front', pos=_FRONT_EYE, quat=_looking_at(mj, _FRONT_EYE, _FRONT_TARGET), fovy=_FRONT_FOVY)
+    world.add_camera(
+        name='front',
+        pos=_FRONT_EYE,
+        quat=_looking_at(mj, _FRONT_EYE, _FRONT_TARGET),
+        fovy=_FRONT_FOVY,
+    )
 
 
-def _looking_at(mj: Any, eye: tuple[float, float, float], target: tuple[float, float, float]) -> np.ndarray:
+def _looking_at(
+    mj: Any, eye: tuple[float, float, float], target: tuple[float, float, float]
+) -> np.ndarray:
     """Quaternion wxyz of a camera at `eye` that looks (along -z) at `target`, its x axis level."""
     backward = np.subtract(eye, target)
     backward = backward / np.linalg.norm(backward)
@@ -207,8 +241,13 @@ def _add_bin(mj: Any, spec: Any) -> None:
 def _add_sensors(mj: Any, spec: Any) -> None:
     hand = spec.body(WRENCH_LINK)
     hand.add_site(name='wrench', pos=(0, 0, 0), size=(0.004,) * 3, group=4)
-    for name, kind in (('force', mj.mjtSensor.mjSENS_FORCE), ('torque', mj.mjtSensor.mjSENS_TORQUE)):
-        spec.add_sensor(name=f'wrench_{name}', type=kind, objtype=mj.mjtObj.mjOBJ_SITE, objname='wrench')
+    for name, kind in (
+        ('force', mj.mjtSensor.mjSENS_FORCE),
+        ('torque', mj.mjtSensor.mjSENS_TORQUE),
+    ):
+        spec.add_sensor(
+            name=f'wrench_{name}', type=kind, objtype=mj.mjtObj.mjOBJ_SITE, objname='wrench'
+        )
     # Above the fingers, looking along them and a little towards the fixed one.
     tilt = math.radians(22.0)
     quaternion = np.zeros(4)

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Intrinsics:
-    """A pinhole camera without distortion; pixel centres lie at whole numbers, as in OpenCV and ROS. All in pixels."""
+    """A pinhole camera without distortion; pixel centres lie at whole numbers, as in OpenCV and
+    ROS. All in pixels.
+    """
 
     width: int
     height: int
@@ -33,7 +35,9 @@ class Intrinsics:
 
 @dataclass(frozen=True)
 class CameraFrame:
-    """What a camera saw at `time` (s of simulation). rgb: (H, W, 3) uint8. depth: (H, W) float32 m along the axis."""
+    """What a camera saw at `time` (s of simulation). rgb: (H, W, 3) uint8. depth: (H, W) float32 m
+    along the axis.
+    """
 
     time: float
     rgb: NDArray[np.uint8]
@@ -47,7 +51,9 @@ def intrinsics(model: mujoco.MjModel, camera: str, width: int, height: int) -> I
 
 
 class SceneRenderer:
-    """Draws states of one model. Belongs to the thread that made it, as its OpenGL context does; `close` it there."""
+    """Draws states of one model. Belongs to the thread that made it, as its OpenGL context does;
+    `close` it there.
+    """
 
     def __init__(self, model: mujoco.MjModel, width: int, height: int):
         """Makes an off-screen context of width x height pixels.
@@ -56,8 +62,13 @@ class SceneRenderer:
             SetupError: no OpenGL context can be made.
             ValueRangeError: the size is not within 16 to 1280 x 960 pixels.
         """
-        if not (16 <= width <= model.vis.global_.offwidth and 16 <= height <= model.vis.global_.offheight):
-            raise ValueRangeError(f'an image of {width}x{height} pixels: sizes from 16x16 to 1280x960 can be drawn')
+        if not (
+            16 <= width <= model.vis.global_.offwidth
+            and 16 <= height <= model.vis.global_.offheight
+        ):
+            raise ValueRangeError(
+                f'an image of {width}x{height} pixels: sizes from 16x16 to 1280x960 can be drawn'
+            )
         self._mj = mj = load_mujoco()
         self._model = model
         self._data = mj.MjData(model)
@@ -79,7 +90,11 @@ class SceneRenderer:
     def _make_scene(self) -> None:
         mj = self._mj
         self._scene = mj.MjvScene(self._model, maxgeom=400)
-        for flag in (mj.mjtRndFlag.mjRND_SHADOW, mj.mjtRndFlag.mjRND_REFLECTION, mj.mjtRndFlag.mjRND_HAZE):
+        for flag in (
+            mj.mjtRndFlag.mjRND_SHADOW,
+            mj.mjtRndFlag.mjRND_REFLECTION,
+            mj.mjtRndFlag.mjRND_HAZE,
+        ):
             self._scene.flags[flag] = 0
         self._option = mj.MjvOption()
         self._perturbation = mj.MjvPerturb()
@@ -112,7 +127,9 @@ class SceneRenderer:
         return self._cameras[name]
 
     def _metres(self, buffer: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Depth from a buffer that is 1 at the near plane and 0 at the far plane, and linear in 1/depth between."""
+        """Depth from a buffer that is 1 at the near plane and 0 at the far plane, and linear in
+        1/depth between.
+        """
         extent = self._model.stat.extent
         near, far = self._model.vis.map.znear * extent, self._model.vis.map.zfar * extent
         return np.float32(near * far) / (buffer * np.float32(far - near) + np.float32(near))

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A simulated SO-101 at a table: commands in; joints, wrench, contacts, distances, images and the task's outcome out."""
+"""A simulated SO-101 at a table: commands in; joints, wrench, contacts, distances, images and the
+task's outcome out.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.robots import find_urdf
 from frame_ros.scenes.contacts import FINGER_LINKS, Contact, ContactTruth
 from frame_ros.scenes.distances import DistanceTruth, LeastDistance
 from frame_ros.scenes.engine import load_mujoco
@@ -25,10 +28,17 @@ if TYPE_CHECKING:
     import mujoco
 
 JOINT_NAMES = ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll', 'gripper')
-HOME = (0.0, -1.35, 1.25, 0.85, 0.0, 0.3)  # rad: folded back, the gripper above the table's near edge
+HOME = (
+    0.0,
+    -1.35,
+    1.25,
+    0.85,
+    0.0,
+    0.3,
+)  # rad: folded back, the gripper above the table's near edge
 OBSTACLES = ('table', 'bin', 'can', 'block')
-# base_link stands on the table and shoulder_link turns about a vertical axis right above it: their distance to the
-# table says nothing of the motion, so they are not watched.
+# base_link stands on the table and shoulder_link turns about a vertical axis right above it: their
+# distance to the table says nothing of the motion, so they are not watched.
 WATCHED_LINKS = ('upper_arm_link', 'lower_arm_link', 'wrist_link', *FINGER_LINKS)
 
 
@@ -74,7 +84,7 @@ class PickPlaceSimulation:
         if not 1e-4 <= timestep <= 5e-3:
             raise ValueRangeError(f'timestep is {timestep} s: the physics needs 0.0001 to 0.005 s')
         self._mj = load_mujoco()
-        self.model = build_model(urdf or so101_urdf(), timestep)
+        self.model = build_model(find_urdf('so101') if urdf is None else urdf, timestep)
         self.data = self._mj.MjData(self.model)
         self._actuators = np.array([self.model.actuator(n).id for n in JOINT_NAMES])
         self._qpos = np.array([self.model.joint(n).qposadr[0] for n in JOINT_NAMES])
@@ -96,7 +106,9 @@ class PickPlaceSimulation:
 
     def _robot_links(self) -> dict[int, str]:
         base = self.model.body(BASE_LINK).id
-        return {i: self.model.body(i).name for i in range(self.model.nbody) if self._descends(i, base)}
+        return {
+            i: self.model.body(i).name for i in range(self.model.nbody) if self._descends(i, base)
+        }
 
     def _descends(self, body: int, ancestor: int) -> bool:
         while body not in (0, ancestor):
@@ -114,7 +126,8 @@ class PickPlaceSimulation:
         return float(self.model.opt.timestep)
 
     def reset(self, seed: int) -> None:
-        """Puts the arm home and the things where `seed` draws them; the same seed gives the same bits.
+        """Puts the arm home and the things where `seed` draws them; the same seed gives the same
+        bits.
 
         Raises:
             ValueRangeError: the seed is negative.
@@ -134,8 +147,11 @@ class PickPlaceSimulation:
         self._contacts.reset()
         self._task.reset()
 
-    def step(self, targets: Sequence[float] | NDArray[np.float64] | None = None, steps: int = 10) -> None:
-        """Advances by `steps` timesteps. targets: (D,) rad, what the servos go to, clipped to the limits; None: as before.
+    def step(
+        self, targets: Sequence[float] | NDArray[np.float64] | None = None, steps: int = 10
+    ) -> None:
+        """Advances by `steps` timesteps. targets: (D,) rad, what the servos go to, clipped to the
+        limits; None: as before.
 
         Raises:
             ShapeError: there is not one target for each joint.
@@ -144,14 +160,17 @@ class PickPlaceSimulation:
         if targets is not None:
             self.data.ctrl[self._actuators] = self._checked(targets)
         self._mj.mj_step(self.model, self.data, nstep=steps)
-        # mj_step leaves positions newer than what is derived from them; this brings all to the same instant.
+        # mj_step leaves positions newer than what is derived from them; this brings all to the same
+        # instant.
         self._mj.mj_forward(self.model, self.data)
         self._task.update(self.data, self._is_target_touched())
 
     def _checked(self, targets: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
         values = np.asarray(targets, float)
         if values.shape != (len(JOINT_NAMES),):
-            raise ShapeError(f'targets have shape {values.shape}; one for each of {", ".join(JOINT_NAMES)} is needed')
+            raise ShapeError(
+                f'targets have shape {values.shape}; one for each of {", ".join(JOINT_NAMES)} is needed'
+            )
         if not np.isfinite(values).all():
             raise ValueRangeError(f'targets must be finite, not {values.tolist()}')
         return np.clip(values, self.lower, self.upper)
@@ -162,7 +181,9 @@ class PickPlaceSimulation:
     def joint_state(self) -> JointReadings:
         """Joint positions, velocities and the torques of the servos."""
         data = self.data
-        return JointReadings(data.qpos[self._qpos], data.qvel[self._dofs], data.qfrc_actuator[self._dofs])
+        return JointReadings(
+            data.qpos[self._qpos], data.qvel[self._dofs], data.qfrc_actuator[self._dofs]
+        )
 
     @property
     def targets(self) -> NDArray[np.float64]:
@@ -170,15 +191,21 @@ class PickPlaceSimulation:
         return self.data.ctrl[self._actuators]
 
     def wrench(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Force (3,) N and torque (3,) N m that the gripper exerts on the wrist, in gripper_link, weight included."""
-        return self.data.sensor('wrench_force').data.copy(), self.data.sensor('wrench_torque').data.copy()
+        """Force (3,) N and torque (3,) N m that the gripper exerts on the wrist, in gripper_link,
+        weight included.
+        """
+        return self.data.sensor('wrench_force').data.copy(), self.data.sensor(
+            'wrench_torque'
+        ).data.copy()
 
     def contacts(self) -> list[Contact]:
         """What the robot touches now; positions and normals in the base frame."""
         return self._contacts.read(self.data)
 
     def distance(self) -> LeastDistance:
-        """The least distance from the watched links to table, bin and distractors; the cube is meant to be touched."""
+        """The least distance from the watched links to table, bin and distractors; the cube is
+        meant to be touched.
+        """
         return self._distances.read(self.data)
 
     def tip_position(self) -> NDArray[np.float64]:
@@ -191,13 +218,17 @@ class PickPlaceSimulation:
         return np.concatenate((body.xpos, np.roll(body.xquat, -1)))
 
     def goal_pose(self) -> NDArray[np.float64]:
-        """(7,) position (m) and quaternion xyzw of the middle of the bin's floor, in the base frame."""
+        """(7,) position (m) and quaternion xyzw of the middle of the bin's floor, in the base
+        frame.
+        """
         position = self.data.mocap_pos[0] + (0.0, 0.0, BIN_WALL)
         return np.concatenate((position, np.roll(self.data.mocap_quat[0], -1)))
 
     @property
     def task_state(self) -> TaskState:
-        """Whether the cube lies released in the bin, fell off the table, or neither; the first of the two stays."""
+        """Whether the cube lies released in the bin, fell off the table, or neither; the first of
+        the two stays.
+        """
         return self._task.state
 
     def restart_task(self) -> None:
@@ -207,18 +238,40 @@ class PickPlaceSimulation:
     def state(self) -> SceneState:
         """A copy of what a picture depends on, for a renderer in another thread."""
         data = self.data
-        return SceneState(data.time, data.qpos.copy(), data.mocap_pos.copy(), data.mocap_quat.copy())
+        return SceneState(
+            data.time, data.qpos.copy(), data.mocap_pos.copy(), data.mocap_quat.copy()
+        )
 
     def intrinsics(self, camera: str, width: int = 320, height: int = 240) -> Intrinsics:
         """The pinhole camera that `render` is."""
         return intrinsics(self.model, camera, width, height)
 
     def camera_pose(self, camera: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Position (3,) m and rotation (3, 3) of a camera's optical frame (x right, y down, z forward) in the base."""
+        """Position (3,) m and rotation (3, 3) of a camera's optical frame (x right, y down, z
+        forward) in the base.
+        """
         found = self.data.cam(camera)
         return found.xpos.copy(), found.xmat.reshape(3, 3) * (1.0, -1.0, -1.0)
 
-    def render(self, camera: str, width: int = 320, height: int = 240, with_depth: bool = False) -> CameraFrame:
+    def camera_mount(self, camera: str) -> tuple[str, NDArray[np.float64], NDArray[np.float64]]:
+        """The link that carries a camera, and position (3,) m and quaternion xyzw of its optical
+        frame in that link.
+        """
+        position, rotation = self.camera_pose(camera)
+        body = int(self.model.cam_bodyid[self.model.cam(camera).id])
+        link = self.model.body(body).name if body else BASE_LINK
+        link_rotation = self.data.body(link).xmat.reshape(3, 3)
+        quaternion = np.zeros(4)
+        self._mj.mju_mat2Quat(quaternion, (link_rotation.T @ rotation).ravel())
+        return (
+            link,
+            link_rotation.T @ (position - self.data.body(link).xpos),
+            np.roll(quaternion, -1),
+        )
+
+    def render(
+        self, camera: str, width: int = 320, height: int = 240, with_depth: bool = False
+    ) -> CameraFrame:
         """Draws the present state; always call it from the same thread."""
         if (width, height) not in self._renderers:
             self._renderers[width, height] = SceneRenderer(self.model, width, height)
@@ -229,11 +282,6 @@ class PickPlaceSimulation:
         for renderer in self._renderers.values():
             renderer.close()
         self._renderers.clear()
-
-
-def so101_urdf() -> Path:
-    """The SO-101's URDF of this package."""
-    return Path(__file__).resolve().parents[2] / 'urdf' / 'so101.urdf'
 
 
 def _about_vertical(yaw: float) -> NDArray[np.float64]:

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the task is done: the cube lies at rest in the bin and is let go; or cannot be done: it fell off the table."""
+"""Whether the task is done: the cube lies at rest in the bin and is let go; or cannot be done: it
+fell off the table.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ class TaskState(Enum):
 
 
 class PlacementTask:
-    """Judges the task from the state of the physics; the first success or failure is kept until `reset`."""
+    """Judges the task from the state of the physics; the first success or failure is kept until
+    `reset`.
+    """
 
     def __init__(self, model: mujoco.MjModel):
         self._body = model.body('cube').id

@@ -37,7 +37,7 @@ def make_run(seed: int = 0, seconds: float = 2.0, pose_rate: int = 100, step_rat
     for stamp in stamps(50):
         touching = bool(random.random() < 0.2)
         samples.append(('contact', stamp, (touching, touching and bool(random.random() < 0.5), 2.0)))
-    for stamp in stamps(25):
+    for stamp in stamps(40):
         samples.append(('proximity', stamp, (float(random.uniform(0.0, 0.3)),)))
     for sequence, stamp in enumerate(stamps(3)):
         value = INFERENCE | {'sequence': sequence, 'latency': float(random.uniform(0.01, 0.2))}

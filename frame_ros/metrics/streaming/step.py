@@ -18,7 +18,7 @@ from operator import sub, truediv
 
 from frame_ros.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.definitions import NAN, NANOSECOND, SHORT_SEGMENT, STATIC_THRESHOLD, WINDOW
-
+from frame_ros.metrics.streaming.instability import normalisation_ranges
 
 _Vector = tuple[float, float, float]
 
@@ -240,6 +240,7 @@ class ActionStep:
         '_window1', '_window2', '_window3',
     )  # fmt: skip
 
+    _ranges: list[float] | None
     # Of the newest sample; bound by the first updates, before any is read.
     _action: Sequence[float]
     _difference: list[float]
@@ -252,7 +253,7 @@ class ActionStep:
         if dimension < 1:
             raise ShapeError(f'dimension is {dimension}; an action has at least one value')
         self.dimension = dimension
-        self._ranges = None if bounds is None else _ranges(bounds, dimension)
+        self._ranges = None if bounds is None else normalisation_ranges(bounds, dimension)
         self._window1: deque[float] = deque(maxlen=WINDOW - 1)
         self._window2: deque[float] = deque(maxlen=WINDOW - 2)
         self._window3: deque[float] = deque(maxlen=WINDOW - 3)
@@ -330,19 +331,3 @@ class ActionStep:
             self.a_ai = sum(window) / len(window)
             self.a_ai_mean = self._sum3 / self._count3
         self._second = second
-
-
-def _ranges(bounds: tuple[Sequence[float], Sequence[float]], dimension: int) -> list[float]:
-    """upper - lower for each dimension."""
-    lower, upper = (list(map(float, side)) for side in bounds)
-    if len(lower) != dimension or len(upper) != dimension:
-        raise ShapeError(
-            f'bounds have {len(lower)} lower and {len(upper)} upper values; '
-            f'{dimension} of each are expected'
-        )
-    ranges = list(map(sub, upper, lower))
-    if not all(0.0 < width < float('inf') for width in ranges):
-        raise ValueRangeError(
-            f'bounds are {lower}, {upper}; finite values, each lower below its upper, are expected'
-        )
-    return ranges

@@ -28,6 +28,7 @@
     layout.paper_bgcolor = layout.plot_bgcolor = 'rgba(0,0,0,0)';
     layout.font = { family: getComputedStyle(document.body).fontFamily, size: 12, color: ink };
     layout.hoverlabel = { bgcolor: colour('--card'), bordercolor: colour('--line'), font: { color: colour('--ink') } };
+    layout.modebar = { bgcolor: 'rgba(0,0,0,0)', color: quiet, activecolor: ink };
     for (const key of Object.keys(layout).filter(k => /^[xy]axis/.test(k))) {
       Object.assign(layout[key], { gridcolor: grid, zerolinecolor: grid, linecolor: grid, spikecolor: quiet });
     }

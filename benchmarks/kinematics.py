@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What kinematics costs: one forward kinematics, and the node at 1 kHz beside a subscriber that does nothing.
+
+Run in a shell made by env.bash. All processes run at the same time; processor time is the kernel's (/proc).
+
+    python benchmarks/kinematics.py [--robot fr3] [--rate 1000] [--seconds 10] [--json]
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+BARS = {'forward_us': 6.0, 'node_percent': 35.0, 'ratio': 0.7}
+ROLES = ('publisher', 'subscriber', 'counter')
+
+
+def forward_microseconds(robot: str, repeats: int = 300, calls: int = 200) -> dict[str, float]:
+    """Median time per call of `Robot.forward`, of each bundle of calls; and of `forward_batch` per configuration."""
+    import numpy as np
+
+    from frame_ros.robots import load_robot
+
+    arm = load_robot(robot)
+    q = np.random.default_rng(0).uniform(np.maximum(arm.lower, -3), np.minimum(arm.upper, 3), (10_000, len(arm.lower)))
+    one, forward, single = list(q[:calls]), arm.forward, []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        for row in one:
+            forward(row)
+        single.append((time.perf_counter() - start) / calls)
+    batch = []
+    for _ in range(30):
+        start = time.perf_counter()
+        arm.forward_batch(q)
+        batch.append((time.perf_counter() - start) / len(q))
+    return {'forward_us': median(single) * 1e6, 'forward_batch_us': median(batch) * 1e6}
+
+
+def publish(robot: str, rate: float, seconds: float) -> None:
+    """Joint states at a rate, moving; serialised once, then only stamp and values are written anew."""
+    import numpy as np
+    import rclpy
+    from rclpy.serialization import serialize_message
+    from sensor_msgs.msg import JointState
+
+    from frame_ros.robots import load_robot
+
+    rclpy.init()
+    node = rclpy.create_node('publisher')
+    publisher = node.create_publisher(JointState, 'joint_states', 200)
+    arm = load_robot(robot)
+    size = len(arm.joint_names)
+    marks = [1e9 + i for i in range(2 * size)]
+    message = JointState(name=list(arm.joint_names), position=marks[:size], velocity=marks[size:], effort=marks[:size])
+    data = bytearray(serialize_message(message))
+    places = [data.index(struct.pack('<d', mark)) for mark in (marks[0], marks[size])]
+    middle, period = (arm.lower + arm.upper) / 2, 1.0 / rate
+    while publisher.get_subscription_count() < 2:
+        time.sleep(0.1)
+    time.sleep(1.0)  # the node's own publisher must have been found by the counter as well
+    print('started', flush=True)
+    start = due = time.perf_counter()
+    sent = 0
+    while due - start < seconds:
+        time.sleep(max(0.0, due - time.perf_counter()))
+        phase = 2.0 * (due - start)
+        struct.pack_into('<II', data, 4, *divmod(time.time_ns(), 10**9))
+        struct.pack_into(f'<{size}d', data, places[0], *(middle + 0.3 * np.sin(phase)))
+        struct.pack_into(f'<{size}d', data, places[1], *np.full(size, 0.6 * np.cos(phase)))
+        publisher.publish(bytes(data))
+        sent += 1
+        due += period
+    print(json.dumps({'sent': sent}), flush=True)
+    time.sleep(1.0)
+    rclpy.shutdown()
+
+
+def subscribe() -> None:
+    """A node that does nothing with each joint state, in the usual executor."""
+    import rclpy
+    from rclpy.executors import ExternalShutdownException
+    from sensor_msgs.msg import JointState
+
+    rclpy.init()
+    node = rclpy.create_node('subscriber')
+    node.create_subscription(JointState, 'joint_states', lambda _: None, 200)
+    with contextlib.suppress(ExternalShutdownException, KeyboardInterrupt):
+        rclpy.spin(node)
+
+
+def count() -> None:
+    """How many poses arrive, and how fast."""
+    import rclpy
+    from geometry_msgs.msg import PoseStamped
+
+    from frame_ros.nodes.polled import PolledSubscription
+
+    rclpy.init()
+    node = rclpy.create_node('counter')
+    poses = PolledSubscription(node, PoseStamped, 'ee_pose', 500, raw=True)
+    received: list[int] = []
+    stamps = set()
+    while rclpy.ok():
+        for data, info in poses.take(500):
+            received.append(info['source_timestamp'])
+            stamps.add(bytes(data[4:12]))
+        time.sleep(0.01)
+    span = (received[-1] - received[0]) / 1e9 if len(received) > 1 else float('nan')
+    print(json.dumps({'received': len(received), 'distinct': len(stamps), 'rate_hz': (len(received) - 1) / span}))
+
+
+def processor_seconds(pid: int) -> float:
+    """User and system time of a process, all threads."""
+    fields = Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+def start(*arguments: str) -> 'subprocess.Popen[str]':
+    """A Python process whose output is kept."""
+    return subprocess.Popen([sys.executable, *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+
+def measure_node(robot: str, rate: float, seconds: float) -> dict[str, Any]:
+    """Processor share of node and do-nothing subscriber over the same seconds, and the poses published."""
+    me = str(Path(__file__).resolve())
+    node = start('-m', 'frame_ros.nodes.kinematics', '--ros-args', '-p', f'robot:={robot}')
+    subscriber, counter = start(me, '--role', 'subscriber'), start(me, '--role', 'counter')
+    publisher = start(me, '--role', 'publisher', '--robot', robot, '--rate', str(rate), '--seconds', str(seconds + 2))
+    assert publisher.stdout is not None
+    publisher.stdout.readline()
+    time.sleep(1.0)
+    watched = {'node': node.pid, 'subscriber': subscriber.pid}
+    before = {name: processor_seconds(pid) for name, pid in watched.items()}
+    began = time.perf_counter()
+    time.sleep(seconds)
+    span = time.perf_counter() - began
+    shares = {f'{n}_percent': (processor_seconds(p) - before[n]) / span * 100 for n, p in watched.items()}
+    sent = json.loads(publisher.communicate()[0])['sent']
+    for process in (node, subscriber, counter):
+        process.terminate()
+    found = json.loads(counter.communicate(timeout=10)[0])
+    for process in (node, subscriber):
+        process.communicate(timeout=10)
+    ratio = shares['node_percent'] / shares['subscriber_percent']
+    return {**shares, 'ratio': ratio, 'sent': sent, **found, 'lost': sent - found['distinct']}
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--robot', default='fr3')
+    parser.add_argument('--rate', type=float, default=1000.0, help='joint states per second')
+    parser.add_argument('--seconds', type=float, default=10.0, help='length of the measurement')
+    parser.add_argument('--json', action='store_true', help='print JSON instead of a table')
+    parser.add_argument('--role', choices=ROLES, help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.role == 'publisher':
+        return publish(chosen.robot, chosen.rate, chosen.seconds)
+    if chosen.role:
+        return {'subscriber': subscribe, 'counter': count}[chosen.role]()
+    results = {
+        'robot': chosen.robot,
+        'rate': chosen.rate,
+        **forward_microseconds(chosen.robot),
+        **measure_node(chosen.robot, chosen.rate, chosen.seconds),
+    }
+    if chosen.json:
+        print(json.dumps(results, indent=2))
+        return
+    for name, value in results.items():
+        bar = f'   (bar: at most {BARS[name]:g})' if name in BARS else ''
+        print(f'{name:20} {value:10.2f}{bar}' if isinstance(value, float) else f'{name:20} {value:>10}{bar}')
+
+
+if __name__ == '__main__':
+    main()

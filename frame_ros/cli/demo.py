@@ -1,0 +1,175 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`frame-ros demo`: a simulated SO-101, a policy, live metrics, a bag per episode, and a report."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import sys
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from frame_ros.errors import BagError, SetupError
+from frame_ros.nodes.processes import demo_processes
+from frame_ros.nodes.settings import DemoSettings
+from frame_ros.nodes.supervisor import Supervisor, free_domain
+
+if TYPE_CHECKING:
+    from frame_ros.nodes.console import EpisodeResult
+
+LOOK_PERIOD = 0.25  # s
+LAST_SUMMARY = 5.0  # s to wait for the metrics of the last episode
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options; the defaults are those of the launch file."""
+    texts = {
+        name: setting.metadata['help']
+        for name, setting in DemoSettings.__dataclass_fields__.items()
+    }
+    default = DemoSettings()
+    parser.add_argument('--episodes', type=int, default=default.episodes, help=texts['episodes'])
+    parser.add_argument('--policy', default=default.policy, help=texts['policy'])
+    parser.add_argument('--checkpoint', default='', metavar='DIR', help=texts['checkpoint'])
+    parser.add_argument('--instruction', default=default.instruction, help=texts['instruction'])
+    parser.add_argument(
+        '--quality', default=default.qualities, metavar='Q[,Q...]', help=texts['qualities']
+    )
+    parser.add_argument('--seed', type=int, default=default.seed, help=texts['seed'])
+    parser.add_argument('--timeout', type=float, default=default.timeout, help=texts['timeout'])
+    parser.add_argument(
+        '--directory',
+        default='',
+        metavar='DIR',
+        help='folder of the run; default: runs/<date-time>',
+    )
+    parser.add_argument('--namespace', default='', help=texts['namespace'])
+    parser.add_argument('--rviz', action='store_true', help=texts['rviz'])
+    parser.add_argument('--no-record', action='store_true', help='no bags, no videos, no report')
+    parser.add_argument('--no-report', action='store_true', help='no report at the end')
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs the demo.
+
+    Returns:
+        0 after all episodes, 130 after Ctrl-C.
+
+    Raises:
+        SetupError: ROS 2 or our built messages are missing, or an option is wrong.
+        ProcessError: a node died; its name and last log lines are in the message.
+    """
+    require_ros()
+    directory = Path(args.directory or f'runs/{datetime.now():%Y-%m-%d-%H%M%S}')
+    settings = DemoSettings(
+        policy=args.policy,
+        checkpoint=args.checkpoint,
+        instruction=args.instruction,
+        qualities=args.quality,
+        episodes=args.episodes,
+        seed=args.seed,
+        timeout=args.timeout,
+        record=not args.no_record,
+        directory=str(directory),
+        rviz=args.rviz,
+        namespace=args.namespace,
+    )
+    try:
+        run_episodes(settings, directory)
+    except KeyboardInterrupt:
+        print('\nstopped; what was recorded is in', directory, file=sys.stderr)
+        return 130
+    if settings.record and not args.no_report:
+        write_demo_report(directory)
+    return 0
+
+
+def require_ros() -> None:
+    """Raises SetupError where the demo cannot run, and says what is missing."""
+    if importlib.util.find_spec('rclpy') is None:
+        raise SetupError(
+            'rclpy was not found: source a ROS 2 installation, or `make setup` and source env.bash'
+        )
+    if importlib.util.find_spec('frame_ros.msg') is None:
+        raise SetupError(
+            'the messages of frame_ros are not built: `make setup`, then source env.bash'
+        )
+
+
+def run_episodes(settings: DemoSettings, directory: Path) -> list[EpisodeResult]:
+    """Starts everything, shows it live until the session has ended, stops everything.
+
+    Raises:
+        ProcessError: a node died.
+    """
+    from frame_ros.cli.live_view import LiveView
+
+    view = LiveView(sys.stdout)
+    began = time.monotonic()
+    os.environ.setdefault('ROS_DOMAIN_ID', str(free_domain()))
+    with Supervisor(
+        demo_processes(settings), directory / 'logs', settings.namespace, console=view.line
+    ) as supervisor:
+        os.environ.update(supervisor.environment)
+        view.line(
+            f'starting the simulated SO-101 with the policy {settings.policy}; '
+            f'ROS_DOMAIN_ID={supervisor.domain_id}, logs in {supervisor.log_directory}'
+        )
+        results = _watch(supervisor, view, settings)
+    view.line(f'{len(results)} episodes in {time.monotonic() - began:.0f} s')
+    return results
+
+
+def _watch(supervisor: Supervisor, view: object, settings: DemoSettings) -> list[EpisodeResult]:
+    from frame_ros.nodes.console import close_console, open_console
+
+    console = open_console(supervisor.domain_id, settings.namespace)
+    results: list[EpisodeResult] = []
+
+    def look() -> None:
+        for result in console.look():
+            results.append(result)
+            view.result(result)
+
+    def show() -> None:
+        look()
+        view.snapshot(console.snapshot)
+
+    try:
+        supervisor.wait(LOOK_PERIOD, show)
+        deadline = time.monotonic() + LAST_SUMMARY
+        while len(results) < settings.episodes and time.monotonic() < deadline:
+            time.sleep(LOOK_PERIOD)
+            look()
+    finally:
+        close_console(console)
+    return results
+
+
+def write_demo_report(directory: Path) -> Path:
+    """Writes <directory>/report.html over the bags in the folder and says where it is.
+
+    Raises:
+        BagError: there are no bags.
+    """
+    from tqdm import tqdm
+
+    from frame_ros.episodes import read_episodes
+    from frame_ros.reports import write_report
+
+    episodes = list(
+        tqdm(read_episodes(directory), desc='reading the bags', unit='bag', leave=False)
+    )
+    if not episodes:
+        raise BagError(f'no bag was written to {directory}; see the logs in {directory / "logs"}')
+    path = directory / 'report.html'
+    write_report(episodes, path)
+    print(f'report: {path}  (open it in any browser: xdg-open {path})')
+    print(
+        f'bags:   {directory}  (ros2 bag info {directory}/<episode>, frame-ros report {directory})'
+    )
+    return path

@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""How a run looks in a terminal: one line that is renewed, and one line per finished episode."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import time
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from frame_ros.nodes.console import EpisodeResult, Snapshot
+
+COLOURS = {'SUCCESS': '32', 'FAILURE': '31', 'TIMEOUT': '33', 'STOPPED': '33', 'UNKNOWN': '33'}
+HEADER = (
+    'episode    outcome  quality     time     path  RMS jerk  nearest  collisions  latency     rate'
+)
+
+
+def number(value: float, unit: str, scale: float = 1.0, digits: int = 1) -> str:
+    """A value with its unit; a dash where it is not available."""
+    return f'{value * scale:.{digits}f} {unit}' if math.isfinite(value) else '-'
+
+
+def snapshot_line(snapshot: Snapshot) -> str:
+    """The headline metrics of this moment on one line."""
+    if not snapshot.episode_id:
+        return 'between episodes'
+    parts = (
+        f'{snapshot.episode_id} {number(snapshot.time, "s")}',
+        f'speed {number(snapshot.speed, "mm/s", 1e3, 0)}',
+        f'RMS jerk {number(snapshot.jerk, "m/s^3")}',
+        f'distance {number(snapshot.distance, "mm", 1e3, 0)}',
+        f'collisions {snapshot.collisions}',
+        f'latency {number(snapshot.latency, "ms", 1e3)}',
+        f'rate {number(snapshot.control_rate, "Hz")}',
+    )
+    return ' | '.join(parts)
+
+
+def result_line(number_of_episode: int, result: EpisodeResult) -> str:
+    """One finished episode, in the columns of HEADER."""
+    done = result.time_to_success if math.isfinite(result.time_to_success) else result.duration
+    return (
+        f'{number_of_episode:>7}    {result.outcome.name.lower():<7}  '
+        f'{result.attributes.get("quality", "-"):>7}  {number(done, "s"):>7}  '
+        f'{number(result.path, "m", 1, 2):>7}  {number(result.jerk, "m/s^3"):>8}  '
+        f'{number(result.distance, "mm", 1e3, 0):>7}  {result.collisions:>10}  '
+        f'{number(result.latency, "ms", 1e3):>7}  {number(result.control_rate, "Hz"):>7}'
+    )
+
+
+class LiveView:
+    """Writes to `stream`.
+
+    On a terminal the live line is renewed in place; elsewhere a line comes every `period` s.
+    """
+
+    def __init__(self, stream: TextIO, period: float = 5.0) -> None:
+        self._stream = stream
+        self._is_terminal = stream.isatty()
+        self._period = 0.5 if self._is_terminal else period
+        self._next = 0.0
+        self._live = ''
+        self._episodes = 0
+
+    def line(self, text: str) -> None:
+        """A line that stays."""
+        self._erase()
+        self._stream.write(text + '\n')
+        self._stream.flush()
+
+    def snapshot(self, snapshot: Snapshot) -> None:
+        """The live line, if it is time for it."""
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + self._period
+        if not self._is_terminal:
+            self.line(f'          {snapshot_line(snapshot)}')
+            return
+        self._erase()
+        self._live = snapshot_line(snapshot)[: shutil.get_terminal_size().columns - 1]
+        self._stream.write(self._live)
+        self._stream.flush()
+
+    def result(self, result: EpisodeResult) -> None:
+        """A finished episode; the first brings the header."""
+        if self._episodes == 0:
+            self.line(HEADER)
+        self._episodes += 1
+        text = result_line(self._episodes, result)
+        if self._is_terminal:
+            text = f'\x1b[{COLOURS[result.outcome.name]}m{text}\x1b[0m'
+        self.line(text)
+
+    def _erase(self) -> None:
+        if self._live:
+            self._stream.write('\r\x1b[2K')
+            self._live = ''

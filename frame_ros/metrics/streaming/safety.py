@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Streaming collision rate, obstacle proximity and risk factor (FRAME eq. 11-13)."""
+
+from __future__ import annotations
+
+from math import isinf, isnan
+
+from frame_ros.errors import ValueRangeError
+from frame_ros.metrics.definitions import NAN, RISK_FLOOR
+from frame_ros.metrics.streaming.samples import RunningMean
+
+
+class CollisionRate:
+    """CR so far: collisions per control step. Contacts and steps come in at their own rates.
+
+    `collisions`: rising edges of contact that is not expected. `in_collision`: the newest state.
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets everything; a contact in the first sample counts as a collision."""
+        self.collisions = 0
+        self.steps = 0
+        self.in_collision = False
+
+    def update(self, in_collision: bool, steps: int = 1) -> None:
+        """Takes one contact state and the control steps it stands for (0: between two steps)."""
+        if in_collision and not self.in_collision:
+            self.collisions += 1
+        self.in_collision = bool(in_collision)
+        self.steps += steps
+
+    def add_step(self) -> None:
+        """One control step has passed."""
+        self.steps += 1
+
+    @property
+    def value(self) -> float:
+        """Collisions per step; NaN before the first step."""
+        return self.collisions / self.steps if self.steps else NAN
+
+    def per(self, amount: float) -> float:
+        """Collisions per `amount` (s, or m); NaN if that is not positive."""
+        return self.collisions / amount if amount > 0.0 else NAN
+
+
+def _measured(distance: float) -> bool:
+    if isinf(distance):
+        raise ValueRangeError(f'distance is {distance} m; a finite one, or NaN if not measured')
+    return not isnan(distance)
+
+
+class ObstacleProximity:
+    """OP so far: least distance, m. NaN distances are left out. Batch: `obstacle_proximity`."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets everything."""
+        self.value = NAN
+
+    def update(self, distance: float) -> None:
+        """Takes one distance, m; NaN if not measured."""
+        if _measured(distance) and not distance >= self.value:
+            self.value = float(distance)
+
+
+class RiskFactor:
+    """RF so far: mean of 1 / distance, 1/m. NaN distances are left out. Batch: `risk_factor`."""
+
+    def __init__(self, floor: float = RISK_FLOOR) -> None:
+        if not floor > 0.0:
+            raise ValueRangeError(f'floor is {floor} m; a positive distance is expected')
+        self._floor = floor
+        self._mean = RunningMean()
+
+    def reset(self) -> None:
+        """Forgets everything."""
+        self._mean.reset()
+
+    def update(self, distance: float) -> None:
+        """Takes one distance, m; NaN if not measured."""
+        if _measured(distance):
+            self._mean.update(1.0 / max(distance, self._floor))
+
+    @property
+    def value(self) -> float:
+        """Mean of the reciprocal distances."""
+        return self._mean.value

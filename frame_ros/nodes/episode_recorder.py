@@ -1,0 +1,401 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The episode recorder: services that begin, mark and end episodes; one bag per episode."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import KeyValue
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message, serialize_message
+
+from frame_ros.episodes import conversion
+from frame_ros.episodes.bag_writer import BagWriter, TopicQos
+from frame_ros.episodes.data import EventType, Outcome
+from frame_ros.episodes.definitions import find_definition, parse_fields
+from frame_ros.episodes.layout import trace
+from frame_ros.errors import BagError, FrameRosError
+from frame_ros.msg import EpisodeEvent
+from frame_ros.nodes.recording_session import (
+    BagSession,
+    Limits,
+    MessageRing,
+    ReceivedMessage,
+    RecordedTopic,
+)
+from frame_ros.nodes.recording_topics import TopicFilter, TopicSubscriptions
+from frame_ros.nodes.spinning import run_node
+from frame_ros.srv import EndEpisode, MarkEpisode, StartEpisode
+
+EVENT_TYPE = 'frame_ros/msg/EpisodeEvent'
+DEFAULTS: dict[str, Any] = {
+    'autostart': True,
+    'enabled': True,
+    'directory': 'runs',
+    'prefix': 'episode',
+    'include': [''],
+    'exclude': ['/rosout', '/parameter_events', '.*/_.*', '.*/transition_event'],
+    'announce': 0.1,
+    'pre_roll': 1.0,
+    'pre_roll_bytes': 256 << 20,
+    'post_roll': 0.5,
+    'max_bytes': 0,
+    'min_free_bytes': 512 << 20,
+    'queue_bytes': 512 << 20,
+    'poll_period': 0.004,
+    'discovery_period': 0.5,
+    'video_topic': 'front/image_raw',
+}
+EVENTS_QOS = QoSProfile(
+    depth=50, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+
+
+class EpisodeRecorder(LifecycleNode):
+    """Offers start_episode, mark_episode and end_episode; publishes episode_events; writes bags
+    while active."""
+
+    def __init__(self) -> None:
+        super().__init__('episode_recorder')
+        for name, default in DEFAULTS.items():
+            self.declare_parameter(name, default)
+        self._events = self.create_publisher(EpisodeEvent, 'episode_events', EVENTS_QOS)
+        self.create_service(StartEpisode, 'start_episode', self._on_start)
+        self.create_service(MarkEpisode, 'mark_episode', self._on_mark)
+        self.create_service(EndEpisode, 'end_episode', self._on_end)
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._discovery: Any = None
+        self._recorded: TopicSubscriptions | None = None
+        self._session: BagSession | None = None
+        self._ring = MessageRing(0.0, 0)
+        self._event_topic = RecordedTopic(
+            self._events.topic_name,
+            find_definition(EVENT_TYPE),
+            [TopicQos(durability='transient_local', depth=50)],
+        )
+        self._own_events: set[tuple[str, int, int]] = set()
+        self._lost_before: dict[str, int] = {}
+        self._videos: list[subprocess.Popen[bytes]] = []
+        self._is_active = False
+        self._episode_id = ''
+        self._count = 0
+        if self._value('autostart'):
+            self.trigger_configure()
+            self.trigger_activate()
+
+    # -- lifecycle ---------------------------------------------------------------------
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Checks the parameters and the directory."""
+        try:
+            topics = TopicFilter(
+                self.get_namespace(), self._value('include'), self._value('exclude')
+            )
+            if self._value('enabled'):
+                Path(self._value('directory')).expanduser().mkdir(parents=True, exist_ok=True)
+        except (FrameRosError, OSError) as error:
+            self.get_logger().error(str(error))
+            return TransitionCallbackReturn.FAILURE
+        self._recorded = TopicSubscriptions(self, topics, [self._event_topic])
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Begins to listen."""
+        self._ring = MessageRing(self._value('pre_roll'), self._value('pre_roll_bytes'))
+        if self._value('enabled'):
+            self._discover()
+            self._discovery = self.create_timer(self._value('discovery_period'), self._discover)
+            self._stop.clear()
+            self._thread = threading.Thread(target=self._read, name='bag_reader', daemon=True)
+            self._thread.start()
+        self._is_active = True
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Ends a running episode as stopped, and listens no longer."""
+        self._deactivate()
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Forgets the topics."""
+        self._recorded = None
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Ends a running episode as stopped."""
+        self._deactivate()
+        return TransitionCallbackReturn.SUCCESS
+
+    def destroy_node(self) -> None:
+        """Ends a running episode as stopped; its bag is finished."""
+        self._deactivate()
+        super().destroy_node()
+
+    def _deactivate(self) -> None:
+        if self._episode_id:
+            self._finish(int(Outcome.STOPPED), 'the recorder was stopped', post_roll=0.0)
+        self._is_active = False
+        if self._discovery is not None:
+            self.destroy_timer(self._discovery)
+            self._discovery = None
+        if self._thread is not None:
+            self._stop.set()
+            self._thread.join()
+            self._thread = None
+        if self._recorded is not None:
+            self._recorded.destroy()
+
+    # -- listening ---------------------------------------------------------------------
+
+    def _discover(self) -> None:
+        if self._recorded is not None:
+            self._recorded.discover()
+        self._videos = [video for video in self._videos if video.poll() is None]
+
+    def _read(self) -> None:
+        """Runs in a plain thread: takes messages and passes them on until told to stop."""
+        clock = self.get_clock()
+        now = (lambda: clock.now().nanoseconds) if self._value('use_sim_time') else None
+        period = self._value('poll_period')
+        while not self._stop.is_set():
+            if not self._recorded.poll(self._accept, now):
+                self._stop.wait(period)
+
+    def _accept(self, message: ReceivedMessage) -> None:
+        if message.topic.name == self._event_topic.name and self._is_own(message.data):
+            return
+        with self._lock:
+            if self._session is not None:
+                self._session.put(message)
+            else:
+                self._ring.append(message)
+
+    def _is_own(self, data: bytes) -> bool:
+        """Whether an event is one that this node has published, and written, itself."""
+        event = deserialize_message(data, EpisodeEvent)
+        return (
+            event.episode_id,
+            event.type,
+            conversion.stamp_ns(event.header.stamp),
+        ) in self._own_events
+
+    # -- services ----------------------------------------------------------------------
+
+    def _on_start(
+        self, request: StartEpisode.Request, response: StartEpisode.Response
+    ) -> StartEpisode.Response:
+        problem = self._refusal(has_episode=False)
+        if problem:
+            response.message = problem
+            return response
+        now = self._now()
+        start = now + int(self._value('announce') * 1e9)
+        episode_id, folder = self._new_name()
+        facts = {pair.key: pair.value for pair in request.attributes}
+        facts = {**facts, **_package_facts(), 'namespace': self.get_namespace()}
+        event = self._event(EventType.START, start, episode_id, text=request.notes)
+        for name in conversion.EVENT_TEXT_FIELDS:
+            setattr(event, name, getattr(request, name))
+        event.attributes = [KeyValue(key=key, value=value) for key, value in facts.items()]
+        if self._value('enabled'):
+            texts = {name: getattr(request, name) for name in conversion.EVENT_TEXT_FIELDS}
+            texts = {'episode_id': episode_id, **texts, 'notes': request.notes, 'start': str(start)}
+            try:
+                self._open(folder, {**facts, **texts}, now)
+            except BagError as error:
+                response.message = str(error)
+                return response
+            response.bag = str(folder)
+        self._episode_id = episode_id
+        self._publish(event)
+        self.get_logger().info(f'episode {episode_id} begins')
+        response.success, response.episode_id, response.start = True, episode_id, _time(start)
+        return response
+
+    def _on_mark(
+        self, request: MarkEpisode.Request, response: MarkEpisode.Response
+    ) -> MarkEpisode.Response:
+        allowed = [kind for kind in EventType if kind not in (EventType.START, EventType.END)]
+        problem = self._refusal(has_episode=True)
+        if not problem and request.type not in allowed:
+            names = ', '.join(f'{kind.name}={kind.value}' for kind in allowed)
+            problem = f'type {request.type} is not one of {names}'
+        if problem:
+            response.message = problem
+            return response
+        stamp = conversion.stamp_ns(request.stamp) or self._now()
+        kind = EventType(request.type)
+        event = self._event(kind, stamp, self._episode_id, source='operator', text=request.text)
+        event.operation = request.operation
+        self._publish(event)
+        response.success = True
+        return response
+
+    def _on_end(
+        self, request: EndEpisode.Request, response: EndEpisode.Response
+    ) -> EndEpisode.Response:
+        problem = self._refusal(has_episode=True)
+        if not problem and request.outcome not in list(Outcome):
+            names = ', '.join(f'{outcome.name}={outcome.value}' for outcome in Outcome)
+            problem = f'outcome {request.outcome} is not one of {names}'
+        if problem:
+            response.message = problem
+            return response
+        response.episode_id = self._episode_id
+        try:
+            bag = self._finish(request.outcome, request.notes, self._value('post_roll'))
+        except BagError as error:
+            response.message = str(error)
+            return response
+        response.success, response.bag = True, str(bag or '')
+        return response
+
+    def _refusal(self, has_episode: bool) -> str:
+        if not self._is_active:
+            return 'the recorder is not active; configure and activate it first'
+        if has_episode and not self._episode_id:
+            return 'no episode is running; start one first'
+        if not has_episode and self._episode_id:
+            return f'episode {self._episode_id} is running; end it first'
+        return ''
+
+    # -- bags --------------------------------------------------------------------------
+
+    def _open(self, folder: Path, metadata: dict[str, str], now: int) -> None:
+        limits = Limits(
+            self._value('queue_bytes'), self._value('max_bytes'), self._value('min_free_bytes')
+        )
+        session = BagSession(BagWriter(folder, metadata), limits)
+        self._lost_before = self._recorded.lost()
+        with self._lock:
+            recent = self._ring.take(now)
+            begin = recent[0].received if recent else now
+            for topic in self._recorded.topics:
+                # Said once, for all to come: every bag begins with it.
+                for message in tuple(topic.latched or ()):
+                    if message not in recent:
+                        session.put(message._replace(received=begin))
+            for message in recent:
+                session.put(message)
+            self._session = session
+
+    def _finish(self, outcome: int, notes: str, post_roll: float) -> Path | None:
+        """Announces END, waits for it, closes the bag; returns its folder, None if recording is
+        off."""
+        end = self._now() + int(self._value('announce') * 1e9)
+        event = self._event(EventType.END, end, self._episode_id, text=notes)
+        event.outcome = outcome
+        self._publish(event)
+        self._wait_until(end + int(post_roll * 1e9))
+        with self._lock:
+            session, self._session = self._session, None
+        episode_id, self._episode_id = self._episode_id, ''
+        self.get_logger().info(f'episode {episode_id} ends: {Outcome(outcome).name}')
+        if session is None:
+            return None
+        lost = self._recorded.lost()
+        lost = {name: n - self._lost_before.get(name, 0) for name, n in lost.items()}
+        lost = {name: n for name, n in lost.items() if n}
+        facts = {'outcome': Outcome(outcome).name, 'end': str(end), 'end_notes': notes}
+        bag = session.finish(
+            facts, lost=lost, skipped=dict(self._recorded.skipped), outcome=int(outcome)
+        )
+        if session.dropped or lost:
+            self.get_logger().warning(f'{bag}: dropped {dict(session.dropped)}, lost {lost}')
+        self._make_video(bag)
+        return bag
+
+    def _make_video(self, bag: Path) -> None:
+        topic = self._value('video_topic')
+        if not topic:
+            return
+        command = [sys.executable, '-m', 'frame_ros.episodes.video', str(bag), '--topic', topic]
+        if not topic.startswith('/'):
+            command[-1] = self.get_namespace().rstrip('/') + '/' + topic
+        quiet = subprocess.DEVNULL
+        self._videos.append(
+            subprocess.Popen(
+                [*command, '--if-recorded', '--nice', '10'], stdout=quiet, start_new_session=True
+            )
+        )
+
+    # -- events ------------------------------------------------------------------------
+
+    def _event(
+        self, kind: EventType, stamp: int, episode_id: str, source: str = 'recorder', text: str = ''
+    ) -> EpisodeEvent:
+        event = EpisodeEvent(type=int(kind), episode_id=episode_id, source=source, text=text)
+        event.header.stamp = _time(stamp)
+        return event
+
+    def _publish(self, event: EpisodeEvent) -> None:
+        """Publishes an event and writes it to the bag itself: a bag always has its own START and
+        END."""
+        stamp = conversion.stamp_ns(event.header.stamp)
+        self._own_events.add((event.episode_id, event.type, stamp))
+        now = self._now()
+        self._events.publish(event)
+        data = serialize_message(event)
+        types = parse_fields(EVENT_TYPE, self._event_topic.definition.text)
+        # rclpy hands out up to 7 bytes behind the message; strict readers refuse them.
+        data = data[: trace(types, EVENT_TYPE, np.frombuffer(data, np.uint8)).size]
+        with self._lock:
+            if self._session is not None:
+                self._session.put(ReceivedMessage(self._event_topic, now, now, data))
+
+    # -- small things ------------------------------------------------------------------
+
+    def _value(self, name: str) -> Any:
+        return self.get_parameter(name).value
+
+    def _now(self) -> int:
+        return self.get_clock().now().nanoseconds
+
+    def _wait_until(self, stamp: int) -> None:
+        """Waits for a time of the node's clock; a simulated one that stands still is not waited
+        for long."""
+        give_up = time.monotonic() + 2.0 + max(0, stamp - self._now()) / 1e9
+        while self._now() < stamp and time.monotonic() < give_up:
+            time.sleep(0.005)
+
+    def _new_name(self) -> tuple[str, Path]:
+        parts = [part for part in self.get_namespace().split('/') if part]
+        parts += [self._value('prefix'), time.strftime('%Y%m%d_%H%M%S')]
+        directory = Path(self._value('directory')).expanduser()
+        while True:
+            name = '_'.join([*parts, f'{self._count:03d}'])
+            self._count += 1
+            if not any(directory.glob(f'{name}*')):
+                return name, directory / name
+
+
+def _time(stamp: int) -> Time:
+    return Time(sec=stamp // conversion.NANOSECONDS, nanosec=stamp % conversion.NANOSECONDS)
+
+
+def _package_facts() -> dict[str, str]:
+    try:
+        return {'frame_ros_version': version('frame_ros')}
+    except PackageNotFoundError:
+        return {'frame_ros_version': 'unknown'}
+
+
+def main() -> None:
+    """Runs the node."""
+    sys.exit(run_node(EpisodeRecorder))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,302 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The kinematics node: joint_states -> ee_pose at every message; ee_twist, path and tf more slowly."""
+
+import sys
+import threading
+import time
+from collections import deque
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped, TwistStamped
+from nav_msgs.msg import Path
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState
+
+from frame_ros.episodes.stamps import SECOND, StampGuard, Verdict
+from frame_ros.errors import SetupError
+from frame_ros.nodes.link_transforms import LinkTransforms
+from frame_ros.nodes.polled import PolledSubscription
+from frame_ros.nodes.spinning import run_node
+from frame_ros.robots import AssembledState, JointStateAssembler, load_robot
+from frame_ros.robots.motion import twist_between
+
+DEFAULTS = {
+    'robot': 'so101',
+    'robot_description': '',
+    'tip': '',
+    'side_rate': 50.0,
+    'path_rate': 2.0,
+    'path_length': 1000,
+    'path_spacing': 0.002,
+    'publish_tf': False,
+    'reliability': 'reliable',
+    'queue_depth': 200,
+    'poll_period': 0.004,
+}
+WARNING_PERIOD = 5.0  # s between two warnings of one kind
+SERVICE_PERIOD = 0.1  # s between two looks at the node's services (parameters)
+IDLE_AFTER = 0.2  # s without a message, after which the node waits instead of polling
+
+
+class RateLimit:
+    """Lets stamps through at most at a rate; a stream of just that rate passes whole, jitter and all."""
+
+    def __init__(self, rate: float) -> None:
+        """`rate` in Hz; 0 lets nothing through."""
+        self._period = int(SECOND / rate) if rate > 0 else 0
+        self._next = 0
+
+    def is_due(self, stamp: int) -> bool:
+        """Whether to act at this stamp (ns)."""
+        if not self._period or stamp < self._next:
+            return False
+        self._next = max(self._next + self._period, stamp + self._period // 2)
+        return True
+
+    def reset(self) -> None:
+        """Start anew: the clock was set back."""
+        self._next = 0
+
+
+class Trace:
+    """The newest poses of the tip, each at least `spacing` m from the one before, as a nav_msgs/Path."""
+
+    def __init__(self, length: int, spacing: float) -> None:
+        self._poses: deque[PoseStamped] = deque(maxlen=length)
+        self._spacing = spacing
+        self._last = np.full(3, np.inf)
+        self.is_new = False
+
+    def add(self, header: Any, position: np.ndarray, quaternion: list[float]) -> None:
+        """Keep this pose if it is far enough from the last one kept."""
+        if np.linalg.norm(position - self._last) < self._spacing:
+            return
+        self._last = position
+        pose = PoseStamped()
+        pose.header.stamp, pose.header.frame_id = header.stamp, header.frame_id
+        fill_pose(pose, position, quaternion)
+        self._poses.append(pose)
+        self.is_new = True
+
+    def message(self) -> Path:
+        """All poses kept, under the header of the newest."""
+        self.is_new = False
+        return Path(header=self._poses[-1].header, poses=list(self._poses))
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._poses.clear()
+        self._last = np.full(3, np.inf)
+        self.is_new = False
+
+
+def fill_pose(message: PoseStamped, position: np.ndarray, quaternion: list[float]) -> None:
+    """Write position (3,) and quaternion xyzw into a message that exists."""
+    place, turn = message.pose.position, message.pose.orientation
+    place.x, place.y, place.z = position.tolist()
+    turn.x, turn.y, turn.z, turn.w = quaternion
+
+
+class Kinematics(Node):
+    """Where the tip is and how fast it moves, in the frame of the robot's base link.
+
+    Joint states may come in any order, with joints too many, or several messages for the parts of the arm. A
+    message whose stamp is zero, repeated or earlier is not published from; all that is dropped is counted.
+    """
+
+    def __init__(self) -> None:
+        """Raises FrameRosError for a robot, tip or parameter that cannot be used."""
+        super().__init__('kinematics')
+        chosen = {name: self.declare_parameter(name, default).value for name, default in DEFAULTS.items()}
+        check_parameters(chosen)
+        self.poll_period: float = chosen['poll_period']
+        self.robot = load_robot(chosen['robot_description'] or chosen['robot'], chosen['tip'] or None)
+        self._assembler = JointStateAssembler(self.robot.joint_names)
+        self._stamps = StampGuard()
+        self._pose_publisher = self.create_publisher(PoseStamped, 'ee_pose', 50)
+        self._twist_publisher = self.create_publisher(TwistStamped, 'ee_twist', 50)
+        self._path_publisher = self.create_publisher(Path, 'path', 1)
+        self._transforms = LinkTransforms(self, self.robot) if chosen['publish_tf'] else None
+        self._side_limit = RateLimit(chosen['side_rate'])
+        self._path_limit = RateLimit(chosen['path_rate'])
+        self._tf_limit = RateLimit(chosen['side_rate'])
+        self._trace = Trace(chosen['path_length'], chosen['path_spacing'])
+        self._pose, self._twist = PoseStamped(), TwistStamped()
+        self._pose.header.frame_id = self._twist.header.frame_id = self.robot.base_link
+        self._before: tuple[int, np.ndarray, list[float]] | None = None
+        self._warned: dict[str, float] = {}
+        self.published = 0
+        qos = QoSProfile(depth=chosen['queue_depth'], reliability=ReliabilityPolicy[chosen['reliability'].upper()])
+        self.joint_states = PolledSubscription(self, JointState, 'joint_states', qos)
+        self.get_logger().info(f'{self.robot.name}: {self.robot.base_link} to {self.robot.tip_link}')
+
+    def poll(self) -> int:
+        """Handle what has arrived; how many messages that was."""
+        taken = self.joint_states.take(100)
+        for message, _ in taken:
+            self.on_joint_state(message)
+        return len(taken)
+
+    def on_joint_state(self, message: JointState) -> None:
+        """Publish the pose of one message, and what is due beside it."""
+        stamp_message = message.header.stamp
+        stamp = stamp_message.sec * SECOND + stamp_message.nanosec
+        counts = self._assembler.counts
+        accepted = counts.accepted
+        state = self._assembler.update(message.name, message.position, message.velocity)
+        if self._transforms is not None:
+            self._publish_transforms(message, stamp)
+        if counts.accepted == accepted:
+            self._warn('joint state', f'dropped: {self._assembler.problem}')
+            return
+        if not self._is_next(stamp) or state is None:
+            return
+        position, quaternion = self.robot.forward(state.positions)
+        turn = quaternion.tolist()
+        pose = self._pose
+        pose.header.stamp = stamp_message
+        fill_pose(pose, position, turn)
+        self._pose_publisher.publish(pose)
+        self.published += 1
+        if self._side_limit.is_due(stamp):
+            self._publish_beside(stamp, state, position, turn)
+
+    def _is_next(self, stamp: int) -> bool:
+        """Whether the stamp may be published from; where not, it is counted and said."""
+        verdict = self._stamps.check(stamp)
+        if verdict is Verdict.USE:
+            return True
+        if verdict is Verdict.RESET:
+            self._restart()
+            return True
+        if stamp <= 0:
+            self._warn('stamp', 'dropped: a joint state without a stamp; header.stamp must be the time of measurement')
+        else:
+            last = self._stamps.last or 0
+            self._warn('stamp', f'dropped: a joint state stamped {(stamp - last) / SECOND:+.6f} s after the one before it')
+        return False
+
+    def _restart(self) -> None:
+        """The clock was set anew: what came before is of another time."""
+        self._warn('clock', 'the stamps of the joint states jumped to another time and go on from there')
+        self._before = None
+        self._trace.clear()
+        for limit in (self._side_limit, self._path_limit, self._tf_limit):
+            limit.reset()
+
+    def _publish_beside(
+        self, stamp: int, state: AssembledState, position: np.ndarray, quaternion: list[float]
+    ) -> None:
+        """The twist, and the path when it is due."""
+        header = self._pose.header
+        twist = self._velocity(stamp, state, position, quaternion)
+        self._before = (stamp, position, quaternion)
+        if twist is not None:
+            message = self._twist
+            message.header.stamp = header.stamp
+            linear, angular = message.twist.linear, message.twist.angular
+            linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = twist.tolist()
+            self._twist_publisher.publish(message)
+        self._trace.add(header, position, quaternion)
+        if self._trace.is_new and self._path_limit.is_due(stamp):
+            self._path_publisher.publish(self._trace.message())
+
+    def _velocity(
+        self, stamp: int, state: AssembledState, position: np.ndarray, quaternion: list[float]
+    ) -> np.ndarray | None:
+        """From the joint velocities; without them, the mean since the last call; None at the first."""
+        if state.velocities is not None:
+            return self.robot.jacobian(state.positions) @ state.velocities
+        if self._before is None:
+            return None
+        before, *pose = self._before
+        return twist_between(*pose, position, quaternion, (stamp - before) / SECOND)
+
+    def _publish_transforms(self, message: JointState, stamp: int) -> None:
+        assert self._transforms is not None
+        self._transforms.observe(message.name, message.position)
+        if stamp > 0 and self._tf_limit.is_due(stamp):
+            self._transforms.publish(message.header.stamp)
+
+    def _warn(self, kind: str, text: str) -> None:
+        """Log a warning, at most one of a kind in WARNING_PERIOD."""
+        now = time.monotonic()
+        if text and now - self._warned.get(kind, -WARNING_PERIOD) >= WARNING_PERIOD:
+            self._warned[kind] = now
+            self.get_logger().warning(text)
+
+    def warn_of_silence(self, is_silent: bool) -> None:
+        """Say why nothing may be arriving, or which joints have not been seen yet."""
+        if is_silent:
+            self._warn('silence', self.joint_states.silence())
+        elif self._assembler.counts.incomplete and self._assembler.missing:
+            self._warn('missing', f'no joint state has had {", ".join(self._assembler.missing)} yet')
+
+    def report(self) -> str:
+        """What was taken, published and dropped so far, in one line."""
+        counts, stamps = self._assembler.counts, self._stamps.counts
+        dropped = {
+            'incomplete': counts.incomplete,
+            'unknown_joints_only': counts.unknown_only,
+            'wrong_length': counts.wrong_length,
+            'non_finite': counts.non_finite,
+            'non_finite_velocity': counts.non_finite_velocity,
+            **{f'stamp_{name}': count for name, count in stamps.items()},
+        }
+        total = counts.accepted + counts.rejected
+        return f'joint states {total}, poses {self.published}, ' + ', '.join(f'{k} {v}' for k, v in dropped.items())
+
+    def destroy_node(self) -> None:
+        """Log the counts, then close."""
+        self.get_logger().info(self.report())
+        self.joint_states.destroy()
+        super().destroy_node()
+
+
+def check_parameters(chosen: dict[str, Any]) -> None:
+    """Raises SetupError for a value that cannot be used."""
+    for name in ('side_rate', 'path_rate'):
+        if not 0.0 <= chosen[name] <= 50.0:
+            raise SetupError(f'{name} must be 0 (off) to 50 Hz, not {chosen[name]}')
+    if not 0.0 < chosen['poll_period'] <= 0.1:
+        raise SetupError(f'poll_period must be above 0 and at most 0.1 s, not {chosen["poll_period"]}')
+    for name in ('path_length', 'queue_depth'):
+        if chosen[name] < 1:
+            raise SetupError(f'{name} must be at least 1, not {chosen[name]}')
+    if not chosen['path_spacing'] >= 0.0:
+        raise SetupError(f'path_spacing must be 0 m or more, not {chosen["path_spacing"]}')
+    if chosen['reliability'] not in ('reliable', 'best_effort'):
+        raise SetupError(f"reliability must be 'reliable' or 'best_effort', not {chosen['reliability']!r}")
+
+
+def poll_until_stopped(node: Kinematics, stop: threading.Event) -> None:
+    """The node's loop: take joint states often, look at services seldom."""
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    heard = look = time.monotonic()
+    while not stop.is_set():
+        now = time.monotonic()
+        if node.poll():
+            heard = now
+        if now - look >= SERVICE_PERIOD:
+            look = now
+            executor.spin_once(timeout_sec=0.0)
+            node.warn_of_silence(now - heard > WARNING_PERIOD)
+        if now - heard > IDLE_AFTER:
+            node.joint_states.wait(0.05)
+        else:
+            time.sleep(node.poll_period)
+    executor.shutdown()
+
+
+def main() -> None:
+    """Run the node."""
+    sys.exit(run_node(Kinematics, spin=poll_until_stopped))
+
+
+if __name__ == '__main__':
+    main()

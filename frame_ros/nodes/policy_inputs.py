@@ -1,0 +1,145 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The policy node's subscriptions: only what the policy needs, converted only when it infers."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped
+from numpy.typing import NDArray
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, QoSReliabilityPolicy
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import Image, JointState
+
+from frame_ros.errors import PolicyError, SetupError
+from frame_ros.policies.observation_buffer import JOINTS, ObservationBuffer
+from frame_ros.robots import JointStateAssembler
+
+# Best effort matches publishers of both kinds; of a policy's inputs only the newest counts.
+SENSOR_QOS = QoSProfile(depth=5, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+NEWEST_QOS = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+
+# Encoding -> channels, and which of them are red, green and blue.
+ENCODINGS = {
+    'rgb8': (3, (0, 1, 2)),
+    'bgr8': (3, (2, 1, 0)),
+    'rgba8': (4, (0, 1, 2)),
+    'bgra8': (4, (2, 1, 0)),
+    'mono8': (1, (0, 0, 0)),
+}
+
+
+class PolicyInputs:
+    """Fills an ObservationBuffer from topics until `close`.
+
+    cameras: camera -> topic. poses: pose -> topic. report: gets errors in words.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        buffer: ObservationBuffer,
+        cameras: Mapping[str, str],
+        poses: Mapping[str, str],
+        joint_names: tuple[str, ...],
+        report: Callable[[str], None],
+    ) -> None:
+        self._node, self._buffer, self._report = node, buffer, report
+        self._assembler = JointStateAssembler(joint_names)
+        self._subscriptions = [node.create_subscription(JointState, 'joint_states', self._on_joints, SENSOR_QOS)]
+        for name, topic in cameras.items():
+            callback = partial(self._on_image, name)
+            self._subscriptions.append(node.create_subscription(Image, topic, callback, NEWEST_QOS, raw=True))
+        for name, topic in poses.items():
+            callback = partial(self._on_pose, name)
+            self._subscriptions.append(node.create_subscription(PoseStamped, topic, callback, NEWEST_QOS))
+
+    def close(self) -> None:
+        """Ends the subscriptions."""
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+        self._subscriptions.clear()
+
+    def _on_joints(self, message: JointState) -> None:
+        state = self._assembler.update(message.name, message.position)
+        if state is not None:
+            self._buffer.put(JOINTS, stamp_of(message.header), lambda: state.positions)
+        elif problem := self._assembler.problem:
+            self._report(f'joint_states: {problem}')
+
+    def _on_image(self, name: str, serialised: bytes) -> None:
+        self._buffer.put(name, stamp_of_serialised(serialised), partial(decode_image, name, serialised))
+
+    def _on_pose(self, name: str, message: PoseStamped) -> None:
+        self._buffer.put(name, stamp_of(message.header), partial(pose_array, message))
+
+
+def stamp_of(header: object) -> int:
+    """The stamp of a std_msgs/Header in ns."""
+    stamp = header.stamp  # type: ignore[attr-defined]
+    return stamp.sec * 10**9 + stamp.nanosec
+
+
+def stamp_of_serialised(serialised: bytes) -> int:
+    """The stamp (ns) of a serialised message that begins with a std_msgs/Header; 4 bytes tell the byte order."""
+    seconds, nanoseconds = struct.unpack_from('<iI' if serialised[1] & 1 else '>iI', serialised, 4)
+    return seconds * 10**9 + nanoseconds
+
+
+def pose_array(message: PoseStamped) -> NDArray[np.float64]:
+    """(7,) position and quaternion xyzw."""
+    position, orientation = message.pose.position, message.pose.orientation
+    return np.array(
+        (position.x, position.y, position.z, orientation.x, orientation.y, orientation.z, orientation.w)
+    )
+
+
+def decode_image(name: str, serialised: bytes) -> NDArray[np.uint8]:
+    """A serialised sensor_msgs/Image as (H, W, 3) uint8 RGB.
+
+    Raises:
+        PolicyError: the encoding is not one of ENCODINGS, or the data do not fit the size.
+    """
+    message = deserialize_message(serialised, Image)
+    if message.encoding not in ENCODINGS:
+        raise PolicyError(f'camera {name} has encoding {message.encoding!r}; known: {", ".join(ENCODINGS)}')
+    channels, order = ENCODINGS[message.encoding]
+    height, width, step = message.height, message.width, message.step
+    if not height * width or step < width * channels or len(message.data) != height * step:
+        raise PolicyError(
+            f'camera {name} gives {len(message.data)} bytes; an image of {width}x{height} {message.encoding} '
+            f'with a step of {step} has {height * step}, and its step is at least {width * channels}'
+        )
+    rows = np.frombuffer(message.data, np.uint8).reshape(height, step)
+    pixels = rows[:, : width * channels].reshape(height, width, channels)
+    return pixels if order == (0, 1, 2) and channels == 3 else pixels[:, :, order]
+
+
+def camera_topics(needed: tuple[str, ...], available: tuple[str, ...]) -> dict[str, str]:
+    """Camera -> topic for the cameras that a policy needs.
+
+    Raises:
+        SetupError: one is not available.
+    """
+    if missing := [name for name in needed if name not in available]:
+        raise SetupError(
+            f'the policy needs cameras {list(needed)}, but the parameter cameras has {list(available)}: '
+            f'{missing} must be added, or mapped by camera_names'
+        )
+    return {name: f'{name}/image_raw' for name in needed}
+
+
+def pose_topics(needed: tuple[str, ...], available: Mapping[str, str]) -> dict[str, str]:
+    """Pose -> topic for the poses that a policy needs.
+
+    Raises:
+        SetupError: one is not available.
+    """
+    if missing := [name for name in needed if name not in available]:
+        raise SetupError(f'the policy needs the poses {missing}; add them to pose_topics as name=topic')
+    return {name: available[name] for name in needed}

@@ -1,0 +1,212 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which topics are recorded, and one polled raw subscription to each."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+
+from frame_ros.episodes.bag_writer import TopicQos
+from frame_ros.episodes.definitions import find_definition
+from frame_ros.errors import BagError, SetupError
+from frame_ros.nodes.polled import PolledSubscription
+from frame_ros.nodes.recording_session import ReceivedMessage, RecordedTopic
+
+# What all robots of a system share, beside the topics of the recorder's own namespace.
+SHARED_TOPICS = ('/tf', '/tf_static', '/clock')
+# Depth of the subscriptions: what may wait between two polls, and while the interpreter is busy
+# elsewhere.
+LARGE_TYPES = (
+    'sensor_msgs/msg/Image',
+    'sensor_msgs/msg/CompressedImage',
+    'sensor_msgs/msg/PointCloud2',
+)
+LARGE_DEPTH, DEPTH, LATCHED_DEPTH = 30, 1000, 50
+
+
+class TopicFilter:
+    """Names of topics by regular expressions, each matched against the whole absolute or relative name.
+
+    Args:
+        namespace: the recorder's. include: empty: everything in the namespace, and what all robots share.
+
+    Raises:
+        SetupError: a pattern is no regular expression.
+    """
+
+    def __init__(self, namespace: str, include: Sequence[str], exclude: Sequence[str]) -> None:
+        self._prefix = namespace.rstrip('/') + '/'
+        self._include = [_compiled(pattern) for pattern in include if pattern]
+        self._exclude = [_compiled(pattern) for pattern in exclude if pattern]
+
+    def is_wanted(self, topic: str) -> bool:
+        """Whether a topic, given by its absolute name, is to be recorded."""
+        if self._matches(self._exclude, topic):
+            return False
+        if self._include:
+            return self._matches(self._include, topic)
+        return topic.startswith(self._prefix) or topic in SHARED_TOPICS
+
+    def _matches(self, patterns: Iterable[re.Pattern[str]], topic: str) -> bool:
+        names = [topic]
+        if topic.startswith(self._prefix):
+            names.append(topic[len(self._prefix) :])
+        return any(pattern.fullmatch(name) for pattern in patterns for name in names)
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise SetupError(f'{pattern!r} is not a regular expression: {error}') from error
+
+
+@dataclass
+class _Source:
+    """A topic and its subscription. last, lost: publication numbers seen, where there is one
+    publisher."""
+
+    topic: RecordedTopic
+    subscription: PolledSubscription
+    is_reliable: bool
+    is_latched: bool
+    publishers: int
+    last: int = 0
+    lost: int = 0
+
+
+class TopicSubscriptions:
+    """Subscriptions to all wanted topics. `discover` runs in the executor's thread, `poll` in another one.
+
+    skipped: topic -> why it is not recorded. lost: topic -> messages that the middleware lost on the way.
+    """
+
+    def __init__(
+        self, node: Node, topic_filter: TopicFilter, always: Sequence[RecordedTopic] = ()
+    ) -> None:
+        self._node, self._filter = node, topic_filter
+        self._always = {topic.name: topic for topic in always}
+        self._sources: dict[str, _Source] = {}
+        self._retired: list[_Source] = []
+        self.skipped: dict[str, str] = {}
+
+    @property
+    def topics(self) -> list[RecordedTopic]:
+        """What is recorded now."""
+        return [source.topic for source in self._sources.values()]
+
+    def lost(self) -> dict[str, int]:
+        """Returns topic -> messages lost so far, by gaps in the publication numbers."""
+        return {name: source.lost for name, source in self._sources.items() if source.lost}
+
+    def discover(self) -> None:
+        """Subscribes to topics that are new, anew to those whose publishers' quality of service
+        has changed."""
+        for name, types in self._node.get_topic_names_and_types():
+            if name in self.skipped or not (name in self._always or self._filter.is_wanted(name)):
+                continue
+            publishers = self._node.get_publishers_info_by_topic(name)
+            if not publishers:
+                continue
+            if len(types) > 1:
+                self._skip(name, f'it is published with several types: {", ".join(types)}')
+                continue
+            self._subscribe_if_needed(name, types[0], [info.qos_profile for info in publishers])
+
+    def poll(
+        self, accept: Callable[[ReceivedMessage], None], now: Callable[[], int] | None
+    ) -> bool:
+        """Takes what has arrived, topic by topic; returns whether there was anything.
+
+        now: the clock that stamps the messages, ns; None: the time at which the middleware received them.
+        """
+        while self._retired:
+            self._retired.pop().subscription.destroy()
+        has_taken = False
+        for source in tuple(self._sources.values()):
+            for data, info in source.subscription.take(100):
+                has_taken = True
+                received = now() if now else info['received_timestamp']
+                self._count_lost(source, info.get('publication_sequence_number') or 0)
+                message = ReceivedMessage(source.topic, received, info['source_timestamp'], data)
+                if source.topic.latched is not None:
+                    source.topic.latched.append(message)
+                accept(message)
+        return has_taken
+
+    def destroy(self) -> None:
+        """Ends all subscriptions. Nobody may be in `poll`."""
+        for source in [*self._sources.values(), *self._retired]:
+            source.subscription.destroy()
+        self._sources, self._retired = {}, []
+
+    def _subscribe_if_needed(self, name: str, message_type: str, offered: list[QoSProfile]) -> None:
+        is_reliable = all(qos.reliability == ReliabilityPolicy.RELIABLE for qos in offered)
+        is_latched = all(qos.durability == DurabilityPolicy.TRANSIENT_LOCAL for qos in offered)
+        known = self._sources.get(name)
+        if known is not None:
+            known.publishers = len(offered)
+            if known.is_reliable <= is_reliable and known.is_latched <= is_latched:
+                return
+        try:
+            message_class = _message_class(message_type)
+            definition = find_definition(message_type)
+        except BagError as error:
+            self._skip(name, str(error))
+            return
+        topic = known.topic if known else self._always.get(name) or RecordedTopic(name, definition)
+        topic.qos = [_bag_qos(qos) for qos in offered]
+        if is_latched and name not in self._always:
+            topic.latched = deque(maxlen=LATCHED_DEPTH)
+        qos = QoSProfile(
+            history=HistoryPolicy.KEEP_LAST,
+            depth=LARGE_DEPTH if message_type in LARGE_TYPES else DEPTH,
+            reliability=ReliabilityPolicy.RELIABLE
+            if is_reliable
+            else ReliabilityPolicy.BEST_EFFORT,
+            durability=DurabilityPolicy.TRANSIENT_LOCAL
+            if is_latched
+            else DurabilityPolicy.VOLATILE,
+        )
+        subscription = PolledSubscription(self._node, message_class, name, qos, raw=True)
+        if known is not None:
+            self._retired.append(known)
+        self._sources[name] = _Source(topic, subscription, is_reliable, is_latched, len(offered))
+
+    def _skip(self, name: str, reason: str) -> None:
+        self.skipped[name] = reason
+        self._node.get_logger().warning(f'{name} is not recorded: {reason}')
+
+    @staticmethod
+    def _count_lost(source: _Source, number: int) -> None:
+        if source.publishers == 1 and source.last and number > source.last + 1:
+            source.lost += number - source.last - 1
+        source.last = number
+
+
+def _message_class(message_type: str) -> Any:
+    package, kind, name = message_type.split('/')
+    try:
+        return getattr(importlib.import_module(f'{package}.{kind}'), name)
+    except (ImportError, AttributeError) as error:
+        raise BagError(
+            f'{message_type} is not installed here; source the workspace that has it'
+        ) from error
+
+
+def _bag_qos(qos: QoSProfile) -> TopicQos:
+    is_reliable = qos.reliability == ReliabilityPolicy.RELIABLE
+    is_latched = qos.durability == DurabilityPolicy.TRANSIENT_LOCAL
+    return TopicQos(
+        reliability='reliable' if is_reliable else 'best_effort',
+        durability='transient_local' if is_latched else 'volatile',
+        depth=qos.depth or 10,
+    )

@@ -1,0 +1,154 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the simulator publishes, as messages; stamps in ns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Point, PoseStamped, TransformStamped, Vector3, WrenchStamped
+from numpy.typing import NDArray
+from sensor_msgs.msg import CameraInfo, Image, JointState
+from std_msgs.msg import Header
+
+from frame_ros.msg import ContactState, Proximity
+from frame_ros.scenes import Contact, Intrinsics, JointReadings, LeastDistance
+
+BASE_FRAME, WRENCH_FRAME = 'base_link', 'gripper_link'
+SECOND = 1_000_000_000
+
+
+def time_message(stamp: int) -> Time:
+    """A stamp in ns as a Time."""
+    return Time(sec=stamp // SECOND, nanosec=stamp % SECOND)
+
+
+def header_message(stamp: int, frame: str = '') -> Header:
+    """A header."""
+    return Header(stamp=time_message(stamp), frame_id=frame)
+
+
+def optical_frame(camera: str) -> str:
+    """The frame of a camera's images: x right, y down, z forward (REP-103)."""
+    return f'{camera}_camera_optical_frame'
+
+
+def joint_state_message(stamp: int, names: Sequence[str], joints: JointReadings) -> JointState:
+    """joint_states."""
+    return JointState(
+        header=header_message(stamp), name=list(names), position=joints.positions.tolist(),
+        velocity=joints.velocities.tolist(), effort=joints.efforts.tolist(),
+    )  # fmt: skip
+
+
+def wrench_message(
+    stamp: int, force: NDArray[np.float64], torque: NDArray[np.float64]
+) -> WrenchStamped:
+    """wrench: what the gripper exerts on the wrist, at the origin of gripper_link and along its
+    axes.
+    """
+    message = WrenchStamped(header=header_message(stamp, WRENCH_FRAME))
+    _set(message.wrench.force, force)
+    _set(message.wrench.torque, torque)
+    return message
+
+
+def pose_message(stamp: int, pose: NDArray[np.float64]) -> PoseStamped:
+    """A pose (7,) in the base frame."""
+    message = PoseStamped(header=header_message(stamp, BASE_FRAME))
+    _set(message.pose.position, pose)
+    _set_quaternion(message.pose.orientation, pose[3:])
+    return message
+
+
+def contact_message(stamp: int, contacts: list[Contact], tip: NDArray[np.float64]) -> ContactState:
+    """ground_truth/contact. tip: (3,) m, where the net wrench is taken."""
+    message = ContactState(
+        header=header_message(stamp, BASE_FRAME), source=ContactState.SOURCE_SIMULATOR
+    )
+    message.in_contact = bool(contacts)
+    message.in_collision = not all(contact.is_expected for contact in contacts)
+    force = sum((contact.net_force for contact in contacts), np.zeros(3))
+    torque = sum((contact.net_torque for contact in contacts), np.zeros(3)) - np.cross(tip, force)
+    message.force = float(np.linalg.norm(force))
+    _set(message.wrench.force, force)
+    _set(message.wrench.torque, torque)
+    message.links = [contact.link for contact in contacts]
+    message.others = [contact.other for contact in contacts]
+    message.is_expected = [contact.is_expected for contact in contacts]
+    message.reasons = [contact.reason for contact in contacts]
+    message.forces = [contact.force for contact in contacts]
+    message.durations = [contact.duration for contact in contacts]
+    message.impulses = [contact.impulse for contact in contacts]
+    message.positions = [_set(Point(), contact.position) for contact in contacts]
+    message.normals = [_set(Vector3(), contact.normal) for contact in contacts]
+    return message
+
+
+def proximity_message(stamp: int, least: LeastDistance) -> Proximity:
+    """ground_truth/proximity."""
+    message = Proximity(header=header_message(stamp, BASE_FRAME), source=Proximity.SOURCE_SIMULATOR)
+    message.distance, message.link, message.obstacle = least.distance, least.link, least.obstacle
+    _set(message.point_on_robot, least.point_on_robot)
+    _set(message.point_on_obstacle, least.point_on_obstacle)
+    message.link_names = list(least.link_distances)
+    message.link_distances = list(least.link_distances.values())
+    message.valid_fraction = message.occluded_fraction = float('nan')
+    return message
+
+
+def colour_image_message(header: Header, rgb: NDArray[np.uint8]) -> Image:
+    """rgb: (H, W, 3)."""
+    return _image(header, rgb, 'rgb8')
+
+
+def depth_image_message(header: Header, depth: NDArray[np.float32]) -> Image:
+    """depth: (H, W) m -> 16UC1 in mm, 0 where it does not fit (REP-118)."""
+    millimetres = np.rint(depth * 1000.0)
+    millimetres[~(millimetres <= np.iinfo(np.uint16).max)] = 0
+    return _image(header, millimetres.astype('<u2'), '16UC1')
+
+
+def _image(header: Header, pixels: NDArray, encoding: str) -> Image:
+    height, width = pixels.shape[:2]
+    message = Image(header=header, height=height, width=width, encoding=encoding, is_bigendian=0)
+    message.step = pixels.itemsize * pixels.size // height
+    message.data = pixels.tobytes()  # bytes: an array would be copied element by element
+    return message
+
+
+def camera_info_message(header: Header, camera: Intrinsics) -> CameraInfo:
+    """A pinhole camera without distortion."""
+    message = CameraInfo(
+        header=header, width=camera.width, height=camera.height, distortion_model='plumb_bob'
+    )
+    f, cx, cy = camera.focal, camera.cx, camera.cy
+    message.d = [0.0] * 5
+    message.k = [f, 0.0, cx, 0.0, f, cy, 0.0, 0.0, 1.0]
+    message.r = np.eye(3).ravel().tolist()
+    message.p = [f, 0.0, cx, 0.0, 0.0, f, cy, 0.0, 0.0, 0.0, 1.0, 0.0]
+    return message
+
+
+def mount_message(
+    stamp: int, camera: str, mount: tuple[str, NDArray[np.float64], NDArray[np.float64]]
+) -> TransformStamped:
+    """tf_static of a camera's optical frame; mount: parent link, position (3,), quaternion xyzw."""
+    link, position, quaternion = mount
+    message = TransformStamped(
+        header=header_message(stamp, link), child_frame_id=optical_frame(camera)
+    )
+    _set(message.transform.translation, position)
+    _set_quaternion(message.transform.rotation, quaternion)
+    return message
+
+
+def _set(message: Point | Vector3, values: NDArray[np.float64]) -> Point | Vector3:
+    message.x, message.y, message.z = float(values[0]), float(values[1]), float(values[2])
+    return message
+
+
+def _set_quaternion(message: object, values: NDArray[np.float64]) -> None:
+    message.x, message.y, message.z, message.w = (float(v) for v in values)  # type: ignore[attr-defined]

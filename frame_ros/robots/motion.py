@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""How fast a pose moves, from two poses and the time between them."""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from frame_ros.errors import ValueRangeError
+
+
+def twist_between(
+    position: ArrayLike, quaternion: ArrayLike, later_position: ArrayLike, later_quaternion: ArrayLike, dt: float
+) -> NDArray[np.float64]:
+    """The constant twist that takes one pose to the other in `dt` seconds.
+
+    Args:
+        position, later_position: (3,) m, in one frame.
+        quaternion, later_quaternion: (4,) x, y, z, w, of unit length, either sign.
+        dt: s, above 0.
+
+    Returns:
+        (6,): linear velocity (m/s) and angular velocity (rad/s, the shorter way round), in that frame's axes.
+
+    Raises:
+        ValueRangeError: dt is not above 0.
+    """
+    if not dt > 0:
+        raise ValueRangeError(f'the time between two poses must be above 0 s, not {dt}')
+    linear = (np.asarray(later_position, dtype=np.float64) - np.asarray(position, dtype=np.float64)) / dt
+    a, b = np.asarray(quaternion, dtype=np.float64), np.asarray(later_quaternion, dtype=np.float64)
+    # The vector and scalar part of later * conjugate(earlier): the turn between them, in the frame's axes.
+    vector = a[3] * b[:3] - b[3] * a[:3] + np.cross(a[:3], b[:3])
+    scalar = float(a @ b)
+    if scalar < 0:
+        vector, scalar = -vector, -scalar
+    sine = float(np.linalg.norm(vector))
+    scale = 2.0 if sine < 1e-12 else 2.0 * math.atan2(sine, scalar) / sine
+    return np.concatenate((linear, scale * vector / dt))

@@ -1,0 +1,315 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The table of processes, its settings, and the supervisor on small real processes."""
+
+import ast
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+from frame_ros.errors import SetupError
+from frame_ros.nodes.processes import (
+    Process,
+    demo_processes,
+    find_executable,
+    franka_processes,
+    share_directory,
+    so101_processes,
+)
+from frame_ros.nodes.settings import (
+    DemoSettings,
+    FrankaSettings,
+    So101Settings,
+    parse_qualities,
+    settings_from_text,
+    text_of,
+)
+from frame_ros.nodes.supervisor import ProcessError, Supervisor, free_domain, ros_environment
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+TABLES = {
+    'demo': (demo_processes, DemoSettings()),
+    'so101': (so101_processes, So101Settings(policy='scripted')),
+    'franka': (franka_processes, FrankaSettings(policy='scripted')),
+}
+
+
+def by_name(processes):
+    return {process.name: process for process in processes}
+
+
+@pytest.mark.parametrize('table', TABLES)
+def test_every_process_of_a_table_exists(table):
+    make, settings = TABLES[table]
+    for process in make(settings):
+        script = ROOT / 'scripts' / 'nodes' / process.executable
+        assert f'from {process.module} import main' in script.read_text()
+        assert os.access(script, os.X_OK)
+        assert (ROOT / 'frame_ros' / 'nodes' / f'{process.executable}.py').is_file()
+        assert process.config == share_directory() / 'config' / f'{process.executable}.yaml'
+
+
+@pytest.mark.parametrize('table', TABLES)
+def test_parameters_of_a_table_are_declared_in_the_nodes_yaml(table):
+    make, settings = TABLES[table]
+    for process in make(settings):
+        declared = yaml.safe_load(process.config.read_text())['/**']['ros__parameters']
+        assert set(process.parameters) <= set(declared), process.name
+
+
+def test_the_demo_takes_contact_and_distance_from_the_simulator():
+    processes = by_name(demo_processes(DemoSettings()))
+    for name in ('metrics', 'markers'):
+        assert processes[name].remappings['contact'] == 'ground_truth/contact'
+        assert processes[name].remappings['proximity'] == 'ground_truth/proximity'
+    assert [p.name for p in processes.values() if p.is_essential] == ['session']
+    assert [p.name for p in processes.values() if p.is_lifecycle] == ['episode_recorder', 'policy']
+
+
+def test_an_arm_runs_a_policy_only_if_one_is_given():
+    processes = by_name(so101_processes(So101Settings(record=False)))
+    assert set(processes) == {'kinematics', 'metrics', 'markers', 'episode_recorder'}
+    assert processes['episode_recorder'].parameters['enabled'] is False
+    assert 'policy' in by_name(franka_processes(FrankaSettings(policy='scripted')))
+
+
+def test_topics_of_the_users_driver_reach_every_process_that_reads_them():
+    settings = So101Settings(joint_states_topic='follower/joint_states', policy='scripted')
+    processes = by_name(so101_processes(settings))
+    for name in ('kinematics', 'metrics', 'markers', 'policy'):
+        assert processes[name].remappings['joint_states'] == 'follower/joint_states'
+
+
+@pytest.mark.parametrize('table', TABLES)
+def test_no_name_of_a_table_is_absolute(table):
+    make, settings = TABLES[table]
+    for process in make(settings):
+        names = [*process.remappings, *process.remappings.values(), process.name]
+        assert not [name for name in names if name.startswith('/')]
+
+
+def test_rviz_is_switchable_and_keeps_its_transforms_in_the_namespace():
+    plain = by_name(demo_processes(DemoSettings()))
+    shown = by_name(demo_processes(DemoSettings(rviz=True)))
+    assert set(shown) - set(plain) == {'robot_state_publisher', 'rviz'}
+    assert shown['rviz'].remappings['/tf'] == 'tf'
+    assert '<robot' in shown['robot_state_publisher'].parameters['robot_description']
+
+
+def test_a_command_line_carries_name_namespace_parameters_and_remappings():
+    process = Process(
+        'eye', 'kinematics', {'a': 1.0, 'b': 'two words', 'c': True, 'd': [1.0, 2.0]}, {'x': 'y'}
+    )
+    line = process.command('left')
+    assert line[:4] == [sys.executable, '-u', '-m', 'frame_ros.nodes.kinematics']
+    assert line[4:9] == ['--ros-args', '-r', '__node:=eye', '-r', '__ns:=/left']
+    pairs = [line[i + 1] for i, word in enumerate(line) if word == '-p']
+    assert pairs == ['a:=1.0', 'b:="two words"', 'c:=true', 'd:=[1.0, 2.0]']
+    assert line[-2:] == ['-r', 'x:=y']
+
+
+def test_a_missing_package_is_named():
+    with pytest.raises(SetupError, match='rviz9 of the package no_such_package'):
+        find_executable('no_such_package', 'rviz9')
+
+
+@pytest.mark.parametrize('kind', [DemoSettings, So101Settings, FrankaSettings])
+def test_settings_survive_the_way_through_text(kind):
+    settings = replace(kind(), record=False, directory='elsewhere', policy='scripted')
+    texts = {name: text_of(getattr(settings, name)) for name in kind.__dataclass_fields__}
+    assert settings_from_text(kind, texts) == settings
+
+
+@pytest.mark.parametrize(
+    ('texts', 'message'),
+    [
+        ({'record': 'maybe'}, "record is true or false, not 'maybe'"),
+        ({'episodes': 'five'}, "episodes must be of type int, not 'five'"),
+        ({'colour': 'red'}, "no setting 'colour'"),
+        ({'robot': 'fr3'}, 'the simulated robot is so101'),
+        ({'qualities': '1.0,1.2'}, '1.2 does not'),
+        ({'qualities': 'good'}, 'numbers separated by commas'),
+    ],
+)
+def test_wrong_settings_are_named(texts, message):
+    with pytest.raises(SetupError, match=message):
+        settings_from_text(DemoSettings, texts)
+
+
+def test_qualities_are_read_in_order():
+    assert parse_qualities('1.0, 0.5,0') == [1.0, 0.5, 0.0]
+    assert parse_qualities('') == []
+
+
+def test_the_table_imports_no_ros():
+    code = (
+        'import sys, frame_ros.nodes.processes, frame_ros.nodes.supervisor\n'
+        'sys.exit(any(name.split(".")[0] in ("rclpy", "launch", "numpy") for name in sys.modules))'
+    )
+    assert subprocess.run([sys.executable, '-c', code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize('path', sorted((ROOT / 'launch').glob('*.py')), ids=lambda path: path.name)
+def test_a_launch_file_holds_nothing_but_its_table(path):
+    tree = ast.parse(path.read_text())
+    imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert imported == {
+        'launch',
+        'frame_ros.cli.ros2.launching',
+        'frame_ros.nodes.processes',
+        'frame_ros.nodes.settings',
+    }
+    name = path.name.split('.')[0]
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    assert f'{name}_processes' in used
+
+
+class Script(Process):
+    """A process of the table whose command is a small Python program."""
+
+    def command(self, namespace=''):
+        return [sys.executable, '-u', '-c', self.executable]
+
+
+SLEEPER = 'import time\nprint("ready")\ntime.sleep(60)'
+STUBBORN = 'import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint("ready")\ntime.sleep(60)'
+PARENT = (
+    'import subprocess, sys, time\n'
+    'child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])\n'
+    'print("ready", child.pid)\ntime.sleep(60)'
+)
+
+
+def wait_for_log(path, text='ready'):
+    deadline = time.monotonic() + 20.0
+    while time.monotonic() < deadline:
+        if path.is_file() and text in path.read_text():
+            return path.read_text()
+        time.sleep(0.02)
+    raise AssertionError(f'{path} never said {text!r}')
+
+
+def supervise(processes, tmp_path, lines=None, **options):
+    console = (lambda text: None) if lines is None else lines.append
+    return Supervisor(processes, tmp_path / 'logs', console=console, **options)
+
+
+def test_a_process_that_dies_is_named_with_its_last_lines(tmp_path):
+    code = 'import sys\nfor i in range(50): print("line", i)\nsys.exit(3)'
+    processes = [Script('calm', SLEEPER), Script('frail', code)]
+    with supervise(processes, tmp_path) as supervisor, pytest.raises(ProcessError) as caught:
+        supervisor.wait(0.02)
+    message = str(caught.value)
+    assert 'the process frail ended with exit code 3' in message
+    assert 'line 49' in message
+    assert 'line 10\n' not in message
+    assert (tmp_path / 'logs' / 'frail.log').read_text().startswith('line 0\n')
+
+
+def test_a_process_that_is_killed_is_named(tmp_path):
+    code = 'import os, signal\nos.kill(os.getpid(), signal.SIGKILL)'
+    with supervise([Script('frail', code)], tmp_path) as supervisor:
+        with pytest.raises(ProcessError, match='frail was killed by SIGKILL'):
+            supervisor.wait(0.02)
+
+
+def test_the_run_is_over_when_the_essential_process_ends(tmp_path):
+    processes = [
+        Script('calm', SLEEPER),
+        Script('window', 'pass', may_end=True),
+        Script('main', 'import time; time.sleep(0.3)', is_essential=True),
+    ]
+    with supervise(processes, tmp_path) as supervisor:
+        assert supervisor.wait(0.02) == 'main'
+        wait_for_log(tmp_path / 'logs' / 'calm.log')
+    codes = supervisor.stop()
+    assert codes == {'calm': -signal.SIGTERM, 'window': 0, 'main': 0}
+
+
+def test_an_essential_process_that_fails_is_an_error(tmp_path):
+    with (
+        supervise(
+            [Script('main', 'raise SystemExit(1)', is_essential=True)], tmp_path
+        ) as supervisor,
+        pytest.raises(ProcessError, match='main ended with exit code 1'),
+    ):
+        supervisor.wait(0.02)
+
+
+def test_a_process_that_ignores_sigterm_is_killed_after_the_grace(tmp_path):
+    lines = []
+    processes = [Script('stubborn', STUBBORN), Script('calm', SLEEPER)]
+    with supervise(processes, tmp_path, lines, grace=0.3) as supervisor:
+        for process in processes:
+            wait_for_log(tmp_path / 'logs' / f'{process.name}.log')
+    assert supervisor.stop() == {'stubborn': -signal.SIGKILL, 'calm': -signal.SIGTERM}
+    assert any(line.startswith('[stubborn] did not stop') for line in lines)
+
+
+def test_what_a_process_started_itself_ends_too(tmp_path):
+    with supervise([Script('parent', PARENT)], tmp_path):
+        child = int(wait_for_log(tmp_path / 'logs' / 'parent.log').split()[1])
+    deadline = time.monotonic() + 10.0
+    while is_running(child) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not is_running(child)
+
+
+def is_running(pid):
+    """Whether the process still runs: one that ended but was not collected by its parent does not."""
+    try:
+        return Path(f'/proc/{pid}/stat').read_text().rsplit(')', 1)[1].split()[0] != 'Z'
+    except FileNotFoundError:
+        return False
+
+
+def test_only_warnings_and_errors_reach_the_console(tmp_path):
+    code = 'print("[INFO] [1.0] [n]: fine")\nprint("[WARN] [1.0] [n]: hm")\nimport time\ntime.sleep(60)'
+    lines = []
+    with supervise([Script('node', code)], tmp_path, lines):
+        wait_for_log(tmp_path / 'logs' / 'node.log', 'hm')
+        deadline = time.monotonic() + 10.0
+        while not lines and time.monotonic() < deadline:
+            time.sleep(0.02)
+    assert lines == ['[node] [WARN] [1.0] [n]: hm']
+
+
+def test_nothing_is_left_when_one_process_cannot_start(tmp_path):
+    class Impossible(Process):
+        def command(self, namespace=''):
+            return ['/no/such/program']
+
+    supervisor = supervise([Script('calm', SLEEPER), Impossible('bad', 'bad')], tmp_path)
+    with pytest.raises(FileNotFoundError):
+        supervisor.start()
+    assert supervisor.stop()['calm'] == -signal.SIGTERM
+
+
+def test_the_users_domain_is_kept_and_else_one_is_chosen():
+    assert ros_environment({'ROS_DOMAIN_ID': '42', 'MUJOCO_GL': 'osmesa'})['ROS_DOMAIN_ID'] == '42'
+    assert ros_environment({'MUJOCO_GL': 'osmesa'})['MUJOCO_GL'] == 'osmesa'
+    chosen = ros_environment({})
+    assert 1 <= int(chosen['ROS_DOMAIN_ID']) <= 100
+    assert Path(chosen['FASTRTPS_DEFAULT_PROFILES_FILE']).is_file()
+
+
+def test_a_domain_in_use_is_not_chosen(monkeypatch):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind(('127.0.0.1', 0))
+        monkeypatch.setattr('frame_ros.nodes.supervisor.DOMAINS', [7, 8])
+        monkeypatch.setattr(
+            'frame_ros.nodes.supervisor.discovery_port',
+            lambda domain: {7: taken.getsockname()[1], 8: 0}[domain],
+        )
+        assert {free_domain() for _ in range(10)} == {8}
+        monkeypatch.setattr('frame_ros.nodes.supervisor.DOMAINS', [7])
+        with pytest.raises(SetupError, match='is in use'):
+            free_domain()

@@ -1,0 +1,149 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The shell that env.bash gives: the command, the nodes, the messages, one metadata folder, loopback only."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+OVERLAY = ROOT / 'install' / 'frame_ros'
+
+in_overlay = pytest.mark.skipif(not OVERLAY.is_dir(), reason='no colcon overlay in install/')
+
+
+def run_in_shell(script: str, **environment: str) -> subprocess.CompletedProcess:
+    """Runs a bash script that has sourced env.bash, from an environment without any ROS in it."""
+    kept = {name: os.environ[name] for name in ('PATH', 'HOME', 'ROS_DISTRO') if name in os.environ}
+    return subprocess.run(
+        ['bash', '-euo', 'pipefail', '-c', f'source "{ROOT}/env.bash"; {script}'],
+        env=kept | {'ROS_DOMAIN_ID': os.environ['ROS_DOMAIN_ID']} | environment,
+        capture_output=True,
+        text=True,
+        cwd='/',
+        timeout=60,
+    )
+
+
+@in_overlay
+def test_env_bash_gives_the_command_the_messages_and_the_sources():
+    done = run_in_shell(
+        'command -v frame-ros; python -c "import frame_ros, frame_ros.msg, frame_ros.srv, rclpy; print(frame_ros.__file__)"'
+    )
+    assert done.returncode == 0, done.stderr
+    command, package = done.stdout.split()
+    assert Path(command) == OVERLAY / 'bin' / 'frame-ros'
+    assert Path(package) == ROOT / 'frame_ros' / '__init__.py'
+
+
+@in_overlay
+def test_the_overlay_has_one_metadata_folder_with_the_command():
+    (folder,) = OVERLAY.glob('lib/python3*/site-packages/frame_ros*-info')
+    distribution = metadata.Distribution.at(folder)
+    (script,) = distribution.entry_points.select(group='console_scripts')
+    assert (script.name, script.value) == ('frame-ros', 'frame_ros.cli:main')
+    assert f'<version>{distribution.version}</version>' in (ROOT / 'package.xml').read_text()
+    extras = distribution.metadata.get_all('Provides-Extra')
+    assert {'sim', 'torch', 'lerobot', 'all'} <= set(extras)
+
+
+@in_overlay
+def test_the_overlay_holds_every_node_and_what_ros_users_look_for():
+    nodes = {path.name for path in (ROOT / 'scripts' / 'nodes').iterdir()}
+    installed = {
+        path.name for path in (OVERLAY / 'lib' / 'frame_ros').iterdir() if os.access(path, os.X_OK)
+    }
+    assert nodes == installed
+    for folder in ('launch', 'config', 'rviz', 'urdf'):
+        assert (OVERLAY / 'share' / 'frame_ros' / folder).is_dir()
+
+
+@in_overlay
+def test_env_bash_refuses_a_ros_that_it_was_not_set_up_for():
+    done = run_in_shell('true', ROS_DISTRO='humble')
+    assert done.returncode != 0
+    assert "'humble' is sourced" in done.stderr and 'setup' in done.stderr
+
+
+def test_setup_refuses_a_python_without_wheels_and_says_what_fits(tmp_path):
+    old = tmp_path / 'python'
+    old.write_text('#!/bin/sh\necho "is Python 3.9: too old"\n')
+    old.chmod(0o755)
+    done = subprocess.run(
+        [ROOT / 'scripts' / 'find_python.sh'],
+        env={'PATH': os.environ['PATH'], 'PYTHON': str(old)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1 and not done.stdout
+    assert (
+        f'{old} is Python 3.9' in done.stderr and '3.11' in done.stderr and 'PYTHON=' in done.stderr
+    )
+
+
+def test_find_python_takes_the_python_that_runs_these_tests():
+    done = subprocess.run(
+        [ROOT / 'scripts' / 'find_python.sh'],
+        env={'PATH': os.environ['PATH'], 'PYTHON': os.path.realpath(sys.executable)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == os.path.realpath(sys.executable)
+
+
+PROBE = """
+import os, re, rclpy
+rclpy.init()
+node = rclpy.create_node('probe')
+own = {os.readlink(f'/proc/self/fd/{fd}') for fd in os.listdir('/proc/self/fd') if os.path.exists(f'/proc/self/fd/{fd}')}
+inodes = {name[8:-1] for name in own if name.startswith('socket:')}
+for kind in ('udp', 'udp6'):
+    for line in open(f'/proc/net/{kind}').readlines()[1:]:
+        fields = line.split()
+        if fields[9] in inodes:
+            print(kind, fields[1].split(':')[0])
+rclpy.shutdown()
+"""
+
+
+@pytest.mark.usefixtures('ros_domain')
+@pytest.mark.skipif(not Path('/proc/net/udp').exists(), reason='needs /proc/net/udp')
+def test_a_node_binds_nothing_but_loopback():
+    profile = str(ROOT / 'config' / 'fastdds_loopback.xml')
+    done = subprocess.run(
+        [sys.executable, '-c', PROBE],
+        env=os.environ
+        | {
+            'FASTRTPS_DEFAULT_PROFILES_FILE': profile,
+            'FASTDDS_DEFAULT_PROFILES_FILE': profile,
+            'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SYSTEM_DEFAULT',
+        },
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    bound = {address(*line.split()) for line in done.stdout.splitlines()}
+    # 239.255.0.1: DDS's multicast group, which the whitelist joins on the loopback interface only.
+    assert '127.0.0.1' in bound
+    assert bound <= {'127.0.0.1', '239.255.0.1'}
+
+
+def address(kind: str, hexadecimal: str) -> str:
+    """The address as /proc/net writes it: four bytes in the machine's order."""
+    assert kind == 'udp', f'an IPv6 socket is bound: {hexadecimal}'
+    return socket.inet_ntoa(int(hexadecimal, 16).to_bytes(4, sys.byteorder))
+
+
+def test_versions_are_pinned_exactly():
+    for path in (ROOT / 'requirements').glob('*.txt'):
+        for line in path.read_text().splitlines():
+            if line and line[0] not in '#-':
+                assert re.fullmatch(r'[\w.\-]+(\[\w+\])?==[\w.]+', line), f'{path.name}: {line}'

@@ -1,0 +1,228 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What must hold for the package as a whole: metadata, licences, imports, interfaces, configuration."""
+
+import ast
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from functools import cache
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / 'frame_ros'
+INTERFACES = sorted([*ROOT.glob('msg/*.msg'), *ROOT.glob('srv/*.srv')])
+
+# Lower numbers may not import higher ones, and rooms of one number not each other (DESIGN.md, "The house").
+ROOMS = {
+    'metrics': 0,
+    'robots': 1,
+    'confidence': 2,
+    'sensing': 2,
+    'policies': 2,
+    'episodes': 3,
+    'evaluation': 4,
+    'scenes': 4,
+    'reports': 5,
+    'nodes': 6,
+    'cli': 7,
+}
+ROS_MODULES = re.compile(r'rclpy|rcl_interfaces|\w+_msgs|builtin_interfaces|frame_ros\.(msg|srv)')
+LAUNCH_MODULES = re.compile(r'launch(_ros)?|ros2cli|ament_index_python')
+
+
+@cache
+def files() -> tuple[Path, ...]:
+    """Every file of the checkout that git knows or would add."""
+    listed = subprocess.run(
+        ['git', 'ls-files', '--cached', '--others', '--exclude-standard'],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    return tuple(ROOT / name for name in listed.splitlines() if (ROOT / name).is_file())
+
+
+def imports(path: Path) -> set[str]:
+    """The module of every import in a Python file; `from a import b` also as a.b."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f'{path}: relative import'
+            found |= {str(node.module)} | {f'{node.module}.{alias.name}' for alias in node.names}
+    return found
+
+
+def room_of(module: str) -> str | None:
+    """The room that a module of ours lies in; None for anything else."""
+    parts = module.split('.')
+    return parts[1] if parts[0] == 'frame_ros' and len(parts) > 1 and parts[1] in ROOMS else None
+
+
+def python_files(folder: Path) -> list[Path]:
+    return sorted(p for p in files() if p.suffix == '.py' and p.is_relative_to(folder))
+
+
+def test_package_xml_says_what_ros_needs_to_know():
+    package = ElementTree.parse(ROOT / 'package.xml').getroot()
+    assert package.get('format') == '3'
+    text = {child.tag: (child.text or '').strip() for child in package}
+    assert text['name'] == 'frame_ros'
+    assert re.fullmatch(r'\d+\.\d+\.\d+', text['version'])
+    assert text['license'] == 'Apache-2.0'
+    assert text['maintainer'] == 'frame_ros maintainers'
+    assert package.find('maintainer').get('email').endswith('example.org')
+    assert package.findtext('export/build_type') == 'ament_cmake'
+    assert package.findtext('member_of_group') == 'rosidl_interface_packages'
+
+
+def test_the_distribution_has_the_version_of_package_xml():
+    done = subprocess.run(
+        [sys.executable, 'setup.py', '--version'],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    version = ElementTree.parse(ROOT / 'package.xml').getroot().findtext('version')
+    assert done.stdout.split()[-1] == version
+
+
+def test_the_changelog_is_in_catkin_format():
+    lines = (ROOT / 'CHANGELOG.rst').read_text().splitlines()
+    title = next(i for i, line in enumerate(lines) if line == 'Changelog for package frame_ros')
+    assert lines[title - 1] == lines[title + 1] == '^' * len(lines[title])
+    headings = [
+        line for line, below in zip(lines, lines[1:], strict=False) if below and set(below) == {'-'}
+    ]
+    assert headings and all(
+        re.fullmatch(r'Forthcoming|\d+\.\d+\.\d+ \(\d{4}-\d\d-\d\d\)', h) for h in headings
+    )
+
+
+def test_every_source_file_names_its_licence():
+    sources = [
+        path
+        for path in files()
+        if path.suffix
+        in {'.py', '.bash', '.sh', '.toml', '.cfg', '.yaml', '.rviz', '.urdf', '.cmake'}
+        or path.name in {'CMakeLists.txt', 'Makefile', 'run', 'frame-ros'}
+        or path.parent == ROOT / 'scripts' / 'nodes'
+    ]
+    assert len(sources) > 50
+    without = [
+        str(path.relative_to(ROOT))
+        for path in sources
+        if 'SPDX-License-Identifier: Apache-2.0' not in path.read_text()[:1000]
+        or 'SPDX-FileCopyrightText: 2026 The frame_ros authors' not in path.read_text()[:1000]
+    ]
+    assert not without
+
+
+@pytest.mark.parametrize('path', python_files(PACKAGE), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_run_downwards_only(path):
+    own = path.relative_to(PACKAGE).parts[0]
+    level = ROOMS.get(own, -1)  # files beside the rooms, such as errors.py, import no room
+    rooms = {room_of(module) for module in imports(path)} - {None, own}
+    assert not {room for room in rooms if ROOMS[room] >= level}
+
+
+def test_the_command_and_the_rooms_load_no_ros_and_nothing_heavy():
+    rooms = ', '.join(f'frame_ros.{room}' for room in ROOMS if room != 'nodes')
+    heavy = "('rclpy', 'launch', 'torch', 'lerobot', 'mujoco', 'pandas', 'sklearn')"
+    script = f'import sys, {rooms}; print([name for name in {heavy} if name in sys.modules])'
+    done = subprocess.run([sys.executable, '-c', script], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == '[]'
+
+
+@pytest.mark.parametrize('path', python_files(PACKAGE), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_ros_is_imported_at_the_edges_only(path):
+    inside = path.relative_to(PACKAGE).parts
+    modules = imports(path)
+    if inside[0] != 'nodes':
+        assert not [m for m in modules if ROS_MODULES.match(m)]
+    if inside[:2] != ('cli', 'ros2'):
+        assert not [m for m in modules if LAUNCH_MODULES.fullmatch(m.split('.')[0])]
+
+
+def test_nothing_unpickles():
+    dangerous = re.compile(
+        r'\b(import pickle|torch\.load|cloudpickle|joblib|np\.load\(.*allow_pickle=True)'
+    )
+    assert not [path for path in python_files(PACKAGE) if dangerous.search(path.read_text())]
+
+
+def test_the_sources_leave_room_for_the_generated_messages():
+    assert not (PACKAGE / 'msg').exists() and not (PACKAGE / 'srv').exists()
+    assert 'extend_path' in (PACKAGE / '__init__.py').read_text()
+
+
+@pytest.mark.parametrize('path', INTERFACES, ids=lambda p: p.name)
+def test_every_field_says_its_unit_or_meaning(path):
+    lines = path.read_text().splitlines()
+    fields = [line for line in lines if re.match(r'[\w/]+(\[\d*\])? +\w+(?!\w*=)', line)]
+    assert not [line for line in fields if '#' not in line]
+    assert lines[0].startswith('# '), 'the first line says what the message is'
+
+
+def test_what_is_stamped_has_a_header():
+    plain = {
+        path.stem
+        for path in ROOT.glob('msg/*.msg')
+        if not re.search(r'^std_msgs/Header header', path.read_text(), re.MULTILINE)
+    }
+    assert not plain
+
+
+def test_every_node_has_its_configuration():
+    nodes = {path.name for path in (ROOT / 'scripts' / 'nodes').iterdir()}
+    assert nodes
+    for name in nodes:
+        content = yaml.safe_load((ROOT / 'config' / f'{name}.yaml').read_text())
+        assert list(content) == ['/**'], name
+        assert isinstance(content['/**']['ros__parameters'], dict), name
+
+
+@pytest.mark.parametrize('path', sorted(ROOT.glob('config/*.yaml')), ids=lambda p: p.name)
+def test_configuration_parses_and_is_commented(path):
+    assert isinstance(yaml.safe_load(path.read_text()), dict)
+    assert '#' in ''.join(path.read_text().splitlines(keepends=True)[2:])
+
+
+def test_node_scripts_start_their_module():
+    for path in (ROOT / 'scripts' / 'nodes').iterdir():
+        text = path.read_text()
+        assert path.stat().st_mode & 0o111, path
+        assert text.startswith('#!/usr/bin/env python3\n'), path
+        module = re.search(r'from (frame_ros\.nodes\.\w+) import main', text)[1]
+        assert (ROOT / (module.replace('.', '/') + '.py')).is_file() or (
+            ROOT / module.replace('.', '/')
+        ).is_dir()
+
+
+def test_no_machine_is_named():
+    paths = re.compile(r'/(home|root|Users|work|tmp)/[\w.-]+/')
+    wrong = []
+    for path in files():
+        if path.suffix in {'.png', '.mp4', '.mcap', '.db3'} or path == Path(__file__):
+            continue
+        wrong += [
+            f'{path.relative_to(ROOT)}: {m[0]}'
+            for m in paths.finditer(path.read_text(errors='replace'))
+        ]
+    assert not wrong
+
+
+def test_node_names_are_relative():
+    absolute = re.compile(r"""create_(publisher|subscription|service|client)\([^)]*['"]/""")
+    assert not [
+        path for path in python_files(PACKAGE / 'nodes') if absolute.search(path.read_text())
+    ]
