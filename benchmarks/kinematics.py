@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What kinematics costs: one forward kinematics, and the node at 1 kHz beside a subscriber that does nothing.
+"""What kinematics costs: one forward kinematics, and the node at 1 kHz beside a subscriber that
+does nothing.
 
-Run in a shell made by env.bash. All processes run at the same time; processor time is the kernel's (/proc).
+Run in a shell made by env.bash. All processes run at the same time; processor time is the kernel's
+(/proc).
 
     python benchmarks/kinematics.py [--robot fr3] [--rate 1000] [--seconds 10] [--json]
 """
@@ -16,6 +18,7 @@ import struct
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -25,13 +28,17 @@ ROLES = ('publisher', 'subscriber', 'counter')
 
 
 def forward_microseconds(robot: str, repeats: int = 300, calls: int = 200) -> dict[str, float]:
-    """Median time per call of `Robot.forward`, of each bundle of calls; and of `forward_batch` per configuration."""
+    """Median time per call of `Robot.forward`, of each bundle of calls; and of `forward_batch` per
+    configuration.
+    """
     import numpy as np
 
     from frame_ros.robots import load_robot
 
     arm = load_robot(robot)
-    q = np.random.default_rng(0).uniform(np.maximum(arm.lower, -3), np.minimum(arm.upper, 3), (10_000, len(arm.lower)))
+    q = np.random.default_rng(0).uniform(
+        np.maximum(arm.lower, -3), np.minimum(arm.upper, 3), (10_000, len(arm.lower))
+    )
     one, forward, single = list(q[:calls]), arm.forward, []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -47,7 +54,9 @@ def forward_microseconds(robot: str, repeats: int = 300, calls: int = 200) -> di
 
 
 def publish(robot: str, rate: float, seconds: float) -> None:
-    """Joint states at a rate, moving; serialised once, then only stamp and values are written anew."""
+    """Joint states at a rate, moving; serialised once, then only stamp and values are written
+    anew.
+    """
     import numpy as np
     import rclpy
     from rclpy.serialization import serialize_message
@@ -61,13 +70,18 @@ def publish(robot: str, rate: float, seconds: float) -> None:
     arm = load_robot(robot)
     size = len(arm.joint_names)
     marks = [1e9 + i for i in range(2 * size)]
-    message = JointState(name=list(arm.joint_names), position=marks[:size], velocity=marks[size:], effort=marks[:size])
+    message = JointState(
+        name=list(arm.joint_names),
+        position=marks[:size],
+        velocity=marks[size:],
+        effort=marks[:size],
+    )
     data = bytearray(serialize_message(message))
     places = [data.index(struct.pack('<d', mark)) for mark in (marks[0], marks[size])]
     middle, period = (arm.lower + arm.upper) / 2, 1.0 / rate
     while publisher.get_subscription_count() < 2:
         time.sleep(0.1)
-    time.sleep(1.0)  # the node's own publisher must have been found by the counter as well
+    time.sleep(2.0)  # the counter must have found the node's publisher as well
     print('started', flush=True)
     start = due = time.perf_counter()
     sent = 0
@@ -116,7 +130,15 @@ def count() -> None:
             stamps.add(bytes(data[4:12]))
         time.sleep(0.01)
     span = (received[-1] - received[0]) / 1e9 if len(received) > 1 else float('nan')
-    print(json.dumps({'received': len(received), 'distinct': len(stamps), 'rate_hz': (len(received) - 1) / span}))
+    print(
+        json.dumps(
+            {
+                'received': len(received),
+                'distinct': len(stamps),
+                'rate_hz': (len(received) - 1) / span,
+            }
+        )
+    )
 
 
 def processor_seconds(pid: int) -> float:
@@ -127,15 +149,29 @@ def processor_seconds(pid: int) -> float:
 
 def start(*arguments: str) -> 'subprocess.Popen[str]':
     """A Python process whose output is kept."""
-    return subprocess.Popen([sys.executable, *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return subprocess.Popen(
+        [sys.executable, *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
 
 
 def measure_node(robot: str, rate: float, seconds: float) -> dict[str, Any]:
-    """Processor share of node and do-nothing subscriber over the same seconds, and the poses published."""
+    """Processor share of node and do-nothing subscriber over the same seconds, and the poses
+    published.
+    """
     me = str(Path(__file__).resolve())
     node = start('-m', 'frame_ros.nodes.kinematics', '--ros-args', '-p', f'robot:={robot}')
     subscriber, counter = start(me, '--role', 'subscriber'), start(me, '--role', 'counter')
-    publisher = start(me, '--role', 'publisher', '--robot', robot, '--rate', str(rate), '--seconds', str(seconds + 2))
+    publisher = start(
+        me,
+        '--role',
+        'publisher',
+        '--robot',
+        robot,
+        '--rate',
+        str(rate),
+        '--seconds',
+        str(seconds + 2),
+    )
     assert publisher.stdout is not None
     publisher.stdout.readline()
     time.sleep(1.0)
@@ -144,7 +180,9 @@ def measure_node(robot: str, rate: float, seconds: float) -> dict[str, Any]:
     began = time.perf_counter()
     time.sleep(seconds)
     span = time.perf_counter() - began
-    shares = {f'{n}_percent': (processor_seconds(p) - before[n]) / span * 100 for n, p in watched.items()}
+    shares = {
+        f'{n}_percent': (processor_seconds(p) - before[n]) / span * 100 for n, p in watched.items()
+    }
     sent = json.loads(publisher.communicate()[0])['sent']
     for process in (node, subscriber, counter):
         process.terminate()
@@ -157,17 +195,19 @@ def measure_node(robot: str, rate: float, seconds: float) -> dict[str, Any]:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument('--robot', default='fr3')
     parser.add_argument('--rate', type=float, default=1000.0, help='joint states per second')
     parser.add_argument('--seconds', type=float, default=10.0, help='length of the measurement')
     parser.add_argument('--json', action='store_true', help='print JSON instead of a table')
     parser.add_argument('--role', choices=ROLES, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
-    if chosen.role == 'publisher':
-        return publish(chosen.robot, chosen.rate, chosen.seconds)
     if chosen.role:
-        return {'subscriber': subscribe, 'counter': count}[chosen.role]()
+        publisher = partial(publish, chosen.robot, chosen.rate, chosen.seconds)
+        {'publisher': publisher, 'subscriber': subscribe, 'counter': count}[chosen.role]()
+        return
     results = {
         'robot': chosen.robot,
         'rate': chosen.rate,
@@ -179,7 +219,11 @@ def main() -> None:
         return
     for name, value in results.items():
         bar = f'   (bar: at most {BARS[name]:g})' if name in BARS else ''
-        print(f'{name:20} {value:10.2f}{bar}' if isinstance(value, float) else f'{name:20} {value:>10}{bar}')
+        print(
+            f'{name:20} {value:10.2f}{bar}'
+            if isinstance(value, float)
+            else f'{name:20} {value:>10}{bar}'
+        )
 
 
 if __name__ == '__main__':

@@ -61,7 +61,9 @@ def time_pipeline(run: dict[str, np.ndarray]) -> list[float]:
     """us per step of the whole pipeline."""
     config = PipelineConfig(action_names=NAMES, action_lower=(-2.0,) * 6, action_upper=(2.0,) * 6)
     pipeline = MetricPipeline(config)
-    poses = [tuple(p) + tuple(q) for p, q in zip(run['positions'].tolist(), run['orientations'].tolist())]
+    poses = [
+        tuple(p) + tuple(q) for p, q in zip(run['positions'].tolist(), run['orientations'].tolist())
+    ]
     actions, distances = run['actions'].tolist(), run['distances'].tolist()
     collisions, stamps = run['collisions'].tolist(), run['stamps'].tolist()
     start = Event(stamps[0], EventType.START, 'benchmark')
@@ -85,10 +87,14 @@ def time_formulas(run: dict[str, np.ndarray]) -> list[float]:
     """us per step of the metric updates alone, without checking, ordering and joining."""
     trajectory, action = TrajectoryStep(), ActionStep(6, ((-2.0,) * 6, (2.0,) * 6))
     safety, efficiency = SafetyState(PipelineConfig()), EfficiencyState()
-    poses = [tuple(p) + tuple(q) for p, q in zip(run['positions'].tolist(), run['orientations'].tolist())]
+    poses = [
+        tuple(p) + tuple(q) for p, q in zip(run['positions'].tolist(), run['orientations'].tolist())
+    ]
     distances, collisions = run['distances'].tolist(), run['collisions'].tolist()
     costs = []
-    for i, (stamp, pose, values) in enumerate(zip(run['stamps'].tolist(), poses, run['actions'].tolist())):
+    for i, (stamp, pose, values) in enumerate(
+        zip(run['stamps'].tolist(), poses, run['actions'].tolist())
+    ):
         begin = time.perf_counter_ns()
         safety.update_contact(stamp, (collisions[i], collisions[i], 1.0))
         safety.update_distance(stamp, distances[i])

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Does the recorder lose messages? Three 640x480 rgb8 cameras at 30 Hz and joint states at 1 kHz.
 
-Prints, per topic, how many messages were sent within the episode, recorded and lost, and what the recorder cost.
-Needs a shell in which ROS 2 and the messages are found (`source env.bash`).
+Prints, per topic, how many messages were sent within the episode, recorded and lost, and what the
+recorder cost. Needs a shell in which ROS 2 and the messages are found (`source env.bash`).
 """
 
 from __future__ import annotations
@@ -90,7 +90,14 @@ def run(seconds: float, directory: str) -> Path:
 
     rclpy.init()
     node = rclpy.create_node('recorder_benchmark')
-    parameters = ['-p', f'directory:={directory}', '-p', 'video_topic:=""', '-p', 'min_free_bytes:=0']
+    parameters = [
+        '-p',
+        f'directory:={directory}',
+        '-p',
+        'video_topic:=""',
+        '-p',
+        'min_free_bytes:=0',
+    ]
     command = [sys.executable, '-m', 'frame_ros.nodes.episode_recorder', '--ros-args', *parameters]
     recorder = subprocess.Popen(command)
     start = node.create_client(StartEpisode, 'start_episode')
@@ -112,7 +119,8 @@ def run(seconds: float, directory: str) -> Path:
 
 
 def report(bag_path: Path) -> int:
-    """Prints what each topic lost: numbers missing between the first and the last recorded; returns their sum."""
+    """Prints what each topic lost: numbers missing between the first and the last recorded;
+    returns their sum."""
     from frame_ros.episodes.bag_reader import Bag
 
     bag, total = Bag(bag_path), 0

@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The machines that run this may be busy: how long one example takes says nothing.
+settings.register_profile('frame_ros', deadline=None)
+settings.load_profile('frame_ros')
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The `frame-ros` command. A subcommand's module is imported when it is used: help and version cost nothing."""
+"""The `frame-ros` command. A subcommand's module is imported when it is used: help and version cost
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,14 @@ from frame_ros.errors import FrameRosError
 
 # Subcommand -> (module, what it does). A module has `add_arguments(parser)` and `run(args) -> int`.
 COMMANDS = {
-    'demo': ('frame_ros.cli.demo', 'run a simulated robot with a policy, live metrics, recording and a report'),
-    'report': ('frame_ros.cli.report', 'recompute the metrics of recorded episodes and write an HTML page or JSON'),
+    'demo': (
+        'frame_ros.cli.demo',
+        'run a simulated robot with a policy, live metrics, recording and a report',
+    ),
+    'report': (
+        'frame_ros.cli.report',
+        'recompute the metrics of recorded episodes and write an HTML page or JSON',
+    ),
     'video': ('frame_ros.cli.video', 'make an MP4 from the camera images of a bag'),
     'metrics': ('frame_ros.cli.metrics', 'list all metrics with unit, direction and source'),
 }
@@ -60,7 +68,9 @@ def build_parser(command: str | None) -> argparse.ArgumentParser:
     parser.add_argument('--version', action=_Version, nargs=0, help='print the version and exit')
     subparsers = parser.add_subparsers(title='commands', metavar='COMMAND', required=True)
     for name, (module_name, summary) in COMMANDS.items():
-        subparser = subparsers.add_parser(name, help=summary, description=f'{summary[0].upper()}{summary[1:]}.')
+        subparser = subparsers.add_parser(
+            name, help=summary, description=f'{summary[0].upper()}{summary[1:]}.'
+        )
         if name == command:
             module = import_module(module_name)
             module.add_arguments(subparser)

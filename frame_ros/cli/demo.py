@@ -19,6 +19,7 @@ from frame_ros.nodes.settings import DemoSettings
 from frame_ros.nodes.supervisor import Supervisor, free_domain
 
 if TYPE_CHECKING:
+    from frame_ros.cli.live_view import LiveView
     from frame_ros.nodes.console import EpisodeResult
 
 LOOK_PERIOD = 0.25  # s
@@ -108,7 +109,7 @@ def run_episodes(settings: DemoSettings, directory: Path) -> list[EpisodeResult]
     """
     from frame_ros.cli.live_view import LiveView
 
-    view = LiveView(sys.stdout)
+    view = LiveView(sys.stdout, settings.episodes)
     began = time.monotonic()
     os.environ.setdefault('ROS_DOMAIN_ID', str(free_domain()))
     with Supervisor(
@@ -124,7 +125,7 @@ def run_episodes(settings: DemoSettings, directory: Path) -> list[EpisodeResult]
     return results
 
 
-def _watch(supervisor: Supervisor, view: object, settings: DemoSettings) -> list[EpisodeResult]:
+def _watch(supervisor: Supervisor, view: LiveView, settings: DemoSettings) -> list[EpisodeResult]:
     from frame_ros.nodes.console import close_console, open_console
 
     console = open_console(supervisor.domain_id, settings.namespace)
@@ -158,7 +159,7 @@ def write_demo_report(directory: Path) -> Path:
     """
     from tqdm import tqdm
 
-    from frame_ros.episodes import read_episodes
+    from frame_ros.episodes.reading import read_episodes
     from frame_ros.reports import write_report
 
     episodes = list(

@@ -23,12 +23,12 @@ def number(value: float, unit: str, scale: float = 1.0, digits: int = 1) -> str:
     return f'{value * scale:.{digits}f} {unit}' if math.isfinite(value) else '-'
 
 
-def snapshot_line(snapshot: Snapshot) -> str:
+def snapshot_line(snapshot: Snapshot, number_of_episode: int, episodes: int) -> str:
     """The headline metrics of this moment on one line."""
     if not snapshot.episode_id:
-        return 'between episodes'
+        return f'waiting for episode {number_of_episode} of {episodes}'
     parts = (
-        f'{snapshot.episode_id} {number(snapshot.time, "s")}',
+        f'episode {number_of_episode} of {episodes}, {number(snapshot.time, "s")}',
         f'speed {number(snapshot.speed, "mm/s", 1e3, 0)}',
         f'RMS jerk {number(snapshot.jerk, "m/s^3")}',
         f'distance {number(snapshot.distance, "mm", 1e3, 0)}',
@@ -54,11 +54,13 @@ def result_line(number_of_episode: int, result: EpisodeResult) -> str:
 class LiveView:
     """Writes to `stream`.
 
-    On a terminal the live line is renewed in place; elsewhere a line comes every `period` s.
+    episodes: how many there will be. On a terminal the live line is renewed in place; elsewhere
+    one comes every `period` s.
     """
 
-    def __init__(self, stream: TextIO, period: float = 5.0) -> None:
+    def __init__(self, stream: TextIO, episodes: int, period: float = 5.0) -> None:
         self._stream = stream
+        self._of = episodes
         self._is_terminal = stream.isatty()
         self._period = 0.5 if self._is_terminal else period
         self._next = 0.0
@@ -77,11 +79,12 @@ class LiveView:
         if now < self._next:
             return
         self._next = now + self._period
+        text = snapshot_line(snapshot, min(self._episodes + 1, self._of), self._of)
         if not self._is_terminal:
-            self.line(f'          {snapshot_line(snapshot)}')
+            self.line(f'  {text}')
             return
         self._erase()
-        self._live = snapshot_line(snapshot)[: shutil.get_terminal_size().columns - 1]
+        self._live = text[: shutil.get_terminal_size().columns - 1]
         self._stream.write(self._live)
         self._stream.flush()
 

@@ -13,14 +13,16 @@ COLUMNS = ('id', 'name', 'unit', 'direction', 'category', 'source')
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument('--json', action='store_true', help='as JSON, with what makes each metric unavailable')
+    parser.add_argument(
+        '--json', action='store_true', help='as JSON, with what makes each metric unavailable'
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Prints the table."""
     from frame_ros.metrics.registry import REGISTRY
 
-    entries = list(REGISTRY.values() if isinstance(REGISTRY, dict) else REGISTRY)
+    entries = list(REGISTRY.values())
     if args.json:
         print(json.dumps([_as_data(entry) for entry in entries], indent=2, ensure_ascii=False))
     else:
@@ -31,7 +33,9 @@ def run(args: argparse.Namespace) -> int:
 def format_table(rows: list[tuple[str, ...]]) -> str:
     """Returns rows as text with aligned columns, the first underlined."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = ['  '.join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+    lines = [
+        '  '.join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows
+    ]
     lines.insert(1, '  '.join('-' * width for width in widths))
     return '\n'.join(lines)
 
@@ -44,7 +48,14 @@ def direction(higher_is_better: bool | None) -> str:
 
 
 def _row(entry: Any) -> tuple[str, ...]:
-    return (entry.id, entry.name, entry.unit, direction(entry.higher_is_better), entry.category, entry.source)
+    return (
+        entry.id,
+        entry.name,
+        entry.unit,
+        direction(entry.higher_is_better),
+        entry.category,
+        entry.source,
+    )
 
 
 def _as_data(entry: Any) -> dict[str, Any]:

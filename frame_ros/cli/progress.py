@@ -14,7 +14,8 @@ Item = TypeVar('Item')
 def progress_bar(
     items: Iterable[Item], name: str, is_quiet: bool, total: int | None = None
 ) -> Iterable[Item]:
-    """Returns the items with a bar beside them; without one when quiet, when not a terminal, or for a single item.
+    """Returns the items with a bar beside them; without one when quiet, when not a terminal, or for
+    a single item.
 
     total: how many items there will be, if known.
     """

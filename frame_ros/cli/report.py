@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`frame-ros report BAG...`: metrics recomputed from recorded episodes, as an HTML page or as JSON."""
+"""`frame-ros report BAG...`: recorded episodes as an HTML page or as JSON."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ import argparse
 import sys
 import webbrowser
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from frame_ros.cli.progress import progress_bar
 from frame_ros.errors import BagError, SetupError
+
+if TYPE_CHECKING:
+    from frame_ros.episodes.data import Episode
 
 DEFAULT_OUTPUT = Path('report.html')
 STANDARD_OUTPUT = '-'
@@ -19,21 +23,30 @@ STANDARD_OUTPUT = '-'
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument(
-        'bags', nargs='*', metavar='BAG', help='a bag (folder, .mcap or .db3 file), or a folder of bags'
+        'bags',
+        nargs='*',
+        metavar='BAG',
+        help='a bag (folder, .mcap or .db3 file), or a folder of bags',
     )
     parser.add_argument(
-        '-o', '--output', type=Path, metavar='FILE', help=f'the page to write (default: {DEFAULT_OUTPUT})'
+        '-o',
+        '--output',
+        type=Path,
+        metavar='FILE',
+        help=f'the page to write (default: {DEFAULT_OUTPUT})',
     )
     parser.add_argument(
         '--json',
         nargs='?',
         const=STANDARD_OUTPUT,
         metavar='FILE.json',
-        help='write JSON to a file that ends in .json, or to standard output; no page unless -o is given',
+        help='write JSON to a file ending in .json, else to standard output; no page unless -o',
     )
     parser.add_argument('--title', default='', help='heading of the page')
     parser.add_argument('--open', action='store_true', help='open the page in a browser')
-    parser.add_argument('-q', '--quiet', action='store_true', help='no progress bar and no messages')
+    parser.add_argument(
+        '-q', '--quiet', action='store_true', help='no progress bar and no messages'
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -66,7 +79,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def bag_paths(args: argparse.Namespace) -> list[Path]:
-    """Returns the bags to read. What follows --json and does not end in .json is a bag: the file is optional."""
+    """Returns the bags to read. What follows --json and does not end in .json is a bag: the file is
+    optional.
+    """
     bags = [Path(bag) for bag in args.bags]
     if args.json not in (None, STANDARD_OUTPUT) and not args.json.endswith('.json'):
         bags.insert(0, Path(args.json))
@@ -74,7 +89,7 @@ def bag_paths(args: argparse.Namespace) -> list[Path]:
     return bags
 
 
-def load_episodes(paths: list[Path], is_quiet: bool) -> list:
+def load_episodes(paths: list[Path], is_quiet: bool) -> list[Episode]:
     """Returns the episodes of all bags, their metrics recomputed.
 
     Raises:
@@ -83,7 +98,7 @@ def load_episodes(paths: list[Path], is_quiet: bool) -> list:
     from frame_ros.episodes.bag_reader import find_bags
     from frame_ros.episodes.reading import read_episodes
 
-    episodes = []
+    episodes: list[Episode] = []
     for path in paths:
         total = len(find_bags(path))
         episodes += progress_bar(read_episodes(path), f'reading {path.name}', is_quiet, total)

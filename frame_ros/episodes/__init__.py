@@ -1,2 +1,53 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
+"""Episodes: the metric pipeline, reading and writing rosbags.
+
+What is listed here is imported when it is first used: a bag reader costs a node nothing that it does not use.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from frame_ros.episodes.bag_reader import Bag
+    from frame_ros.episodes.bag_writer import BagWriter
+    from frame_ros.episodes.data import Episode, Event, EventType, MetricSample, Outcome, Stream
+    from frame_ros.episodes.pipeline import MetricPipeline
+    from frame_ros.episodes.pipeline_config import PipelineConfig
+    from frame_ros.episodes.reading import read_episodes
+
+_HOMES = {
+    'Bag': 'bag_reader',
+    'BagWriter': 'bag_writer',
+    'Episode': 'data',
+    'Event': 'data',
+    'EventType': 'data',
+    'MetricPipeline': 'pipeline',
+    'MetricSample': 'data',
+    'Outcome': 'data',
+    'PipelineConfig': 'pipeline_config',
+    'Stream': 'data',
+    'read_episodes': 'reading',
+}
+
+__all__ = [
+    'Bag',
+    'BagWriter',
+    'Episode',
+    'Event',
+    'EventType',
+    'MetricPipeline',
+    'MetricSample',
+    'Outcome',
+    'PipelineConfig',
+    'Stream',
+    'read_episodes',
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    return getattr(import_module(f'{__name__}.{_HOMES[name]}'), name)

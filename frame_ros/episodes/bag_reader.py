@@ -80,7 +80,8 @@ class Topic:
 class Bag:
     """One bag: a folder, a `.partial` folder, or a single storage file.
 
-    topics: name -> Topic. metadata: facts that the recorder wrote. is_truncated: whether it was cut.
+    topics: name -> Topic. metadata: facts that the recorder wrote. is_truncated: whether it was
+    cut.
     problems: what a person should know.
 
     Raises:
@@ -125,7 +126,8 @@ class Bag:
     def columns(
         self, topic: str, paths: Collection[str] | None = None
     ) -> tuple[NDArray[np.int64], dict[str, NDArray]]:
-        """Returns receive times (T,), ns, and fields of a topic's readable messages; see `layout.decode`.
+        """Returns receive times (T,), ns, and fields of a topic's readable messages; see
+        `layout.decode`.
 
         Messages that do not fit their definition are left out and reported in `problems`.
 
@@ -147,7 +149,7 @@ class Bag:
             received.append(table.received[indices])
             parts.append(columns)
         if bad:
-            self._report(f'{topic}: {len(bad)} unreadable messages left out (first: {bad[0]})')
+            self.report(f'{topic}: {len(bad)} unreadable messages left out (first: {bad[0]})')
         return np.concatenate(received), _join(parts)
 
     def messages(self, topic: str) -> Iterator[tuple[int, Any]]:
@@ -161,7 +163,7 @@ class Bag:
             try:
                 yield received, self.deserialize(found, data)
             except BagError as error:
-                self._report(f'{topic}: an unreadable message was left out ({error})')
+                self.report(f'{topic}: an unreadable message was left out ({error})')
 
     def raw(self, topic: str) -> Iterator[tuple[int, NDArray[np.uint8]]]:
         """Yields receive time (ns) and serialised bytes of a topic."""
@@ -195,7 +197,8 @@ class Bag:
             )
         return self.topics[name]
 
-    def _report(self, text: str) -> None:
+    def report(self, text: str) -> None:
+        """Adds to the problems, each once."""
         if text not in self.problems:
             self.problems.append(text)
 
@@ -209,28 +212,28 @@ class Bag:
         except FileNotFoundError:
             pass
         except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as error:
-            self._report(f'metadata.yaml is damaged and was ignored ({type(error).__name__})')
+            self.report(f'metadata.yaml is damaged and was ignored ({type(error).__name__})')
         try:
             self.sidecar = json.loads((self.path / SIDECAR_NAME).read_text(encoding='utf-8'))
             self.metadata.update(self.sidecar.get('metadata', {}))
         except FileNotFoundError:
             pass
         except (OSError, ValueError, AttributeError, TypeError):
-            self._report(f'{SIDECAR_NAME} is damaged and was ignored')
+            self.report(f'{SIDECAR_NAME} is damaged and was ignored')
 
     def _add_mcap(self, file: McapFile) -> None:
         self.metadata.update(file.metadata.get(METADATA_RECORD, {}))
         self.problems += file.problems
         if file.is_truncated:
             self.is_truncated = True
-            self._report(
+            self.report(
                 f'{file.path.name} was cut (killed recorder or incomplete copy): '
                 f'{len(file.rows)} messages could be read'
             )
         for identity, channel in file.channels.items():
             rows = file.rows[file.rows['channel'] == identity]
             if channel.encoding != 'cdr':
-                self._report(
+                self.report(
                     f'{channel.topic} is encoded as {channel.encoding!r}, not cdr: left out'
                 )
                 continue
@@ -272,9 +275,7 @@ class Bag:
     ) -> None:
         topic = self.topics.setdefault(name, Topic(name, message_type, definition, encoding))
         if topic.message_type != message_type:
-            self._report(
-                f'{name} has two types: {topic.message_type}, and {message_type}, left out'
-            )
+            self.report(f'{name} has two types: {topic.message_type}, and {message_type}, left out')
             return
         topic.tables.append(table)
 
@@ -293,7 +294,7 @@ class Bag:
                     raise BagError(f'its definition does not define {topic.message_type}')
             except BagError as error:
                 topic.types, topic.reason = {}, str(error)
-                self._report(f'{topic.name} cannot be read: {error}')
+                self.report(f'{topic.name} cannot be read: {error}')
 
 
 def _join(parts: list[dict[str, NDArray]]) -> dict[str, NDArray]:
@@ -311,7 +312,8 @@ def storage_files(path: Path) -> list[Path]:
     """Returns the storage files of a bag in the order of recording.
 
     Raises:
-        BagError: the path is missing, a ROS 1 bag, a folder without storage files, or a file of no known kind.
+        BagError: the path is missing, a ROS 1 bag, a folder without storage files, or a file of no
+        known kind.
     """
     if not path.exists():
         raise BagError(f'{path} does not exist')

@@ -66,7 +66,8 @@ class BagWriter:
 
     Args:
         folder: the finished bag's folder; its parent is made if missing.
-        metadata: facts about the episode, written into the bag and the sidecar at once, so that a cut bag has them.
+        metadata: facts about the episode, written into the bag and the sidecar at once, so that a
+        cut bag has them.
         chunk_size: bytes after which data is handed to the operating system.
         flush_period: s after which it is, if `flush_if_due` or `write` is called often enough.
 

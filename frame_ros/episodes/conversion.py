@@ -74,7 +74,8 @@ def proximity_values(message: Any) -> tuple[float]:
 
 
 def inference_values(message: Any) -> dict[str, float]:
-    """Returns the timing and memory fields of a PolicyInference by name, `observation_age`, and the counts.
+    """Returns the timing and memory fields of a PolicyInference by name, `observation_age`, and the
+    counts.
 
     observation_age: s, request_stamp - observation_stamp; NaN if either is zero (unset).
     """
@@ -89,7 +90,8 @@ def inference_values(message: Any) -> dict[str, float]:
 
 
 def event(message: Any) -> Event:
-    """Returns an EpisodeEvent as data.Event; the text fields of START that are not empty become attributes.
+    """Returns an EpisodeEvent as data.Event; the text fields of START that are not empty become
+    attributes.
 
     Raises:
         ValueRangeError: the kind or outcome is none of those in EpisodeEvent.msg.

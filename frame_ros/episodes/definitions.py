@@ -30,7 +30,8 @@ PRIMITIVES = frozenset(
 class MessageDefinition:
     """One message type as a bag stores it.
 
-    message_type: 'package/msg/Name'. text: its .msg file, then each dependency behind a `MSG: package/Name` line.
+    message_type: 'package/msg/Name'. text: its .msg file, then each dependency behind a `MSG:
+    package/Name` line.
     type_hash: RIHS01 hash of REP-2011.
     """
 
@@ -40,9 +41,11 @@ class MessageDefinition:
 
 
 def find_definition(message_type: str) -> MessageDefinition:
-    """Returns the definition of a type of any installed package, else of those that `rosbags` knows.
+    """Returns the definition of a type of any installed package, else of those that `rosbags`
+    knows.
 
-    Packages are looked for in `share/` of each prefix in AMENT_PREFIX_PATH; frame_ros's own files also beside the code.
+    Packages are looked for in `share/` of each prefix in AMENT_PREFIX_PATH; frame_ros's own files
+    also beside the code.
 
     Raises:
         BagError: no definition is found, or one of its dependencies has none.
@@ -154,20 +157,25 @@ def typestore_of(message_type: str, text: str, encoding: str = 'ros2msg') -> Any
 
 
 def parse_fields(message_type: str, text: str, encoding: str = 'ros2msg') -> dict[str, Any]:
-    """Returns type name -> (constants, fields), as rosbags describes them, for a type and all that it contains.
+    """Returns type name -> (constants, fields), as rosbags describes them, for a type and all that
+    it contains.
 
     Raises:
-        BagError: the text is not a message definition, or its encoding is neither ros2msg nor ros2idl.
+        BagError: the text is not a message definition, or its encoding is neither ros2msg nor
+        ros2idl.
     """
     from rosbags.typesys import TypesysError, get_types_from_idl, get_types_from_msg
 
     try:
         if encoding == 'ros2msg':
-            return get_types_from_msg(text, message_type)
+            types = get_types_from_msg(text, message_type)
+            _check_complete(message_type, types)
+            return types
         if encoding in ('ros2idl', 'omgidl'):
-            types: dict[str, Any] = {}
+            types = {}
             for part in _idl_parts(text):
                 types.update(get_types_from_idl(part))
+            _check_complete(message_type, types)
             return types
     except (TypesysError, ValueError, KeyError, IndexError) as error:
         raise BagError(
@@ -176,6 +184,19 @@ def parse_fields(message_type: str, text: str, encoding: str = 'ros2msg') -> dic
     raise BagError(
         f'the definition of {message_type} is in {encoding!r}; known are ros2msg and ros2idl'
     )
+
+
+def _check_complete(name: str, types: dict[str, Any], within: tuple[str, ...] = ()) -> None:
+    """Every type that is used must be defined, and none may contain itself."""
+    if name not in types:
+        raise ValueError(f'{name} is not defined')
+    if name in within:
+        raise ValueError(f'{name} contains itself')
+    for _, (kind, detail) in types[name][1]:
+        # rosbags' kinds: 1 a number or text, 2 a message, 3 and 4 several of either.
+        kind, detail = detail[0] if kind > 2 else (kind, detail)
+        if kind == 2:
+            _check_complete(detail, types, (*within, name))
 
 
 def _idl_parts(text: str) -> list[str]:

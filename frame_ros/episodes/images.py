@@ -94,7 +94,8 @@ def iter_images(
     max_count: int | None = None,
     every: int = 1,
 ) -> Iterator[tuple[int, NDArray]]:
-    """Yields stamp (ns) and image of a raw image topic, in recorded order, read only when asked for.
+    """Yields stamp (ns) and image of a raw image topic, in recorded order, read only when asked
+    for.
 
     Args:
         source: an episode, a bag, or a bag's path.

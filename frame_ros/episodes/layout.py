@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Serialised messages (CDR) to arrays, many at once.
 
-Messages of one topic mostly have one layout: the same lengths of texts and sequences, hence every field at the
-same offset. The layout of the first is traced; all messages of its size whose length words equal its own share it, and
-are read column by column. The others form the next groups.
+Messages of one topic mostly have one layout: the same lengths of texts and sequences, hence every
+field at the same offset. The layout of the first is traced; all messages of its size whose length
+words equal its own share it, and are read column by column. The others form the next groups.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ class _Tracer:
                 if kind_of_element == BASE:
                     self._elements(path, element[0], number, is_recorded)
                 else:
-                    self.layout.structure_counts[path] = number
+                    if is_recorded:
+                        self.layout.structure_counts[path] = number
                     for _ in range(number):
                         self.structure(element, path + '.', is_recorded=False)
 
@@ -220,13 +221,14 @@ def decode(
         types: type name -> definition, as `definitions.parse_fields` gives it.
         message_type: that of the messages.
         messages: N messages.
-        paths: dotted names of the fields wanted; None: all. Those the type does not have are left out of the result.
+        paths: dotted names of the fields wanted; None: all. Those the type does not have are left
+        out of the result.
         on_bad: called with index and error for each message that does not fit its definition.
 
     Returns:
-        Indices (T,) of the messages that were readable, and path -> column of T entries: a number or text per
-        message; for arrays and sequences (T, K), shorter ones filled up with NaN, 0 or '', and `<path>.count` (T,).
-        Of sequences of messages only that count.
+        Indices (T,) of the messages that were readable, and path -> column of T entries: a number
+        or text per message; for arrays and sequences (T, K), shorter ones filled up with NaN, 0 or
+        '', and `<path>.count` (T,). Of sequences of messages only that count.
     """
     builder = _Columns(paths)
     bad: list[int] = []

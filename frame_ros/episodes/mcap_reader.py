@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reading MCAP files as tables of message positions, whole ones and ones cut anywhere.
 
-The file is mapped, not read; only record headers are looked at. Message bytes are views into the map.
+The file is mapped, not read; only record headers are looked at. Message bytes are views into the
+map.
 """
 
 from __future__ import annotations
@@ -82,7 +83,8 @@ class McapFile:
     """One MCAP file.
 
     channels: id -> Channel. rows: (N,) structured array of dtype ROW, in the order of the file.
-    metadata: record name -> key -> text, the last record of a name. is_truncated: whether the end is missing.
+    metadata: record name -> key -> text, the last record of a name. is_truncated: whether the end
+    is missing.
 
     Raises:
         BagError: it cannot be opened, or is not MCAP.
@@ -137,7 +139,8 @@ class McapFile:
             else:
                 self._take_record(opcode, bytes(self._bytes[start:end]))
         if chunk is not None:
-            self._take_chunk(chunk, indexes)
+            # The file ends here: some of the chunk's indexes may be missing.
+            self._take_chunk(chunk, [])
         self._take_loose()
 
     def _records(self, position: int, size: int) -> Iterator[tuple[int, int, int]]:
@@ -262,7 +265,8 @@ class McapFile:
             return np.frombuffer(_decompress(data, part.compression), np.uint8)
         except (RuntimeError, ValueError, EOFError, OSError, BagError) as error:
             self.problems.append(
-                f'{self.path.name}: a {part.compression!r} chunk of {len(data)} bytes is damaged ({error})'
+                f'{self.path.name}: a {part.compression!r} chunk of {len(data)} bytes '
+                f'is damaged ({error})'
             )
             return np.zeros(0, np.uint8)
 

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writing MCAP files that lose next to nothing when their writer is killed.
 
-Chunks are closed after a fixed time or size, whichever comes first, and handed to the operating system at once. No
-compression and no checksums: as `ros2 bag record` does by default. One copy per message: joining it into its chunk.
+Chunks are closed after a fixed time or size, whichever comes first, and handed to the operating
+system at once. No compression and no checksums: as `ros2 bag record` does by default. One copy per
+message: joining it into its chunk.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class McapWriter:
         chunk_size: int = 4 << 20,
         flush_period: float = 0.25,
     ) -> None:
-        self._file = open(path, 'wb', buffering=0)
+        self._file = open(path, 'wb', buffering=0)  # noqa: SIM115 - open as long as the writer
         self._position = 0
         self._chunk_size, self._flush_period = chunk_size, flush_period
         self._chunk = _Chunk()

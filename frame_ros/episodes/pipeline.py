@@ -147,7 +147,9 @@ class MetricPipeline:
         order: list[int] = []
         if missing or not wanted:
             expected = wanted or self.config.action_names
-            self.problems['action'] = f'an action names {list(names)}; expected are {list(expected)}'
+            self.problems['action'] = (
+                f'an action names {list(names)}; expected are {list(expected)}'
+            )
         else:
             order = [names.index(name) for name in wanted]
             self._prepare_action(wanted)

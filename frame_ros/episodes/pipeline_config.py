@@ -45,7 +45,9 @@ class PipelineConfig:
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, (int, float)) and not (math.isfinite(value) and value >= 0):
-                raise ValueRangeError(f'{field.name} is {value}; it must be finite and not negative')
+                raise ValueRangeError(
+                    f'{field.name} is {value}; it must be finite and not negative'
+                )
         self._check_bounds()
 
     def _check_bounds(self) -> None:
@@ -57,7 +59,9 @@ class PipelineConfig:
             )
         for name, low, high in zip(names, lower, upper):
             if not low < high:
-                raise ValueRangeError(f'bounds of {name} are [{low}, {high}]; lower must be below upper')
+                raise ValueRangeError(
+                    f'bounds of {name} are [{low}, {high}]; lower must be below upper'
+                )
 
     @property
     def bounds(self) -> tuple[tuple[float, ...], tuple[float, ...]] | None:

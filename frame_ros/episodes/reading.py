@@ -36,15 +36,19 @@ def read_episodes(
     topics: Mapping[str, str] | None = None,
     robot: str | None = None,
 ) -> Iterator[Episode]:
-    """Yields the episodes of a bag, or of each bag in a folder in the order of their names, with their metrics.
+    """Yields the episodes of a bag, or of each bag in a folder in the order of their names, with
+    their metrics.
 
-    A bag normally holds one episode; START and END events divide one that holds more. Without events the whole bag is
-    one. A bag in a folder of bags that cannot be read gives an episode without streams whose `problems` say why.
+    A bag normally holds one episode; START and END events divide one that holds more. Without
+    events the whole bag is one. A bag in a folder of bags that cannot be read gives an episode
+    without streams whose `problems` say why.
 
     Args:
         path: a bag's folder (also `.partial`), an .mcap or .db3 file, or a folder of bags.
-        namespace: the robot's namespace; None: the only one, or the one with most topics (others in `problems`).
-        topics: role ('pose', 'action', 'contact', ...) or live kind ('quality', ...) -> absolute topic.
+        namespace: the robot's namespace; None: the only one, or the one with most topics (others in
+        `problems`).
+        topics: role ('pose', 'action', 'contact', ...) or live kind ('quality', ...) -> absolute
+        topic.
         robot: name or URDF by which poses are computed from joint states where none were recorded.
 
     Raises:
@@ -112,7 +116,8 @@ def _note_topics(bag: Bag, topic_map: TopicMap, streams: Mapping[str, Stream]) -
     others = [n or '/' for n in topic_map.namespaces if n != topic_map.namespace]
     if others:
         bag.problems.append(
-            f'the bag holds several robots: this is {topic_map.namespace or "/"}; others: {", ".join(others)}'
+            f'the bag holds several robots: this is {topic_map.namespace or "/"}; '
+            f'others: {", ".join(others)}'
         )
     if bag.message_count == 0:
         bag.problems.append('the bag holds no messages')
@@ -221,6 +226,7 @@ def _episode(
     for event in part.events:
         if event.type is EventType.START:
             attributes.update(event.attributes)
+    counts = _recorder_counts(bag)
     return Episode(
         path=bag.path,
         episode_id=part.episode_id,
@@ -228,7 +234,7 @@ def _episode(
         events=part.events,
         streams={role: _cut(stream, part) for role, stream in streams.items()},
         live={kind: _cut(stream, part) for kind, stream in live.items()},
-        data_quality=_recorder_counts(bag),
+        data_quality=counts,
         problems=[*bag.problems, *part.problems],
         is_truncated=bag.is_truncated,
     )
@@ -252,16 +258,20 @@ def _cut(stream: Stream, part: _Part) -> Stream:
 
 
 def _recorder_counts(bag: Bag) -> dict[str, int]:
-    dropped = bag.sidecar.get('dropped', {})
-    skipped = bag.sidecar.get('skipped', {})
-    counts = {}
-    if isinstance(dropped, dict) and dropped:
-        counts['recorder.dropped'] = sum(int(count) for count in dropped.values())
-        bag_problem = ', '.join(f'{topic}: {count}' for topic, count in dropped.items())
-        counts.update({f'recorder.dropped.{topic}': int(n) for topic, n in dropped.items()})
-        bag.problems.append(f'the recorder dropped messages ({bag_problem})')
+    """What the recorder itself says that it did not get or could not write."""
+    counts: dict[str, int] = {}
+    for what, why in (('dropped', 'it could not write'), ('lost', 'never reached it')):
+        topics = bag.sidecar.get(what)
+        if not isinstance(topics, dict) or not topics:
+            continue
+        counts[f'recorder.{what}'] = sum(int(count) for count in topics.values())
+        text = ', '.join(f'{topic}: {count}' for topic, count in topics.items())
+        bag.report(f'messages that the recorder says {why}: {text}')
+    skipped = bag.sidecar.get('skipped')
     if isinstance(skipped, dict) and skipped:
         counts['recorder.skipped_topics'] = len(skipped)
+        text = '; '.join(f'{topic}: {reason}' for topic, reason in skipped.items())
+        bag.report(f'topics that were not recorded: {text}')
     return counts
 
 
@@ -272,9 +282,10 @@ def _recorder_counts(bag: Bag) -> dict[str, int]:
 class TopicStatistics:
     """How regularly a topic came.
 
-    count: messages. rate: Hz, by the median interval; NaN for less than two. gaps: intervals longer than 5 times the
-    median. longest_gap: s. late: received more than 0.25 s later after its stamp than the median message.
-    backward, duplicate, zero: stamps below, equal to the one before, or unset. Topics without header: by receive time.
+    count: messages. rate: Hz, by the median interval; NaN for less than two. gaps: intervals longer
+    than 5 times the median. longest_gap: s. late: received more than 0.25 s later after its stamp
+    than the median message. backward, duplicate, zero: stamps below, equal to the one before, or
+    unset. Topics without header: by receive time.
     """
 
     count: int

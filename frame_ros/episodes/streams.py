@@ -69,7 +69,8 @@ class TopicMap:
         namespace: namespace of the robot, '' for none; None: the one with most roles.
         topics: role or kind -> absolute topic, over what is found.
 
-    namespaces: those in which the bag has poses, actions, inferences or live metrics; if none, joint states.
+    namespaces: those in which the bag has poses, actions, inferences or live metrics; if none,
+    joint states.
     """
 
     def __init__(
@@ -137,10 +138,13 @@ class TopicMap:
 def read_stream(bag: Bag, role: str, topic: str) -> Stream:
     """Returns the stream of one role or live kind.
 
-    values by role: pose: position (T, 3) m, orientation (T, 4) xyzw. action: names (T, D), positions (T, D).
-    joint_states: the same with velocities, efforts. contact: in_contact, in_collision, force. proximity: distance.
-    inference: those of `conversion.inference_values`. Live kinds: every number of the message, and episode_id. Of
-    sequences, `<name>_count` (T,) is how many entries each message had; shorter rows are filled up with NaN or ''.
+    values by role: pose: position (T, 3) m, orientation (T, 4) xyzw. action: names (T, D),
+    positions (T, D).
+    joint_states: the same with velocities, efforts. contact: in_contact, in_collision, force.
+    proximity: distance.
+    inference: those of `conversion.inference_values`. Live kinds: every number of the message, and
+    episode_id. Of sequences, `<name>_count` (T,) is how many entries each message had; shorter rows
+    are filled up with NaN or ''.
 
     Raises:
         BagError: the topic's type is another one, is not readable, or lacks a field.
@@ -157,7 +161,8 @@ def read_stream(bag: Bag, role: str, topic: str) -> Stream:
     )
     if missing and len(received):
         raise BagError(
-            f'{topic}: its {message_type} lacks {", ".join(missing)}: recorded with another version of the messages'
+            f'{topic}: its {message_type} lacks {", ".join(missing)}: '
+            'recorded with another version of the messages'
         )
     stamps = _time(columns, 'header.stamp', len(received))
     values = _values(role, columns, len(received))
@@ -194,16 +199,18 @@ def pipeline_values(role: str, stream: Stream) -> list[Any]:
     raise BagError(f'role {role!r} has no place in the pipeline')
 
 
-def _action_samples(values: Mapping[str, NDArray]) -> list[tuple[tuple[str, ...], list[float]]]:
+def _action_samples(
+    values: Mapping[str, NDArray],
+) -> list[tuple[tuple[str, ...], list[float]]]:
     rows = values['positions'].tolist()
-    names, cache = values['names'], {}
     counts = values['positions_count'].tolist()
+    name_counts = values['names_count'].tolist()
+    cache: dict[tuple[int, bytes], tuple[str, ...]] = {}
     samples = []
-    for index, row in enumerate(names):
-        key = row.tobytes()
+    for index, row in enumerate(values['names']):
+        key = (name_counts[index], row.tobytes())
         if key not in cache:
-            count = int(values['names_count'][index])
-            cache[key] = tuple(str(name) for name in names[index][:count])
+            cache[key] = tuple(str(name) for name in row[: key[0]])
         samples.append((cache[key], rows[index][: counts[index]]))
     return samples
 

@@ -19,7 +19,18 @@ from frame_ros.episodes.fields import (
 from frame_ros.episodes.stamps import SECOND
 
 NAN = math.nan
-POSE_METRICS = ('pl', 'ps', 'cc', 'ti', 'tcp_pi', 'tcp_vi', 'tcp_ai', 'tcp_speed', 'tcp_acceleration', 'tcp_jerk')
+POSE_METRICS = (
+    'pl',
+    'ps',
+    'cc',
+    'ti',
+    'tcp_pi',
+    'tcp_vi',
+    'tcp_ai',
+    'tcp_speed',
+    'tcp_acceleration',
+    'tcp_jerk',
+)
 INFERENCE_METRICS = ('il', 'il_last', 'il_p50', 'il_p95', 'il_p99', 'il_jitter', 'ct', 'mu', 'observation_age',
                      'queue_depth')  # fmt: skip
 REASONS = {
@@ -167,9 +178,17 @@ def _reason(kind: str, name: str, nested: dict[str, dict], steps: int) -> str:
         return REASONS.get(base, 'too few steps')
     if name in ('cr', 'cr_per_second', 'cr_per_metre') and math.isnan(nested['safety']['cr']):
         return 'no contact sensing at the last step'
-    if kind == 'safety' and math.isnan(nested['safety']['op']) and name not in ('peak_force', 'rms_force'):
+    if (
+        kind == 'safety'
+        and math.isnan(nested['safety']['op'])
+        and name not in ('peak_force', 'rms_force')
+    ):
         return 'no distance was measured'
-    if kind == 'efficiency' and nested['efficiency']['inferences'] == 0 and name in INFERENCE_METRICS:
+    if (
+        kind == 'efficiency'
+        and nested['efficiency']['inferences'] == 0
+        and name in INFERENCE_METRICS
+    ):
         return 'no inference in this episode'
     if name.startswith('il_'):
         return 'the policy does not time this part'
@@ -186,5 +205,3 @@ def _confidence_reason(name: str, confidence: dict) -> str:
     if not confidence['token_count']:
         return 'the policy yields no tokens'
     return 'not computed for this policy'
-
-

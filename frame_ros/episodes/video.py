@@ -35,7 +35,8 @@ def write_video(
 
     Args:
         source: a bag, or its path. output: the file to make; None: `<bag>.mp4` beside the bag.
-        topic: with or without namespace; None: the first that has 'front' in its name, else the first.
+        topic: with or without namespace; None: the first that has 'front' in its name, else the
+        first.
         progress: called with images done and images in all.
 
     Images whose stamps do not increase are left out. Depth (16UC1, mm) is shown from 0 to 2 m.

@@ -75,7 +75,7 @@ def nearest_reference(
 
 
 def resample(positions: Any, stamps: Any, new_stamps: Any) -> Array:
-    """Positions at other stamps, interpolated linearly, and resting before the start and after the end.
+    """Positions at other stamps, interpolated linearly; at rest before the start and after the end.
 
     Args:
         positions: (T, 2 or 3), m.

@@ -24,7 +24,7 @@ from frame_ros.episodes.bag_writer import BagWriter, TopicQos
 from frame_ros.episodes.data import EventType, Outcome
 from frame_ros.episodes.definitions import find_definition, parse_fields
 from frame_ros.episodes.layout import trace
-from frame_ros.errors import BagError, FrameRosError
+from frame_ros.errors import BagError, FrameRosError, SetupError
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.recording_session import (
     BagSession,
@@ -91,8 +91,10 @@ class EpisodeRecorder(LifecycleNode):
         self._is_active = False
         self._episode_id = ''
         self._count = 0
+        self._problem = ''
         if self._value('autostart'):
-            self.trigger_configure()
+            if self.trigger_configure() != TransitionCallbackReturn.SUCCESS:
+                raise SetupError(self._problem)
             self.trigger_activate()
 
     # -- lifecycle ---------------------------------------------------------------------
@@ -106,7 +108,8 @@ class EpisodeRecorder(LifecycleNode):
             if self._value('enabled'):
                 Path(self._value('directory')).expanduser().mkdir(parents=True, exist_ok=True)
         except (FrameRosError, OSError) as error:
-            self.get_logger().error(str(error))
+            self._problem = str(error)
+            self.get_logger().error(self._problem)
             return TransitionCallbackReturn.FAILURE
         self._recorded = TopicSubscriptions(self, topics, [self._event_topic])
         return TransitionCallbackReturn.SUCCESS

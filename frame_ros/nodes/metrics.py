@@ -55,7 +55,8 @@ class MetricsNode(Node):
         self._pipeline = MetricPipeline(self._config)
         self._subscriptions_by_stream = self._subscribe()
         self._metric_publishers = {
-            kind: self.create_publisher(MESSAGE_TYPES[kind], topic, 50) for kind, topic in TOPICS.items()
+            kind: self.create_publisher(MESSAGE_TYPES[kind], topic, 50)
+            for kind, topic in TOPICS.items()
         }
         self._messages = {kind: MESSAGE_TYPES[kind]() for kind in TOPICS if kind != 'summary'}
         self._config_publisher = self.create_publisher(String, 'metrics_config', LATCHED)
@@ -70,7 +71,8 @@ class MetricsNode(Node):
         self._frame_id = self.declare_parameter('frame_id', '').value
         normalise = self.declare_parameter('normalise_actions', True).value
         settings = {
-            name: float(self.declare_parameter(name, getattr(defaults, name)).value) for name in SETTINGS
+            name: float(self.declare_parameter(name, getattr(defaults, name)).value)
+            for name in SETTINGS
         }
         robot = load_robot(urdf or robot_name)
         self._frame_id = self._frame_id or robot.base_link
@@ -83,7 +85,12 @@ class MetricsNode(Node):
         wanted = (
             (EpisodeEvent, 'episode_events', LATCHED, events),
             (ContactState, 'contact', RELIABLE, self._feeder('contact', conversion.contact_values)),
-            (Proximity, 'proximity', RELIABLE, self._feeder('proximity', conversion.proximity_values)),
+            (
+                Proximity,
+                'proximity',
+                RELIABLE,
+                self._feeder('proximity', conversion.proximity_values),
+            ),
             (PoseStamped, 'ee_pose', RELIABLE, self._feeder('pose', conversion.pose_values)),
             (
                 PolicyInference,
@@ -91,10 +98,16 @@ class MetricsNode(Node):
                 RELIABLE,
                 self._feeder('inference', conversion.inference_values),
             ),
-            (JointState, 'joint_commands', RELIABLE, self._feeder('action', conversion.action_values)),
+            (
+                JointState,
+                'joint_commands',
+                RELIABLE,
+                self._feeder('action', conversion.action_values),
+            ),
         )
         return [
-            (PolledSubscription(self, kind, topic, qos), handle) for kind, topic, qos, handle in wanted
+            (PolledSubscription(self, kind, topic, qos), handle)
+            for kind, topic, qos, handle in wanted
         ]
 
     def _feeder(self, stream: str, values: Callable[[Any], Any]) -> Callable[[Any], None]:

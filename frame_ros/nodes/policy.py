@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The policy node: observations in, actions out at a steady rate, and a message about every inference.
+"""The policy node: observations in, actions out at a steady rate, and a message about every
+inference.
 
-Three threads: the executor receives, the inference thread calls the policy, the control thread commands. Only the
-action queue stands between the last two, so a slow policy costs no tick.
+Three threads: the executor receives, the inference thread calls the policy, the control thread
+commands. Only the action queue stands between the last two, so a slow policy costs no tick.
 """
 
 from __future__ import annotations
@@ -43,8 +44,9 @@ REPORT_PERIOD = 1.0  # s at least between two messages about the same kind of tr
 class PolicyNode(LifecycleNode):
     """Runs one policy on one robot.
 
-    Subscribes: joint_states, episode_events, and the images and poses that the policy needs. Publishes: joint_commands,
-    one per control tick while an episode runs; policy_inference, one per call of the policy.
+    Subscribes: joint_states, episode_events, and the images and poses that the policy needs.
+    Publishes: joint_commands, one per control tick while an episode runs; policy_inference, one per
+    call of the policy.
 
     policy: one made by the caller, in place of the parameter `policy`. options: of rclpy's node.
     """
@@ -107,7 +109,7 @@ class PolicyNode(LifecycleNode):
 
     @property
     def counters(self) -> dict[str, int]:
-        """Calls, errors, dropped chunks, clipped values, missed ticks since the node was activated."""
+        """Calls, errors, dropped chunks, clipped values, missed ticks since it was activated."""
         if self._inference is None or self._control is None:
             return {}
         return {**self._inference.counters, 'missed_ticks': self._control.missed}
@@ -136,21 +138,26 @@ class PolicyNode(LifecycleNode):
         self._limits = robot.joint_limits
         self._policy = self._given_policy or settings.make_policy(self._limits)
         self._cameras = camera_topics(self._policy.cameras, settings.cameras)
-        self._poses = pose_topics(self._policy.poses, parse_pairs('pose_topics', settings.pose_topics))
+        self._poses = pose_topics(
+            self._policy.poses, parse_pairs('pose_topics', settings.pose_topics)
+        )
         self._warm_up(self._policy)
         self._commands = self.create_lifecycle_publisher(JointState, 'joint_commands', OUTPUT_QOS)
-        self._calls = self.create_lifecycle_publisher(PolicyInference, 'policy_inference', OUTPUT_QOS)
+        self._calls = self.create_lifecycle_publisher(
+            PolicyInference, 'policy_inference', OUTPUT_QOS
+        )
         checkpoint = f' ({self._policy.checkpoint})' if self._policy.checkpoint else ''
         inputs = ', '.join(['joint_states', *self._cameras.values(), *self._poses.values()])
         self.get_logger().info(
-            f'policy {self._policy.name}{checkpoint} for {robot.name} at {settings.control_rate:g} Hz '
+            f'policy {self._policy.name}{checkpoint} for {robot.name} at '
+            f'{settings.control_rate:g} Hz '
             f'on {inputs}'
         )
         for note in getattr(self._policy, 'notes', ()):
             self.get_logger().warning(note)
 
     def _warm_up(self, policy: Policy) -> None:
-        """The first call of a network takes many times longer than the next ones, so it is not made in an episode."""
+        """Makes the first call, which in a network takes many times longer, outside an episode."""
         warm_up = getattr(policy, 'warm_up', None)
         if warm_up is None:
             return
@@ -158,9 +165,13 @@ class PolicyNode(LifecycleNode):
             warm_up()
         except FrameRosError:
             raise
-        except Exception as error:  # a checkpoint whose parts do not fit each other fails here, in its own way
+        except (
+            Exception
+        ) as error:  # a checkpoint whose parts do not fit each other fails here, in its own way
             self.get_logger().debug(traceback.format_exc())
-            raise SetupError(f'policy {policy.name} {policy.checkpoint} fails on a test image: {error}') from error
+            raise SetupError(
+                f'policy {policy.name} {policy.checkpoint} fails on a test image: {error}'
+            ) from error
 
     def _start_threads(self) -> None:
         assert self._policy is not None
@@ -168,9 +179,19 @@ class PolicyNode(LifecycleNode):
         names = tuple(self._limits)
         queue = settings.make_queue(policy)
         gate = EpisodeGate(acts_always=settings.run_on == 'always')
-        buffer = ObservationBuffer(names, policy.cameras, policy.poses, settings.max_observation_age)
+        buffer = ObservationBuffer(
+            names, policy.cameras, policy.poses, settings.max_observation_age
+        )
         is_simulated = bool(self.get_parameter('use_sim_time').value)
-        control = ControlLoop(settings.period, queue, gate, clock, is_simulated, self._commands, self._say_episode(gate))
+        control = ControlLoop(
+            settings.period,
+            queue,
+            gate,
+            clock,
+            is_simulated,
+            self._commands,
+            self._say_episode(gate),
+        )
         self._control = control
         self._inference = InferenceLoop(
             policy=policy,
@@ -203,7 +224,9 @@ class PolicyNode(LifecycleNode):
         if self._events is not None:
             self.destroy_subscription(self._events)
         if counters := self.counters:
-            self.get_logger().info('stopped; ' + ', '.join(f'{name} {count}' for name, count in counters.items()))
+            self.get_logger().info(
+                'stopped; ' + ', '.join(f'{name} {count}' for name, count in counters.items())
+            )
         self._control = self._inference = self._inputs = self._events = None
 
     def _release(self) -> None:
@@ -217,7 +240,9 @@ class PolicyNode(LifecycleNode):
             return
         seed = next((item.value for item in event.attributes if item.key == 'seed'), '')
         if seed and not seed.isdecimal():
-            self.get_logger().error(f'the episode {event.episode_id} has seed {seed!r}; it must be a whole number')
+            self.get_logger().error(
+                f'the episode {event.episode_id} has seed {seed!r}; it must be a whole number'
+            )
             seed = ''
         gate.add(
             Boundary(
@@ -232,7 +257,11 @@ class PolicyNode(LifecycleNode):
     def _say_episode(self, gate: EpisodeGate) -> Callable[[], None]:
         def say() -> None:
             episode = gate.episode
-            text = 'no episode: no commands' if episode is None else f'episode {episode.episode_id or "without a name"}'
+            text = (
+                'no episode: no commands'
+                if episode is None
+                else f'episode {episode.episode_id or "without a name"}'
+            )
             self.get_logger().info(text)
 
         return say
@@ -246,12 +275,16 @@ class PolicyNode(LifecycleNode):
         for parameter in parameters:
             if parameter.name == 'quality' and not 0.0 <= parameter.value <= 1.0:
                 return SetParametersResult(
-                    successful=False, reason=f'quality is {parameter.value}; it must be between 0 and 1'
+                    successful=False,
+                    reason=f'quality is {parameter.value}; it must be between 0 and 1',
                 )
         return SetParametersResult(successful=True)
 
     def _report(self, text: str) -> None:
-        """Logs trouble, each kind at most once per REPORT_PERIOD; texts that differ in numbers alone are one kind."""
+        """Logs trouble, each kind at most once per REPORT_PERIOD.
+
+        Texts that differ in numbers alone are one kind.
+        """
         kind, now = re.sub(r'[\d.]+', '#', text), time.monotonic()
         if now - self._reported.get(kind, -REPORT_PERIOD) >= REPORT_PERIOD:
             self._reported[kind] = now

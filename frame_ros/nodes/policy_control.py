@@ -18,7 +18,8 @@ from frame_ros.nodes.policy_episode import EpisodeGate
 from frame_ros.policies.action_queue import ActionQueue
 
 SECOND = 10**9
-# How long a thread may keep the interpreter's lock while the control thread waits for it, s (Python's default is 5 ms).
+# How long a thread may keep the interpreter's lock while the control thread waits for it, s
+# (Python's default is 5 ms).
 SWITCH_INTERVAL = 0.0005
 # Simulated time is looked at this often, s.
 SIMULATED_POLL = 0.001
@@ -30,7 +31,9 @@ class Ticks:
     Real time runs on the monotonic clock, which nobody sets; simulated time on the node's clock.
     """
 
-    def __init__(self, period: float, clock: Clock, is_simulated: bool, stop: threading.Event) -> None:
+    def __init__(
+        self, period: float, clock: Clock, is_simulated: bool, stop: threading.Event
+    ) -> None:
         self._period = round(period * SECOND)
         self._clock, self._is_simulated, self._stop = clock, is_simulated, stop
         self._next = self._now()
@@ -55,7 +58,8 @@ class Ticks:
 
 
 class ControlLoop:
-    """A thread that takes one action per tick from the queue and publishes it, while an episode runs.
+    """A thread that takes one action per tick from the queue and publishes it, while an episode
+    runs.
 
     period: s. on_change: called, in this thread, when another episode runs, or none.
     names: of the joints; they must be set before the first chunk is pushed.

@@ -17,7 +17,10 @@ ENDINGS = (EventType.END, EventType.STOP)
 
 @dataclass(frozen=True)
 class PolicyEpisode:
-    """What a policy needs to know of an episode. seed: of its START event, if it has one. number: counts, from 0."""
+    """What a policy needs to know of an episode.
+
+    seed: of its START event, if it has one. number: counts, from 0.
+    """
 
     episode_id: str = ''
     instruction: str = ''
@@ -71,9 +74,10 @@ class EpisodeGate:
             self.episode = self._next() if acts_on else None
 
     def _ends(self, boundary: Boundary, episode: PolicyEpisode) -> bool:
-        return (
-            boundary.type in ENDINGS
-            and (not boundary.episode_id or not episode.episode_id or boundary.episode_id == episode.episode_id)
+        return boundary.type in ENDINGS and (
+            not boundary.episode_id
+            or not episode.episode_id
+            or boundary.episode_id == episode.episode_id
         )
 
     def _next(self, start: Boundary | None = None) -> PolicyEpisode:

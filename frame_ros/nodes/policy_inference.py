@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The policy node's inference thread: an observation in, a chunk into the queue, and a message about the call."""
+"""The policy node's inference thread.
+
+An observation in, a chunk into the queue, and a message about the call.
+"""
 
 from __future__ import annotations
 
@@ -54,10 +57,10 @@ class Call:
 class InferenceLoop:
     """A thread that calls the policy whenever the queue wants a chunk.
 
-    limits: every joint of the robot -> lower and upper limit, rad. instruction, seed: where the episode brings none;
-    the seed counts on with the episodes. before_reset: called, in this thread, when an episode begins, before the
-    policy is reset. on_names: gets the joint names of the chunks before the first chunk is used. report: gets errors
-    in words. retry: s to wait after one.
+    limits: every joint of the robot -> lower and upper limit, rad. instruction, seed: where the
+    episode brings none; the seed counts on with the episodes. before_reset: called, in this thread,
+    when an episode begins, before the policy is reset. on_names: gets the joint names of the chunks
+    before the first chunk is used. report: gets errors in words. retry: s to wait after one.
     """
 
     def __init__(
@@ -79,7 +82,12 @@ class InferenceLoop:
         self._policy, self._queue, self._buffer, self._limits = policy, queue, buffer, limits
         self._clock, self._publisher = clock, publisher
         self._instruction, self._seed = instruction, seed
-        self._before_reset, self._on_names, self._report, self._retry = before_reset, on_names, report, retry
+        self._before_reset, self._on_names, self._report, self._retry = (
+            before_reset,
+            on_names,
+            report,
+            retry,
+        )
         self._episode: PolicyEpisode | None = None
         self._names: tuple[str, ...] = ()
         self._sequence = 0
@@ -125,10 +133,14 @@ class InferenceLoop:
         episode = request.tag
         assert isinstance(episode, PolicyEpisode)
         now = self._clock.now().nanoseconds
-        observation = self._buffer.build(now, episode.instruction or self._instruction, request.executed / SECOND)
+        observation = self._buffer.build(
+            now, episode.instruction or self._instruction, request.executed / SECOND
+        )
         built = time.perf_counter() - begun
         inference = self._policy.infer(observation)
-        inference = replace(inference, actions=self._check(inference), preprocess=inference.preprocess + built)
+        inference = replace(
+            inference, actions=self._check(inference), preprocess=inference.preprocess + built
+        )
         arrival = self._queue.push(request, inference.actions, inference.dt)
         latency, cpu = time.perf_counter() - begun, time.process_time() - cpu
         self.counters['calls'] += 1
@@ -138,9 +150,9 @@ class InferenceLoop:
         self._sequence += 1
 
     def _begin(self) -> Request | None:
-        """The request, once the policy is reset for its episode; None if that episode is over by then."""
+        """The request, with the policy reset if its episode is new; None if none runs any more."""
         request = self._queue.request()
-        if request.tag is self._episode:
+        if request is None or request.tag is self._episode:
             return request
         episode = request.tag
         assert isinstance(episode, PolicyEpisode)
@@ -148,7 +160,7 @@ class InferenceLoop:
         self._policy.reset(self._seed + episode.number if episode.seed is None else episode.seed)
         self._episode = episode
         request = self._queue.request()
-        return request if request.tag is episode else None
+        return request if request is not None and request.tag is episode else None
 
     def _check(self, inference: Inference) -> NDArray[np.float64]:
         try:
@@ -159,13 +171,18 @@ class InferenceLoop:
         if clipped:
             self.counters['clipped_values'] += sum(clipped.values())
             counts = ', '.join(f'{name} {count}' for name, count in clipped.items())
-            self._report(f'actions outside the joint limits were clipped: {counts} (of {len(actions)} steps)')
+            self._report(
+                f'actions outside the joint limits were clipped: {counts} (of {len(actions)} steps)'
+            )
         if not self._names:
             self._names = inference.action_names
             self._on_names(self._names)
         if inference.action_names != self._names:
             self.counters['dropped_chunks'] += 1
-            raise PolicyError(f'the chunk was dropped: it moves {inference.action_names}, the first moved {self._names}')
+            raise PolicyError(
+                f'the chunk was dropped: it moves {inference.action_names}, the first moved '
+                f'{self._names}'
+            )
         return actions
 
 
@@ -209,7 +226,10 @@ def inference_message(policy: Policy, call: Call, sequence: int) -> PolicyInfere
 
 
 def resident_memory() -> float:
-    """Resident memory of this process in bytes; NaN where the system does not tell it as Linux does."""
+    """Resident memory of this process in bytes.
+
+    NaN where the system does not tell it as Linux does.
+    """
     try:
         return float(int(Path('/proc/self/statm').read_text().split()[1]) * PAGE_SIZE)
     except (OSError, ValueError, IndexError):

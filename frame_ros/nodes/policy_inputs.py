@@ -51,13 +51,19 @@ class PolicyInputs:
     ) -> None:
         self._node, self._buffer, self._report = node, buffer, report
         self._assembler = JointStateAssembler(joint_names)
-        self._subscriptions = [node.create_subscription(JointState, 'joint_states', self._on_joints, SENSOR_QOS)]
+        self._subscriptions = [
+            node.create_subscription(JointState, 'joint_states', self._on_joints, SENSOR_QOS)
+        ]
         for name, topic in cameras.items():
             callback = partial(self._on_image, name)
-            self._subscriptions.append(node.create_subscription(Image, topic, callback, NEWEST_QOS, raw=True))
+            self._subscriptions.append(
+                node.create_subscription(Image, topic, callback, NEWEST_QOS, raw=True)
+            )
         for name, topic in poses.items():
             callback = partial(self._on_pose, name)
-            self._subscriptions.append(node.create_subscription(PoseStamped, topic, callback, NEWEST_QOS))
+            self._subscriptions.append(
+                node.create_subscription(PoseStamped, topic, callback, NEWEST_QOS)
+            )
 
     def close(self) -> None:
         """Ends the subscriptions."""
@@ -73,7 +79,9 @@ class PolicyInputs:
             self._report(f'joint_states: {problem}')
 
     def _on_image(self, name: str, serialised: bytes) -> None:
-        self._buffer.put(name, stamp_of_serialised(serialised), partial(decode_image, name, serialised))
+        self._buffer.put(
+            name, stamp_of_serialised(serialised), partial(decode_image, name, serialised)
+        )
 
     def _on_pose(self, name: str, message: PoseStamped) -> None:
         self._buffer.put(name, stamp_of(message.header), partial(pose_array, message))
@@ -86,7 +94,10 @@ def stamp_of(header: object) -> int:
 
 
 def stamp_of_serialised(serialised: bytes) -> int:
-    """The stamp (ns) of a serialised message that begins with a std_msgs/Header; 4 bytes tell the byte order."""
+    """The stamp (ns) of a serialised message that begins with a std_msgs/Header.
+
+    4 bytes tell the byte order.
+    """
     seconds, nanoseconds = struct.unpack_from('<iI' if serialised[1] & 1 else '>iI', serialised, 4)
     return seconds * 10**9 + nanoseconds
 
@@ -95,7 +106,15 @@ def pose_array(message: PoseStamped) -> NDArray[np.float64]:
     """(7,) position and quaternion xyzw."""
     position, orientation = message.pose.position, message.pose.orientation
     return np.array(
-        (position.x, position.y, position.z, orientation.x, orientation.y, orientation.z, orientation.w)
+        (
+            position.x,
+            position.y,
+            position.z,
+            orientation.x,
+            orientation.y,
+            orientation.z,
+            orientation.w,
+        )
     )
 
 
@@ -107,13 +126,17 @@ def decode_image(name: str, serialised: bytes) -> NDArray[np.uint8]:
     """
     message = deserialize_message(serialised, Image)
     if message.encoding not in ENCODINGS:
-        raise PolicyError(f'camera {name} has encoding {message.encoding!r}; known: {", ".join(ENCODINGS)}')
+        raise PolicyError(
+            f'camera {name} has encoding {message.encoding!r}; known: {", ".join(ENCODINGS)}'
+        )
     channels, order = ENCODINGS[message.encoding]
     height, width, step = message.height, message.width, message.step
     if not height * width or step < width * channels or len(message.data) != height * step:
         raise PolicyError(
-            f'camera {name} gives {len(message.data)} bytes; an image of {width}x{height} {message.encoding} '
-            f'with a step of {step} has {height * step}, and its step is at least {width * channels}'
+            f'camera {name} gives {len(message.data)} bytes; an image of {width}x{height} '
+            f'{message.encoding} '
+            f'with a step of {step} has {height * step}, and its step is at least '
+            f'{width * channels}'
         )
     rows = np.frombuffer(message.data, np.uint8).reshape(height, step)
     pixels = rows[:, : width * channels].reshape(height, width, channels)
@@ -128,7 +151,8 @@ def camera_topics(needed: tuple[str, ...], available: tuple[str, ...]) -> dict[s
     """
     if missing := [name for name in needed if name not in available]:
         raise SetupError(
-            f'the policy needs cameras {list(needed)}, but the parameter cameras has {list(available)}: '
+            f'the policy needs cameras {list(needed)}, but the parameter cameras has '
+            f'{list(available)}: '
             f'{missing} must be added, or mapped by camera_names'
         )
     return {name: f'{name}/image_raw' for name in needed}
@@ -141,5 +165,7 @@ def pose_topics(needed: tuple[str, ...], available: Mapping[str, str]) -> dict[s
         SetupError: one is not available.
     """
     if missing := [name for name in needed if name not in available]:
-        raise SetupError(f'the policy needs the poses {missing}; add them to pose_topics as name=topic')
+        raise SetupError(
+            f'the policy needs the poses {missing}; add them to pose_topics as name=topic'
+        )
     return {name: available[name] for name in needed}

@@ -36,7 +36,10 @@ class PolicySettings:
     prefetch: int = -1
     max_observation_age: float = 0.5
     cameras: tuple[str, ...] = ('front', 'wrist')
-    pose_topics: tuple[str, ...] = ('object=ground_truth/object_pose', 'goal=ground_truth/goal_pose')
+    pose_topics: tuple[str, ...] = (
+        'object=ground_truth/object_pose',
+        'goal=ground_truth/goal_pose',
+    )
     device: str = 'cpu'
     units: str = 'degrees'
     action_rate: float = 0.0
@@ -47,7 +50,9 @@ class PolicySettings:
         """Declares the parameters on `node`."""
         for setting in fields(cls):
             default = setting.default
-            node.declare_parameter(setting.name, list(default) if isinstance(default, tuple) else default)
+            node.declare_parameter(
+                setting.name, list(default) if isinstance(default, tuple) else default
+            )
 
     @classmethod
     def read(cls, node: Node) -> PolicySettings:
@@ -57,7 +62,9 @@ class PolicySettings:
             SetupError: a value is out of its range.
         """
         values = {setting.name: node.get_parameter(setting.name).value for setting in fields(cls)}
-        settings = cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in values.items()})
+        settings = cls(
+            **{name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
+        )
         settings.check()
         return settings
 
@@ -84,7 +91,10 @@ class PolicySettings:
         if self.policy == 'hold':
             return make_policy('hold', dt=self.period)
         if self.policy == 'lerobot' and not self.checkpoint:
-            raise SetupError("policy is 'lerobot', but the parameter checkpoint is empty; it must be a checkpoint folder")
+            raise SetupError(
+                "policy is 'lerobot', but the parameter checkpoint is empty; it must be a "
+                'checkpoint folder'
+            )
         options: dict[str, Any] = {
             'robot_joint_names': tuple(limits),
             'device': self.device,
@@ -101,8 +111,14 @@ class PolicySettings:
 def check_ranges(settings: PolicySettings) -> dict[str, str]:
     """Returns, for each parameter out of its range, what it must be."""
     rules = {
-        'control_rate': (math.isfinite(settings.control_rate) and settings.control_rate > 0, 'a positive rate in Hz'),
-        'action_rate': (math.isfinite(settings.action_rate) and settings.action_rate >= 0, 'a rate in Hz, or 0'),
+        'control_rate': (
+            math.isfinite(settings.control_rate) and settings.control_rate > 0,
+            'a positive rate in Hz',
+        ),
+        'action_rate': (
+            math.isfinite(settings.action_rate) and settings.action_rate >= 0,
+            'a rate in Hz, or 0',
+        ),
         'max_observation_age': (settings.max_observation_age > 0, 'a positive time in s'),
         'quality': (0.0 <= settings.quality <= 1.0, 'between 0 and 1'),
         'n_action_steps': (settings.n_action_steps >= 0, '0 or more'),
@@ -123,6 +139,8 @@ def parse_pairs(parameter: str, texts: list[str] | tuple[str, ...]) -> dict[str,
     for text in filter(None, map(str.strip, texts)):
         name, sign, value = (part.strip() for part in text.partition('='))
         if not (name and sign and value) or name in pairs:
-            raise SetupError(f'parameter {parameter} holds {text!r}; it must hold name=value, each name once')
+            raise SetupError(
+                f'parameter {parameter} holds {text!r}; it must hold name=value, each name once'
+            )
         pairs[name] = value
     return pairs

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A subscription that is asked for its messages instead of calling back.
 
-An executor spends most of a kilohertz stream's time on waking up and on rebuilding its wait set. Taking the
-messages straight from the subscription's handle, several at a time, costs a fraction of it. That handle is not
-public API of rclpy, so all use of it is in this module. Where it is missing, or differs, an executor takes the
-messages and the interface stays the same.
+An executor spends most of a kilohertz stream's time on waking up and on rebuilding its wait set.
+Taking the messages straight from the subscription's handle, several at a time, costs a fraction of
+it. That handle is not public API of rclpy, so all use of it is in this module. Where it is missing,
+or differs, an executor takes the messages and the interface stays the same.
 
     subscription = PolledSubscription(node, JointState, 'joint_states', 50)
     while rclpy.ok():
@@ -13,7 +13,8 @@ messages and the interface stays the same.
             ...
         time.sleep(0.002)          # or subscription.wait(0.1)
 
-The node may be in an executor for its timers and services: the executor does not wait for a polled subscription.
+The node may be in an executor for its timers and services: the executor does not wait for a polled
+subscription.
 """
 
 import time
@@ -37,7 +38,9 @@ Taken = tuple[Any, dict[str, int]]
 
 
 class _NotForExecutors(CallbackGroup):
-    """A group of which no entity is ever ready, so that executors leave it out of their wait sets."""
+    """A group of which no entity is ever ready, so that executors leave it out of their wait
+    sets.
+    """
 
     def can_execute(self, entity: Any) -> bool:
         return False
@@ -61,7 +64,9 @@ class _OwnExecutor:
 
     @classmethod
     def find(cls, node: Node) -> '_OwnExecutor | None':
-        """The node's own executor, made if no executor has the node yet; None if the caller's has it."""
+        """The node's own executor, made if no executor has the node yet; None if the caller's has
+        it.
+        """
         if node not in cls.of_node and node.executor is None:
             cls.of_node[node] = cls(node)
         own = cls.of_node.get(node)
@@ -83,8 +88,9 @@ class _OwnExecutor:
 class PolledSubscription:
     """A subscription whose messages are taken by `take`, in the caller's thread.
 
-    Not thread-safe: one thread takes from one subscription. Messages beyond the QoS depth are lost between two
-    takes, as with any subscription: a keep_last depth must hold what arrives while nobody polls.
+    Not thread-safe: one thread takes from one subscription. Messages beyond the QoS depth are lost
+    between two takes, as with any subscription: a keep_last depth must hold what arrives while
+        nobody polls.
 
     Args:
         node: any node of an initialised context, in an executor or not.
@@ -92,7 +98,8 @@ class PolledSubscription:
         topic: topic name, resolved as usual (relative, remapped).
         qos: a depth, or a QoS profile.
         raw: True hands over each message's serialised bytes, without deserialising.
-        use_executor: None takes from the handle where this rclpy allows it; True always uses an executor.
+        use_executor: None takes from the handle where this rclpy allows it; True always uses an
+            executor.
     """
 
     def __init__(
@@ -135,11 +142,12 @@ class PolledSubscription:
         return self._subscription.topic_name
 
     def take(self, max_count: int = 100) -> list[Taken]:
-        """What has arrived, oldest first, at most `max_count`; an empty list if nothing has. Never blocks.
+        """What has arrived, oldest first, at most `max_count`; an empty list if nothing has. Never
+        blocks.
 
         Returns:
-            (message, info) pairs; message is bytes if raw, and info has `source_timestamp` (when it was
-            published) and `received_timestamp`, both in ns of the system clock.
+            (message, info) pairs; message is bytes if raw, and info has `source_timestamp` (when it
+            was published) and `received_timestamp`, both in ns of the system clock.
         """
         if not self.is_polled:
             return self._take_from_executor(max_count)
@@ -190,7 +198,8 @@ class PolledSubscription:
         return bool(self._arrived)
 
     def silence(self) -> str:
-        """Why nothing may be arriving, in words: no publisher, or publishers whose QoS does not match.
+        """Why nothing may be arriving, in words: no publisher, or publishers whose QoS does not
+        match.
 
         Returns:
             An empty string if a publisher is there that matches.
@@ -201,7 +210,9 @@ class PolledSubscription:
         wanted = self._qos.reliability == QoSReliabilityPolicy.RELIABLE
         offered = [p.qos_profile.reliability == QoSReliabilityPolicy.RELIABLE for p in publishers]
         if wanted and not any(offered):
-            return f'every publisher of {self.topic_name} is best effort, and reliable was asked for'
+            return (
+                f'every publisher of {self.topic_name} is best effort, and reliable was asked for'
+            )
         return ''
 
     def destroy(self) -> None:

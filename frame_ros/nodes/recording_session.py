@@ -70,7 +70,8 @@ class MessageRing:
 class Limits:
     """When not to write any more, all in bytes.
 
-    queue: waiting for the disk. bag: size of one bag, 0: no limit. free: space to leave on the disk.
+    queue: waiting for the disk. bag: size of one bag, 0: no limit. free: space to leave on the
+    disk.
     """
 
     queue: int = 512 << 20

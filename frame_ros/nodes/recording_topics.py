@@ -33,10 +33,12 @@ LARGE_DEPTH, DEPTH, LATCHED_DEPTH = 30, 1000, 50
 
 
 class TopicFilter:
-    """Names of topics by regular expressions, each matched against the whole absolute or relative name.
+    """Names of topics by regular expressions, each matched against the whole absolute or relative
+    name.
 
     Args:
-        namespace: the recorder's. include: empty: everything in the namespace, and what all robots share.
+        namespace: the recorder's. include: empty: everything in the namespace, and what all robots
+        share.
 
     Raises:
         SetupError: a pattern is no regular expression.
@@ -84,9 +86,11 @@ class _Source:
 
 
 class TopicSubscriptions:
-    """Subscriptions to all wanted topics. `discover` runs in the executor's thread, `poll` in another one.
+    """Subscriptions to all wanted topics. `discover` runs in the executor's thread, `poll` in
+    another one.
 
-    skipped: topic -> why it is not recorded. lost: topic -> messages that the middleware lost on the way.
+    skipped: topic -> why it is not recorded. lost: topic -> messages that the middleware lost on
+    the way.
     """
 
     def __init__(
@@ -126,7 +130,8 @@ class TopicSubscriptions:
     ) -> bool:
         """Takes what has arrived, topic by topic; returns whether there was anything.
 
-        now: the clock that stamps the messages, ns; None: the time at which the middleware received them.
+        now: the clock that stamps the messages, ns; None: the time at which the middleware received
+        them.
         """
         while self._retired:
             self._retired.pop().subscription.destroy()

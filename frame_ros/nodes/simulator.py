@@ -11,10 +11,12 @@ import sys
 import threading
 import time
 from collections import deque
+from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped, WrenchStamped
 from numpy.typing import NDArray
+from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
@@ -37,7 +39,7 @@ from frame_ros.scenes import PickPlaceSimulation, TaskState
 from frame_ros.scenes.model import CAMERAS
 from frame_ros.srv import ResetScene
 
-DEFAULTS = {
+DEFAULTS: dict[str, Any] = {
     'seed': 0,
     'rate': 50.0,
     'truth_rate': 50.0,
@@ -48,8 +50,9 @@ DEFAULTS = {
     'image_height': 240,
     'viewer': 'auto',
 }
-TICK = 10_000_000  # ns between two looks at the commands; every rate is a whole number of ticks, on average
+TICK = 10_000_000  # ns between two looks at the commands; everything is published at a tick
 LARGEST_LAG = 200_000_000  # ns behind the clock, from which time is given up rather than caught up
+START_TIMEOUT = 10.0  # s that the first tick waits for the cameras
 VIEWER_RATE = 25.0  # Hz
 SLOW, WINDOW = 0.95, 10.0  # real-time factor below which it is said so; s over which it is measured
 WARNING_PERIOD = 5.0  # s between two warnings of one kind
@@ -73,27 +76,29 @@ class Schedule:
             self._next = stamp + round(self._offset * self._period)
         if stamp < self._next - TICK // 2:
             return False
-        self._next = max(self._next + self._period, stamp + TICK // 2)
+        self._next += self._period
+        if self._next <= stamp:
+            self._next = stamp + self._period
         return True
 
 
 class Simulator(Node):
-    """Steps the physics in a thread of its own, by the node's clock; commands and services come in
-    by the executor.
+    """Steps the physics in a thread of its own, by the node's clock.
+
+    Commands, events and services come in by the executor. simulation: the simulation; hold `lock`
+    to touch it. counts: of ticks, of commands and those refused, of times when time was given up.
     """
 
     def __init__(self) -> None:
         """Raises FrameRosError for a parameter that cannot be used, or where mujoco is missing."""
         super().__init__('simulator')
-        self._options = {
-            name: self.declare_parameter(name, value).value for name, value in DEFAULTS.items()
-        }
+        self._options = {name: self._option(name, value) for name, value in DEFAULTS.items()}
         _check(self._options)
-        self._simulation = PickPlaceSimulation(self._options['seed'])
-        self._steps = round(TICK / SECOND / self._simulation.timestep)
+        self.simulation = PickPlaceSimulation(self._options['seed'])
+        self._steps = round(TICK / SECOND / self.simulation.timestep)
         self._seed = int(self._options['seed'])
-        self._lock = threading.Lock()  # of the simulation, the targets and the events
-        self._targets = self._simulation.targets
+        self.lock = threading.Lock()  # of the simulation, the targets and the events
+        self._targets = self.simulation.targets
         self._reset_stamp = 0
         self._events: deque[EpisodeEvent] = deque()
         self._episode: str | None = None
@@ -103,13 +108,25 @@ class Simulator(Node):
         self._create_inputs()
         self._create_schedules()
         size = (self._options['image_width'], self._options['image_height'])
-        self._cameras = CameraThread(self, self._simulation, self._names, size, self._has_viewer)
+        self._cameras = CameraThread(self, self.simulation, self._names, size, self._has_viewer)
         self._publish_mounts()
         self._stop = threading.Event()
         self._physics = threading.Thread(target=self._run, name='physics', daemon=True)
         self._cameras.start()
         self._physics.start()
         self.get_logger().info(f'scene {self._seed}, cameras: {", ".join(self._names) or "none"}')
+
+    def _option(self, name: str, default: Any) -> Any:
+        """A parameter's value; whole numbers do for decimal ones, and true and false for text."""
+        any_type = ParameterDescriptor(dynamic_typing=True)
+        value = self.declare_parameter(name, default, any_type).value
+        if isinstance(default, float) and type(value) is int:
+            return float(value)
+        if isinstance(default, str) and isinstance(value, bool):
+            return str(value).lower()
+        if type(value) is not type(default):
+            raise SetupError(f'{name} is {value!r}; it must be of the kind of {default!r}')
+        return value
 
     def _create_publishers(self) -> None:
         types = {
@@ -158,7 +175,7 @@ class Simulator(Node):
         self._mounts = self.create_publisher(TFMessage, 'tf_static', latched)
         stamp = self._now()
         mounts = [
-            mount_message(stamp, name, self._simulation.camera_mount(name)) for name in self._names
+            mount_message(stamp, name, self.simulation.camera_mount(name)) for name in self._names
         ]
         self._mounts.publish(TFMessage(transforms=mounts))
 
@@ -170,7 +187,7 @@ class Simulator(Node):
     def _on_command(self, message: JointState) -> None:
         stamp = message.header.stamp.sec * SECOND + message.header.stamp.nanosec
         self.counts['commands'] += 1
-        with self._lock:
+        with self.lock:
             if 0 < stamp < self._reset_stamp:
                 self.counts['stale'] += 1
                 return
@@ -184,7 +201,7 @@ class Simulator(Node):
 
     def _take_targets(self, names: list[str], positions: NDArray[np.float64]) -> str:
         """Takes the targets of a command, or returns why not."""
-        known = self._simulation.joint_names
+        known = self.simulation.joint_names
         unknown = [name for name in names if name not in known]
         if unknown or not names:
             return (
@@ -203,16 +220,16 @@ class Simulator(Node):
 
     def _on_event(self, message: EpisodeEvent) -> None:
         if message.type in (EpisodeEvent.START, EpisodeEvent.END):
-            with self._lock:
+            with self.lock:
                 self._events.append(message)
 
     def _on_reset(
         self, request: ResetScene.Request, response: ResetScene.Response
     ) -> ResetScene.Response:
         seed = request.seed if request.seed >= 0 else self._seed + 1
-        with self._lock:
-            self._simulation.reset(seed)
-            self._targets = self._simulation.targets
+        with self.lock:
+            self.simulation.reset(seed)
+            self._targets = self.simulation.targets
             self._seed, self._reset_stamp = seed, self._now()
             self._reported = TaskState.RUNNING
         response.success, response.message, response.seed = True, f'scene {seed}', seed
@@ -221,6 +238,7 @@ class Simulator(Node):
     # The physics thread.
 
     def _run(self) -> None:
+        self._cameras.ready.wait(START_TIMEOUT)
         stamp = self._now()
         window_start, window_ticks = time.monotonic(), self.counts['ticks']
         while not self._stop.is_set():
@@ -254,9 +272,9 @@ class Simulator(Node):
             self.get_logger().warning(f'real-time factor {factor:.2f} over the last {WINDOW:.0f} s')
 
     def _tick(self, stamp: int) -> None:
-        with self._lock:
+        with self.lock:
             self._apply_events(stamp)
-            self._simulation.step(self._targets, self._steps)
+            self.simulation.step(self._targets, self._steps)
             messages = self._messages(stamp)
             pictures = self._pictures(stamp)
             event = self._outcome_event(stamp)
@@ -268,17 +286,17 @@ class Simulator(Node):
             self._cameras.take(picture)
 
     def _apply_events(self, stamp: int) -> None:
-        """Episodes begin and end at their events' stamps, which lie a little ahead of the events."""
+        """Episodes begin and end at their events' stamps, a little after the events arrive."""
         while self._events and _stamp_of(self._events[0]) <= stamp:
             event = self._events.popleft()
             is_start = event.type == EpisodeEvent.START
             self._episode = event.episode_id if is_start else None
             if is_start:
-                self._simulation.restart_task()
+                self.simulation.restart_task()
                 self._reported = TaskState.RUNNING
 
     def _messages(self, stamp: int) -> list[tuple[str, object]]:
-        simulation = self._simulation
+        simulation = self.simulation
         messages: list[tuple[str, object]] = []
         if self._joint_schedule.is_due(stamp):
             joints = joint_state_message(stamp, simulation.joint_names, simulation.joint_state())
@@ -304,7 +322,7 @@ class Simulator(Node):
             cameras.append('')
         if not cameras:
             return []
-        state = self._simulation.state()
+        state = self.simulation.state()
         return [
             Picture(stamp, state, name, name == DEPTH_CAMERA and self._depth_schedule.is_due(stamp))
             for name in cameras
@@ -312,7 +330,7 @@ class Simulator(Node):
 
     def _outcome_event(self, stamp: int) -> EpisodeEvent | None:
         """SUCCESS or FAILURE, once in an episode."""
-        state = self._simulation.task_state
+        state = self.simulation.task_state
         if self._episode is None or state is TaskState.RUNNING or state is self._reported:
             return None
         self._reported = state
@@ -333,9 +351,11 @@ class Simulator(Node):
         counts = self.counts
         images = ', '.join(f'{n} {name}' for name, n in self._cameras.published.items()) or 'none'
         self.get_logger().info(
-            f'simulated {counts["ticks"] * TICK / SECOND:.1f} s, gave up time {counts["delays"]} times; commands: '
-            f'{counts["commands"]}, rejected {counts["rejected"]}, from before a reset {counts["stale"]}; images: '
-            f'{images}, left out {self._cameras.skipped}'
+            f'simulated {counts["ticks"] * TICK / SECOND:.1f} s, '
+            f'gave up time {counts["delays"]} times; '
+            f'commands: {counts["commands"]}, rejected {counts["rejected"]}, '
+            f'from before a reset {counts["stale"]}; '
+            f'images: {images}, left out {self._cameras.skipped}'
         )
         super().destroy_node()
 

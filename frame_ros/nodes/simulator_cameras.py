@@ -63,6 +63,7 @@ class CameraThread(threading.Thread):
         self._waiting: deque[Picture] = deque()
         self._wake = threading.Condition()
         self._is_stopping = False
+        self.ready = threading.Event()  # the context is made: a slow moment is over
         self._intrinsics = {camera: simulation.intrinsics(camera, *size) for camera in cameras}
         self._topics = {camera: camera for camera in cameras}
         if DEPTH_CAMERA in cameras:
@@ -101,6 +102,7 @@ class CameraThread(threading.Thread):
         """The thread: without a renderer, the simulation goes on without images, and says so."""
         renderer = self._make_renderer()
         self._open_viewer()
+        self.ready.set()
         try:
             while (picture := self._next()) is not None:
                 if not picture.camera:

@@ -9,6 +9,7 @@ import contextlib
 import ctypes
 import os
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -123,7 +124,7 @@ class Supervisor:
                 log.flush()
                 running.tail.append(line.rstrip())
                 if any(word in line for word in LOUD) and not self._is_stopping:
-                    self._console(f'[{running.process.name}] {line.rstrip()}')
+                    self._console(f'[{running.process.name}] {without_prefix(line.rstrip())}')
 
     def finished(self) -> str | None:
         """The name of an essential process that ended well, and with it the run; None while all
@@ -187,6 +188,11 @@ class Supervisor:
             running.popen.wait()
         if running.reader is not None:
             running.reader.join(timeout=2.0)
+
+
+def without_prefix(line: str) -> str:
+    """A log line without its clock and its node, which the console says itself."""
+    return re.sub(r'^\[(\w+)\] \[[0-9.]+\] \[[^]]*\]: ', r'\1: ', line)
 
 
 def _signal(popen: subprocess.Popen, number: signal.Signals) -> None:

@@ -19,26 +19,35 @@ UNIT = 'rad'
 def check_chunk(
     inference: Inference, limits: Mapping[str, tuple[float, float]]
 ) -> tuple[NDArray[np.float64], dict[str, int]]:
-    """Returns the chunk (H, D) with every action inside the joint limits, and how many values were clipped per joint.
+    """Returns the chunk (H, D) with every action inside the joint limits, and how many values were
+    clipped per joint.
 
     limits: joint -> lower and upper limit, rad.
 
     Raises:
-        PolicyError: the chunk has the wrong shape, space, unit or joint names, or a value that is not finite.
+        PolicyError: the chunk has the wrong shape, space, unit or joint names, or a value that is
+        not finite.
     """
     actions, names = np.asarray(inference.actions, dtype=np.float64), inference.action_names
     if actions.ndim != 2 or actions.shape[0] == 0 or actions.shape[1] != len(names):
         raise PolicyError(f'the chunk has shape {actions.shape}; it must be (steps, {len(names)})')
-    if inference.action_space != ACTION_SPACE or any(unit != UNIT for unit in inference.action_units):
+    if inference.action_space != ACTION_SPACE or any(
+        unit != UNIT for unit in inference.action_units
+    ):
         raise PolicyError(
-            f'the chunk is {inference.action_space} in {set(inference.action_units)}; it must be {ACTION_SPACE} in {UNIT}'
+            f'the chunk is {inference.action_space} in {set(inference.action_units)}; it must be '
+            f'{ACTION_SPACE} in {UNIT}'
         )
     if unknown := [name for name in names if name not in limits]:
-        raise PolicyError(f'the chunk moves {unknown}, which the robot does not have; its joints are {list(limits)}')
+        raise PolicyError(
+            f'the chunk moves {unknown}, which the robot does not have; its joints are '
+            f'{list(limits)}'
+        )
     if not np.isfinite(actions).all():
         step, dimension = np.argwhere(~np.isfinite(actions))[0]
         raise PolicyError(
-            f'the chunk was dropped: {names[dimension]} is {actions[step, dimension]} at step {step}; '
+            f'the chunk was dropped: {names[dimension]} is {actions[step, dimension]} at step '
+            f'{step}; '
             'actions must be finite'
         )
     lower, upper = np.array([limits[name] for name in names]).T

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A LeRobot checkpoint folder, looked at before anything heavy is imported: which files are there, what is in them."""
+"""A LeRobot checkpoint folder, looked at before anything heavy is imported.
+
+Which files are there, what is in them.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,10 @@ TRAINING_SUBFOLDER = 'pretrained_model'
 
 @dataclass(frozen=True)
 class CheckpointFolder:
-    """A complete checkpoint folder. config: config.json as read. weight_names: the names of the tensors in the weights."""
+    """A complete checkpoint folder.
+
+    config: config.json as read. weight_names: the names of the tensors in the weights.
+    """
 
     path: Path
     config: dict
@@ -37,10 +43,12 @@ class CheckpointFolder:
 
 
 def open_checkpoint(folder: str | Path) -> CheckpointFolder:
-    """Checks that a folder is a complete checkpoint and reads its configuration; weights are not loaded.
+    """Checks that a folder is a complete checkpoint and reads its configuration; weights are not
+    loaded.
 
     Raises:
-        CheckpointError: the folder or files in it are missing (all are listed), cannot be read, or are of LeRobot 0.3.
+        CheckpointError: the folder or files in it are missing (all are listed), cannot be read, or
+        are of LeRobot 0.3.
     """
     path = Path(folder).expanduser()
     if not path.is_dir():
@@ -50,7 +58,9 @@ def open_checkpoint(folder: str | Path) -> CheckpointFolder:
         raise CheckpointError(_describe_missing(path, missing))
     config = _read_json(path / CONFIG)
     if not isinstance(config.get('type'), str):
-        raise CheckpointError(f"{path / CONFIG} has no 'type'; it should name the kind of policy, such as 'act'")
+        raise CheckpointError(
+            f"{path / CONFIG} has no 'type'; it should name the kind of policy, such as 'act'"
+        )
     return CheckpointFolder(path, config, frozenset(read_weight_names(path / WEIGHTS)))
 
 
@@ -69,11 +79,18 @@ def read_weight_names(path: Path) -> list[str]:
         text = file.read(length)
     try:
         header = json.loads(text)
-        end = max((entry['data_offsets'][1] for name, entry in header.items() if name != '__metadata__'), default=0)
+        end = max(
+            (entry['data_offsets'][1] for name, entry in header.items() if name != '__metadata__'),
+            default=0,
+        )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CheckpointError(f'{path} is not a safetensors file: its header is not readable ({error})') from error
+        raise CheckpointError(
+            f'{path} is not a safetensors file: its header is not readable ({error})'
+        ) from error
     if 8 + length + end > size:
-        raise CheckpointError(f'{path} is cut: its header promises {8 + length + end} bytes, it has {size}')
+        raise CheckpointError(
+            f'{path} is cut: its header promises {8 + length + end} bytes, it has {size}'
+        )
     return [name for name in header if name != '__metadata__']
 
 
@@ -84,19 +101,27 @@ def _missing_files(path: Path) -> list[str]:
             continue
         steps = _read_json(path / name).get('steps')
         if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
-            raise CheckpointError(f"{path / name} has no list of 'steps'; it is not a LeRobot processor")
+            raise CheckpointError(
+                f"{path / name} has no list of 'steps'; it is not a LeRobot processor"
+            )
         states = [step['state_file'] for step in steps if step.get('state_file')]
-        missing += [f'{state} (named in {name})' for state in states if not (path / state).is_file()]
+        missing += [
+            f'{state} (named in {name})' for state in states if not (path / state).is_file()
+        ]
     return missing
 
 
 def _describe_missing(path: Path, missing: list[str]) -> str:
     if (path / TRAINING_SUBFOLDER / CONFIG).is_file():
-        return f'{path} is the folder of a training run; the checkpoint is {path / TRAINING_SUBFOLDER}'
+        return (
+            f'{path} is the folder of a training run; the checkpoint is {path / TRAINING_SUBFOLDER}'
+        )
     if missing == list(PROCESSORS):
         return (
-            f'{path} has no {" and no ".join(PROCESSORS)}: it was saved by LeRobot 0.3 or older, which kept the '
-            "normalisation inside the weights. Convert it with LeRobot's migrate_policy_normalization.py "
+            f'{path} has no {" and no ".join(PROCESSORS)}: it was saved by LeRobot 0.3 or older, '
+            'which kept the '
+            "normalisation inside the weights. Convert it with LeRobot's "
+            'migrate_policy_normalization.py '
             f'--pretrained-path {path}'
         )
     return f'{path} lacks {", ".join(missing)}; {CONTENT}'
@@ -108,5 +133,7 @@ def _read_json(path: Path) -> dict:
     except (OSError, ValueError) as error:
         raise CheckpointError(f'{path} is not readable as JSON: {error}') from error
     if not isinstance(content, dict):
-        raise CheckpointError(f'{path} holds a JSON {type(content).__name__}; it should hold an object')
+        raise CheckpointError(
+            f'{path} holds a JSON {type(content).__name__}; it should hold an object'
+        )
     return content

@@ -9,24 +9,31 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-# A tick this share of a step before the next step counts as that step: periods are rounded to nanoseconds.
+# A tick this share of a step before the next step counts as that step: periods are rounded to
+# nanoseconds.
 TOLERANCE = 20
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """actions: (H, D). dt: ns between two steps. start: ns, the time that its first step belongs to."""
+    """actions: (H, D).
+
+    dt: ns between two steps. start: ns, the time that its first step belongs to.
+    """
 
     actions: NDArray[np.float64]
     dt: int
     start: int
 
     def step_at(self, time: int) -> int:
-        """Returns the step that is executed at `time` (ns): the newest one that is due. H or more: all have passed."""
+        """Returns the step that is executed at `time` (ns): the newest one that is due.
+
+        H or more: all have passed.
+        """
         return (time - self.start + self.dt // TOLERANCE) // self.dt
 
     def ticks_until(self, step: int, time: int, period: int) -> int:
-        """Returns how many ticks, `period` ns apart and the first at `time`, come before step `step` is due."""
+        """Returns how many ticks, `period` ns apart from `time` on, come before `step` is due."""
         remaining = self.start + step * self.dt - self.dt // TOLERANCE - time
         return max(0, -(-remaining // period))
 
@@ -36,9 +43,11 @@ class Chunk:
 
 
 def chunk_overlap(former: Chunk, newer: Chunk) -> float:
-    """Returns how much two chunks disagree: the mean absolute difference over the steps both predict.
+    """Returns how much two chunks disagree: the mean absolute difference over the steps both
+    predict.
 
-    In the unit of the actions; NaN if they share no step, or differ in width or in the time between steps.
+    In the unit of the actions; NaN if they share no step, or differ in width or in the time between
+    steps.
     """
     if former.dt != newer.dt or former.actions.shape[1:] != newer.actions.shape[1:]:
         return float('nan')

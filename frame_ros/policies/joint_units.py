@@ -33,15 +33,19 @@ class JointUnits:
 
 
 def joint_units(
-    units: str, names: Sequence[str], gripper_limits: Mapping[str, tuple[float, float]] | None = None
+    units: str,
+    names: Sequence[str],
+    gripper_limits: Mapping[str, tuple[float, float]] | None = None,
 ) -> JointUnits:
     """Returns the map between radians and a policy's units for the joints `names`.
 
-    units: 'rad'; or 'degrees', LeRobot's convention for arms like the SO-101: degrees, and 0 (closed) to 100 (open)
-    for a gripper. gripper_limits: gripper joint -> its lower (closed) and upper (open) limit in rad.
+    units: 'rad'; or 'degrees', LeRobot's convention for arms like the SO-101: degrees, and 0
+    (closed) to 100 (open) for a gripper. gripper_limits: gripper joint -> its lower (closed) and
+    upper (open) limit in rad.
 
     Raises:
-        ValueRangeError: the units are not known, or a gripper's limits are missing, unknown or empty.
+        ValueRangeError: the units are not known, or a gripper's limits are missing, unknown or
+        empty.
     """
     if units not in UNITS:
         raise ValueRangeError(f'units are {units!r}; known: {", ".join(UNITS)}')
@@ -53,13 +57,15 @@ def joint_units(
     missing = [name for name in names if 'gripper' in name and name not in limits]
     if unknown or missing:
         raise ValueRangeError(
-            f'gripper_limits has {sorted(limits)}; for units {units!r} it must name the gripper joints of '
-            f'{list(names)}' + (f' (missing: {missing})' if missing else '')
+            f'gripper_limits has {sorted(limits)}; for units {units!r} it must name the gripper '
+            f'joints of {list(names)}' + (f' (missing: {missing})' if missing else '')
         )
     for i, name in enumerate(names):
         lower, upper = limits.get(name, (0.0, np.deg2rad(100.0)))
         if not lower < upper:
-            raise ValueRangeError(f'gripper {name} has limits {lower} to {upper} rad; lower must be below upper')
+            raise ValueRangeError(
+                f'gripper {name} has limits {lower} to {upper} rad; lower must be below upper'
+            )
         scale[i] = 100.0 / (upper - lower)
         offset[i] = -lower * scale[i]
     return JointUnits(scale, offset)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""LeRobot policies from a local checkpoint folder, by LeRobot's own configuration, weights and processors."""
+"""LeRobot policies from a local folder, by LeRobot's own configuration, weights and processors."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ logger = logging.getLogger(__name__)
 class LeRobotPolicy:
     """A LeRobot policy behind the protocol; made by `load_lerobot_policy`.
 
-    notes: what a person should know about how it was loaded. n_action_steps: how many steps of a chunk it was meant to
-    execute before the next. horizon: steps of a chunk.
+    notes: what a person should know about how it was loaded. n_action_steps: how many steps of a
+    chunk it was meant to execute before the next. horizon: steps of a chunk.
     """
 
     poses: tuple[str, ...] = ()
@@ -61,7 +61,8 @@ class LeRobotPolicy:
         self.n_action_steps = int(getattr(model.config, 'n_action_steps', 0))
         self._joint_names = joint_names
         self._image_shapes = {
-            camera_names[feature]: (feature, tuple(spec.shape)) for feature, spec in model.config.image_features.items()
+            camera_names[feature]: (feature, tuple(spec.shape))
+            for feature, spec in model.config.image_features.items()
         }
         self._has_state = model.config.robot_state_feature is not None
         self._units = units
@@ -78,15 +79,20 @@ class LeRobotPolicy:
         self.postprocessor.reset()
 
     def warm_up(self) -> None:
-        """Runs one inference on a black image and zero joints: the first call of a network is many times slower."""
+        """Runs one inference on a black image and zero joints.
+
+        The first call of a network is many times slower.
+        """
         images = {
-            camera: np.zeros((*shape[1:], shape[0]), np.uint8) for camera, (_, shape) in self._image_shapes.items()
+            camera: np.zeros((*shape[1:], shape[0]), np.uint8)
+            for camera, (_, shape) in self._image_shapes.items()
         }
         self.infer(Observation(0, 0, self._joint_names, np.zeros(len(self._joint_names)), images))
         self.reset()
 
     def infer(self, observation: Observation) -> Inference:
-        """Returns the chunk that LeRobot's own path gives: prepare, preprocess, predict_action_chunk, postprocess.
+        """Returns the chunk that LeRobot's own path gives: prepare, preprocess,
+        predict_action_chunk, postprocess.
 
         Raises:
             PolicyError: an input is missing or of the wrong size, or the chunk has the wrong width.
@@ -124,7 +130,8 @@ class LeRobotPolicy:
         from lerobot.policies.utils import prepare_observation_for_inference
 
         inputs: dict[str, NDArray] = {
-            feature: self._image(observation, camera, shape) for camera, (feature, shape) in self._image_shapes.items()
+            feature: self._image(observation, camera, shape)
+            for camera, (feature, shape) in self._image_shapes.items()
         }
         if self._has_state:
             inputs[STATE] = self._units.to_policy(self._positions(observation)).astype(np.float32)
@@ -134,16 +141,23 @@ class LeRobotPolicy:
         index = {name: i for i, name in enumerate(observation.joint_names)}
         missing = [name for name in self._joint_names if name not in index]
         if missing:
-            raise PolicyError(f'the observation lacks joints {missing}; it has {list(observation.joint_names)}')
+            raise PolicyError(
+                f'the observation lacks joints {missing}; it has {list(observation.joint_names)}'
+            )
         return observation.joint_positions[[index[name] for name in self._joint_names]]
 
-    def _image(self, observation: Observation, camera: str, shape: tuple[int, ...]) -> NDArray[np.uint8]:
+    def _image(
+        self, observation: Observation, camera: str, shape: tuple[int, ...]
+    ) -> NDArray[np.uint8]:
         image = observation.images.get(camera)
         if image is None:
-            raise PolicyError(f'the observation lacks camera {camera!r}; it has {sorted(observation.images)}')
+            raise PolicyError(
+                f'the observation lacks camera {camera!r}; it has {sorted(observation.images)}'
+            )
         if image.shape != (*shape[1:], shape[0]):
             raise PolicyError(
-                f'camera {camera!r} gives an image of {image.shape[1]}x{image.shape[0]}x{image.shape[2]}; '
+                f'camera {camera!r} gives an image of '
+                f'{image.shape[1]}x{image.shape[0]}x{image.shape[2]}; '
                 f'the checkpoint was trained on {shape[2]}x{shape[1]}x{shape[0]}'
             )
         return np.require(image, requirements=['C', 'W'])
@@ -152,7 +166,8 @@ class LeRobotPolicy:
         actions = chunk.detach().to('cpu').numpy().astype(np.float64)
         if actions.ndim != 3 or actions.shape[0] != 1 or actions.shape[2] != len(self._joint_names):
             raise PolicyError(
-                f'the policy gave a chunk of shape {actions.shape}; it must be (1, steps, {len(self._joint_names)})'
+                f'the policy gave a chunk of shape {actions.shape}; it must be (1, steps, '
+                f'{len(self._joint_names)})'
             )
         return self._units.to_radians(actions[0])
 
@@ -165,7 +180,9 @@ class LeRobotPolicy:
     def _device_memory(self) -> float:
         import torch
 
-        return float(torch.cuda.memory_allocated(self._device)) if self._device.type == 'cuda' else 0.0
+        return (
+            float(torch.cuda.memory_allocated(self._device)) if self._device.type == 'cuda' else 0.0
+        )
 
 
 def load_lerobot_policy(
@@ -180,14 +197,15 @@ def load_lerobot_policy(
     """Loads a LeRobot checkpoint from a local folder; nothing is downloaded.
 
     robot_joint_names: the joints of the robot in the order of the checkpoint's state and action.
-    camera_names: image feature of the checkpoint -> camera, such as 'observation.images.top' -> 'front'; by default
-    each feature's own name is the camera's ('observation.images.front' -> 'front').
+    camera_names: image feature of the checkpoint -> camera, such as 'observation.images.top' ->
+    'front'; by default each feature's own name is the camera's ('observation.images.front' ->
+    'front').
     units, gripper_limits: what the checkpoint's state and action are in, see `joint_units`.
     action_rate: Hz, the frame rate of the data set that it was trained on.
 
     Raises:
-        CheckpointError: files are missing, of another version, or do not fit the robot or its cameras.
-        MissingExtraError: LeRobot is not installed.
+        CheckpointError: files are missing, of another version, or do not fit the robot or its
+        cameras. MissingExtraError: LeRobot is not installed.
     """
     if not (np.isfinite(action_rate) and action_rate > 0):
         raise CheckpointError(f'action_rate is {action_rate} Hz; it must be positive')
@@ -203,7 +221,9 @@ def load_lerobot_policy(
         processors = _load_processors(checkpoint, config, notes)
     for note in notes:
         logger.warning('%s: %s', checkpoint.path, note)
-    return LeRobotPolicy(checkpoint, model, processors, names, cameras, converter, action_rate, notes)
+    return LeRobotPolicy(
+        checkpoint, model, processors, names, cameras, converter, action_rate, notes
+    )
 
 
 def _load_config(checkpoint: CheckpointFolder, device: str) -> tuple[Any, list[str]]:
@@ -211,29 +231,46 @@ def _load_config(checkpoint: CheckpointFolder, device: str) -> tuple[Any, list[s
 
     if checkpoint.policy_type not in SUPPORTED_TYPES:
         raise CheckpointError(
-            f'{checkpoint.path} is a policy of type {checkpoint.policy_type!r}; supported: {", ".join(SUPPORTED_TYPES)}'
+            f'{checkpoint.path} is a policy of type {checkpoint.policy_type!r}; supported: '
+            f'{", ".join(SUPPORTED_TYPES)}'
         )
-    known = {field.name for field in dataclasses.fields(PreTrainedConfig.get_choice_class(checkpoint.policy_type))}
-    content = {name: value for name, value in checkpoint.config.items() if name in known or name == 'type'}
+    known = {
+        field.name
+        for field in dataclasses.fields(PreTrainedConfig.get_choice_class(checkpoint.policy_type))
+    }
+    content = {
+        name: value for name, value in checkpoint.config.items() if name in known or name == 'type'
+    }
     notes = []
     if dropped := sorted(set(checkpoint.config) - set(content)):
-        notes.append(f'fields of config.json that this version of LeRobot does not know are left out: {dropped}')
+        notes.append(
+            'fields of config.json that this version of LeRobot does not know are left out: '
+            f'{dropped}'
+        )
     _check_device(device)
-    # LeRobot announces a device of the training machine that is not here, although it is replaced below.
+    # LeRobot announces a device of the training machine that is not here, although it is replaced
+    # below.
     content['device'] = device
     with _configuration_folder(content) as path:
         try:
             config = PreTrainedConfig.from_pretrained(path)
         except Exception as error:  # draccus raises many kinds for a value of the wrong type
-            raise CheckpointError(f'{checkpoint.path / "config.json"} does not fit LeRobot: {error}') from error
+            raise CheckpointError(
+                f'{checkpoint.path / "config.json"} does not fit LeRobot: {error}'
+            ) from error
     if hasattr(config, 'pretrained_backbone_weights'):
-        config.pretrained_backbone_weights = None  # they are in the checkpoint; otherwise they would be downloaded
+        config.pretrained_backbone_weights = (
+            None  # they are in the checkpoint; otherwise they would be downloaded
+        )
     return config, notes
 
 
 @contextlib.contextmanager
 def _configuration_folder(content: dict) -> Any:
-    """A folder with `content` as config.json; LeRobot leaves a temporary file beside it, which goes with it."""
+    """A folder with `content` as config.json.
+
+    LeRobot leaves a temporary file beside it, which goes with it.
+    """
     with tempfile.TemporaryDirectory(prefix='frame_ros_') as path:
         (Path(path) / 'config.json').write_text(json.dumps(content))
         saved, tempfile.tempdir = tempfile.tempdir, path
@@ -249,18 +286,25 @@ def _check_device(device: str) -> None:
     try:
         kind = torch.device(device).type
     except RuntimeError as error:
-        raise CheckpointError(f'device is {device!r}; it must be one that torch knows, such as cpu or cuda:0') from error
+        raise CheckpointError(
+            f'device is {device!r}; it must be one that torch knows, such as cpu or cuda:0'
+        ) from error
     if kind == 'cuda' and not torch.cuda.is_available():
-        raise CheckpointError(f'device is {device!r}, but torch {torch.__version__} sees no CUDA device; use cpu')
+        raise CheckpointError(
+            f'device is {device!r}, but torch {torch.__version__} sees no CUDA device; use cpu'
+        )
 
 
-def _match_cameras(checkpoint: CheckpointFolder, config: Any, camera_names: Mapping[str, str] | None) -> dict[str, str]:
+def _match_cameras(
+    checkpoint: CheckpointFolder, config: Any, camera_names: Mapping[str, str] | None
+) -> dict[str, str]:
     features = list(config.image_features)
     names = dict(camera_names or {feature: feature.split('.')[-1] for feature in features})
     unknown, unnamed = sorted(set(names) - set(features)), sorted(set(features) - set(names))
     if unknown or unnamed:
         raise CheckpointError(
-            f'camera_names maps {sorted(names)}, but the image features of {checkpoint.path} are {features}'
+            f'camera_names maps {sorted(names)}, but the image features of {checkpoint.path} are '
+            f'{features}'
         )
     if len(set(names.values())) != len(names):
         raise CheckpointError(f'camera_names uses one camera for two image features: {names}')
@@ -269,17 +313,24 @@ def _match_cameras(checkpoint: CheckpointFolder, config: Any, camera_names: Mapp
 
 def _check_widths(checkpoint: CheckpointFolder, config: Any, names: tuple[str, ...]) -> None:
     if config.action_feature is None:
-        raise CheckpointError(f'{checkpoint.path} has no output {ACTION!r}; its outputs are {config.output_features}')
+        raise CheckpointError(
+            f'{checkpoint.path} has no output {ACTION!r}; its outputs are {config.output_features}'
+        )
     widths = {ACTION: config.action_feature.shape[0]}
     if config.robot_state_feature is not None:
         widths[STATE] = config.robot_state_feature.shape[0]
     for feature, width in widths.items():
         if width != len(names):
             raise CheckpointError(
-                f'{checkpoint.path} is for another robot: {feature} has {width} values, the robot has {len(names)} '
+                f'{checkpoint.path} is for another robot: {feature} has {width} values, the robot '
+                f'has {len(names)} '
                 f'joints: {", ".join(names)}'
             )
-    unfit = [name for name in config.input_features if name != STATE and name not in config.image_features]
+    unfit = [
+        name
+        for name in config.input_features
+        if name != STATE and name not in config.image_features
+    ]
     if unfit:
         raise CheckpointError(f'{checkpoint.path} needs inputs that a robot does not give: {unfit}')
 
@@ -289,20 +340,32 @@ def _load_model(checkpoint: CheckpointFolder, config: Any, notes: list[str]) -> 
 
     try:
         with contextlib.redirect_stdout(io.StringIO()):
-            model = get_policy_class(checkpoint.policy_type).from_pretrained(checkpoint.path, config=config)
-    except Exception as error:  # torch, safetensors and LeRobot each raise their own for weights that do not fit
-        raise CheckpointError(f'the weights of {checkpoint.path} do not fit its config.json: {error}') from error
+            model = get_policy_class(checkpoint.policy_type).from_pretrained(
+                checkpoint.path, config=config
+            )
+    except (
+        Exception
+    ) as error:  # torch, safetensors and LeRobot each raise their own for weights that do not fit
+        raise CheckpointError(
+            f'the weights of {checkpoint.path} do not fit its config.json: {error}'
+        ) from error
     expected = set(model.state_dict())
     if missing := sorted(expected - checkpoint.weight_names):
         raise CheckpointError(
-            f'{checkpoint.path} lacks {len(missing)} of {len(expected)} weights, which would stay random: {_some(missing)}'
+            f'{checkpoint.path} lacks {len(missing)} of {len(expected)} weights, which would stay '
+            f'random: {_some(missing)}'
         )
     if unexpected := sorted(checkpoint.weight_names - expected):
-        notes.append(f'{len(unexpected)} weights are not used by this version of LeRobot: {_some(unexpected)}')
+        notes.append(
+            f'{len(unexpected)} weights are not used by this version of LeRobot: '
+            f'{_some(unexpected)}'
+        )
     return model
 
 
-def _load_processors(checkpoint: CheckpointFolder, config: Any, notes: list[str]) -> tuple[Any, Any]:
+def _load_processors(
+    checkpoint: CheckpointFolder, config: Any, notes: list[str]
+) -> tuple[Any, Any]:
     from lerobot.policies.factory import make_pre_post_processors
 
     try:
@@ -315,7 +378,9 @@ def _load_processors(checkpoint: CheckpointFolder, config: Any, notes: list[str]
             },
         )
     except Exception as error:  # each step of a processor raises its own
-        raise CheckpointError(f'the processors of {checkpoint.path} do not load: {error}') from error
+        raise CheckpointError(
+            f'the processors of {checkpoint.path} do not load: {error}'
+        ) from error
     for processor in processors:
         notes.extend(_missing_statistics(processor))
     return processors
@@ -331,9 +396,13 @@ def _missing_statistics(processor: Any) -> list[str]:
         for feature, spec in step.features.items():
             mode = modes.get(spec.type)
             if mode is not None and mode.name != 'IDENTITY' and not step.stats.get(feature):
-                notes.append(f'{processor.name} has no statistics for {feature}: it passes unnormalised')
+                notes.append(
+                    f'{processor.name} has no statistics for {feature}: it passes unnormalised'
+                )
     return notes
 
 
 def _some(names: Sequence[str], count: int = 5) -> str:
-    return ', '.join(names[:count]) + (f', ... ({len(names) - count} more)' if len(names) > count else '')
+    return ', '.join(names[:count]) + (
+        f', ... ({len(names) - count} more)' if len(names) > count else ''
+    )

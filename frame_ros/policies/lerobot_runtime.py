@@ -37,8 +37,9 @@ def import_lerobot() -> ModuleType:
 def import_torchvision() -> ModuleType:
     """Imports torchvision, also beside a torch for which its compiled operators do not load.
 
-    Without them torchvision fails at import, because it registers shape functions for two operators. Declaring
-    the schemas of these two is enough for all that uses neither, such as the ResNets in policies.
+    Without them torchvision fails at import, because it registers shape functions for two
+    operators. Declaring the schemas of these two is enough for all that uses neither, such as the
+    ResNets in policies.
     """
     try:
         import torchvision
@@ -63,7 +64,10 @@ def _declare_operators() -> None:
 
 @contextlib.contextmanager
 def offline() -> Iterator[None]:
-    """Keeps Hugging Face's libraries off the network inside a `with` block: they look in local folders alone."""
+    """Keeps Hugging Face's libraries off the network inside a `with` block.
+
+    They look in local folders alone.
+    """
     saved = {name: os.environ.get(name) for name in OFFLINE_VARIABLES}
     os.environ.update(dict.fromkeys(OFFLINE_VARIABLES, '1'))
     _set_hub_offline(True)
@@ -79,7 +83,10 @@ def offline() -> Iterator[None]:
 
 
 def _set_hub_offline(is_offline: bool) -> None:
-    """The hub's client reads the variable once, when it is imported; afterwards its constant counts."""
+    """The hub's client reads the variable once, when it is imported.
+
+    Afterwards its constant counts.
+    """
     constants = sys.modules.get('huggingface_hub.constants')
     if constants is not None:
         constants.HF_HUB_OFFLINE = is_offline  # type: ignore[attr-defined]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The newest of each input of a policy, put together into an observation only when all are there and fresh."""
+"""The newest of each input of a policy, made an observation only when all are there and fresh."""
 
 from __future__ import annotations
 
@@ -22,21 +22,29 @@ FUTURE_TOLERANCE = int(0.05 * SECOND)
 
 @dataclass(frozen=True)
 class Input:
-    """One input: its stamp (ns), and how to get its value, which may be slow and may raise PolicyError."""
+    """One input.
+
+    Its stamp (ns), and how to get its value, which may be slow and may raise PolicyError.
+    """
 
     stamp: int
     read: Callable[[], NDArray]
 
 
 class ObservationBuffer:
-    """Holds the newest of each input; written by the thread that receives, read by the one that infers.
+    """Holds the newest of each input; written by the thread that receives, read by the one that
+    infers.
 
     joint_names: the order of the joint positions. cameras, poses: the inputs that the policy needs.
     max_age: s, by header stamps, that an input may be old when the observation is made.
     """
 
     def __init__(
-        self, joint_names: Sequence[str], cameras: Sequence[str], poses: Sequence[str], max_age: float
+        self,
+        joint_names: Sequence[str],
+        cameras: Sequence[str],
+        poses: Sequence[str],
+        max_age: float,
     ) -> None:
         self._joint_names = tuple(joint_names)
         self._cameras, self._poses = tuple(cameras), tuple(poses)
@@ -63,11 +71,16 @@ class ObservationBuffer:
         """Returns the observation at `now` (ns); `instruction` and `executed` are passed on.
 
         Raises:
-            PolicyError: inputs are missing or old (all are listed, with since when), or a value is unusable.
+            PolicyError: inputs are missing or old (all are listed, with since when), or a value is
+            unusable.
         """
         with self._lock:
             inputs = dict(self._inputs)
-        problems = [problem for name in self.names if (problem := self._problem(name, inputs.get(name), now))]
+        problems = [
+            problem
+            for name in self.names
+            if (problem := self._problem(name, inputs.get(name), now))
+        ]
         if problems:
             raise PolicyError('no inference: ' + '; '.join(problems))
         return Observation(
@@ -86,18 +99,22 @@ class ObservationBuffer:
             return f'{name} was never received'
         if newest.stamp == 0:
             return f'{name} has a zero stamp, so its age is not known'
-        age = (now - newest.stamp) / SECOND
+        age, stamp = (now - newest.stamp) / SECOND, f' (stamp {_seconds(newest.stamp)})'
         if age > self._max_age:
-            return f'{name} stopped: the newest is {age:.2f} s old (stamp {_seconds(newest.stamp)}), limit {self._max_age} s'
+            return f'{name} stopped: the newest is {age:.2f} s old{stamp}, limit {self._max_age} s'
         if newest.stamp > now + FUTURE_TOLERANCE:
-            return f'{name} is stamped {-age:.2f} s in the future (stamp {_seconds(newest.stamp)}): clocks differ'
+            return f'{name} is stamped {-age:.2f} s in the future{stamp}: clocks differ'
         return ''
 
     def _checked(self, name: str, value: NDArray, shape: tuple[int, ...]) -> NDArray[np.float64]:
         if value.shape != shape:
-            raise PolicyError(f'no inference: {name} has {value.shape} values; it must have {shape}')
+            raise PolicyError(
+                f'no inference: {name} has {value.shape} values; it must have {shape}'
+            )
         if not np.isfinite(value).all():
-            raise PolicyError(f'no inference: {name} has a value that is not finite: {value.tolist()}')
+            raise PolicyError(
+                f'no inference: {name} has a value that is not finite: {value.tolist()}'
+            )
         return value
 
 

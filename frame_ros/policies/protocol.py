@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The protocol between a policy and whoever runs it: one observation in, one chunk of actions out."""
+"""The protocol between a policy and whoever runs it.
+
+One observation in, one chunk of actions out.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,12 @@ from numpy.typing import NDArray
 class Observation:
     """What the robot saw and felt, all newest at `stamp`.
 
-    stamp: ns, when the observation was put together. oldest_stamp: ns, stamp of the oldest input in it.
-    joint_names: D names. joint_positions: (D,) rad or m, in that order. images: camera name -> (H, W, 3) uint8 RGB.
-    poses: name -> (7,) position (m) and quaternion xyzw, in the robot's base frame.
-    instruction: what the policy is told. executed: s of actions that the robot has executed in this episode; it stands
-    still while the robot waits for actions, unlike `stamp`. NaN if not known.
+    stamp: ns, when the observation was put together. oldest_stamp: ns, stamp of the oldest input in
+    it. joint_names: D names. joint_positions: (D,) rad or m, in that order. images: camera name ->
+    (H, W, 3) uint8 RGB. poses: name -> (7,) position (m) and quaternion xyzw, in the robot's base
+    frame.
+    instruction: what the policy is told. executed: s of actions that the robot has executed in this
+    episode; it stands still while the robot waits for actions, unlike `stamp`. NaN if not known.
     """
 
     stamp: int
@@ -34,7 +38,10 @@ class Observation:
 
 @dataclass(frozen=True)
 class TokenStatistics:
-    """Per-token statistics of one inference, reduced over the vocabulary; see PolicyInference.msg. TN tokens."""
+    """Per-token statistics of one inference, reduced over the vocabulary.
+
+    See PolicyInference.msg. TN tokens.
+    """
 
     vocabulary_size: int
     max_probability: NDArray[np.float64]
@@ -52,8 +59,9 @@ class TokenStatistics:
 class Inference:
     """What one call of a policy yielded.
 
-    actions: (H, D) in `action_units`. dt: s between two steps. action_names: D names. action_space: joint_position, ...
-    preprocess, forward, postprocess, transport: s; NaN if not taken apart. samples: (N, H, D) or None.
+    actions: (H, D) in `action_units`. dt: s between two steps. action_names: D names. action_space:
+    joint_position, ... preprocess, forward, postprocess, transport: s; NaN if not taken apart.
+    samples: (N, H, D) or None.
     """
 
     actions: NDArray[np.float64]
@@ -74,7 +82,8 @@ class Inference:
 class Policy(Protocol):
     """Anything that produces actions.
 
-    `cameras` and `poses` name the inputs it needs beside the joint positions; `infer` is called from one thread.
+    `cameras` and `poses` name the inputs it needs beside the joint positions; `infer` is called
+    from one thread.
     """
 
     name: str

@@ -14,19 +14,22 @@ from frame_ros.policies.protocol import Policy
 
 
 def make_policy(spec: str, **options: Any) -> Policy:
-    """Makes the policy `spec`: 'scripted', 'hold', 'lerobot' (option `folder`), or the folder of a LeRobot checkpoint.
+    """Makes the policy `spec`: 'scripted', 'hold', 'lerobot' (option `folder`), or the folder of a
+    LeRobot checkpoint.
 
     options: the keyword arguments of `ScriptedPickPlace`, `HoldPolicy` or `load_lerobot_policy`.
 
     Raises:
-        PolicyError: `spec` is neither a known name nor a folder, or an option is unknown or missing.
+        PolicyError: `spec` is neither a known name nor a folder, or an option is unknown or
+        missing.
     """
     if spec in BUILDERS:
         return _call(spec, BUILDERS[spec](), options)
     if Path(spec).expanduser().is_dir():
         return _call('lerobot', _lerobot(), {'folder': spec, **options})
     raise PolicyError(
-        f'there is no policy {spec!r}; known: {", ".join(BUILDERS)}, or the path of an existing checkpoint folder'
+        f'there is no policy {spec!r}; known: {", ".join(BUILDERS)}, or the path of an existing '
+        'checkpoint folder'
     )
 
 
@@ -61,6 +64,7 @@ def _call(name: str, builder: Callable[..., Policy], options: dict[str, Any]) ->
         signature.bind(**options)
     except TypeError as error:
         raise PolicyError(
-            f'policy {name!r} does not take these options ({error}); it takes: {", ".join(signature.parameters)}'
+            f'policy {name!r} does not take these options ({error}); it takes: '
+            f'{", ".join(signature.parameters)}'
         ) from error
     return builder(**options)

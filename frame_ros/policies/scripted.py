@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A pick-and-place policy for the SO-101 that is told where things are, and how well it is to do."""
+"""A pick-and-place policy for the SO-101: told where things are, and how well it is to do."""
 
 from __future__ import annotations
 
@@ -44,8 +44,9 @@ class _Plan:
 
 
 class ScriptedPickPlace:
-    """Picks the object and puts it at the goal: above, descend, grasp, lift, over the bin, lower,
-    release, retreat.
+    """Picks the object and puts it at the goal.
+
+    Above, descend, grasp, lift, over the bin, lower, release, retreat.
 
     Motions are planned from joint positions and the poses 'object' and 'goal' (base frame), as
     minimum-jerk profiles (Flash and Hogan 1985), in joint space or along a vertical line; a grasp
@@ -338,7 +339,8 @@ def _joints(observation: Observation) -> NDArray[np.float64]:
     missing = [name for name in JOINT_NAMES if name not in index]
     if missing:
         raise PolicyError(
-            f'the observation lacks the joint {missing[0]}; it has {", ".join(observation.joint_names)}'
+            f'the observation lacks the joint {missing[0]}; '
+            f'it has {", ".join(observation.joint_names)}'
         )
     joints = np.array([observation.joint_positions[index[name]] for name in JOINT_NAMES], float)
     if not np.isfinite(joints).all():

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reports over episodes: a self-contained HTML page, JSON, and the comparison of live with recomputed metrics."""
+"""Reports over episodes: a self-contained HTML page, JSON, and the comparison of live with
+recomputed metrics.
+"""
 
 from frame_ros.reports.json_report import report_data, report_json
 from frame_ros.reports.page import build_report, write_report

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""One episode as the page shows it: figures, pictures, tables; everything still plain text and numbers."""
+"""One episode as the page shows it: figures, pictures, tables; everything still plain text and
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from markupsafe import Markup
 
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.data import Episode
-from frame_ros.reports.figures import PANEL_HEIGHT, is_thinned, path_figure, series_figure
+from frame_ros.reports.figures import PANEL_HEIGHT, SURROUND, is_thinned, path_figure, series_figure
 from frame_ros.reports.media import Still, Video, VideoBudget, find_videos
 from frame_ros.reports.metric_table import MetricRow, outcome_of
 from frame_ros.reports.numbers import finite, readable_unit
@@ -29,13 +31,18 @@ from frame_ros.reports.verdict import OUTCOME_WORDS
 TOP, SIDE = (0, 1), (0, 2)
 
 # Facts of an episode that the page names, beside all other attributes.
-HIDDEN_ATTRIBUTES = frozenset({'policy', 'checkpoint', 'instruction', 'robot', 'metrics_config'})
+HIDDEN_ATTRIBUTES = frozenset(
+    {'policy', 'checkpoint', 'instruction', 'robot', 'metrics_config', 'episode_id', 'start', 'end'}
+    | {'outcome', 'namespace', 'frame_ros_version'}
+)
 LONGEST_FACT = 300
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the episode table. kind and name: where the value is in the summary; kind '' is the summary itself."""
+    """A column of the episode table. kind and name: where the value is in the summary; kind '' is
+    the summary itself.
+    """
 
     label: str
     unit: str
@@ -50,13 +57,13 @@ COLUMNS = (
     Column('to success', 's', '', 'time_to_success', 'from START to SUCCESS'),
     Column('steps', '', '', 'steps', 'executed actions'),
     Column('path length', 'm', 'quality', 'pl', 'pl'),
-    Column('smoothness', '', 'quality', 'ps', 'ps: sum of second differences / path length; lower is smoother'),
+    Column('smoothness', '', 'quality', 'ps', 'ps: lower is smoother'),
     Column('RMS jerk', 'm/s³', 'quality', 'ti', 'ti: trajectory instability'),
     Column('collisions', '', 'safety', 'collisions', 'contacts that are not expected'),
     Column('nearest', 'mm', 'safety', 'op', 'op: least distance to an obstacle', 1e3),
     Column('latency p50', 'ms', 'efficiency', 'il_p50', 'inference latency, median', 1e3),
     Column('p95', 'ms', 'efficiency', 'il_p95', 'inference latency, 95th percentile', 1e3),
-    Column('worst rate', 'Hz', 'efficiency', 'control_rate_worst', 'executed actions in the worst full second'),
+    Column('worst rate', 'Hz', 'efficiency', 'control_rate_worst', 'actions in the worst second'),
 )  # fmt: skip
 
 
@@ -68,7 +75,9 @@ def episode_view(
     budget: VideoBudget,
     is_open: bool,
 ) -> dict[str, Any]:
-    """Returns what the template needs for one episode; `number` counts from 1 in the order of `rows`' values."""
+    """Returns what the template needs for one episode; `number` counts from 1 in the order of
+    `rows`' values.
+    """
     summary, bag = episode.summary, open_bag(episode)
     return {
         'number': number,
@@ -97,7 +106,9 @@ def cell(episode: Episode, column: Column) -> float | None:
 
 
 def as_json_script(value: Any) -> Markup:
-    """JSON that may stand in a script element: no character of it can end the element or begin a comment."""
+    """JSON that may stand in a script element: no character of it can end the element or begin a
+    comment.
+    """
     text = json.dumps(value, allow_nan=False, separators=(',', ':'))
     for character in '<>&\u2028\u2029':
         text = text.replace(character, f'\\u{ord(character):04x}')
@@ -105,10 +116,13 @@ def as_json_script(value: Any) -> Markup:
 
 
 def _facts(episode: Episode) -> list[tuple[str, str]]:
-    shown = {'bag': episode.path.name}
+    shown = {'bag': episode.path.name if episode.path.name != episode.episode_id else ''}
     shown.update({k: v for k, v in episode.attributes.items() if k not in HIDDEN_ATTRIBUTES})
     return [
-        (name.replace('_', ' '), value if len(value) <= LONGEST_FACT else value[:LONGEST_FACT] + ' …')
+        (
+            name.replace('_', ' '),
+            value if len(value) <= LONGEST_FACT else value[:LONGEST_FACT] + ' …',
+        )
         for name, value in ((str(k), str(v)) for k, v in shown.items())
         if value
     ]
@@ -116,14 +130,17 @@ def _facts(episode: Episode) -> list[tuple[str, str]]:
 
 def _figures(episode: Episode, drawn: Path | None) -> dict[str, Any]:
     series = series_figure(episode)
-    shown, empty = [p for p in panels(episode) if not p.is_empty], [p.title for p in panels(episode) if p.is_empty]
+    shown, empty = (
+        [p for p in panels(episode) if not p.is_empty],
+        [p.title for p in panels(episode) if p.is_empty],
+    )
     return {
         'path_json': drawn and as_json_script(path_figure(drawn)),
         'top_view': drawn and Markup(view_svg(drawn, TOP, 'Top view')),
         'side_view': drawn and Markup(view_svg(drawn, SIDE, 'Side view')),
         'jerk_limit': drawn and jerk_limit(drawn),
         'series_json': series and as_json_script(series),
-        'series_height': PANEL_HEIGHT * len(shown) + 60,
+        'series_height': PANEL_HEIGHT * len(shown) + SURROUND,
         'is_thinned': is_thinned(episode),
         'empty_panels': empty,
     }
@@ -141,14 +158,16 @@ def _checks(episode: Episode, bag: Bag | None, parity_rows: list[ParityRow]) -> 
     counts, warnings = quality_counts(episode), warnings_of(episode)
     alarms = []
     if episode.is_truncated:
-        alarms.append('This bag is truncated: it was cut before its end. Every value covers only what was saved.')
+        alarms.append(
+            'This bag is truncated: it was cut before its end. Values cover only what was saved.'
+        )
     verdict = parity_verdict(parity_rows)
     if verdict.holds is False:
         alarms.append(verdict.text[0].upper() + verdict.text[1:] + '.')
     pairs = (str(text).partition(':') for text in episode.summary.get('unavailable') or ())
     return {
         'parity': verdict,
-        'parity_rows': parity_rows,
+        'parity_rows': sorted(parity_rows, key=lambda row: row.different == 0),
         'bar': f'{BAR:.0e}',
         'lagging_steps': lagging_steps(episode),
         'rates': stream_rates(episode, bag),
@@ -178,10 +197,12 @@ def _metric(row: MetricRow, index: int) -> dict[str, Any]:
     return {
         'name': row.name,
         'id': row.id,
-        'is_mean': row.is_mean,
+        'aggregate': row.aggregate,
         'value': value,
         'factor': factor,
         'unit': unit,
         'higher_is_better': row.higher_is_better,
-        'remark': 'static episode: not comparable, left out of the aggregates' if is_static else row.reasons[index],
+        'remark': 'static episode: not comparable, left out of the aggregates'
+        if is_static
+        else row.reasons[index],
     }

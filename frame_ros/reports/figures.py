@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The interactive figures as plotly.js descriptions: plain data, drawn and themed by the page's script."""
+"""The interactive figures as plotly.js descriptions: plain data, drawn and themed by the page's
+script.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ import numpy as np
 from frame_ros.episodes.data import Episode
 from frame_ros.reports.downsample import PATH_POINTS, SERIES_POINTS, peak_indices
 from frame_ros.reports.numbers import plot_numbers
-from frame_ros.reports.projections import jerk_limit
+from frame_ros.reports.projections import COLOURS, jerk_limit
 from frame_ros.reports.series import (
     Mark,
     Panel,
@@ -30,9 +32,11 @@ from frame_ros.reports.series import (
 BLUE, ORANGE, GREEN, VERMILLION, PURPLE = '#0072B2', '#E69F00', '#009E73', '#D55E00', '#CC79A7'
 LINES = (BLUE, ORANGE, GREEN, PURPLE)
 PANEL_HEIGHT = 118
+SURROUND = 82  # above and below the panels
 PANEL_GAP = 0.30  # share of a panel's slot that is left for its heading
 MOST_SHAPES = 200
 LONGEST_LABEL = 40
+POSITION = 'x %{x:.4f} m<br>y %{y:.4f} m<br>z %{z:.4f} m'
 
 
 def path_figure(path: Path) -> dict[str, Any]:
@@ -50,7 +54,11 @@ def path_figure(path: Path) -> dict[str, Any]:
         'kind': 'path',
         'data': [trace for trace in data if trace['x']],
         'layout': {
-            'scene': {**axes, 'aspectmode': 'data', 'camera': {'eye': {'x': 1.55, 'y': -1.75, 'z': 0.9}}},
+            'scene': {
+                **axes,
+                'aspectmode': 'data',
+                'camera': {'eye': {'x': 1.55, 'y': -1.75, 'z': 0.9}},
+            },
             'height': 600,
             'margin': {'l': 0, 'r': 0, 't': 0, 'b': 0},
             'legend': {'orientation': 'h', 'x': 0, 'y': 1.0, 'yanchor': 'bottom'},
@@ -59,15 +67,15 @@ def path_figure(path: Path) -> dict[str, Any]:
 
 
 def series_figure(episode: Episode) -> dict[str, Any] | None:
-    """All time series that have values, one panel each over one time axis; None if there are none."""
+    """All time series with values, one panel each over one time axis; None if there are none."""
     shown = [panel for panel in panels(episode) if not panel.is_empty]
     if not shown:
         return None
     duration = (episode_end(episode) - episode_start(episode)) / 1e9
     data: list[dict[str, Any]] = []
     layout: dict[str, Any] = {
-        'height': PANEL_HEIGHT * len(shown) + 60,
-        'margin': {'l': 62, 'r': 14, 't': 30, 'b': 40},
+        'height': PANEL_HEIGHT * len(shown) + SURROUND,
+        'margin': {'l': 62, 'r': 14, 't': 52, 'b': 40},
         'showlegend': False,
         'hovermode': 'x unified',
         'hoversubplots': 'axis',
@@ -96,7 +104,7 @@ def is_thinned(episode: Episode) -> bool:
 def _path_trace(path: Path, kept: Any) -> dict[str, Any]:
     x, y, z = (plot_numbers(path.positions[kept, i]) for i in range(3))
     jerk = plot_numbers(np.nan_to_num(path.jerk[kept]), 4)
-    hover = 't %{customdata:.2f} s<br>x %{x:.4f} m<br>y %{y:.4f} m<br>z %{z:.4f} m<br>jerk %{line.color:.4g} m/s³'
+    hover = f't %{{customdata:.2f}} s<br>{POSITION}<br>jerk %{{line.color:.4g}} m/s³'
     return {
         'type': 'scatter3d',
         'mode': 'lines',
@@ -110,11 +118,15 @@ def _path_trace(path: Path, kept: Any) -> dict[str, Any]:
         'line': {
             'width': 5,
             'color': jerk,
-            'colorscale': 'Viridis',
+            'colorscale': [[i / (len(COLOURS) - 1), colour] for i, colour in enumerate(COLOURS)],
             'cmin': 0,
             'cmax': float(f'{jerk_limit(path):.3g}'),
             'showscale': True,
-            'colorbar': {'title': {'text': 'jerk (m/s³)', 'side': 'right'}, 'thickness': 12, 'len': 0.75},
+            'colorbar': {
+                'title': {'text': 'jerk (m/s³)', 'side': 'right'},
+                'thickness': 12,
+                'len': 0.75,
+            },
         },
     }
 
@@ -129,12 +141,14 @@ def _points_trace(name: str, points: Any, colour: str, symbol: str, size: int) -
         'y': y,
         'z': z,
         'marker': {'size': size, 'color': colour, 'symbol': symbol},
-        'hovertemplate': f'{name}<br>x %{{x:.4f}} m<br>y %{{y:.4f}} m<br>z %{{z:.4f}} m<extra></extra>',
+        'hovertemplate': f'{name}<br>{POSITION}<extra></extra>',
     }
 
 
 def _add_panel(data: list, layout: dict, panel: Panel, index: int, count: int) -> None:
-    """Adds one panel, the first on top, its heading (with unit and legend) as an annotation above it."""
+    """Adds one panel, the first on top, its heading (with unit and legend) as an annotation above
+    it.
+    """
     slot = 1 / count
     top = 1 - index * slot
     axis = 'y' if index == 0 else f'y{index + 1}'
@@ -151,7 +165,9 @@ def _add_panel(data: list, layout: dict, panel: Panel, index: int, count: int) -
         data.append(_line_trace(series, LINES[i % len(LINES)], axis, panel))
     unit = '' if panel.unit == '1' else f' ({panel.unit})'
     legend = ''.join(
-        f'  <span style="color:{LINES[i]}">▬</span> {s.label}' for i, s in enumerate(drawn) if len(drawn) > 1
+        f'  <span style="color:{LINES[i]}">▬</span> {s.label}'
+        for i, s in enumerate(drawn)
+        if len(drawn) > 1
     )
     layout['annotations'].append(
         {
@@ -168,7 +184,9 @@ def _add_panel(data: list, layout: dict, panel: Panel, index: int, count: int) -
 
 
 def _ticks(panel: Panel) -> dict[str, Any]:
-    """Few ticks: on a logarithmic axis at every decade, or at 1, 2 and 5 where there are hardly two."""
+    """Few ticks: on a logarithmic axis at every decade, or at 1, 2 and 5 where there are hardly
+    two.
+    """
     if not panel.is_logarithmic:
         return {'nticks': 5}
     values = np.concatenate([s.values for s in panel.series])
@@ -183,7 +201,11 @@ def _line_trace(series: Series, colour: str, axis: str, panel: Panel) -> dict[st
     if panel.is_logarithmic:
         values = np.where(values > 0, values, np.nan)
     unit = '' if panel.unit == '1' else f' {panel.unit}'
-    name = panel.title.split(' (')[0] if len(panel.series) == 1 else f'{panel.title.split(" (")[0]}, {series.label}'
+    name = (
+        panel.title.split(' (')[0]
+        if len(panel.series) == 1
+        else f'{panel.title.split(" (")[0]}, {series.label}'
+    )
     return {
         'type': 'scatter',
         'mode': 'lines+markers' if series.has_markers and len(kept) < 300 else 'lines',
@@ -218,12 +240,12 @@ def _add_context(layout: dict, spans: list[Span], events: list[Mark]) -> None:
         for span in spans[:MOST_SHAPES]
     ]
     for mark in events[:MOST_SHAPES]:
-        shapes.append({'type': 'line', 'xref': 'x', 'yref': 'paper', 'x0': mark.time, 'x1': mark.time,
-                       'y0': 0, 'y1': 1, 'line': {'width': 1.4, 'dash': 'dot'}, 'role': 'event'})  # fmt: skip
+        ends = {'x0': mark.time, 'x1': mark.time, 'y0': 0, 'y1': 1}
+        line = {'width': 1.4, 'dash': 'dot'}
+        shapes.append({'type': 'line', 'xref': 'x', 'yref': 'paper', **ends, 'line': line})
         layout['annotations'].append(
             {
                 'text': escape(_short(mark.label), quote=False),
-                'role': 'event',
                 'x': mark.time,
                 'xref': 'x',
                 'y': 1,

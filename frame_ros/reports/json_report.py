@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The report for machines: the same facts as the page, as JSON, in SI units; what is unavailable is null."""
+"""The report for machines: the same facts as the page, as JSON, in SI units; what is unavailable is
+null.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ FORMAT = 'frame_ros report 1'
 def report_data(episodes: Sequence[Episode]) -> dict[str, Any]:
     """Returns the report as plain JSON types.
 
-    Keys: format, version, verdict (sentences), success (successes, trials, rate, interval), metrics (per id: unit,
+    Keys: format, version, verdict (sentences), success (successes, trials, rate, interval), metrics
+    (per id: unit,
     direction, median, least, greatest), parity, episodes (see `episode_data`).
     """
     rows = metric_rows(episodes)
@@ -50,7 +53,8 @@ def report_data(episodes: Sequence[Episode]) -> dict[str, Any]:
 def episode_data(
     episode: Episode, index: int, rows: Sequence[MetricRow], parity_rows: Sequence[ParityRow]
 ) -> dict[str, Any]:
-    """One episode: id, bag, outcome, attributes, summary, metrics (value, reason), parity, rates, data quality.
+    """One episode: id, bag, outcome, attributes, summary, metrics (value, reason), parity, rates,
+    data quality.
 
     `index` is the episode's place in the values of `rows`.
     """
@@ -62,7 +66,11 @@ def episode_data(
         'is_truncated': episode.is_truncated,
         'summary': episode.summary,
         'metrics': {
-            row.id: {'value': row.values[index], 'unit': row.unit, 'reason': row.reasons[index] or None}
+            row.id: {
+                'value': row.values[index],
+                'unit': row.unit,
+                'reason': row.reasons[index] or None,
+            }
             for row in rows
         },
         'parity': _parity(parity_verdict(parity_rows), parity_rows),

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,11 @@ MOST_VIDEO_BYTES = 60_000_000
 
 @dataclass(frozen=True)
 class Still:
-    """One picture. time: s since the episode's start; why: 'contact', 'success' or '' if evenly spaced; data: JPEG as a data URI."""
+    """One picture.
+
+    time: s since the episode's start. why: contact, collision, success, or '' if evenly spaced.
+    data: a JPEG as data URI.
+    """
 
     camera: str
     time: float
@@ -56,7 +60,9 @@ class VideoBudget:
 
 
 def find_videos(bag: Path) -> list[Path]:
-    """MP4 files that belong to a bag: in its folder, or beside it with a name that begins with the bag's."""
+    """MP4 files that belong to a bag: in its folder, or beside it with a name that begins with the
+    bag's.
+    """
     if bag.is_dir():
         inside = sorted(bag.glob('*.mp4'))
         beside = sorted(p for p in bag.parent.glob('*.mp4') if _belongs(p, bag.name))
@@ -65,12 +71,13 @@ def find_videos(bag: Path) -> list[Path]:
 
 
 def still_times(
-    start: int, end: int, contacts: Iterable[int] = (), successes: Iterable[int] = ()
+    start: int, end: int, moments: Mapping[str, Iterable[int]]
 ) -> list[tuple[int, str]]:
-    """Stamps (ns) worth a picture, in order: six evenly spaced, the first contact, the first success."""
+    """Stamps (ns) worth a picture, in order, each with why: six evenly spaced (''), and the first
+    of every kind of moment.
+    """
     wanted = [(int(t), '') for t in np.linspace(start, end, EVENLY_SPACED)]
-    wanted += [(t, 'contact') for t in sorted(contacts)[:1]]
-    wanted += [(t, 'success') for t in sorted(successes)[:1]]
+    wanted += [(t, why) for why, stamps in moments.items() for t in sorted(stamps)[:1]]
     return sorted(wanted)
 
 
@@ -82,8 +89,10 @@ def still(camera: str, time: float, why: str, image: NDArray[np.uint8]) -> Still
     if width > STILL_WIDTH:
         height = max(round(height * STILL_WIDTH / width), 1)
         width = STILL_WIDTH
-        image = cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA)
-    bgr = cv2.cvtColor(np.ascontiguousarray(image), cv2.COLOR_RGB2BGR)
+        pixels = cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA)
+    else:
+        pixels = np.ascontiguousarray(image)
+    bgr = cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR)
     _, jpeg = cv2.imencode('.jpg', bgr, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
     data = base64.b64encode(jpeg.tobytes()).decode()
     return Still(camera, time, why, f'data:image/jpeg;base64,{data}', width, height)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -15,21 +15,30 @@ from frame_ros.episodes.data import Episode, Outcome
 from frame_ros.metrics import REGISTRY, Metric, wilson_interval
 from frame_ros.reports.numbers import finite
 
-# Metrics whose live value says what holds at one step or inference: the episode's value is their mean.
-MOMENTARY = frozenset(
-    'tcp_speed tcp_acceleration tcp_jerk pose_age distance closing_speed time_to_collision il_last control_rate_now '
-    'observation_age queue_depth chunk_overlap tb_tp tb_pcs tb_d tb_e ev confidence confidence_calibrated '
-    'ensemble_mean ensemble_spread'.split()
-)
-
+# Metrics whose live value holds for one step or inference: how an episode's value follows.
+MEAN, SMALLEST, LARGEST = 'mean', 'smallest', 'largest'
+MOMENTARY = {
+    **dict.fromkeys(('tcp_speed', 'tcp_acceleration', 'tcp_jerk', 'pose_age', 'distance'), MEAN),
+    **dict.fromkeys(('il_last', 'control_rate_now', 'observation_age', 'queue_depth'), MEAN),
+    **dict.fromkeys(('tb_tp', 'tb_pcs', 'tb_d', 'tb_e', 'ev', 'chunk_overlap'), MEAN),
+    **dict.fromkeys(('confidence', 'confidence_calibrated', 'ensemble_mean'), MEAN),
+    'ensemble_spread': MEAN,
+    'closing_speed': LARGEST,
+    'time_to_collision': SMALLEST,
+}
+Reduction = Callable[[NDArray], float]
+AGGREGATES: dict[str, Reduction] = {MEAN: np.mean, SMALLEST: np.min, LARGEST: np.max}
+# Metrics whose message carries the mean over the episode's steps beside the live window.
 INSTABILITIES = ('tcp_pi', 'tcp_vi', 'tcp_ai', 'a_pi', 'a_vi', 'a_ai', 'ot')
 
 
 @dataclass(frozen=True)
 class MetricRow:
-    """One metric over E episodes. values: E numbers in `unit` (SI), None where unavailable; reasons: E texts, '' if available.
+    """One metric over E episodes. values: E numbers in `unit` (SI), None where unavailable;
+    reasons: E texts, '' if available.
 
-    is_left_out: E booleans, True where an episode was static and the value is therefore no part of the aggregates.
+    is_left_out: E booleans, True where an episode was static and the value is therefore no part of
+    the aggregates.
     """
 
     id: str
@@ -64,9 +73,9 @@ class MetricRow:
         return max(self.known, default=None)
 
     @property
-    def is_mean(self) -> bool:
-        """Whether an episode's value is the mean over its samples."""
-        return self.id in MOMENTARY or self.id in INSTABILITIES
+    def aggregate(self) -> str:
+        """'mean', 'smallest' or 'largest' of an episode's samples; '' if the value accumulates."""
+        return MEAN if self.id in INSTABILITIES else MOMENTARY.get(self.id, '')
 
     @property
     def is_available(self) -> bool:
@@ -81,7 +90,9 @@ class MetricRow:
 
 @dataclass(frozen=True)
 class SuccessCount:
-    """successes of trials episodes, with a Wilson interval of 95 %; `unknown` episodes have no outcome and are no trials."""
+    """successes of trials episodes, with a Wilson interval of 95 %; `unknown` episodes have no
+    outcome and are no trials.
+    """
 
     successes: int
     trials: int
@@ -110,8 +121,9 @@ def metric_rows(episodes: Sequence[Episode]) -> list[MetricRow]:
 def episode_value(episode: Episode, entry: Metric) -> float | None:
     """The episode's value of a metric, None where unavailable.
 
-    What accumulates: the value at the last step. What is of a moment (MOMENTARY): the mean over the samples that have
-    a value. Windowed instabilities: the mean over all steps, which the message carries as `<id>_mean`.
+    What accumulates: the value at the last step. What is of a moment (MOMENTARY): the mean (or the
+    smallest, the largest) of the samples that have a value. Windowed instabilities: the mean over
+    all steps, which the message carries as `<id>_mean`.
     """
     if entry.id == 'sr':
         outcome = outcome_of(episode)
@@ -119,7 +131,7 @@ def episode_value(episode: Episode, entry: Metric) -> float | None:
     names = [f'{entry.id}_mean'] * (f'{entry.id}_mean' in entry.fields) + [entry.id]
     for kind in entry.messages:
         if entry.id in MOMENTARY:
-            return _mean(episode.metrics.get(kind, {}).get(entry.id))
+            return _over_samples(episode.metrics.get(kind, {}).get(entry.id), entry.id)
         values = episode.summary.get(kind) or {}
         for name in names:
             if name in values:
@@ -127,16 +139,18 @@ def episode_value(episode: Episode, entry: Metric) -> float | None:
     return None
 
 
-def _mean(values: NDArray | None) -> float | None:
+def _over_samples(values: NDArray | None, metric_id: str) -> float | None:
     if values is None:
         return None
     known = np.asarray(values, dtype=np.float64)
     known = known[np.isfinite(known)]
-    return float(known.mean()) if len(known) else None
+    return float(AGGREGATES[MOMENTARY[metric_id]](known)) if len(known) else None
 
 
 def success_count(episodes: Sequence[Episode]) -> SuccessCount:
-    """Counts successes. A timeout or a stop is a trial that did not succeed; an unknown outcome is no trial."""
+    """Counts successes. A timeout or a stop is a trial that did not succeed; an unknown outcome is
+    no trial.
+    """
     outcomes = [outcome_of(episode) for episode in episodes]
     unknown = outcomes.count(Outcome.UNKNOWN)
     return SuccessCount(outcomes.count(Outcome.SUCCESS), len(outcomes) - unknown, unknown)
@@ -154,9 +168,7 @@ def _entries() -> list[Metric]:
     return list(REGISTRY.values())
 
 
-def _row(
-    entry: Metric, episodes: Sequence[Episode], reasons: list[dict[str, str]]
-) -> MetricRow:
+def _row(entry: Metric, episodes: Sequence[Episode], reasons: list[dict[str, str]]) -> MetricRow:
     values = [episode_value(episode, entry) for episode in episodes]
     why = [
         '' if value is not None else _reason(entry, given) for value, given in zip(values, reasons)
@@ -182,7 +194,11 @@ def _reason(entry: Metric, given: dict[str, str]) -> str:
     for name in (entry.id, f'{entry.id}_mean'):
         if given.get(name):
             return given[name]
-    return entry.unavailable if entry.messages else f'needs more than one bag holds: {entry.unavailable}'
+    return (
+        entry.unavailable
+        if entry.messages
+        else f'needs more than one bag holds: {entry.unavailable}'
+    )
 
 
 def _reasons(episode: Episode) -> dict[str, str]:

@@ -11,9 +11,10 @@ import numpy as np
 
 UNAVAILABLE = '–'
 
-# Units in which small (or large) values read better: unit -> (typical value below or above which, factor, new unit).
+# Units in which small (or large) values read better: unit -> (typical value below or above which,
+# factor, new unit).
 SMALLER = {
-    's': (0.1, 1e3, 'ms'),
+    's': (1.0, 1e3, 'ms'),
     'm': (0.05, 1e3, 'mm'),
 }
 LARGER = {'bytes': (1e6, 1e-6, 'MB')}
@@ -39,7 +40,7 @@ def readable_power(unit: str) -> str:
 
 
 def readable(value: float | None, digits: int = 4, factor: float = 1.0) -> str:
-    """Returns a value in `digits` significant digits, thousands grouped; a dash if there is none."""
+    """Returns a value in `digits` significant digits; a dash if there is none."""
     if value is None or not math.isfinite(value):
         return UNAVAILABLE if value is None or math.isnan(value) else ('∞' if value > 0 else '−∞')
     value *= factor
@@ -62,7 +63,9 @@ def finite(value: Any) -> float | None:
 
 
 def json_safe(value: Any) -> Any:
-    """Returns plain JSON types: arrays as lists, NaN and infinity as null, enums and paths as text or number."""
+    """Returns plain JSON types: arrays as lists, NaN and infinity as null, enums and paths as text
+    or number.
+    """
     if isinstance(value, dict):
         return {str(k): json_safe(v) for k, v in value.items()}
     if isinstance(value, (list, tuple, set)):

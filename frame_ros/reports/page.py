@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The HTML page: one file that needs nothing beside itself, and in which text from a bag stays text."""
+"""The HTML page: one file that needs nothing beside itself, and in which text from a bag stays
+text.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ from frame_ros.reports.episode_view import COLUMNS, episode_view
 from frame_ros.reports.media import VideoBudget
 from frame_ros.reports.metric_table import MetricRow, metric_rows
 from frame_ros.reports.numbers import readable, readable_unit
-from frame_ros.reports.parity import ParityVerdict, compare_live, parity_verdict
+from frame_ros.reports.parity import compare_live, parity_verdict
 from frame_ros.reports.strip import dot_strip
 from frame_ros.reports.tiles import tiles
 from frame_ros.reports.verdict import verdict
@@ -31,7 +33,13 @@ from frame_ros.reports.version import package_version
 ASSETS = Path(__file__).parent / 'page_assets'
 GLYPHS = {'success': '✓', 'failure': '✕', 'timeout': '◷', 'stopped': '■', 'unknown': '?'}
 MOST_OPEN = 3
-HEADER_FACTS = (('policy', 'Policy'), ('checkpoint', 'Checkpoint'), ('instruction', 'Instruction'), ('robot', 'Robot'))
+SHOWN = ('id', 'name', 'median', 'least', 'greatest', 'higher_is_better', 'source', 'aggregate')
+HEADER_FACTS = (
+    ('policy', 'Policy'),
+    ('checkpoint', 'Checkpoint'),
+    ('instruction', 'Instruction'),
+    ('robot', 'Robot'),
+)
 
 Progress = Callable[[Iterable[Episode]], Iterable[Episode]]
 
@@ -44,8 +52,8 @@ def build_report(
 ) -> str:
     """Returns one self-contained HTML page over these episodes, in their order.
 
-    episodes: with `metrics` and `summary` filled. progress: wraps the loop over episodes, for a progress bar.
-    made: when, now by default.
+    episodes: with `metrics` and `summary` filled. progress: wraps the loop over episodes, for a
+    progress bar. made: when, now by default.
 
     Raises:
         SetupError: plotly's script is not installed.
@@ -56,7 +64,9 @@ def build_report(
     parity = parity_verdict(row for some in parity_rows for row in some)
     budget, count = VideoBudget(), len(episodes)
     views = [
-        episode_view(episode, i + 1, rows, parity_rows[i], budget, is_open=count <= MOST_OPEN or i == 0)
+        episode_view(
+            episode, i + 1, rows, parity_rows[i], budget, is_open=count <= MOST_OPEN or i == 0
+        )
         for i, episode in enumerate(progress(episodes))
     ]
     plotly, script = _plotly_script(), (ASSETS / 'report.js').read_text(encoding='utf-8')
@@ -70,7 +80,7 @@ def build_report(
         script=Markup(script),
         facts=_header_facts(episodes),
         verdict=verdict(episodes, rows, parity),
-        alarms=_alarms(episodes, parity),
+        alarms=_alarms(episodes),
         tiles=tiles(episodes, rows, parity),
         columns=COLUMNS,
         episodes=views,
@@ -99,12 +109,15 @@ def write_report(
 
 
 def content_security_policy(*scripts: str) -> str:
-    """A policy under which the page runs these scripts and nothing else, and loads nothing from anywhere."""
+    """A policy under which the page runs these scripts and nothing else, and loads nothing from
+    anywhere.
+    """
     digests = (base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts)
     allowed = ' '.join(f"'sha256-{digest}'" for digest in digests)
     return (
-        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
-        "media-src data:; worker-src blob:; font-src data:; base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
+        'img-src data: blob:; media-src data:; worker-src blob:; font-src data:; '
+        "base-uri 'none'; form-action 'none'"
     )
 
 
@@ -117,10 +130,16 @@ def _plotly_script() -> str:
     from importlib.util import find_spec
 
     spec = find_spec('plotly')
-    path = Path(spec.submodule_search_locations[0]) if spec and spec.submodule_search_locations else None
+    path = (
+        Path(spec.submodule_search_locations[0])
+        if spec and spec.submodule_search_locations
+        else None
+    )
     file = path / 'package_data' / 'plotly.min.js' if path else None
     if file is None or not file.is_file():
-        raise SetupError('plotly is not installed, its script is part of every report: pip install plotly')
+        raise SetupError(
+            'plotly is not installed, its script is part of every report: pip install plotly'
+        )
     return file.read_text(encoding='utf-8').replace('\r\n', '\n').replace('</script', '<\\/script')
 
 
@@ -149,7 +168,13 @@ def _header_facts(episodes: Sequence[Episode]) -> list[tuple[str, str]]:
     for name, label in HEADER_FACTS:
         found = _distinct(episodes, name)
         if found:
-            facts.append((label, '; '.join(found[:4]) + (f' and {len(found) - 4} more' if len(found) > 4 else '')))
+            facts.append(
+                (
+                    label,
+                    '; '.join(found[:4])
+                    + (f' and {len(found) - 4} more' if len(found) > 4 else ''),
+                )
+            )
     starts = [int(e.summary['start']) for e in episodes if e.summary.get('start')]
     if starts:
         facts.append(('Recorded', _span(min(starts), max(starts))))
@@ -159,21 +184,26 @@ def _header_facts(episodes: Sequence[Episode]) -> list[tuple[str, str]]:
 def _span(first: int, last: int) -> str:
     """Times of the first and last start, UTC; seconds alone where the clock is a simulation's."""
     if first < 10**17:
-        return f'simulated time {first / 1e9:.1f} s' + (f' to {last / 1e9:.1f} s' if last != first else '')
+        return f'simulated time {first / 1e9:.1f} s' + (
+            f' to {last / 1e9:.1f} s' if last != first else ''
+        )
     a, b = (datetime.fromtimestamp(t / 1e9, timezone.utc) for t in (first, last))
     begin = a.strftime('%Y-%m-%d %H:%M')
     end = b.strftime('%H:%M' if a.date() == b.date() else '%Y-%m-%d %H:%M')
     return f'{begin} UTC' if begin.endswith(end) else f'{begin} – {end} UTC'
 
 
-def _alarms(episodes: Sequence[Episode], parity: ParityVerdict) -> list[tuple[str, str]]:
+def _alarms(episodes: Sequence[Episode]) -> list[tuple[str, str]]:
     alarms = []
     cut = [str(i + 1) for i, e in enumerate(episodes) if e.is_truncated]
     if cut:
         noun = 'Episode' if len(cut) == 1 else 'Episodes'
-        alarms.append(('Truncated.', f'{noun} {", ".join(cut)}: the bag was cut before its end; values cover what was saved.'))
-    if parity.holds is False:
-        alarms.append(('Live and bag differ.', 'See “Live against bag” of the episodes marked below.'))
+        alarms.append(
+            (
+                'Truncated.',
+                f'{noun} {", ".join(cut)}: cut before the end; values cover what was saved.',
+            )
+        )
     return alarms
 
 
@@ -184,8 +214,12 @@ def _metric_tables(episodes: Sequence[Episode], rows: Sequence[MetricRow]) -> di
     for row in rows:
         if row.is_available:
             factor, unit = readable_unit(list(row.values), row.unit)
-            shown = {name: getattr(row, name) for name in
-                     ('id', 'name', 'median', 'least', 'greatest', 'higher_is_better', 'source', 'is_mean')}  # fmt: skip
+            shown = {name: getattr(row, name) for name in SHOWN}
             strip = Markup(dot_strip(row, outcomes))
-            groups.setdefault(row.category, []).append({**shown, 'factor': factor, 'unit': unit, 'strip': strip})
-    return {'available': list(groups.items()), 'missing': [row for row in rows if not row.is_available]}
+            groups.setdefault(row.category, []).append(
+                {**shown, 'factor': factor, 'unit': unit, 'strip': strip}
+            )
+    return {
+        'available': list(groups.items()),
+        'missing': [row for row in rows if not row.is_available],
+    }

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Live against bag: what the metrics node published, beside what the raw topics of the same bag yield."""
+"""Live against bag: what the metrics node published, beside what the raw topics of the same bag
+yield.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,11 @@ NOT_COMPARED = frozenset({'stamp', 'episode_id'})
 class ParityRow:
     """One field of one metric message, live against recomputed.
 
-    compared: samples of equal stamp that count. different: those further apart than the bar. max_difference: largest
-    relative difference of the compared, |a - b| / max(|a|, |b|); infinite where only one side has a value; NaN when
-    nothing was compared. unmatched_live, unmatched_offline: samples without a counterpart of the same stamp.
-    excluded: samples that differ, but only since the live node had given up waiting for a stream without saying which.
+    compared: samples of equal stamp that count. different: those further apart than the bar.
+    max_difference: largest relative difference of the compared, |a - b| / max(|a|, |b|); infinite
+    where only one side has a value; NaN when nothing was compared. unmatched_live,
+    unmatched_offline: samples without a counterpart of the same stamp. excluded: samples that
+    differ, but only since the live node had given up waiting for a stream without saying which.
     """
 
     kind: str
@@ -44,7 +47,9 @@ class ParityRow:
 
 @dataclass(frozen=True)
 class ParityVerdict:
-    """All rows in one: `holds` is None when nothing was recorded live, so that there is nothing to compare."""
+    """All rows in one: `holds` is None when nothing was recorded live, so that there is nothing to
+    compare.
+    """
 
     holds: bool | None
     compared: int
@@ -57,7 +62,9 @@ class ParityVerdict:
 
 
 def relative_difference(a: NDArray, b: NDArray) -> NDArray[np.float64]:
-    """Returns |a - b| / max(|a|, |b|) per element; 0 where both are NaN or equal, infinite where only one is NaN."""
+    """Returns |a - b| / max(|a|, |b|) per element; 0 where both are NaN or equal, infinite where
+    only one is NaN.
+    """
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     with np.errstate(invalid='ignore', divide='ignore'):
         difference = np.abs(a - b) / np.maximum(np.abs(a), np.abs(b))
@@ -67,11 +74,13 @@ def relative_difference(a: NDArray, b: NDArray) -> NDArray[np.float64]:
 
 
 def compare_live(episode: Episode, bar: float = BAR) -> list[ParityRow]:
-    """Compares every number of the recorded metric topics with the recomputed one of the same stamp.
+    """Compares every number of the recorded metric topics with the recomputed one of the same
+    stamp.
 
-    Where the live node had to do without a lagging stream, and says so, the same is left out when recomputing.
-    bar: the largest relative difference that counts as equal. Returns one row per kind and field, in the order of the
-    message; no rows for a kind that was not recorded or not recomputed.
+    Where the live node had to do without a lagging stream, and says so, the same is left out when
+    recomputing. bar: the largest relative difference that counts as equal. Returns one row per kind
+    and field, in the order of the message; no rows for a kind that was not recorded or not
+    recomputed.
     """
     if not episode.live:
         return []
@@ -109,7 +118,10 @@ def parity_verdict(rows: Iterable[ParityRow]) -> ParityVerdict:
     elif holds:
         text = f'live and bag agree: {compared:,} values, largest relative difference {worst:.1e}'
     else:
-        text = f'live and bag DISAGREE in {different:,} of {compared:,} values (largest relative difference {worst:.1e})'
+        text = (
+            f'live and bag DISAGREE in {different:,} of {compared:,} values '
+            f'(largest relative difference {worst:.1e})'
+        )
     return ParityVerdict(holds, compared, different, worst, live, offline, excluded, text)
 
 
@@ -147,9 +159,16 @@ def _compare_kind(
     lone = len(live_stamps) - len(common), len(offline_stamps) - len(common)
     rows = []
     for name, values in live.values.items():
-        if name in NOT_COMPARED or name not in offline or np.asarray(values).dtype.kind not in 'biuf':
+        if (
+            name in NOT_COMPARED
+            or name not in offline
+            or np.asarray(values).dtype.kind not in 'biuf'
+        ):
             continue
-        a, b = np.asarray(values)[inside][live_first[i]], np.asarray(offline[name])[offline_first[j]]
+        a, b = (
+            np.asarray(values)[inside][live_first[i]],
+            np.asarray(offline[name])[offline_first[j]],
+        )
         difference = relative_difference(a, b)
         rows.append(_row(kind, name, difference, is_held & (difference > bar), bar, lone))
     return rows
@@ -166,11 +185,15 @@ def _row(
     counted = difference[~excused]
     worst = float(counted.max()) if len(counted) else float('nan')
     different = int(np.count_nonzero(counted > bar))
-    return ParityRow(kind, name, len(counted), different, worst, *lone, int(np.count_nonzero(excused)))
+    return ParityRow(
+        kind, name, len(counted), different, worst, *lone, int(np.count_nonzero(excused))
+    )
 
 
 def _held_stamps(episode: Episode, offline: dict[str, NDArray]) -> set[int]:
-    """Stamps of the steps by which the live node had emitted more steps after a hold than the bag yields."""
+    """Stamps of the steps by which the live node had emitted more steps after a hold than the bag
+    yields.
+    """
     live = episode.live.get('quality')
     if live is None or 'hold_expired' not in live.values:
         return set()

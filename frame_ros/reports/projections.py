@@ -15,21 +15,24 @@ SIZE = 300
 MARGIN = 34
 COLOUR_STEPS = 24
 
-# Viridis at eleven equal steps.
-VIRIDIS = (
-    '#440154', '#482475', '#414487', '#355f8d', '#2a788e', '#21918c', '#22a884', '#44bf70', '#7ad151', '#bddf26',
-    '#fde725',
+# Viridis without its ends, which vanish on a dark or a white page; equal steps.
+COLOURS = (
+    '#414487', '#355f8d', '#2a788e', '#21918c', '#22a884', '#44bf70', '#7ad151', '#bddf26',
 )  # fmt: skip
 
 
 def jerk_limit(path: Path) -> float:
-    """The jerk shown in the brightest colour, m/s^3: the 98th percentile, so that one spike does not dim the rest."""
+    """The jerk shown in the brightest colour, m/s^3: the 98th percentile, so that one spike does
+    not dim the rest.
+    """
     known = path.jerk[np.isfinite(path.jerk)]
     return float(np.percentile(known, 98)) if len(known) and known.max() > 0 else 1.0
 
 
 def view_svg(path: Path, axes: tuple[int, int], title: str) -> str:
-    """Returns one orthographic view; `axes` are the horizontal and the vertical coordinate (0 x, 1 y, 2 z)."""
+    """Returns one orthographic view; `axes` are the horizontal and the vertical coordinate (0 x, 1
+    y, 2 z).
+    """
     kept = peak_indices(np.nan_to_num(path.jerk), PATH_POINTS // 2)
     points = path.positions[:, axes]
     to_pixels = _Scale(points)
@@ -69,9 +72,11 @@ class _Scale:
             f'<rect class="frame" x="{MARGIN}" y="{MARGIN}" width="{inner}" height="{inner}"/>'
             f'<text class="heading" x="{MARGIN}" y="{MARGIN - 10}">{title}</text>'
             f'<text x="{SIZE / 2}" y="{SIZE - 12}" text-anchor="middle">{names[0]} →</text>'
-            f'<text x="14" y="{SIZE / 2}" text-anchor="middle" transform="rotate(-90 14 {SIZE / 2})">{names[1]} →</text>'
+            f'<text x="14" y="{SIZE / 2}" text-anchor="middle" '
+            f'transform="rotate(-90 14 {SIZE / 2})">{names[1]} →</text>'
             f'<line class="scale" x1="{x:.1f}" x2="{x + bar:.1f}" y1="{y}" y2="{y}"/>'
-            f'<text x="{x + bar / 2:.1f}" y="{y - 5}" text-anchor="middle">{readable(length * 1e3)} mm</text>'
+            f'<text x="{x + bar / 2:.1f}" y="{y - 5}" text-anchor="middle">'
+            f'{readable(length * 1e3)} mm</text>'
         )
 
 
@@ -92,16 +97,16 @@ def _coloured_lines(pixels: NDArray, jerk: NDArray, limit: float) -> str:
     pieces = []
     for begin, end in zip(begins, ends):
         points = ' '.join(f'{x:.1f},{y:.1f}' for x, y in pixels[begin : end + 1])
-        stroke = _viridis(colour[begin] / COLOUR_STEPS) if colour[begin] >= 0 else '#999'
+        stroke = _colour_at(colour[begin] / COLOUR_STEPS) if colour[begin] >= 0 else '#999'
         pieces.append(f'<polyline class="path" stroke="{stroke}" points="{points}"/>')
     return ''.join(pieces)
 
 
-def _viridis(level: float) -> str:
+def _colour_at(level: float) -> str:
     """Colour at `level` in [0, 1], linear between the steps."""
-    place = level * (len(VIRIDIS) - 1)
-    i = min(int(place), len(VIRIDIS) - 2)
-    a, b = (_channels(VIRIDIS[i]), _channels(VIRIDIS[i + 1]))
+    place = level * (len(COLOURS) - 1)
+    i = min(int(place), len(COLOURS) - 2)
+    a, b = (_channels(COLOURS[i]), _channels(COLOURS[i + 1]))
     return '#' + ''.join(f'{round(p + (q - p) * (place - i)):02x}' for p, q in zip(a, b))
 
 

@@ -15,7 +15,8 @@ USUAL = ('gaps', 'late', 'backward', 'duplicate', 'zero', 'invalid', 'drops')
 
 @dataclass(frozen=True)
 class QualityCounts:
-    """columns: names of counters. rows: stream -> one count per column, None where the stream has no such counter.
+    """columns: names of counters. rows: stream -> one count per column, None where the stream has
+    no such counter.
 
     total: the sum of all counts.
     """
@@ -26,7 +27,9 @@ class QualityCounts:
 
 
 def quality_counts(episode: Episode) -> QualityCounts:
-    """Sorts counters named 'stream.counter' into a table; a name without a dot belongs to the stream 'episode'."""
+    """Sorts counters named 'stream.counter' into a table; a name without a dot belongs to the
+    stream 'episode'.
+    """
     table: dict[str, dict[str, int]] = {}
     for name, count in episode.data_quality.items():
         stream, _, counter = name.rpartition('.')
@@ -38,10 +41,12 @@ def quality_counts(episode: Episode) -> QualityCounts:
 
 
 def warnings_of(episode: Episode) -> list[str]:
-    """What a reader should know before trusting the numbers: problems, a cut bag, counters above zero."""
+    """What a reader should know before trusting the numbers: problems, a cut bag, counters above
+    zero.
+    """
     found = []
     if episode.is_truncated:
-        found.append('the bag is truncated: it was cut before its end, all values cover only the part that was saved')
+        found.append('the bag is truncated: it was cut before its end; values cover what was saved')
     found += [str(problem) for problem in episode.problems]
     counts = {name: int(n) for name, n in episode.data_quality.items() if n}
     found += [f'{name}: {count:,}' for name, count in counts.items()]

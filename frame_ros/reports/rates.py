@@ -16,8 +16,8 @@ from frame_ros.episodes.reading import header_stamps
 SECOND = 1e9
 GAP_FACTOR = 5.0
 
-# Metrics that difference or integrate over time: what they are sampled at, the kind of message or role whose stamps
-# those are, and their ids.
+# Metrics that difference or integrate over time: what they are sampled at, the kind of message or
+# role whose stamps those are, and their ids.
 DIFFERENCED = (
     ('control steps', 'quality', 'pl, ps, cc, ti, tcp_pi, tcp_vi, tcp_ai, a_pi, a_vi, a_ai'),
     ('distances', 'proximity', 'rf, closing_speed, near_zone_time'),
@@ -30,8 +30,9 @@ DIFFERENCED = (
 class RateRow:
     """Rate of one topic by header stamp, by receive time where a type has no header.
 
-    mean: Hz. smallest_gap, median_gap, largest_gap: s; these are NaN with fewer than two stamps. gaps: how many are
-    longer than 5 times the median. backward, duplicate, zero: stamps below or equal to the one before, or unset.
+    mean: Hz. smallest_gap, median_gap, largest_gap: s; these are NaN with fewer than two stamps.
+    gaps: how many are longer than 5 times the median. backward, duplicate, zero: stamps below or
+    equal to the one before, or unset.
     """
 
     topic: str
@@ -60,17 +61,20 @@ class MetricRate:
 def rate_of(
     stamps: NDArray[np.int64], topic: str = '', message_type: str = '', role: str = ''
 ) -> RateRow:
-    """Rate of (T,) stamps in ns, in recorded order. Gaps are those between sorted, distinct, set stamps."""
+    """Rate of (T,) stamps in ns, in recorded order. Gaps are those between sorted, distinct, set
+    stamps.
+    """
     steps = np.diff(stamps[stamps > 0])
     faults = int((steps < 0).sum()), int((steps == 0).sum()), int((stamps <= 0).sum())
     used = np.unique(stamps[stamps > 0])
     gaps = np.diff(used) / SECOND
     if not len(gaps):
-        return RateRow(topic, message_type, role, len(stamps), *([float('nan')] * 4), 0, *faults)
+        nan = float('nan')
+        return RateRow(topic, message_type, role, len(stamps), nan, nan, nan, nan, 0, *faults)
     mean = len(gaps) / ((used[-1] - used[0]) / SECOND)
     typical = float(np.median(gaps))
-    extremes = float(gaps.min()), typical, float(gaps.max())
     long_gaps = int((gaps > GAP_FACTOR * typical).sum())
+    extremes = float(gaps.min()), typical, float(gaps.max())
     return RateRow(
         topic, message_type, role, len(stamps), float(mean), *extremes, long_gaps, *faults
     )

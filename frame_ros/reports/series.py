@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an episode's figures show: time series in panels, spans of contact, events, the coloured path."""
+"""What an episode's figures show: time series in panels, spans of contact, events, the coloured
+path.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ SECOND = 1e9
 
 @dataclass(frozen=True)
 class Series:
-    """One line of a panel. time: (T,) s since the episode's start; values: (T,), NaN where unavailable."""
+    """One line of a panel. time: (T,) s since the episode's start; values: (T,), NaN where
+    unavailable.
+    """
 
     label: str
     time: NDArray[np.float64]
@@ -31,7 +35,9 @@ class Series:
 
 @dataclass(frozen=True)
 class Panel:
-    """Series that share one value axis; `unit` as shown; is_logarithmic for values over several decades."""
+    """Series that share one value axis; `unit` as shown; is_logarithmic for values over several
+    decades.
+    """
 
     title: str
     unit: str
@@ -63,7 +69,8 @@ class Mark:
 
 @dataclass(frozen=True)
 class Path:
-    """The end-effector's path. time: (T,) s; positions: (T, 3) m; jerk: (T,) m/s^3, NaN where unavailable.
+    """The end-effector's path. time: (T,) s; positions: (T, 3) m; jerk: (T,) m/s^3, NaN where
+    unavailable.
 
     contacts, collisions: (K, 3) positions at which a contact began.
     """
@@ -122,7 +129,9 @@ def episode_start(episode: Episode) -> int:
     if start:
         return int(start)
     starts = [e.stamp for e in episode.events if e.type is EventType.START]
-    firsts = [int(s.stamps[s.stamps > 0].min()) for s in episode.streams.values() if (s.stamps > 0).any()]
+    firsts = [
+        int(s.stamps[s.stamps > 0].min()) for s in episode.streams.values() if (s.stamps > 0).any()
+    ]
     return min(starts or firsts, default=0)
 
 
@@ -152,7 +161,9 @@ def panels(episode: Episode) -> list[Panel]:
 
 
 def contact_spans(episode: Episode) -> list[Span]:
-    """Stretches of contact from the contact stream; a stretch with a collision in it is split there."""
+    """Stretches of contact from the contact stream; a stretch with a collision in it is split
+    there.
+    """
     stream = episode.streams.get('contact')
     if stream is None or 'in_contact' not in stream.values:
         return []
@@ -170,20 +181,28 @@ def marks(episode: Episode) -> list[Mark]:
     start, end = episode_start(episode), episode_end(episode)
     hidden = (EventType.START, EventType.END)
     return [
-        Mark((e.stamp - start) / SECOND, e.text if e.type is EventType.NOTE else _event_name(e.type))
+        Mark(
+            (e.stamp - start) / SECOND, e.text if e.type is EventType.NOTE else _event_name(e.type)
+        )
         for e in sorted(episode.events, key=lambda e: e.stamp)
         if e.type not in hidden and start <= e.stamp <= end
     ]
 
 
 def path(episode: Episode) -> Path | None:
-    """The recorded poses between START and END with the jerk of the step each belongs to; None without poses."""
+    """The recorded poses between START and END with the jerk of the step each belongs to; None
+    without poses.
+    """
     stream = episode.streams.get('pose')
     if stream is None or 'position' not in stream.values:
         return None
     positions = np.asarray(stream.values['position'], dtype=np.float64)
     start = episode_start(episode)
-    usable = np.isfinite(positions).all(axis=1) & (stream.stamps >= start) & (stream.stamps <= episode_end(episode))
+    usable = (
+        np.isfinite(positions).all(axis=1)
+        & (stream.stamps >= start)
+        & (stream.stamps <= episode_end(episode))
+    )
     stamps, first = np.unique(stream.stamps[usable], return_index=True)
     positions = positions[usable][first]
     if not len(stamps):
@@ -206,7 +225,9 @@ def _metric_series(values: dict[str, NDArray], name: str, label: str, start: int
     return Series(label, time, np.asarray(values[name], dtype=np.float64))
 
 
-def _stream_series(stream: Stream | None, name: str, label: str, factor: float, episode: Episode) -> Series:
+def _stream_series(
+    stream: Stream | None, name: str, label: str, factor: float, episode: Episode
+) -> Series:
     if stream is None or name not in stream.values:
         return Series(label, np.empty(0), np.empty(0))
     start = episode_start(episode)
@@ -231,7 +252,9 @@ def _runs(stamps: NDArray[np.int64], level: NDArray[np.int64], start: int) -> li
 
 
 def _jerk_at(episode: Episode, stamps: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Jerk of the first control step at or behind each stamp: the step whose difference covers that piece."""
+    """Jerk of the first control step at or behind each stamp: the step whose difference covers that
+    piece.
+    """
     quality = episode.metrics.get('quality', {})
     if 'tcp_jerk' not in quality or not len(quality['stamp']):
         return np.full(len(stamps), np.nan)

@@ -22,14 +22,18 @@ MOST_CAMERAS = 2
 
 
 def camera_stills(episode: Episode, bag: Bag) -> list[Still]:
-    """Pictures of at most two cameras: six evenly spaced, at the first contact and at success.
+    """Pictures of at most two cameras: six evenly spaced, at the first contact, collision, success.
 
     What cannot be read is left out and said in `episode.problems`.
     """
     pictures: list[Still] = []
     cameras = 0
     for topic in bag.topics.values():
-        if cameras < MOST_CAMERAS and topic.message_type in (IMAGE_TYPE, COMPRESSED_TYPE) and len(topic):
+        if (
+            cameras < MOST_CAMERAS
+            and topic.message_type in (IMAGE_TYPE, COMPRESSED_TYPE)
+            and len(topic)
+        ):
             taken = _of_topic(bag, topic, episode)
             cameras += bool(taken)
             pictures += taken
@@ -37,7 +41,8 @@ def camera_stills(episode: Episode, bag: Bag) -> list[Still]:
 
 
 def picture_of(message: Any) -> NDArray[np.uint8] | None:
-    """Returns an Image or CompressedImage message as (H, W, 3) RGB; None for depth, which is no picture.
+    """Returns an Image or CompressedImage message as (H, W, 3) RGB; None for depth, which is no
+    picture.
 
     Raises:
         BagError: the encoding is not known, or the data does not fit the size or is no picture.
@@ -51,7 +56,9 @@ def picture_of(message: Any) -> NDArray[np.uint8] | None:
             raise BagError(f'a compressed image of format {message.format!r} cannot be decoded')
         return np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2RGB), dtype=np.uint8)
     size = int(message.height), int(message.width)
-    pixels = decode_image(data, *size, message.encoding, int(message.step), bool(message.is_bigendian))
+    pixels = decode_image(
+        data, *size, message.encoding, int(message.step), bool(message.is_bigendian)
+    )
     if pixels.dtype != np.uint8:
         return None
     return pixels if pixels.ndim == 3 else np.repeat(pixels[:, :, None], 3, axis=2)
@@ -76,12 +83,10 @@ def _pictures(
     bag: Bag, topic: Topic, episode: Episode, stamps: NDArray[np.int64], inside: NDArray[np.intp]
 ) -> list[Still]:
     start = episode_start(episode)
-    contacts = [start + int(s.begin * SECOND) for s in contact_spans(episode)]
-    successes = [e.stamp for e in episode.events if e.type is EventType.SUCCESS]
     camera = topic.name.strip('/').removesuffix('/compressed').removesuffix('/image_raw')
     pictures: dict[int, Still] = {}
     first, last = int(stamps[inside].min()), int(stamps[inside].max())
-    for wanted, why in still_times(first, last, contacts, successes):
+    for wanted, why in still_times(first, last, _moments(episode)):
         index = int(inside[np.abs(stamps[inside] - wanted).argmin()])
         if index in pictures and not why:
             continue
@@ -90,6 +95,15 @@ def _pictures(
             return []
         pictures[index] = still(camera, (int(stamps[index]) - start) / SECOND, why, image)
     return sorted(pictures.values(), key=lambda picture: picture.time)
+
+
+def _moments(episode: Episode) -> dict[str, list[int]]:
+    """Stamps (ns) of what is worth seeing."""
+    start, spans = episode_start(episode), contact_spans(episode)
+    begins = {kind: [start + int(s.begin * SECOND) for s in spans if s.is_collision == kind]
+              for kind in (False, True)}  # fmt: skip
+    successes = [e.stamp for e in episode.events if e.type is EventType.SUCCESS]
+    return {'contact': begins[False], 'collision': begins[True], 'success': successes}
 
 
 def _stamps(bag: Bag, topic: Topic) -> NDArray[np.int64]:

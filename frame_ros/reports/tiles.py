@@ -25,8 +25,12 @@ class Tile:
     tone: str = ''
 
 
-def tiles(episodes: Sequence[Episode], rows: Sequence[MetricRow], parity: ParityVerdict) -> list[Tile]:
-    """Success rate, time to success, smoothness, safety, latency, control rate, parity, data quality."""
+def tiles(
+    episodes: Sequence[Episode], rows: Sequence[MetricRow], parity: ParityVerdict
+) -> list[Tile]:
+    """Success rate, time to success, smoothness, safety, latency, control rate, parity, data
+    quality.
+    """
     by_id = {row.id: row for row in rows}
     return [
         _success(episodes),
@@ -46,11 +50,17 @@ def _success(episodes: Sequence[Episode]) -> Tile:
     if rate is None or interval is None:
         return Tile('Success rate', UNAVAILABLE, 'no recorded outcome')
     low, high = interval
-    return Tile('Success rate', f'{100 * rate:.0f} %', f'95 % interval {100 * low:.0f}–{100 * high:.0f} %, n = {count.trials}')
+    return Tile(
+        'Success rate',
+        f'{100 * rate:.0f} %',
+        f'95 % interval {100 * low:.0f}–{100 * high:.0f} %, n = {count.trials}',
+    )
 
 
 def _time_to_success(episodes: Sequence[Episode]) -> Tile:
-    times = [t for t in (finite(e.summary.get('time_to_success')) for e in episodes) if t is not None]
+    times = [
+        t for t in (finite(e.summary.get('time_to_success')) for e in episodes) if t is not None
+    ]
     if not times:
         return Tile('Time to success', UNAVAILABLE, 'no episode succeeded')
     return Tile('Time to success', f'{readable(median(times), 3)} s', f'median of {len(times)}')
@@ -60,7 +70,9 @@ def _metric(by_id: dict[str, MetricRow], name: str, label: str, worst: object = 
     """The median over episodes, or the smallest value where that is what matters."""
     row = by_id.get(name)
     if row is None or not row.known:
-        return Tile(label, UNAVAILABLE, row.reason if row and len(row.reason) < 60 else 'not available')
+        return Tile(
+            label, UNAVAILABLE, row.reason if row and len(row.reason) < 60 else 'not available'
+        )
     value = min(row.known) if worst is min else row.median
     factor, unit = readable_unit([value], row.unit)
     sub = 'smallest of all episodes' if worst is min else 'median of episodes'
@@ -69,7 +81,10 @@ def _metric(by_id: dict[str, MetricRow], name: str, label: str, worst: object = 
 
 def _control_rate(episodes: Sequence[Episode]) -> Tile:
     known = [
-        (finite(e.summary.get('efficiency', {}).get('control_rate')), finite(e.summary.get('efficiency', {}).get('control_rate_worst')))
+        (
+            finite(e.summary.get('efficiency', {}).get('control_rate')),
+            finite(e.summary.get('efficiency', {}).get('control_rate_worst')),
+        )
         for e in episodes
     ]
     rates, worst = [r for r, _ in known if r is not None], [w for _, w in known if w is not None]
@@ -86,7 +101,9 @@ def _parity(parity: ParityVerdict) -> Tile:
         return Tile('Live = bag', '✓ equal', f'{parity.compared:,} values', 'good')
     if not parity.compared:
         return Tile('Live = bag', '✕ no match', 'no sample of equal stamp', 'bad')
-    return Tile('Live = bag', '✕ differs', f'{parity.different:,} of {parity.compared:,} values', 'bad')
+    return Tile(
+        'Live = bag', '✕ differs', f'{parity.different:,} of {parity.compared:,} values', 'bad'
+    )
 
 
 def _quality(episodes: Sequence[Episode]) -> Tile:

@@ -21,7 +21,9 @@ OUTCOME_WORDS = {
 }
 
 
-def verdict(episodes: Sequence[Episode], rows: Sequence[MetricRow], parity: ParityVerdict) -> list[str]:
+def verdict(
+    episodes: Sequence[Episode], rows: Sequence[MetricRow], parity: ParityVerdict
+) -> list[str]:
     """Returns the sentences of the verdict, most important first."""
     if not episodes:
         return ['No episodes.']
@@ -53,14 +55,22 @@ def success_sentence(count: SuccessCount) -> str:
 
 def _other_outcomes(episodes: Sequence[Episode]) -> str:
     outcomes = [outcome_of(e) for e in episodes]
-    named = ((Outcome.FAILURE, 'failed'), (Outcome.TIMEOUT, 'ran out of time'), (Outcome.STOPPED, 'stopped by hand or by a safety function'))
+    named = (
+        (Outcome.FAILURE, 'failed'),
+        (Outcome.TIMEOUT, 'ran out of time'),
+        (Outcome.STOPPED, 'stopped by hand or by a safety function'),
+    )
     parts = [f'{outcomes.count(kind)} {words}' for kind, words in named if outcomes.count(kind)]
     return ', '.join(parts) + '.' if parts else ''
 
 
 def _collisions(episodes: Sequence[Episode]) -> str:
     sensed = [e.summary.get('safety', {}) for e in episodes]
-    counted = [int(s['collisions']) for s in sensed if s.get('collisions') is not None and s.get('cr') == s.get('cr')]
+    counted = [
+        int(s['collisions'])
+        for s in sensed
+        if s.get('collisions') is not None and s.get('cr') == s.get('cr')
+    ]
     if not counted:
         return 'Collisions were not sensed.'
     total = sum(counted)
@@ -70,7 +80,9 @@ def _collisions(episodes: Sequence[Episode]) -> str:
 
 
 def _smoothest(episodes: Sequence[Episode], row: MetricRow | None) -> str:
-    """Names the smoothest and the roughest episode by RMS jerk, if there are at least two to compare."""
+    """Names the smoothest and the roughest episode by RMS jerk, if there are at least two to
+    compare.
+    """
     if row is None:
         return ''
     known = [
@@ -91,7 +103,8 @@ def _quality(episodes: Sequence[Episode]) -> str:
     truncated = sum(e.is_truncated for e in episodes)
     warnings = count_warnings(episodes)
     if truncated:
-        return f'{truncated} TRUNCATED bag{"" if truncated == 1 else "s"}: read the data-quality section.'
+        noun = 'bag' if truncated == 1 else 'bags'
+        return f'{truncated} TRUNCATED {noun}: see the data-quality section.'
     if not warnings:
         return 'Data quality: good.'
     return f'Data quality: {warnings} warning{"" if warnings == 1 else "s"}.'

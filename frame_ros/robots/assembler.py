@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Joint states in any order, with joints too many or too few, made into complete, ordered arrays."""
+"""Joint states in any order, with joints too many or too few, made into complete, ordered
+arrays.
+"""
 
 import math
 from collections.abc import Sequence
@@ -16,7 +18,9 @@ Array = NDArray[np.float64]
 
 
 class AssembledState(NamedTuple):
-    """Positions (N,) in rad or m; velocities (N,) per s, or None while not known for every joint."""
+    """Positions (N,) in rad or m; velocities (N,) per s, or None while not known for every
+    joint.
+    """
 
     positions: Array
     velocities: Array | None
@@ -30,9 +34,11 @@ class StateCounts:
         accepted: messages whose values were taken.
         incomplete: of those accepted, how many came before every joint had been seen.
         unknown_only: messages without any wanted joint.
-        wrong_length: messages whose names, positions and velocities do not match, or that name a joint twice.
+        wrong_length: messages whose names, positions and velocities do not match, or that name a
+            joint twice.
         non_finite: messages with NaN or infinity as the position of a wanted joint.
-        non_finite_velocity: of those accepted, how many had velocities that were not finite; those count as absent.
+        non_finite_velocity: of those accepted, how many had velocities that were not finite; those
+            count as absent.
     """
 
     accepted: int = 0
@@ -72,8 +78,8 @@ class JointStateAssembler:
         self._unseen = set(range(size))
         self._names: list[str] | None = None
         self._length_problem = ''
-        self._source = np.zeros(0, dtype=np.intp)
-        self._target = np.zeros(0, dtype=np.intp)
+        self._source: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
+        self._target: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
         self._is_in_order = False
 
     @property
@@ -92,8 +98,9 @@ class JointStateAssembler:
             velocities: (K,) rad/s or m/s, or empty where not measured.
 
         Returns:
-            The complete state after this message, in fresh arrays; None while joints are still unseen and for a
-            message that was rejected, after which `problem` says why and `last` holds what was good before.
+            The complete state after this message, in fresh arrays; None while joints are still
+            unseen and for a message that was rejected, after which `problem` says why and `last`
+            holds what was good before.
         """
         if names != self._names:
             self._learn(list(names))
@@ -163,10 +170,14 @@ class JointStateAssembler:
             self.counts.incomplete += 1
             return None
         known = _is_finite(self._velocities)
-        self.last = AssembledState(self._positions.copy(), self._velocities.copy() if known else None)
+        self.last = AssembledState(
+            self._positions.copy(), self._velocities.copy() if known else None
+        )
         return self.last
 
 
 def _is_finite(values: Array) -> bool:
-    """Whether all are finite; the sum decides nearly always, and is several times faster than np.isfinite."""
-    return math.isfinite(values.sum()) or bool(np.isfinite(values).all())
+    """Whether all are finite; the sum of squares decides nearly always, and is several times faster
+    than np.isfinite.
+    """
+    return math.isfinite(values.dot(values)) or bool(np.isfinite(values).all())

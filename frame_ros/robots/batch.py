@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Forward kinematics of many configurations at once, in numpy.
 
-Orientations are carried as unit quaternions, one column per configuration. Each joint is first turned so that it
-moves about, or along, its z axis; what is fixed between two joints is then one constant rotation, a 4 x 4 matrix
-on the quaternions, and one constant vector.
+Orientations are carried as unit quaternions, one column per configuration. Each joint is first
+turned so that it moves about, or along, its z axis; what is fixed between two joints is then one
+constant rotation, a 4 x 4 matrix on the quaternions, and one constant vector.
 """
 
 import math
@@ -25,14 +25,19 @@ class BatchForward:
 
     def __init__(self, chain: Sequence[Joint]) -> None:
         self._steps: list[tuple[bool, Array, Array]] = []
-        rotation, offset = np.eye(3), np.zeros(3)
+        rotation: Array = np.eye(3)
+        offset: Array = np.zeros(3)
         for joint in chain:
             offset = offset + rotation @ joint.translation
             rotation = rotation @ joint.rotation
             if not joint.is_moving:
                 continue
             to_axis = _rotation_of_z_to(joint.axis)
-            step = (joint.kind == 'prismatic', _right_multiplication(rotation @ to_axis), _rotated(offset))
+            step = (
+                joint.kind == 'prismatic',
+                _right_multiplication(rotation @ to_axis),
+                _rotated(offset),
+            )
             self._steps.append(step)
             rotation, offset = to_axis.T, np.zeros(3)
         self._last = (_right_multiplication(rotation), _rotated(offset))
@@ -47,8 +52,9 @@ class BatchForward:
     def _block(self, q: Array) -> tuple[Array, Array]:
         size = len(q)
         position = np.zeros((3, size))
-        # The rows of a quaternion are kept in the order x, z, y, w: then a turn about z mixes the upper and lower half.
-        turned = np.zeros((4, size))
+        # The rows of a quaternion are kept in the order x, z, y, w: then a turn about z mixes the
+        # upper and lower half.
+        turned: Array = np.zeros((4, size))
         turned[3] = 1.0
         for column, (slides, turn, offset) in enumerate(self._steps):
             position += offset @ _products(turned)
@@ -68,7 +74,9 @@ class BatchForward:
 
 
 def _products(turned: Array) -> Array:
-    """(10, B): the products of two quaternion components of which a rotation matrix is made; rows x, z, y, w."""
+    """(10, B): the products of two quaternion components of which a rotation matrix is made; rows
+    x, z, y, w.
+    """
     x, z, y, w = turned
     return np.stack((x * x, y * y, z * z, w * w, x * y, x * z, y * z, x * w, y * w, z * w))
 
@@ -89,13 +97,17 @@ _Z = _rotated(np.array([0.0, 0.0, 1.0]))
 
 
 def _right_multiplication(rotation: Array) -> Array:
-    """4 x 4: times a quaternion (rows x, z, y, w) gives its Hamilton product with that of `rotation`."""
+    """4 x 4: times a quaternion (rows x, z, y, w) gives its Hamilton product with that of
+    `rotation`.
+    """
     x, y, z, w = quaternion_from_matrix(rotation)
     return np.array([[w, -y, z, x], [y, w, -x, z], [-z, x, w, y], [-x, -z, -y, w]])
 
 
 def quaternion_from_matrix(rotation: Array) -> tuple[float, float, float, float]:
-    """Unit quaternion x, y, z, w of a 3 x 3 rotation (Shepperd 1978: divide by the largest component)."""
+    """Unit quaternion x, y, z, w of a 3 x 3 rotation (Shepperd 1978: divide by the largest
+    component).
+    """
     m = rotation
     trace = m[0, 0] + m[1, 1] + m[2, 2]
     squares = (*(1.0 + 2.0 * m[i, i] - trace for i in range(3)), 1.0 + trace)

@@ -11,9 +11,23 @@ from frame_ros.robots.robot import Robot
 
 # Default tip, and the short names of other links that are good tips.
 _TIPS: dict[str, dict[str, str]] = {
-    'so101': {'default': 'gripper_frame_link', 'tcp': 'gripper_frame_link', 'gripper': 'gripper_link'},
-    'fr3': {'default': 'fr3_link8', 'flange': 'fr3_link8', 'hand': 'fr3_hand', 'tcp': 'fr3_hand_tcp'},
-    'panda': {'default': 'panda_link8', 'flange': 'panda_link8', 'hand': 'panda_hand', 'tcp': 'panda_hand_tcp'},
+    'so101': {
+        'default': 'gripper_frame_link',
+        'tcp': 'gripper_frame_link',
+        'gripper': 'gripper_link',
+    },
+    'fr3': {
+        'default': 'fr3_link8',
+        'flange': 'fr3_link8',
+        'hand': 'fr3_hand',
+        'tcp': 'fr3_hand_tcp',
+    },
+    'panda': {
+        'default': 'panda_link8',
+        'flange': 'panda_link8',
+        'hand': 'panda_hand',
+        'tcp': 'panda_hand_tcp',
+    },
 }
 ROBOT_NAMES = tuple(_TIPS)
 
@@ -23,9 +37,9 @@ def load_robot(name_or_urdf: str | os.PathLike[str], tip: str | None = None) -> 
 
     Args:
         name_or_urdf: a known name, a path, or XML text (anything that starts with '<').
-        tip: the link whose pose is wanted. Known robots also take 'flange', 'hand', 'tcp' (Franka; the default is
-            the flange) and 'tcp', 'gripper' (SO-101; the default is gripper_frame_link). Of another URDF the
-            default is its deepest last link.
+        tip: the link whose pose is wanted. Known robots also take 'flange', 'hand', 'tcp' (Franka;
+            the default is the flange) and 'tcp', 'gripper' (SO-101; the default is
+            gripper_frame_link). Of another URDF the default is its deepest last link.
 
     Raises:
         RobotError: no such robot, file or link, or a URDF that cannot be used.
@@ -39,7 +53,10 @@ def load_robot(name_or_urdf: str | os.PathLike[str], tip: str | None = None) -> 
         return Robot(find_urdf(source).read_text(encoding='utf-8'), chosen, name=source)
     path = Path(source).expanduser()
     if not path.is_file():
-        raise RobotError(f'no robot {source!r}: known are {", ".join(ROBOT_NAMES)}, or give the path of a URDF file')
+        raise RobotError(
+            f'no robot {source!r}: known are {", ".join(ROBOT_NAMES)}, '
+            f'or give the path of a URDF file'
+        )
     try:
         return Robot(path.read_text(encoding='utf-8'), tip)
     except UnicodeDecodeError as error:
@@ -49,7 +66,8 @@ def load_robot(name_or_urdf: str | os.PathLike[str], tip: str | None = None) -> 
 def find_urdf(name: str) -> Path:
     """The URDF file of a robot known by name.
 
-    Looked for in a checkout, in the share folders of the sourced ROS workspaces, and where pip puts data files.
+    Looked for in a checkout, in the share folders of the sourced ROS workspaces, and where pip puts
+    data files.
 
     Raises:
         RobotError: the name is not known, or the file is in none of these folders.

@@ -17,7 +17,8 @@ MOVING = ('revolute', 'continuous', 'prismatic')
 
 @dataclass(frozen=True)
 class Joint:
-    """One joint: `translation` (m) and `rotation` (3x3) place the child in the parent at position 0.
+    """One joint: `translation` (m) and `rotation` (3x3) place the child in the parent at position
+    0.
 
     Limits are in rad or m, rad/s or m/s, N m or N; what the URDF leaves open is infinite.
     `mimic` is (joint followed, multiplier, offset), or None.
@@ -43,7 +44,9 @@ class Joint:
 
 @dataclass(frozen=True)
 class Capsule:
-    """All points within `radius` (m) of the segment from `start` to `end` (m, in the link's frame)."""
+    """All points within `radius` (m) of the segment from `start` to `end` (m, in the link's
+    frame).
+    """
 
     start: Array
     end: Array
@@ -54,7 +57,8 @@ class Capsule:
 class Primitive:
     """A collision shape in its link's frame.
 
-    `size`: a box's edges x, y, z; a cylinder's radius and length (along z); a sphere's radius. In m.
+    `size`: a box's edges x, y, z; a cylinder's radius and length (along z); a sphere's radius. In
+    m.
     """
 
     kind: str
@@ -93,7 +97,9 @@ class RobotDescription:
             RobotError: there is no such link.
         """
         if tip not in self.links:
-            raise RobotError(f'{self.name} has no link {tip!r}; its links are {", ".join(self.links)}')
+            raise RobotError(
+                f'{self.name} has no link {tip!r}; its links are {", ".join(self.links)}'
+            )
         by_child = {joint.child: joint for joint in self.joints}
         joints = []
         while tip in by_child:
@@ -119,22 +125,26 @@ def parse_urdf(text: str) -> RobotDescription:
     """Read a URDF's text.
 
     Raises:
-        RobotError: not XML, not a URDF, joints that name unknown links or form no tree, a joint type without a
-            single position, or numbers that cannot be read.
+        RobotError: not XML, not a URDF, joints that name unknown links or form no tree, a joint
+            type without a single position, or numbers that cannot be read.
     """
     try:
         root = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
         raise RobotError(f'the robot description is not well-formed XML: {error}') from error
     if root.tag != 'robot':
-        raise RobotError(f'the robot description starts with <{root.tag}>, a URDF starts with <robot>')
+        raise RobotError(
+            f'the robot description starts with <{root.tag}>, a URDF starts with <robot>'
+        )
     if any('xacro' in element.tag for element in root.iter() if isinstance(element.tag, str)):
         raise RobotError('the robot description holds xacro elements: run it through xacro first')
     links = tuple(_attribute(link, 'name') for link in root.findall('link'))
     joints = tuple(_joint(element) for element in root.findall('joint'))
     shapes = {_attribute(link, 'name'): _shapes(link) for link in root.findall('link')}
     meshes = tuple(
-        _attribute(link, 'name') for link in root.findall('link') if link.find('collision/geometry/mesh') is not None
+        _attribute(link, 'name')
+        for link in root.findall('link')
+        if link.find('collision/geometry/mesh') is not None
     )
     name = root.get('name') or 'robot'
     return RobotDescription(name, links, joints, _base_link(links, joints), shapes, meshes)
@@ -147,7 +157,9 @@ def _base_link(links: tuple[str, ...], joints: tuple[Joint, ...]) -> str:
     for joint in joints:
         for link in (joint.parent, joint.child):
             if link not in links:
-                raise RobotError(f'joint {joint.name!r} names the link {link!r}, which is not described')
+                raise RobotError(
+                    f'joint {joint.name!r} names the link {link!r}, which is not described'
+                )
         if children.count(joint.child) > 1:
             raise RobotError(f'the link {joint.child!r} is the child of more than one joint')
     roots = [link for link in links if link not in children]
@@ -159,7 +171,9 @@ def _base_link(links: tuple[str, ...], joints: tuple[Joint, ...]) -> str:
 def _joint(element: ElementTree.Element) -> Joint:
     name, kind = _attribute(element, 'name'), _attribute(element, 'type')
     if kind not in (*MOVING, 'fixed'):
-        raise RobotError(f'joint {name!r} is {kind}; only fixed, revolute, continuous and prismatic joints can be used')
+        raise RobotError(
+            f'joint {name!r} is {kind}; it must be fixed, revolute, continuous or prismatic'
+        )
     parent, child = element.find('parent'), element.find('child')
     if parent is None or child is None:
         raise RobotError(f'joint {name!r} lacks its parent or its child')
@@ -187,7 +201,9 @@ def _limits(element: ElementTree.Element, kind: str) -> tuple[float, float, floa
     if limit is None:
         return -math.inf, math.inf, math.inf, math.inf
     bounded = kind in ('revolute', 'prismatic')
-    lower, upper = (_number(limit, bound, 0.0) if bounded else sign * math.inf for bound, sign in _BOUNDS)
+    lower, upper = (
+        _number(limit, bound, 0.0) if bounded else sign * math.inf for bound, sign in _BOUNDS
+    )
     return lower, upper, _number(limit, 'velocity', math.inf), _number(limit, 'effort', math.inf)
 
 
@@ -198,7 +214,11 @@ def _mimic(element: ElementTree.Element) -> tuple[str, float, float] | None:
     mimic = element.find('mimic')
     if mimic is None:
         return None
-    return _attribute(mimic, 'joint'), _number(mimic, 'multiplier', 1.0), _number(mimic, 'offset', 0.0)
+    return (
+        _attribute(mimic, 'joint'),
+        _number(mimic, 'multiplier', 1.0),
+        _number(mimic, 'offset', 0.0),
+    )
 
 
 def _shapes(link: ElementTree.Element) -> tuple[Primitive, ...]:

@@ -11,7 +11,11 @@ from frame_ros.errors import ValueRangeError
 
 
 def twist_between(
-    position: ArrayLike, quaternion: ArrayLike, later_position: ArrayLike, later_quaternion: ArrayLike, dt: float
+    position: ArrayLike,
+    quaternion: ArrayLike,
+    later_position: ArrayLike,
+    later_quaternion: ArrayLike,
+    dt: float,
 ) -> NDArray[np.float64]:
     """The constant twist that takes one pose to the other in `dt` seconds.
 
@@ -21,16 +25,20 @@ def twist_between(
         dt: s, above 0.
 
     Returns:
-        (6,): linear velocity (m/s) and angular velocity (rad/s, the shorter way round), in that frame's axes.
+        (6,): linear velocity (m/s) and angular velocity (rad/s, the shorter way round), in that
+        frame's axes.
 
     Raises:
         ValueRangeError: dt is not above 0.
     """
     if not dt > 0:
         raise ValueRangeError(f'the time between two poses must be above 0 s, not {dt}')
-    linear = (np.asarray(later_position, dtype=np.float64) - np.asarray(position, dtype=np.float64)) / dt
+    linear = (
+        np.asarray(later_position, dtype=np.float64) - np.asarray(position, dtype=np.float64)
+    ) / dt
     a, b = np.asarray(quaternion, dtype=np.float64), np.asarray(later_quaternion, dtype=np.float64)
-    # The vector and scalar part of later * conjugate(earlier): the turn between them, in the frame's axes.
+    # The vector and scalar part of later * conjugate(earlier): the turn between them, in the
+    # frame's axes.
     vector = a[3] * b[:3] - b[3] * a[:3] + np.cross(a[:3], b[:3])
     scalar = float(a @ b)
     if scalar < 0:

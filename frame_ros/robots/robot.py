@@ -24,9 +24,10 @@ class Robot:
 
     Attributes:
         name: the name asked for, or the URDF's.
-        joint_names: the joints that move the tip, from base to tip; `q` has their positions in this order.
-        lower, upper, velocity_limits, effort_limits: of `joint_names`, (N,); rad or m, per s, N m or N; infinite if
-            the URDF sets none.
+        joint_names: the joints that move the tip, from base to tip; `q` has their positions in this
+            order.
+        lower, upper, velocity_limits, effort_limits: of `joint_names`, (N,); rad or m, per s, N m
+            or N; infinite if the URDF sets none.
         all_joint_names: every moving joint, in the URDF's order.
         mimics: joints that follow another: name -> (joint followed, multiplier, offset).
         links: every link. base_link, tip_link: names.
@@ -35,11 +36,12 @@ class Robot:
     """
 
     def __init__(self, urdf: str, tip: str | None = None, name: str | None = None) -> None:
-        """From a URDF's text. `tip` is a link; None takes the end of the longest chain of moving joints.
+        """From a URDF's text. `tip` is a link; None takes the end of the longest chain of moving
+        joints.
 
         Raises:
-            RobotError: the URDF cannot be used, has no such link, no joint moves the tip, or one of the joints
-                that do follows another (mimic).
+            RobotError: the URDF cannot be used, has no such link, no joint moves the tip, or one of
+                the joints that do follows another (mimic).
         """
         description = parse_urdf(urdf)
         self.urdf = urdf
@@ -61,25 +63,28 @@ class Robot:
         self._description = description
         self._batch = BatchForward(chain)
         self._shape = (len(moving),)
-        self._prepare()
+        self._prepare(chain)
 
     @property
     def joint_limits(self) -> dict[str, tuple[float, float]]:
-        """Name -> (lower, upper) in rad or m of every joint that can be commanded: moving, following no other."""
+        """Name -> (lower, upper) in rad or m of every joint that can be commanded: moving,
+        following no other.
+        """
         return {
             joint.name: (joint.lower, joint.upper)
             for joint in self._description.joints
             if joint.is_moving and not joint.mimic
         }
 
-    def _prepare(self) -> None:
+    def _prepare(self, chain: Sequence[Joint]) -> None:
         pinocchio = _pinocchio()
         self._pin = pinocchio
-        self._model = _reduced_model(pinocchio, self.urdf, self.joint_names)
+        self._model = _chain_model(pinocchio, chain)
         self._data = self._model.createData()
-        self._frame = self._model.getFrameId(self.tip_link)
-        # A view of the tip's entry in the data: every computation of the frames writes there. It and the functions
-        # are bound once, because looking them up costs as much as the computation itself.
+        self._frame = self._model.getFrameId('tip')
+        # A view of the tip's entry in the data: every computation of the frames writes there. It
+        # and the functions are bound once, because looking them up costs as much as the computation
+        # itself.
         self._tip = self._data.oMf[self._frame]
         self._kinematics = pinocchio.framesForwardKinematics
         self._as_vector = pinocchio.SE3ToXYZQUAT
@@ -91,8 +96,9 @@ class Robot:
             q: (N,) joint positions in the order of `joint_names`, rad or m.
 
         Returns:
-            Position (3,) in m and quaternion (4,) x, y, z, w. Of the two quaternions of an orientation, the one with
-            w >= 0: the sign may flip between neighbouring configurations. Fresh arrays at every call.
+            Position (3,) in m and quaternion (4,) x, y, z, w. Of the two quaternions of an
+            orientation, the one with w >= 0: the sign may flip between neighbouring configurations.
+            Fresh arrays at every call.
 
         Raises:
             RobotError: q has another length or holds values that are not finite.
@@ -111,7 +117,8 @@ class Robot:
         return pose[:3], quaternion
 
     def jacobian(self, q: ArrayLike) -> Array:
-        """Jacobian (6, N) of the tip: linear (m/s) above angular (rad/s) velocity, in axes of the base frame.
+        """Jacobian (6, N) of the tip: linear (m/s) above angular (rad/s) velocity, in axes of the
+        base frame.
 
         Raises:
             RobotError: q has another length or holds values that are not finite.
@@ -122,10 +129,13 @@ class Robot:
         if not np.isfinite(q).all():
             raise self._not_finite(q)
         reference = self._pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-        return np.array(self._pin.computeFrameJacobian(self._model, self._data, q, self._frame, reference))
+        return np.array(
+            self._pin.computeFrameJacobian(self._model, self._data, q, self._frame, reference)
+        )
 
     def forward_batch(self, q: ArrayLike) -> tuple[Array, Array]:
-        """Poses of the tip for (T, N) joint positions: (T, 3) and (T, 4), as `forward` gives them one by one.
+        """Poses of the tip for (T, N) joint positions: (T, 3) and (T, 4), as `forward` gives them
+        one by one.
 
         Raises:
             RobotError: q is not (T, N) or holds values that are not finite.
@@ -140,10 +150,12 @@ class Robot:
         return self._batch(q)
 
     def link_poses(self, positions: dict[str, float]) -> dict[str, tuple[Array, Array]]:
-        """Pose of every link in its parent link: link -> (translation (3,) m, quaternion xyzw (4,)).
+        """Pose of every link in its parent link: link -> (translation (3,) m, quaternion xyzw
+        (4,)).
 
         Args:
-            positions: joint name -> position. A joint that mimics another may be left out; any other counts as 0.
+            positions: joint name -> position. A joint that mimics another may be left out; any
+                other counts as 0.
         """
         poses = {}
         for joint in self._description.joints:
@@ -173,13 +185,18 @@ class Robot:
 
     @cached_property
     def joint_of_link(self) -> dict[str, str]:
-        """The moving joint right below each link's parent: link -> joint. Links on fixed joints are left out."""
+        """The moving joint right below each link's parent: link -> joint. Links on fixed joints are
+        left out.
+        """
         return {joint.child: joint.name for joint in self._description.joints if joint.is_moving}
 
     @cached_property
     def link_capsules(self) -> dict[str, tuple[Capsule, ...]]:
         """For each link the capsules, in its own frame, that hold its collision primitives."""
-        return {link: tuple(p.capsule() for p in shapes) for link, shapes in self.collision_geometry.items()}
+        return {
+            link: tuple(p.capsule() for p in shapes)
+            for link, shapes in self.collision_geometry.items()
+        }
 
     def _wrong_shape(self, q: Array, batch: str = '(') -> RobotError:
         wanted = f'{batch}{self._shape[0]})'
@@ -189,7 +206,9 @@ class Robot:
         )
 
     def _not_finite(self, q: Array) -> RobotError:
-        bad = [f'{n} = {v}' for n, v in zip(self.joint_names, q, strict=True) if not math.isfinite(v)]
+        bad = [
+            f'{n} = {v}' for n, v in zip(self.joint_names, q, strict=True) if not math.isfinite(v)
+        ]
         return RobotError(f'joint positions must be finite: {", ".join(bad)}')
 
 
@@ -200,7 +219,8 @@ def _moving_joints(chain: Sequence[Joint], tip: str) -> list[Joint]:
     for joint in moving:
         if joint.mimic is not None:
             raise RobotError(
-                f'the link {tip!r} is moved by {joint.name!r}, which follows {joint.mimic[0]!r}: choose another tip'
+                f'the link {tip!r} is moved by {joint.name!r}, which follows {joint.mimic[0]!r}: '
+                f'choose another tip'
             )
     return moving
 
@@ -225,13 +245,29 @@ def _pinocchio() -> Any:
     return pinocchio
 
 
-def _reduced_model(pinocchio: Any, urdf: str, joint_names: Sequence[str]) -> Any:
-    """The model with exactly `joint_names` moving, and one position for each."""
-    # A continuous joint would have two coordinates, cosine and sine.
-    text = urdf.replace('type="continuous"', 'type="revolute"').replace("type='continuous'", "type='revolute'")
-    try:
-        model = pinocchio.buildModelFromXML(text)
-    except (ValueError, RuntimeError) as error:
-        raise RobotError(f'pinocchio cannot read the robot description: {error}') from error
-    locked = [i for i, name in enumerate(model.names) if i > 0 and name not in joint_names]
-    return pinocchio.buildReducedModel(model, locked, pinocchio.neutral(model))
+def _chain_model(pinocchio: Any, chain: Sequence[Joint]) -> Any:
+    """A pinocchio model of the moving joints of a chain, with the one frame 'tip'.
+
+    Made joint by joint, not by pinocchio's own reader: that one needs limits at every joint, and
+    gives a continuous joint two coordinates.
+    """
+    model, parent, placement = pinocchio.Model(), 0, pinocchio.SE3.Identity()
+    for joint in chain:
+        placement = placement * pinocchio.SE3(joint.rotation, joint.translation)
+        if joint.is_moving:
+            slides = joint.kind == 'prismatic'
+            unaligned = (
+                pinocchio.JointModelPrismaticUnaligned
+                if slides
+                else pinocchio.JointModelRevoluteUnaligned
+            )
+            aligned = (
+                (pinocchio.JointModelPZ if slides else pinocchio.JointModelRZ)
+                if joint.axis[2] == 1.0
+                else None
+            )
+            moved = aligned() if aligned else unaligned(*joint.axis)
+            parent = model.addJoint(parent, moved, placement, joint.name)
+            placement = pinocchio.SE3.Identity()
+    model.addFrame(pinocchio.Frame('tip', parent, 0, placement, pinocchio.FrameType.OP_FRAME))
+    return model

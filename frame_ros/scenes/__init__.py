@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Scenes drawn from seeds, and the simulated robot that stands in for hardware. Needs the extra
-`sim` (mujoco).
+"""Scenes drawn from seeds, and the simulated robot that stands in for hardware.
+
+Needs the extra `sim` (mujoco).
 """
 
 from frame_ros.scenes.contacts import Contact

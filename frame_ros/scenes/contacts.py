@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The robot's true contacts in the simulation, one per pair of link and touched thing, followed
-over time.
-"""
+"""The robot's true contacts in the simulation: one per link and touched thing, over time."""
 
 from __future__ import annotations
 
@@ -45,8 +43,9 @@ class Contact:
 
 
 class ContactTruth:
-    """Reads the contacts of a MuJoCo state. `robot_bodies` maps body id to link name; all else is
-    named by its body.
+    """Reads the contacts of a MuJoCo state.
+
+    `robot_bodies` maps body id to link name; all else is named by its body.
     """
 
     def __init__(
@@ -107,6 +106,7 @@ class ContactTruth:
         self._began = {pair: began for pair, began in self._began.items() if pair in groups}
         contacts = []
         for pair in sorted(groups):
+            link, other = pair
             positions, normals, forces = (
                 np.array(column) for column in zip(*groups[pair], strict=True)
             )
@@ -116,11 +116,12 @@ class ContactTruth:
             impulse += total * (time - last)
             self._began[pair] = (start, time, impulse)
             normal = weights @ normals
-            is_external = pair[1] not in self._links.values()
-            is_expected, reason = self._judge(*pair)
+            is_external = other not in self._links.values()
+            is_expected, reason = self._judge(link, other)
             contacts.append(
                 Contact(
-                    *pair,
+                    link,
+                    other,
                     is_expected,
                     reason,
                     total,

@@ -33,9 +33,7 @@ class LeastDistance:
 
 
 class DistanceTruth:
-    """Exact distances between convex collision geoms (MuJoCo's GJK), pruned by a lower bound for
-    each pair.
-    """
+    """Exact distances between convex collision geoms (MuJoCo's), pruned by lower bounds."""
 
     def __init__(self, model: mujoco.MjModel, links: dict[str, int], obstacles: dict[str, int]):
         """`links` and `obstacles` map names to body ids."""

@@ -12,8 +12,7 @@ from frame_ros.errors import MissingExtraError
 
 
 def load_mujoco() -> ModuleType:
-    """Returns the module `mujoco`, having chosen an off-screen renderer where the user chose none
-    (MUJOCO_GL).
+    """Returns the module `mujoco`; chooses an off-screen renderer where MUJOCO_GL is not set.
 
     Raises:
         MissingExtraError: mujoco is not installed.

@@ -35,8 +35,9 @@ _ATTEMPTS = 1000
 
 @dataclass(frozen=True)
 class Placement:
-    """One thing on the table. position: m, its centre, in the robot's base frame. yaw: rad about
-    the vertical.
+    """One thing on the table.
+
+    position: m, its centre, in the robot's base frame. yaw: rad about the vertical.
     """
 
     name: str

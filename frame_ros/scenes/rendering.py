@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import atexit
 import math
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,8 +24,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Intrinsics:
-    """A pinhole camera without distortion; pixel centres lie at whole numbers, as in OpenCV and
-    ROS. All in pixels.
+    """A pinhole camera without distortion, in pixels.
+
+    Pixel centres lie at whole numbers, as in OpenCV and ROS.
     """
 
     width: int
@@ -35,8 +38,9 @@ class Intrinsics:
 
 @dataclass(frozen=True)
 class CameraFrame:
-    """What a camera saw at `time` (s of simulation). rgb: (H, W, 3) uint8. depth: (H, W) float32 m
-    along the axis.
+    """What a camera saw at `time` (s of simulation).
+
+    rgb: (H, W, 3) uint8. depth: (H, W) float32, m along the optical axis; None if not asked for.
     """
 
     time: float
@@ -51,8 +55,9 @@ def intrinsics(model: mujoco.MjModel, camera: str, width: int, height: int) -> I
 
 
 class SceneRenderer:
-    """Draws states of one model. Belongs to the thread that made it, as its OpenGL context does;
-    `close` it there.
+    """Draws states of one model.
+
+    Belongs to the thread that made it, as its OpenGL context does; `close` it there.
     """
 
     def __init__(self, model: mujoco.MjModel, width: int, height: int):
@@ -78,14 +83,17 @@ class SceneRenderer:
             self._context = mj.MjrContext(model, mj.mjtFontScale.mjFONTSCALE_100)
         except Exception as error:
             raise SetupError(
-                f'no off-screen OpenGL context: {error}. Set MUJOCO_GL=egl (needs libEGL, package libegl1 and '
-                'libgl1-mesa-dri) or MUJOCO_GL=osmesa (package libosmesa6), or switch the cameras off'
+                f'no off-screen OpenGL context: {error}. Set MUJOCO_GL=egl (needs the packages '
+                'libegl1 and libgl1-mesa-dri) or MUJOCO_GL=osmesa (libosmesa6), '
+                'or switch the cameras off'
             ) from error
         mj.mjr_setBuffer(mj.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
         self._context.readDepthMap = mj.mjtDepthMap.mjDEPTH_ZEROFAR
         self._viewport = mj.MjrRect(0, 0, width, height)
         self._make_scene()
         self._cameras: dict[str, mujoco.MjvCamera] = {}
+        self._thread = threading.get_ident()
+        atexit.register(self._close_at_exit)
 
     def _make_scene(self) -> None:
         mj = self._mj
@@ -127,14 +135,18 @@ class SceneRenderer:
         return self._cameras[name]
 
     def _metres(self, buffer: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Depth from a buffer that is 1 at the near plane and 0 at the far plane, and linear in
-        1/depth between.
-        """
+        """Depth from a buffer that is 1 at the near plane, 0 at the far one, linear in 1/depth."""
         extent = self._model.stat.extent
         near, far = self._model.vis.map.znear * extent, self._model.vis.map.zfar * extent
         return np.float32(near * far) / (buffer * np.float32(far - near) + np.float32(near))
 
     def close(self) -> None:
         """Frees the context; call it in the thread that made this."""
+        atexit.unregister(self._close_at_exit)
         self._context.free()
         self._gl.free()
+
+    def _close_at_exit(self) -> None:
+        """The context must be freed before the interpreter takes the library down."""
+        if threading.get_ident() == self._thread:
+            self.close()

@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A simulated SO-101 at a table: commands in; joints, wrench, contacts, distances, images and the
-task's outcome out.
-"""
+"""A simulated SO-101 at a table: commands in; joints, images, truth and the outcome out."""
 
 from __future__ import annotations
 
@@ -44,7 +42,7 @@ WATCHED_LINKS = ('upper_arm_link', 'lower_arm_link', 'wrist_link', *FINGER_LINKS
 
 @dataclass(frozen=True)
 class JointReadings:
-    """positions (D,) rad, velocities (D,) rad/s, efforts (D,) N m, in the order of `JOINT_NAMES`."""
+    """positions (D,) rad, velocities (D,) rad/s, efforts (D,) N m, ordered as `JOINT_NAMES`."""
 
     positions: NDArray[np.float64]
     velocities: NDArray[np.float64]
@@ -169,7 +167,8 @@ class PickPlaceSimulation:
         values = np.asarray(targets, float)
         if values.shape != (len(JOINT_NAMES),):
             raise ShapeError(
-                f'targets have shape {values.shape}; one for each of {", ".join(JOINT_NAMES)} is needed'
+                f'targets have shape {values.shape}; needed is one for each of '
+                f'{", ".join(JOINT_NAMES)}'
             )
         if not np.isfinite(values).all():
             raise ValueRangeError(f'targets must be finite, not {values.tolist()}')

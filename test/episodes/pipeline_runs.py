@@ -17,7 +17,9 @@ INFERENCE = {
 }  # fmt: skip
 
 
-def make_run(seed: int = 0, seconds: float = 2.0, pose_rate: int = 100, step_rate: int = 30) -> list[tuple]:
+def make_run(
+    seed: int = 0, seconds: float = 2.0, pose_rate: int = 100, step_rate: int = 30
+) -> list[tuple]:
     """(stream, stamp, value) of a run that starts at 10 s, in stamp order; events come first."""
     random = np.random.default_rng(seed)
     begin = 10 * SECOND
@@ -36,7 +38,9 @@ def make_run(seed: int = 0, seconds: float = 2.0, pose_rate: int = 100, step_rat
         samples.append(('action', stamp, (NAMES, random.uniform(-1, 1, 3).tolist())))
     for stamp in stamps(50):
         touching = bool(random.random() < 0.2)
-        samples.append(('contact', stamp, (touching, touching and bool(random.random() < 0.5), 2.0)))
+        samples.append(
+            ('contact', stamp, (touching, touching and bool(random.random() < 0.5), 2.0))
+        )
     for stamp in stamps(40):
         samples.append(('proximity', stamp, (float(random.uniform(0.0, 0.3)),)))
     for sequence, stamp in enumerate(stamps(3)):

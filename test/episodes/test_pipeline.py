@@ -103,7 +103,9 @@ def test_efficiency_equals_numpy_over_the_inferences():
     assert values['il_jitter'] == pytest.approx(np.std(latencies))
     assert values['stalls'] == len(latencies)
     stamps = np.array([s for name, s, _ in run if name == 'action' and s <= last.stamp])
-    assert values['control_rate'] == pytest.approx((len(stamps) - 1) / (stamps[-1] - stamps[0]) * 1e9)
+    assert values['control_rate'] == pytest.approx(
+        (len(stamps) - 1) / (stamps[-1] - stamps[0]) * 1e9
+    )
     assert 25 < values['control_rate_worst'] <= 31
 
 
@@ -116,7 +118,11 @@ def test_episode_bounds_reset_what_accumulates():
     assert math.isnan(inside[0].values['pl'])
     (summary,) = [s for s in out if s.kind == 'summary']
     values = summary.values
-    assert (values['duration'], values['time_to_success'], values['steps']) == (1.0, 0.5, len(inside))
+    assert (values['duration'], values['time_to_success'], values['steps']) == (
+        1.0,
+        0.5,
+        len(inside),
+    )
     assert values['quality']['pl'] == inside[-1].values['pl']
     assert values['efficiency']['inferences'] in (3, 4)
     reasons = dict(line.split(': ', 1) for line in values['unavailable'])
@@ -175,7 +181,9 @@ def test_what_lags_beyond_the_hold_is_unavailable_and_can_be_repeated():
         pipeline.feed(stream, stamp, value, now)
         live += pipeline.advance(now)
     live += pipeline.finish()
-    lagging = {s.stamp: s.values['lagging'] for s in live if s.kind == 'quality' and s.values['lagging']}
+    lagging = {
+        s.stamp: s.values['lagging'] for s in live if s.kind == 'quality' and s.values['lagging']
+    }
     assert lagging and set(lagging.values()) == {1}
     hit = [s for s in live if s.kind == 'quality' and s.stamp in lagging]
     assert all(math.isnan(s.values['pl']) and math.isnan(s.values['pose_age']) for s in hit)
@@ -204,14 +212,20 @@ def test_bad_values_are_counted_and_change_nothing():
     assert equal(rows(out, 'quality'), rows(clean, 'quality'))
     counts = pipeline.data_quality()
     assert counts['pose.invalid'] == 3 and counts['action.invalid'] == 3
-    assert counts['contact.invalid'] == counts['proximity.invalid'] == counts['inference.invalid'] == 1
+    assert (
+        counts['contact.invalid'] == counts['proximity.invalid'] == counts['inference.invalid'] == 1
+    )
     assert 'other' in pipeline.problems['action']
 
 
 def test_actions_are_taken_by_name_in_any_order():
     run = make_run(seed=9)
     turned = [
-        (name, s, (('x', 'c', 'a', 'b'), [9.0, v[1][2], v[1][0], v[1][1]]) if name == 'action' else v)
+        (
+            name,
+            s,
+            (('x', 'c', 'a', 'b'), [9.0, v[1][2], v[1][0], v[1][1]]) if name == 'action' else v,
+        )
         for name, s, v in run
     ]
     assert equal(rows(process(run)[0], 'quality'), rows(process(turned)[0], 'quality'))

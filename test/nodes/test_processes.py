@@ -279,7 +279,7 @@ def test_only_warnings_and_errors_reach_the_console(tmp_path):
         deadline = time.monotonic() + 10.0
         while not lines and time.monotonic() < deadline:
             time.sleep(0.02)
-    assert lines == ['[node] [WARN] [1.0] [n]: hm']
+    assert lines == ['[node] WARN: hm']
 
 
 def test_nothing_is_left_when_one_process_cannot_start(tmp_path):

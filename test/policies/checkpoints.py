@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Small LeRobot checkpoints with random weights, saved by LeRobot's own code; for tests and benchmarks."""
+"""Small LeRobot checkpoints with random weights, saved by LeRobot's own code.
+
+For tests and benchmarks.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,8 @@ def make_act_checkpoint(
     seed: int = 0,
     dim_model: int = 64,
 ) -> Path:
-    """Saves an ACT policy (ResNet18, random weights) and its processors into `folder` and returns the folder.
+    """Saves an ACT policy (ResNet18, random weights) and its processors into `folder` and returns
+    the folder.
 
     image_size: (H, W). mean, std: of state and action in the data set's units; default: 0 and 0.2.
     """
@@ -35,7 +39,8 @@ def make_act_checkpoint(
     from lerobot.policies.factory import make_pre_post_processors
 
     images = {
-        f'observation.images.{name}': PolicyFeature(FeatureType.VISUAL, (3, *image_size)) for name in cameras
+        f'observation.images.{name}': PolicyFeature(FeatureType.VISUAL, (3, *image_size))
+        for name in cameras
     }
     config = ACTConfig(
         input_features={**images, 'observation.state': PolicyFeature(FeatureType.STATE, (joints,))},
@@ -56,7 +61,10 @@ def make_act_checkpoint(
         'std': np.full(joints, 0.2) if std is None else np.asarray(std),
     }
     statistics = {
-        **{name: {'mean': np.full((3, 1, 1), 0.45), 'std': np.full((3, 1, 1), 0.22)} for name in images},
+        **{
+            name: {'mean': np.full((3, 1, 1), 0.45), 'std': np.full((3, 1, 1), 0.22)}
+            for name in images
+        },
         'observation.state': vector,
         'action': vector,
     }

@@ -23,7 +23,9 @@ def test_actions_inside_the_limits_are_left_alone():
 
 
 def test_actions_outside_are_clipped_and_counted_per_joint():
-    actions, clipped = check_chunk(inference([[2.5, 0.5], [3.0, 1.0], [0.0, 9.0]], names=('b', 'a')), LIMITS)
+    actions, clipped = check_chunk(
+        inference([[2.5, 0.5], [3.0, 1.0], [0.0, 9.0]], names=('b', 'a')), LIMITS
+    )
     np.testing.assert_array_equal(actions, [[2.0, 0.5], [2.0, 1.0], [0.0, 1.0]])
     assert clipped == {'b': 2, 'a': 1}
 

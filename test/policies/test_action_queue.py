@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The action queue: hand-worked schedules, and properties that hold for any latency, chunk length and rate."""
+"""The action queue.
+
+Hand-worked schedules, and properties that hold for any latency, chunk length and rate.
+"""
 
 import threading
 
@@ -22,7 +25,10 @@ def ramp(first: int, steps: int) -> np.ndarray:
 
 
 def take(queue: ActionQueue, ticks: int) -> list:
-    """The values of so many ticks; None where there was no action, negative where the last one was held."""
+    """The values of so many ticks.
+
+    None where there was no action, negative where the last one was held.
+    """
     values = []
     for _ in range(ticks):
         action, is_stalled = queue.take()
@@ -42,9 +48,12 @@ def test_first_chunk_is_executed_from_its_first_step_because_the_robot_stood_sti
 
 
 @pytest.mark.parametrize(
-    ('alignment', 'expected', 'skipped'), [('now', [103, 104, 105], 3), ('first', [100, 101, 102], 0)]
+    ('alignment', 'expected', 'skipped'),
+    [('now', [103, 104, 105], 3), ('first', [100, 101, 102], 0)],
 )
-def test_a_chunk_is_taken_over_from_the_step_of_this_tick_or_from_its_first(alignment, expected, skipped):
+def test_a_chunk_is_taken_over_from_the_step_of_this_tick_or_from_its_first(
+    alignment, expected, skipped
+):
     queue = ActionQueue(PERIOD, alignment=alignment)
     queue.open()
     queue.push(queue.request(), ramp(0, 10), PERIOD)
@@ -147,7 +156,9 @@ def test_demand_wakes_the_inference_thread():
     assert woken == [True]
 
 
-@pytest.mark.parametrize('actions', [np.zeros(3), np.zeros((0, 3)), np.zeros((3, 0)), np.zeros((1, 2, 3))])
+@pytest.mark.parametrize(
+    'actions', [np.zeros(3), np.zeros((0, 3)), np.zeros((3, 0)), np.zeros((1, 2, 3))]
+)
 def test_a_chunk_of_the_wrong_shape_is_refused(actions):
     queue = ActionQueue(PERIOD)
     queue.open()
@@ -156,7 +167,13 @@ def test_a_chunk_of_the_wrong_shape_is_refused(actions):
 
 
 def test_wrong_settings_are_refused():
-    wrong = ({'period': 0.0}, {'period': np.nan}, {'alignment': 'later'}, {'n_action_steps': -1}, {'prefetch': -1})
+    wrong = (
+        {'period': 0.0},
+        {'period': np.nan},
+        {'alignment': 'later'},
+        {'n_action_steps': -1},
+        {'prefetch': -1},
+    )
     for setting in wrong:
         with pytest.raises(ValueRangeError):
             ActionQueue(**{'period': PERIOD, **setting})
@@ -166,9 +183,11 @@ def test_wrong_settings_are_refused():
 
 
 class Run:
-    """A control loop with inferences of given lengths in ticks, on a world whose right action is its step number.
+    """A control loop with inferences of given lengths in ticks, on a world whose right action is
+    its step number.
 
-    `taken` are the values executed and `stalled` whether each tick stalled; `overlaps` those of all arrivals.
+    `taken` are the values executed and `stalled` whether each tick stalled; `overlaps` those of all
+    arrivals.
     """
 
     def __init__(self, queue: ActionQueue, horizon: int, latencies: list[int], ticks: int) -> None:

@@ -44,7 +44,9 @@ def policy(checkpoint):
 
 def observe(seed: int = 0, joint_names=JOINTS, **changes) -> Observation:
     random = np.random.default_rng(seed)
-    images = {name: random.integers(0, 256, (*SIZE, 3), dtype=np.uint8) for name in ('front', 'wrist')}
+    images = {
+        name: random.integers(0, 256, (*SIZE, 3), dtype=np.uint8) for name in ('front', 'wrist')
+    }
     positions = random.normal(0, 0.3, 6)
     return Observation(1, 1, tuple(joint_names), positions, **{'images': images, **changes})
 
@@ -58,8 +60,12 @@ def direct_chunk(folder, observation: Observation) -> np.ndarray:
 
     config = PreTrainedConfig.from_pretrained(folder)
     model = get_policy_class(config.type).from_pretrained(folder, config=config)
-    preprocess, postprocess = make_pre_post_processors(policy_cfg=config, pretrained_path=str(folder))
-    inputs = {f'observation.images.{name}': image.copy() for name, image in observation.images.items()}
+    preprocess, postprocess = make_pre_post_processors(
+        policy_cfg=config, pretrained_path=str(folder)
+    )
+    inputs = {
+        f'observation.images.{name}': image.copy() for name, image in observation.images.items()
+    }
     inputs['observation.state'] = observation.joint_positions.astype(np.float32)
     batch = preprocess(prepare_observation_for_inference(inputs, torch.device('cpu')))
     with torch.inference_mode():
@@ -81,13 +87,19 @@ def test_an_inference_says_what_it_is(policy, checkpoint):
     assert inference.dt == pytest.approx(1 / 30)
     assert min(inference.preprocess, inference.forward, inference.postprocess) > 0
     assert (inference.transport, inference.memory_device) == (0.0, 0.0)
-    assert (policy.name, policy.checkpoint, policy.cameras) == ('act', str(checkpoint), ('front', 'wrist'))
+    assert (policy.name, policy.checkpoint, policy.cameras) == (
+        'act',
+        str(checkpoint),
+        ('front', 'wrist'),
+    )
     assert (policy.n_action_steps, policy.notes) == (30, [])
 
 
 def test_joints_are_taken_by_name_in_the_order_of_the_checkpoint(policy):
     straight = observe()
-    turned = Observation(1, 1, JOINTS[::-1], straight.joint_positions[::-1].copy(), images=straight.images)
+    turned = Observation(
+        1, 1, JOINTS[::-1], straight.joint_positions[::-1].copy(), images=straight.images
+    )
     np.testing.assert_array_equal(policy.infer(straight).actions, policy.infer(turned).actions)
 
 
@@ -95,9 +107,13 @@ def test_degrees_and_gripper_percent_are_converted_both_ways(checkpoint):
     degrees = load_lerobot_policy(checkpoint, JOINTS, gripper_limits=GRIPPER)
     observation = observe()
     units = joint_units('degrees', JOINTS, GRIPPER)
-    raw = Observation(1, 1, JOINTS, units.to_policy(observation.joint_positions), images=observation.images)
+    raw = Observation(
+        1, 1, JOINTS, units.to_policy(observation.joint_positions), images=observation.images
+    )
     np.testing.assert_allclose(
-        degrees.infer(observation).actions, units.to_radians(direct_chunk(checkpoint, raw).astype(float)), atol=1e-12
+        degrees.infer(observation).actions,
+        units.to_radians(direct_chunk(checkpoint, raw).astype(float)),
+        atol=1e-12,
     )
 
 
@@ -106,7 +122,11 @@ def test_units_by_hand():
     np.testing.assert_allclose(units.to_policy(np.array([np.pi / 2, 0.5])), [90, 50])
     np.testing.assert_allclose(units.to_policy(np.array([-np.pi, -0.5])), [-180, 0])
     np.testing.assert_allclose(units.to_radians(np.array([[180.0, 100.0]])), [[np.pi, 1.5]])
-    for arguments in (('turns', JOINTS), ('degrees', JOINTS), ('degrees', JOINTS, {'hand': (0, 1)})):
+    for arguments in (
+        ('turns', JOINTS),
+        ('degrees', JOINTS),
+        ('degrees', JOINTS, {'hand': (0, 1)}),
+    ):
         with pytest.raises(ValueRangeError):
             joint_units(*arguments)
     with pytest.raises(ValueRangeError, match='below'):
@@ -138,7 +158,9 @@ def test_every_missing_file_is_named(copy, tmp_path):
 
 
 def test_an_empty_folder_and_no_folder(tmp_path):
-    with pytest.raises(CheckpointError, match=r'config.json, model.safetensors, policy_preprocessor.json'):
+    with pytest.raises(
+        CheckpointError, match=r'config.json, model.safetensors, policy_preprocessor.json'
+    ):
         load_lerobot_policy(tmp_path, JOINTS, units='rad')
     with pytest.raises(CheckpointError, match='no checkpoint folder'):
         load_lerobot_policy(tmp_path / 'absent', JOINTS, units='rad')
@@ -233,15 +255,27 @@ def test_missing_statistics_are_a_note(copy):
     from safetensors.torch import load_file, save_file
 
     path = str(copy / 'policy_postprocessor_step_0_unnormalizer_processor.safetensors')
-    save_file({name: value for name, value in load_file(path).items() if not name.startswith('action')}, path)
-    assert any('no statistics for action' in note for note in load_lerobot_policy(copy, JOINTS, units='rad').notes)
+    save_file(
+        {name: value for name, value in load_file(path).items() if not name.startswith('action')},
+        path,
+    )
+    assert any(
+        'no statistics for action' in note
+        for note in load_lerobot_policy(copy, JOINTS, units='rad').notes
+    )
 
 
 @pytest.mark.parametrize(
     ('options', 'message'),
     [
-        ({'camera_names': {'observation.images.top': 'front'}}, r"\['observation.images.top'\].*are \['observation.images.front'"),
-        ({'camera_names': {'observation.images.front': 'a', 'observation.images.wrist': 'a'}}, 'one camera for two'),
+        (
+            {'camera_names': {'observation.images.top': 'front'}},
+            r"\['observation.images.top'\].*are \['observation.images.front'",
+        ),
+        (
+            {'camera_names': {'observation.images.front': 'a', 'observation.images.wrist': 'a'}},
+            'one camera for two',
+        ),
         ({'robot_joint_names': JOINTS[:5]}, 'another robot: action has 6 values, the robot has 5'),
         ({'device': 'abacus'}, "'abacus'"),
         ({'device': 'cuda'}, 'no CUDA device'),
@@ -261,7 +295,10 @@ def test_options_that_do_not_fit(checkpoint, options, message):
     ('changes', 'message'),
     [
         ({'images': {}}, "lacks camera 'front'"),
-        ({'images': {'front': np.zeros((48, 96, 3), np.uint8)}}, "camera 'front' gives an image of 96x48x3.*96x64x3"),
+        (
+            {'images': {'front': np.zeros((48, 96, 3), np.uint8)}},
+            "camera 'front' gives an image of 96x48x3.*96x64x3",
+        ),
         ({'joint_names': ('a', *JOINTS[1:])}, r"lacks joints \['shoulder_pan'\]"),
     ],
 )

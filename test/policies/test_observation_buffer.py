@@ -38,7 +38,10 @@ def test_an_observation_holds_the_newest_of_each_input():
     ('stamps', 'message'),
     [
         ({'front': None}, 'front was never received'),
-        ({'front': NOW - 3 * SECOND}, r'front stopped: the newest is 3.00 s old \(stamp 997.000000000\), limit 0.5 s'),
+        (
+            {'front': NOW - 3 * SECOND},
+            r'front stopped: the newest is 3.00 s old \(stamp 997.000000000\), limit 0.5 s',
+        ),
         ({JOINTS: 0}, 'joint_states has a zero stamp'),
         ({'object': NOW + SECOND}, 'object is stamped 1.00 s in the future'),
         ({'front': None, 'object': 0}, 'front was never received; object has a zero stamp'),

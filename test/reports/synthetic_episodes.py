@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Made-up pick-and-place episodes with real metrics: streams of a smooth motion, put through the real pipeline."""
+"""Made-up pick-and-place episodes with real metrics: streams of a smooth motion, put through the
+real pipeline.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +12,18 @@ import numpy as np
 
 from frame_ros.episodes.conversion import INFERENCE_FIELDS
 from frame_ros.episodes.data import Episode, Event, EventType, Outcome, Stream
+from frame_ros.episodes.pipeline_config import PipelineConfig
 from frame_ros.episodes.processing import process_episode
 
 SECOND = 1_000_000_000
+RATES = {'pose': 60, 'action': 30, 'contact': 50, 'proximity': 25, 'inference': 3}
 BEGIN = 1_760_000_000 * SECOND
 NAMES = ('shoulder', 'elbow', 'wrist')
 WAYPOINTS = np.array(
-    [[0.30, 0.00, 0.25], [0.28, -0.12, 0.20], [0.28, -0.12, 0.06], [0.29, -0.10, 0.24], [0.24, 0.15, 0.22],
-     [0.24, 0.16, 0.10], [0.28, 0.05, 0.25]]
+    [[0.30, 0.00, 0.25], [0.28, -0.12, 0.20], [0.28, -0.12, 0.06], [0.29, -0.10, 0.24],
+     [0.24, 0.15, 0.22], [0.24, 0.16, 0.10], [0.28, 0.05, 0.25]]
 )  # fmt: skip
-SETTINGS = (
-    '{"action_names": ["shoulder", "elbow", "wrist"], "action_lower": [-2, -2, -2], "action_upper": [2, 2, 2]}'
-)
+SETTINGS = PipelineConfig(NAMES, (-2.0,) * 3, (2.0,) * 3).to_json()
 
 
 def synthetic_episode(
@@ -33,14 +35,15 @@ def synthetic_episode(
     path: Path = Path('/nowhere/episode'),
     **attributes: str,
 ) -> Episode:
-    """An episode of `seconds` with poses at 60 Hz, actions at 30 Hz, contact, distance, inferences; metrics computed.
+    """An episode of `seconds` with poses at 60 Hz, actions at 30 Hz, contact, distance, inferences;
+    metrics computed.
 
     roughness: m, standard deviation of the tremor. collides: whether one contact is not expected.
     """
     random = np.random.default_rng(seed)
     begin = BEGIN + seed * 60 * SECOND
     stamps = {role: _stamps(random, begin, seconds, rate) for role, rate in
-              (('pose', 60), ('action', 30), ('contact', 50), ('proximity', 25), ('inference', 3))}  # fmt: skip
+              RATES.items()}  # fmt: skip
     pose = positions_at((stamps['pose'] - begin) / SECOND / seconds)
     pose += np.cumsum(random.normal(0, roughness, pose.shape), axis=0) * 0.2
     streams = {
@@ -49,7 +52,7 @@ def synthetic_episode(
         'action': _actions(stamps['action'], begin, seconds, random, roughness),
         'contact': _contacts(stamps['contact'], begin, seconds, collides),
         'proximity': _stream('proximity', 'frame_ros/msg/Proximity', stamps['proximity'],
-                             distance=0.02 + 0.1 * np.abs(np.sin((stamps['proximity'] - begin) / SECOND))),
+                             distance=_distances((stamps['proximity'] - begin) / SECOND)),
         'inference': _inferences(stamps['inference'], random),
     }  # fmt: skip
     facts = {'policy': 'scripted', 'instruction': 'put the cube into the bin', 'robot': 'so101',
@@ -80,7 +83,9 @@ def empty_episode(path: Path = Path('/nowhere/empty'), **facts: object) -> Episo
 
 
 def positions_at(phase: np.ndarray) -> np.ndarray:
-    """(T, 3) positions on the way over the waypoints at phases in [0, 1], each stretch with minimum jerk."""
+    """(T, 3) positions on the way over the waypoints at phases in [0, 1], each stretch with minimum
+    jerk.
+    """
     place = np.clip(phase, 0, 1 - 1e-9) * (len(WAYPOINTS) - 1)
     index = place.astype(int)
     s = (place - index)[:, None]
@@ -96,6 +101,10 @@ def _stamps(random: np.random.Generator, begin: int, seconds: float, rate: float
 
 def _stream(topic: str, message_type: str, stamps: np.ndarray, **values: np.ndarray) -> Stream:
     return Stream(f'/{topic}', message_type, stamps, stamps + 3_000_000, values)
+
+
+def _distances(time: np.ndarray) -> np.ndarray:
+    return 0.02 + 0.1 * np.abs(np.sin(time))
 
 
 def _orientations(count: int) -> np.ndarray:
@@ -155,6 +164,8 @@ def _events(begin: int, seconds: float, outcome: Outcome, episode_id: str) -> li
     if outcome is Outcome.SUCCESS:
         done = begin + int(0.86 * seconds * SECOND)
         events.append(Event(done, EventType.SUCCESS, episode_id, source='simulator'))
-    events.append(Event(begin + int(0.5 * seconds * SECOND), EventType.NOTE, episode_id, text='lift'))
+    events.append(
+        Event(begin + int(0.5 * seconds * SECOND), EventType.NOTE, episode_id, text='lift')
+    )
     events.append(Event(begin + int(seconds * SECOND), EventType.END, episode_id, outcome=outcome))
     return sorted(events, key=lambda event: event.stamp)

@@ -15,6 +15,7 @@ from launch.actions import (
     Shutdown,
 )
 from launch.event_handlers import OnProcessExit
+from launch.events.process import ProcessExited
 from launch.substitutions import EnvironmentVariable, LaunchConfiguration
 from launch_ros.actions import Node
 
@@ -57,15 +58,28 @@ def launch_description(
 
 
 def process_actions(processes: list[Process], namespace: str) -> list[LaunchDescriptionEntity]:
-    """A node action per process; the launch shuts down when an essential one ends."""
+    """A node action per process.
+
+    A table with an essential process is a run that ends: with that process, or when one fails, as
+    under the supervisor. Beside a real arm the others go on when one fails.
+    """
+    is_run = any(process.is_essential for process in processes)
     actions: list[LaunchDescriptionEntity] = []
     for process in processes:
         node = node_action(process, namespace)
-        if process.is_essential:
-            end = Shutdown(reason=f'{process.name} has ended')
-            actions.append(RegisterEventHandler(OnProcessExit(target_action=node, on_exit=[end])))
+        if is_run and not process.may_end:
+            actions.append(RegisterEventHandler(_end_with(process, node)))
         actions.append(node)
     return actions
+
+
+def _end_with(process: Process, node: Node) -> OnProcessExit:
+    def on_exit(event: ProcessExited, _: LaunchContext) -> list[LaunchDescriptionEntity] | None:
+        if event.returncode == 0 and not process.is_essential:
+            return None
+        return [Shutdown(reason=f'{process.name} ended with exit code {event.returncode}')]
+
+    return OnProcessExit(target_action=node, on_exit=on_exit)
 
 
 def node_action(process: Process, namespace: str) -> Node:

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from math import asin, sqrt
-from operator import sub, truediv
 
 from frame_ros.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.definitions import NAN, NANOSECOND, SHORT_SEGMENT, STATIC_THRESHOLD, WINDOW
@@ -235,16 +234,12 @@ class ActionStep:
 
     __slots__ = (
         'a_pi', 'a_vi', 'a_ai', 'a_pi_step', 'a_vi_step', 'a_ai_step', 'a_pi_mean', 'a_vi_mean',
-        'a_ai_mean', 'samples', 'dimension', '_ranges', '_run', '_action', '_difference', '_second',
+        'a_ai_mean', 'samples', 'dimension', '_ranges', '_run', '_action', '_firsts', '_seconds',
         '_sum1', '_sum2', '_sum3', '_count1', '_count2', '_count3',
         '_window1', '_window2', '_window3',
     )  # fmt: skip
 
-    _ranges: list[float] | None
-    # Of the newest sample; bound by the first updates, before any is read.
     _action: Sequence[float]
-    _difference: list[float]
-    _second: list[float]
 
     def __init__(
         self, dimension: int, bounds: tuple[Sequence[float], Sequence[float]] | None = None
@@ -253,7 +248,9 @@ class ActionStep:
         if dimension < 1:
             raise ShapeError(f'dimension is {dimension}; an action has at least one value')
         self.dimension = dimension
-        self._ranges = None if bounds is None else normalisation_ranges(bounds, dimension)
+        self._ranges = [1.0] * dimension
+        if bounds is not None:
+            self._ranges = normalisation_ranges(bounds, dimension)
         self._window1: deque[float] = deque(maxlen=WINDOW - 1)
         self._window2: deque[float] = deque(maxlen=WINDOW - 2)
         self._window3: deque[float] = deque(maxlen=WINDOW - 3)
@@ -273,6 +270,7 @@ class ActionStep:
         What has been summed so far stays.
         """
         self._run = 0
+        self._action = self._firsts = self._seconds = [0.0] * self.dimension
         self._window1.clear()
         self._window2.clear()
         self._window3.clear()
@@ -286,48 +284,57 @@ class ActionStep:
             ShapeError: not D values.
             ValueRangeError: a value is not finite. Nothing has changed in either case.
         """
-        dimension = self.dimension
-        if len(values) != dimension:
-            raise ShapeError(f'action has {len(values)} values; {dimension} are expected')
-        total = sum(values)
-        if total - total != 0.0:  # true for NaN and infinity
+        if len(values) != self.dimension:
+            raise ShapeError(f'action has {len(values)} values; {self.dimension} are expected')
+        firsts: list[float] = []
+        seconds: list[float] = []
+        size1 = size2 = size3 = 0.0
+        # Differences with a sample that is not there are computed too, and then not used.
+        for value, before, width, first_before, second_before in zip(
+            values, self._action, self._ranges, self._firsts, self._seconds, strict=True
+        ):
+            first = (value - before) / width
+            second = first - first_before
+            third = second - second_before
+            size1 += first if first > 0.0 else -first
+            size2 += second if second > 0.0 else -second
+            size3 += third if third > 0.0 else -third
+            firsts.append(first)
+            seconds.append(second)
+        if size1 - size1 != 0.0:  # true for NaN and infinity
             raise ValueRangeError(f'action {list(values)} is not finite')
         run = self._run
-        if run:
-            difference = list(map(sub, values, self._action))
-            if self._ranges is not None:
-                difference = list(map(truediv, difference, self._ranges))
-            size = sum(map(abs, difference)) / dimension
-            self._sum1 += size
-            self._count1 += 1
-            window = self._window1
-            window.append(size)
-            self.a_pi_step = size
-            self.a_pi = sum(window) / len(window)
-            self.a_pi_mean = self._sum1 / self._count1
-            if run > 1:
-                self._add_second(run, list(map(sub, difference, self._difference)))
-            self._difference = difference
+        if run > 0:
+            self._add(run, size1, size2, size3)
         self._action = values
+        self._firsts = firsts
+        self._seconds = seconds
         self._run = run + 1
         self.samples += 1
 
-    def _add_second(self, run: int, second: list[float]) -> None:
-        size = sum(map(abs, second)) / self.dimension
-        self._sum2 += size
-        self._count2 += 1
-        window = self._window2
-        window.append(size)
-        self.a_vi_step = size
-        self.a_vi = sum(window) / len(window)
-        self.a_vi_mean = self._sum2 / self._count2
+    def _add(self, run: int, size1: float, size2: float, size3: float) -> None:
+        """Adds the sums of absolute differences that `run` samples before this one allow."""
+        dimension = self.dimension
+        self.a_pi_step = size1 = size1 / dimension
+        self._sum1 += size1
+        self._count1 += 1
+        window = self._window1
+        window.append(size1)
+        self.a_pi = sum(window) / len(window)
+        self.a_pi_mean = self._sum1 / self._count1
+        if run > 1:
+            self.a_vi_step = size2 = size2 / dimension
+            self._sum2 += size2
+            self._count2 += 1
+            window = self._window2
+            window.append(size2)
+            self.a_vi = sum(window) / len(window)
+            self.a_vi_mean = self._sum2 / self._count2
         if run > 2:
-            size = sum(map(abs, map(sub, second, self._second))) / self.dimension
-            self._sum3 += size
+            self.a_ai_step = size3 = size3 / dimension
+            self._sum3 += size3
             self._count3 += 1
             window = self._window3
-            window.append(size)
-            self.a_ai_step = size
+            window.append(size3)
             self.a_ai = sum(window) / len(window)
             self.a_ai_mean = self._sum3 / self._count3
-        self._second = second

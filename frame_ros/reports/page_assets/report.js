@@ -4,8 +4,10 @@
 (() => {
   'use strict';
   const MOST_3D = 6; // browsers keep about 16 WebGL contexts
-  const CONFIG = { displaylogo: false, responsive: true, displayModeBar: 'hover', plotlyServerURL: '',
+  const CONFIG = { displaylogo: false, responsive: true, displayModeBar: 'hover', plotlyServerURL: '', showSendToCloud: false,
     modeBarButtonsToRemove: ['select2d', 'lasso2d', 'autoScale2d', 'tableRotation', 'resetCameraLastSave3d'] };
+  const BLUE = '#0072B2', SKY_BLUE = '#56B4E9'; // the first colour of the lines, on light and on dark
+  const isDark = window.matchMedia('(prefers-color-scheme: dark)');
   const plots = [...document.querySelectorAll('.plot[data-figure]')];
   const drawn3d = [];
 
@@ -21,6 +23,7 @@
     }
   }
   const canDraw3d = hasWebGL();
+  document.documentElement.classList.toggle('no-webgl', !canDraw3d);
 
   function themed(figure) {
     const ink = colour('--plot-ink'), grid = colour('--grid'), quiet = colour('--quiet');
@@ -37,6 +40,12 @@
         Object.assign(layout.scene[key], { gridcolor: grid, zerolinecolor: grid, color: quiet, showbackground: false,
           tickfont: { size: 10 } });
       }
+    }
+    if (isDark.matches) {
+      for (const trace of figure.data) {
+        if (trace.line && trace.line.color === BLUE) trace.line.color = trace.marker.color = SKY_BLUE;
+      }
+      for (const note of layout.annotations || []) note.text = note.text.replaceAll(BLUE, SKY_BLUE);
     }
     for (const shape of layout.shapes || []) {
       if (shape.type === 'line') shape.line.color = ink;
@@ -61,7 +70,7 @@
     const is3d = figure.kind === 'path';
     if (is3d && !canDraw3d) {
       plot.querySelector('.waiting').textContent =
-        'This browser has no WebGL: the 3D view is left out. See the top and side views.';
+        'This browser has no WebGL: instead of the 3D view, see the top and side views.';
       return;
     }
     if (is3d) {
@@ -84,7 +93,7 @@
       observer.observe(plot);
     }
   }
-  window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
+  isDark.addEventListener('change', redraw);
 
   // A link into a closed episode opens it.
   function openTarget() {

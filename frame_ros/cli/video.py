@@ -1,0 +1,52 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`frame-ros video BAG`: an MP4 from the camera images of a bag."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument('bag', type=Path, metavar='BAG', help='a bag (folder, .mcap or .db3 file)')
+    parser.add_argument(
+        '-o', '--output', type=Path, metavar='FILE', help='the MP4 (default: BAG.mp4 beside it)'
+    )
+    parser.add_argument('--topic', help='image topic, with or without namespace (default: front)')
+    parser.add_argument('-q', '--quiet', action='store_true', help='no progress bar, no messages')
+
+
+def run(args: argparse.Namespace) -> int:
+    """Writes the video.
+
+    Raises:
+        BagError: the bag, the topic or an image is missing or cannot be read.
+        MissingExtraError: PyAV is not installed.
+    """
+    from frame_ros.episodes.video import write_video
+
+    video = write_video(args.bag, args.output, args.topic, _progress(args.quiet))
+    if not args.quiet:
+        print(video, file=sys.stderr)
+    return 0
+
+
+def _progress(is_quiet: bool) -> Callable[[int, int], None] | None:
+    """What draws a bar on a terminal; None where nobody would see it."""
+    if is_quiet or not sys.stderr.isatty():
+        return None
+    from tqdm import tqdm
+
+    bar = tqdm(desc='encoding', unit='image', file=sys.stderr, leave=False)
+
+    def show(done: int, total: int) -> None:
+        bar.total = total
+        bar.update(done - bar.n)
+        if done >= total:
+            bar.close()
+
+    return show

@@ -1,0 +1,352 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Bags to episodes: roles, namespaces, several episodes, cut and foreign bags."""
+
+import json
+
+import numpy as np
+import pytest
+from bag_making import (
+    SECOND,
+    T0,
+    episode_messages,
+    event,
+    joints,
+    message,
+    pose,
+    stamp,
+    write_bag,
+)
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+from frame_ros.episodes.bag_reader import Bag
+from frame_ros.episodes.bag_writer import BagWriter
+from frame_ros.episodes.data import EventType, Outcome
+from frame_ros.episodes.definitions import MessageDefinition
+from frame_ros.episodes.images import iter_images
+from frame_ros.episodes.reading import read_bag, read_episodes, topic_statistics
+from frame_ros.errors import BagError
+
+
+def only(path, **options):
+    (episode,) = read_episodes(path, **options)
+    return episode
+
+
+def said(episode, text):
+    return any(text in problem for problem in episode.problems)
+
+
+def test_an_episode_has_its_streams_events_and_attributes(tmp_path):
+    path = write_bag(tmp_path / 'bag', episode_messages(50), {'policy': 'p', 'episode_id': 'e1'})
+    episode = only(path)
+    assert episode.episode_id == 'e1' and episode.attributes['policy'] == 'p'
+    assert [e.type for e in episode.events] == [EventType.START, EventType.END]
+    assert episode.events[1].outcome is Outcome.SUCCESS
+    poses = episode.streams['pose']
+    assert poses.values['position'].shape == (50, 3) and poses.values['orientation'].shape == (
+        50,
+        4,
+    )
+    assert poses.stamps[1] - poses.stamps[0] == SECOND // 50
+    assert poses.received[0] == poses.stamps[0] + 1000
+    np.testing.assert_array_equal(episode.streams['action'].values['positions'][:, 1], -0.1)
+    assert episode.streams['action'].values['names'][0].tolist() == ['joint_0', 'joint_1']
+    assert not episode.is_truncated
+    assert len(episode.metrics['quality']['stamp']) == 50 and episode.summary['steps'] == 50
+
+
+def test_joint_states_of_different_length_keep_their_lengths(tmp_path):
+    sent = [('/joint_states', T0 + i, joints(T0 + i, *range(i % 3))) for i in range(9)]
+    episode = only(write_bag(tmp_path / 'bag', sent))
+    values = episode.streams['joint_states'].values
+    assert values['positions_count'].tolist() == [0, 1, 2] * 3
+    assert np.isnan(values['positions'][1, 1]) and values['positions'][2].tolist() == [0.0, 1.0]
+
+
+def test_live_metrics_are_read_by_field(tmp_path):
+    live = [
+        ('/quality_metrics', T0 + i, message(
+            'frame_ros/msg/QualityMetrics', header__stamp=stamp(T0 + i), pl=float(i), is_static=True
+        ))
+        for i in range(3)
+    ]  # fmt: skip
+    stream = only(write_bag(tmp_path / 'bag', episode_messages(5) + live)).live['quality']
+    assert stream.values['pl'].tolist() == [0.0, 1.0, 2.0] and stream.values['is_static'].all()
+    assert stream.stamps.tolist() == [T0, T0 + 1, T0 + 2]
+
+
+def test_true_contacts_are_taken_where_no_contact_was_estimated(tmp_path):
+    truth = ('/ground_truth/contact', T0, message('frame_ros/msg/ContactState', in_contact=True))
+    estimate = ('/contact', T0, message('frame_ros/msg/ContactState'))
+    episode = only(write_bag(tmp_path / 'a', [*episode_messages(3), truth]))
+    assert episode.streams['contact'].topic == '/ground_truth/contact'
+    assert episode.streams['contact'].values['in_contact'].tolist() == [True]
+    episode = only(write_bag(tmp_path / 'b', [*episode_messages(3), truth, estimate]))
+    assert episode.streams['contact'].topic == '/contact'
+
+
+def test_topics_can_be_named(tmp_path):
+    sent = [('/arm/commands', T0, joints(T0, 1.0)), ('/arm/tool', T0, pose(T0))]
+    path = write_bag(tmp_path / 'bag', sent)
+    assert said(only(path), 'none of the known topics')
+    episode = only(path, topics={'action': '/arm/commands', 'pose': '/arm/tool'})
+    assert set(episode.streams) == {'pose', 'action'}
+
+
+def test_two_arms_in_one_bag(tmp_path):
+    sent = [
+        (f'/{arm}{topic}', at, m)
+        for arm in ('left', 'right')
+        for topic, at, m in episode_messages(5)
+    ]
+    sent += [('/right/joint_states', T0, joints(T0, 1.0))]
+    path = write_bag(tmp_path / 'bag', sent)
+    episode = only(path)
+    assert episode.streams['pose'].topic == '/right/ee_pose' and said(episode, 'others: /left')
+    left = only(path, namespace='left')
+    assert left.streams['pose'].topic == '/left/ee_pose' and 'joint_states' not in left.streams
+    assert len(left.events) == 2
+
+
+def test_a_drivers_deeper_joint_states_are_found(tmp_path):
+    path = write_bag(
+        tmp_path / 'bag', [*episode_messages(3), ('/franka/joint_states', T0, joints(T0, 1.0))]
+    )
+    assert only(path).streams['joint_states'].topic == '/franka/joint_states'
+
+
+# -- several episodes, missing events --------------------------------------------------
+
+
+def test_events_divide_a_bag(tmp_path):
+    sent = episode_messages(20) + episode_messages(30, T0 + 10 * SECOND, 'e2')
+    first, second = read_episodes(write_bag(tmp_path / 'bag', sent))
+    assert (first.episode_id, second.episode_id) == ('e1', 'e2')
+    assert (len(first.streams['pose']), len(second.streams['pose'])) == (20, 30)
+    assert [e.episode_id for e in second.events] == ['e2', 'e2']
+
+
+def test_a_recorders_bag_is_its_own_episode_only(tmp_path):
+    before = ('/episode_events', T0 - 5, event(T0 - SECOND, EventType.END, 'e0'))
+    after = ('/episode_events', T0 + 5, event(T0 + 9 * SECOND, EventType.START, 'e2'))
+    path = write_bag(tmp_path / 'bag', [before, *episode_messages(5), after], {'episode_id': 'e1'})
+    episode = only(path)
+    assert episode.episode_id == 'e1' and {e.episode_id for e in episode.events} == {'e1'}
+
+
+def test_without_events_the_whole_bag_is_one_episode(tmp_path):
+    sent = [m for m in episode_messages(10) if m[0] != '/episode_events']
+    episode = only(write_bag(tmp_path / 'bag', sent))
+    assert said(episode, 'no START event') and len(episode.metrics['quality']['stamp']) == 10
+
+
+def test_a_cut_episode_says_so_and_has_its_metrics(tmp_path):
+    partial = write_bag(
+        tmp_path / 'bag', episode_messages(30)[:-1], {'episode_id': 'e1'}, finish=False
+    )
+    episode = only(partial)
+    assert episode.is_truncated and said(episode, 'was cut') and said(episode, 'no END event')
+    assert len(episode.metrics['quality']['stamp']) == 30
+
+
+# -- bags that are not ours ------------------------------------------------------------
+
+
+def test_an_empty_bag_is_an_episode_with_a_problem(tmp_path):
+    assert said(only(write_bag(tmp_path / 'bag', [])), 'holds no messages')
+
+
+def test_another_packages_bag_names_its_topics(tmp_path):
+    sent = [('/chatter', T0, message('std_msgs/msg/String', data='x'))]
+    episode = only(write_bag(tmp_path / 'bag', sent))
+    assert said(episode, '/chatter') and episode.streams == {}
+
+
+def test_a_topic_of_another_type_is_left_out_and_said(tmp_path):
+    sent = [*episode_messages(3), ('/contact', T0, message('std_msgs/msg/String'))]
+    episode = only(write_bag(tmp_path / 'bag', sent))
+    assert 'contact' not in episode.streams and said(
+        episode, 'should be frame_ros/msg/ContactState'
+    )
+
+
+def _other_version(path, definition, **fields):
+    name = 'frame_ros/msg/Proximity'
+    store = get_typestore(Stores.EMPTY)
+    store.register(get_types_from_msg(definition, name))
+    content = store.types[name](**fields)
+    with BagWriter(path) as writer:
+        channel = writer.add_topic('/proximity', name, MessageDefinition(name, definition, ''))
+        writer.write(channel, T0, bytes(store.serialize_cdr(content, name)))
+    return path
+
+
+def test_the_definitions_in_the_bag_decide(tmp_path):
+    older = 'float64 extra\nint32 sec\nfloat64 distance\n'
+    path = _other_version(tmp_path / 'bag', older, extra=1.0, sec=2, distance=0.25)
+    episode = only(path)
+    assert 'proximity' not in episode.streams
+    assert said(episode, 'lacks header.stamp') and said(episode, 'another version')
+    assert Bag(path).columns('/proximity')[1]['distance'].tolist() == [0.25]
+
+
+def test_an_unreadable_definition_is_said(tmp_path):
+    with BagWriter(tmp_path / 'bag') as writer:
+        name = 'frame_ros/msg/Proximity'
+        channel = writer.add_topic(
+            '/proximity', name, MessageDefinition(name, 'float64 [ oops', '')
+        )
+        writer.write(channel, T0, b'\0\1\0\0')
+    assert said(only(tmp_path / 'bag'), '/proximity cannot be read')
+
+
+def test_one_bad_bag_does_not_hide_the_others(tmp_path):
+    write_bag(tmp_path / 'a', episode_messages(3))
+    (tmp_path / 'b').mkdir()
+    (tmp_path / 'b' / 'b.mcap').write_text('not mcap at all')
+    write_bag(tmp_path / 'c', episode_messages(3))
+    a, b, c = read_episodes(tmp_path)
+    assert a.streams and c.streams and not b.streams and said(b, 'not an MCAP file')
+    with pytest.raises(BagError, match='not an MCAP file'):
+        list(read_episodes(tmp_path / 'b'))
+
+
+def test_damaged_side_files_are_said_and_ignored(tmp_path):
+    path = write_bag(tmp_path / 'bag', episode_messages(3), {'policy': 'p'})
+    (path / 'metadata.yaml').write_text('{[')
+    (path / 'episode.json').write_text('[1, 2')
+    episode = only(path)
+    assert episode.attributes['policy'] == 'p' and len(episode.streams['pose']) == 3
+    assert said(episode, 'metadata.yaml is damaged') and said(episode, 'episode.json is damaged')
+
+
+def test_messages_the_recorder_dropped_are_counted(tmp_path):
+    path = write_bag(tmp_path / 'bag', episode_messages(3))
+    sidecar = json.loads((path / 'episode.json').read_text())
+    sidecar.update(dropped={'/front/image_raw': 7}, lost={'/ee_pose': 2}, skipped={'/x': 'why'})
+    (path / 'episode.json').write_text(json.dumps(sidecar))
+    episode = only(path)
+    assert episode.data_quality['recorder.dropped'] == 7
+    assert episode.data_quality['recorder.lost'] == 2
+    assert episode.data_quality['recorder.skipped_topics'] == 1
+    assert said(episode, '/front/image_raw: 7')
+
+
+# -- statistics and images -------------------------------------------------------------
+
+
+def test_statistics_count_what_is_irregular(tmp_path):
+    stamps = [0, 10, 20, 20, 15, 30, 40, 200, 210, 220]
+    at = [T0 + n * 1_000_000 if n else 0 for n in stamps]
+    received = [max(t, T0) + 1000 for t in at]
+    received[-1] += SECOND
+    sent = [('/ee_pose', r, pose(t)) for r, t in zip(received, at)]
+    sent.append(('/chatter', T0, message('std_msgs/msg/String')))
+    statistics = topic_statistics(Bag(write_bag(tmp_path / 'bag', sent)))
+    got = statistics['/ee_pose']
+    assert (got.count, got.zero, got.duplicate, got.backward, got.gaps, got.late) == (
+        10,
+        1,
+        1,
+        1,
+        1,
+        1,
+    )
+    assert got.rate == pytest.approx(100.0) and got.longest_gap == pytest.approx(0.16)
+    assert statistics['/chatter'].count == 1
+
+
+ENCODED = {
+    'rgb8': lambda a: a,
+    'bgr8': lambda a: a[..., ::-1],
+    'rgba8': lambda a: np.concatenate([a, a[..., :1]], axis=2),
+    'bgra8': lambda a: np.concatenate([a[..., ::-1], a[..., :1]], axis=2),
+}
+
+
+def image_message(at, encoding, pixels, padding=0, is_bigendian=0):
+    rows = np.ascontiguousarray(pixels).view(np.uint8).reshape(len(pixels), -1)
+    rows = np.pad(rows, ((0, 0), (0, padding)))
+    return message(
+        'sensor_msgs/msg/Image', header__stamp=stamp(at), encoding=encoding, height=rows.shape[0],
+        width=pixels.shape[1], step=rows.shape[1], data=rows.reshape(-1), is_bigendian=is_bigendian,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize('encoding', list(ENCODED))
+def test_colour_images_come_back_as_rgb(tmp_path, encoding):
+    pixels = np.random.default_rng(4).integers(0, 256, (4, 6, 3), dtype=np.uint8)
+    content = image_message(T0, encoding, ENCODED[encoding](pixels), padding=2)
+    path = write_bag(tmp_path / 'bag', [('/front/image_raw', T0, content)])
+    ((at, image),) = iter_images(path, 'front/image_raw')
+    assert at == T0
+    np.testing.assert_array_equal(image, pixels)
+
+
+@pytest.mark.parametrize(
+    ('encoding', 'dtype'), [('mono8', 'u1'), ('16UC1', '<u2'), ('16UC1', '>u2'), ('32FC1', '<f4')]
+)
+def test_single_channel_images_keep_their_numbers(tmp_path, encoding, dtype):
+    pixels = (np.arange(24).reshape(4, 6) * 9).astype(dtype)
+    content = image_message(T0, encoding, pixels, is_bigendian=int(dtype[0] == '>'))
+    path = write_bag(tmp_path / 'bag', [('/depth', T0, content)])
+    ((_, image),) = iter_images(path, '/depth')
+    np.testing.assert_array_equal(image, pixels)
+    assert image.dtype == np.dtype(dtype).newbyteorder('=')
+
+
+def test_images_are_thinned_out_evenly(tmp_path):
+    pixels = np.zeros((2, 2), np.uint8)
+    sent = [
+        ('/a/front/image_raw', T0 + i, image_message(T0 + i, 'mono8', pixels)) for i in range(11)
+    ]
+    bag = Bag(write_bag(tmp_path / 'bag', sent))
+    (episode,) = read_bag(bag)
+    assert [at - T0 for at, _ in iter_images(bag, 'front/image_raw', max_count=3)] == [0, 5, 10]
+    assert [at - T0 for at, _ in iter_images(episode, 'front/image_raw', every=4)] == [0, 4, 8]
+
+
+def test_images_that_cannot_be_shown_are_said(tmp_path):
+    pixels = np.zeros((2, 2), np.uint8)
+    odd = image_message(T0, 'yuv422', pixels)
+    short = image_message(T0, 'rgb8', pixels)
+    bag = Bag(
+        write_bag(
+            tmp_path / 'bag', [('/odd', T0, odd), ('/short', T0, short), ('/t', T0, pose(T0))]
+        )
+    )
+    for topic, reason in (
+        ('odd', 'yuv422'),
+        ('short', 'needs rows of 6 bytes'),
+        ('t', 'not sensor_msgs'),
+    ):
+        with pytest.raises(BagError, match=reason):
+            list(iter_images(bag, topic))
+    with pytest.raises(BagError, match='one topic nothing'):
+        list(iter_images(bag, 'nothing'))
+
+
+def test_poses_are_computed_where_they_were_not_recorded(tmp_path):
+    robots = pytest.importorskip('frame_ros.robots')
+    robot = robots.load_robot('so101')
+    q = np.linspace(0.1, 0.3, len(robot.joint_names))
+    content = message(
+        'sensor_msgs/msg/JointState', header__stamp=stamp(T0), name=['other', *robot.joint_names],
+        position=np.array([9.0, *q]),
+    )  # fmt: skip
+    path = write_bag(tmp_path / 'bag', [('/joint_states', T0, content)])
+    assert 'pose' not in only(path).streams
+    episode = only(path, robot='so101')
+    position, orientation = robot.forward(q)
+    np.testing.assert_array_equal(episode.streams['pose'].values['position'], [position])
+    np.testing.assert_array_equal(episode.streams['pose'].values['orientation'], [orientation])
+    assert said(episode, 'computed from /joint_states')
+    assert said(only(path, robot='nobody'), 'could not be computed')
+
+
+def test_episodes_do_not_depend_on_the_chunks(tmp_path):
+    fine = only(write_bag(tmp_path / 'fine', episode_messages(20), flush_every=1))
+    coarse = only(write_bag(tmp_path / 'coarse', episode_messages(20), flush_every=1000))
+    for role in fine.streams:
+        assert (fine.streams[role].stamps == coarse.streams[role].stamps).all()

@@ -1,0 +1,113 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The launch files, read by ROS 2's own launch: they start what the table says."""
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip('launch_ros')
+
+from launch.actions import DeclareLaunchArgument, OpaqueFunction, RegisterEventHandler
+from launch.event_handlers import OnProcessExit
+from launch.launch_description_sources import get_launch_description_from_python_launch_file
+from launch_ros.actions import Node
+
+from frame_ros.cli.ros2.launching import process_actions
+from frame_ros.errors import SetupError
+from frame_ros.nodes.processes import (
+    Process,
+    demo_processes,
+    find_executable,
+    franka_processes,
+    so101_processes,
+)
+from frame_ros.nodes.settings import DemoSettings, FrankaSettings, So101Settings
+from launch import LaunchContext, LaunchDescription, LaunchService
+
+LAUNCH = Path(__file__).resolve().parent.parent.parent / 'launch'
+TABLES = {
+    'demo': (demo_processes, DemoSettings),
+    'so101': (so101_processes, So101Settings),
+    'franka': (franka_processes, FrankaSettings),
+}
+
+
+def read(name, **arguments):
+    """The launch file's arguments, and its nodes after these arguments were given."""
+    description = get_launch_description_from_python_launch_file(str(LAUNCH / f'{name}.launch.py'))
+    context = LaunchContext()
+    context.launch_configurations.update(arguments)
+    declared, actions = [], []
+    for entity in description.entities:
+        if isinstance(entity, DeclareLaunchArgument):
+            declared.append(entity)
+            entity.execute(context)
+        elif isinstance(entity, OpaqueFunction):
+            actions += entity.execute(context)
+    return declared, actions
+
+
+@pytest.mark.parametrize('name', TABLES)
+def test_every_setting_is_a_documented_argument(name):
+    declared, _ = read(name)
+    settings = TABLES[name][1].__dataclass_fields__
+    assert [argument.name for argument in declared] == list(settings)
+    for argument in declared:
+        assert argument.description == settings[argument.name].metadata['help']
+
+
+@pytest.mark.parametrize('rviz', ['true', 'false'])
+@pytest.mark.parametrize('name', TABLES)
+def test_a_launch_file_starts_the_table(name, rviz):
+    table, kind = TABLES[name]
+    _, actions = read(name, policy='scripted', namespace='left', rviz=rviz)
+    nodes = [action for action in actions if isinstance(action, Node)]
+    wanted = table(kind(policy='scripted', namespace='left', rviz=rviz == 'true'))
+    assert [(node.node_package, node.node_executable) for node in nodes] == [
+        (process.package, process.executable) for process in wanted
+    ]
+    is_run = any(process.is_essential for process in wanted)
+    watched = sum(not process.may_end for process in wanted) if is_run else 0
+    assert len(actions) - len(nodes) == watched
+
+
+def test_a_wrong_argument_is_an_error():
+    with pytest.raises(SetupError, match='record is true or false'):
+        read('demo', record='maybe')
+
+
+def run(processes):
+    """Runs these processes under a real launch until it ends; their exit codes by executable."""
+    try:
+        find_executable('frame_ros', 'session')
+    except SetupError as error:
+        pytest.skip(str(error))
+    ended = {}
+    listener = OnProcessExit(
+        on_exit=lambda event, _: ended.update({event.process_name.split('-')[0]: event.returncode})
+    )
+    service = LaunchService(noninteractive=True)
+    service.include_launch_description(
+        LaunchDescription([RegisterEventHandler(listener), *process_actions(processes, 'left')])
+    )
+    service.run()
+    return ended
+
+
+def test_a_real_launch_ends_with_its_essential_process(ros_domain):
+    """The session finds nobody and ends; the other node would run for ever."""
+    session = {'ready_timeout': 1.0, 'checkpoint': ''}
+    processes = [
+        Process('markers', 'markers'),
+        Process('session', 'session', session, is_essential=True),
+    ]
+    assert run(processes) == {'session': 1, 'markers': 0}
+
+
+def test_a_real_launch_ends_when_a_process_fails(ros_domain):
+    processes = [
+        Process('markers', 'markers', {'rate': 99.0}),
+        Process('session', 'session', is_essential=True),
+    ]
+    assert run(processes) == {'session': 0, 'markers': 1}

@@ -1,0 +1,325 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The episode recorder as a process of its own, over real topics and services."""
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+from diagnostic_msgs.msg import KeyValue
+from geometry_msgs.msg import PoseStamped
+from lifecycle_msgs.srv import GetState
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rosbags.highlevel import AnyReader
+from sensor_msgs.msg import Image, JointState
+from std_msgs.msg import String
+
+from frame_ros.episodes.bag_reader import Bag
+from frame_ros.episodes.data import EventType, Outcome
+from frame_ros.episodes.reading import header_stamps, read_bag
+from frame_ros.msg import EpisodeEvent
+from frame_ros.srv import EndEpisode, MarkEpisode, StartEpisode
+
+PATIENCE = 20.0
+
+
+class Bench:
+    """A recorder process in a namespace of its own, publishers beside it, and clients for its
+    services."""
+
+    def __init__(self, rclpy, folder, name, **parameters):
+        self.rclpy, self.directory, self.namespace = rclpy, folder, f'/{name}'
+        self.node = rclpy.create_node('bench', namespace=self.namespace)
+        arguments = ['--ros-args', '-r', f'__ns:={self.namespace}']
+        values = {
+            'directory': folder,
+            'discovery_period': 0.1,
+            'post_roll': 0.1,
+            'video_topic': '""',
+        }
+        for key, value in {**values, **parameters}.items():
+            arguments += ['-p', f'{key}:={value}']
+        command = [sys.executable, '-m', 'frame_ros.nodes.episode_recorder', *arguments]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        self.error = None
+        self._senders = []
+        self._sending = threading.Event()
+        self._sending.set()
+
+    def call(self, kind, name, **fields):
+        client = self.node.create_client(kind, name)
+        assert client.wait_for_service(PATIENCE), name
+        future = client.call_async(kind.Request(**fields))
+        self.rclpy.spin_until_future_complete(self.node, future, timeout_sec=PATIENCE)
+        self.node.destroy_client(client)
+        return future.result()
+
+    def start(self, **fields):
+        return self.call(StartEpisode, 'start_episode', **fields)
+
+    def end(self, **fields):
+        return self.call(EndEpisode, 'end_episode', **fields)
+
+    def send(self, message_type, topic, period=0.01, qos=10):
+        """Publishes messages with stamps from now on; returns the list of stamps sent."""
+        publisher = self.node.create_publisher(message_type, topic, qos)
+        stamps = []
+
+        def run():
+            while self._sending.is_set():
+                message = message_type()
+                now = time.time_ns()
+                message.header.stamp.sec, message.header.stamp.nanosec = divmod(now, 10**9)
+                publisher.publish(message)
+                stamps.append(now)
+                time.sleep(period)
+
+        self._senders.append(threading.Thread(target=run))
+        self._senders[-1].start()
+        return stamps
+
+    def wait_for_subscriber(self, topic):
+        until(lambda: self.node.count_subscribers(topic) > 0, f'nobody subscribes to {topic}')
+
+    def close(self):
+        self._sending.clear()
+        for sender in self._senders:
+            sender.join()
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        if self.error is None:
+            self.error = self.process.communicate(timeout=PATIENCE)[1]
+            self.node.destroy_node()
+        return self.process.returncode, self.error
+
+
+def until(condition, complaint):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, complaint
+        time.sleep(0.02)
+
+
+@pytest.fixture()
+def make_bench(ros_context, tmp_path):
+    benches = []
+
+    def make(name, **parameters):
+        benches.append(Bench(ros_context, tmp_path, name, **parameters))
+        return benches[-1]
+
+    yield make
+    for bench in benches:
+        bench.close()
+
+
+def stamps_of(bag, topic):
+    return header_stamps(bag, topic).tolist()
+
+
+def test_an_episode_with_all_its_topics(make_bench):
+    bench = make_bench('all')
+    poses = bench.send(PoseStamped, 'ee_pose')
+    best_effort = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+    bench.send(JointState, 'joint_states', qos=best_effort)
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    bench.node.create_publisher(String, 'robot_description', latched).publish(
+        String(data='<robot/>')
+    )
+    for topic in ('ee_pose', 'joint_states', 'robot_description'):
+        bench.wait_for_subscriber(topic)
+    time.sleep(1.5)
+    started = bench.start(
+        instruction='pick', policy='p', notes='n', attributes=[KeyValue(key='seed', value='3')]
+    )
+    assert started.success and Path(started.bag).parent == bench.directory
+    assert Path(started.bag + '.partial').is_dir()
+    time.sleep(0.3)
+    late = bench.send(Image, 'late/image_raw')
+    bench.wait_for_subscriber('late/image_raw')
+    marked = bench.call(MarkEpisode, 'mark_episode', type=EpisodeEvent.SUCCESS, text='done')
+    assert marked.success
+    time.sleep(0.3)
+    ended = bench.end(outcome=EpisodeEvent.OUTCOME_SUCCESS, notes='well')
+    assert ended.success and ended.bag == started.bag and ended.episode_id == started.episode_id
+
+    bag = Bag(ended.bag)
+    assert bag.problems == [] and not bag.is_truncated
+    facts = {
+        'instruction': 'pick',
+        'policy': 'p',
+        'seed': '3',
+        'outcome': 'SUCCESS',
+        'end_notes': 'well',
+    }
+    assert facts.items() <= bag.metadata.items()
+    got = stamps_of(bag, '/all/ee_pose')
+    start = started.start.sec * 10**9 + started.start.nanosec
+    assert got == [s for s in poses if got[0] <= s <= got[-1]], 'a pose is missing'
+    assert got[0] < start - 5 * 10**8, 'no pre-roll'
+    assert len(stamps_of(bag, '/all/joint_states')) > 30
+    assert set(stamps_of(bag, '/all/late/image_raw')) <= set(late) and late
+    assert [m.data for _, m in bag.messages('/all/robot_description')] == ['<robot/>']
+
+    (episode,) = read_bag(bag)
+    kinds = [e.type for e in episode.events]
+    assert kinds == [EventType.START, EventType.SUCCESS, EventType.END]
+    assert episode.events[0].stamp == start and episode.events[2].outcome is Outcome.SUCCESS
+    with AnyReader([Path(ended.bag)]) as reader:
+        for connection, _, data in reader.messages():
+            reader.deserialize(data, connection.msgtype)
+
+
+def test_every_bag_holds_what_was_latched_and_nothing_of_another_namespace(make_bench, ros_context):
+    bench = make_bench('left', pre_roll=0.0)
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    bench.node.create_publisher(String, 'robot_description', latched).publish(String(data='x'))
+    other = ros_context.create_node('other', namespace='/right')
+    publisher = other.create_publisher(PoseStamped, 'ee_pose', 10)
+    bench.wait_for_subscriber('robot_description')
+    time.sleep(0.3)
+    for _ in range(2):
+        assert bench.start().success
+        publisher.publish(PoseStamped())
+        bag = Bag(bench.end(outcome=1).bag)
+        counts = {name: len(topic) for name, topic in bag.topics.items()}
+        assert counts == {'/left/robot_description': 1, '/left/episode_events': 2}
+        assert bag.name.startswith('left_')
+    other.destroy_node()
+
+
+def test_include_and_exclude(make_bench):
+    bench = make_bench(
+        'chosen', include="['ee_.*', '/chosen/joint_states']", exclude="['ee_twist']"
+    )
+    for topic in ('ee_pose', 'ee_twist', 'other'):
+        bench.send(PoseStamped, topic)
+    bench.send(JointState, 'joint_states')
+    bench.wait_for_subscriber('ee_pose')
+    bench.wait_for_subscriber('joint_states')
+    bench.start()
+    time.sleep(0.3)
+    bag = Bag(bench.end(outcome=1).bag)
+    names = {'/chosen/ee_pose', '/chosen/joint_states', '/chosen/episode_events'}
+    assert set(bag.topics) == names
+
+
+def test_services_refuse_what_makes_no_sense(make_bench):
+    bench = make_bench('refuse')
+    assert 'start one first' in bench.end(outcome=1).message
+    assert 'start one first' in bench.call(MarkEpisode, 'mark_episode', type=3).message
+    started = bench.start()
+    again = bench.start()
+    assert not again.success and started.episode_id in again.message
+    assert 'outcome 77' in bench.end(outcome=77).message
+    assert 'type 1 ' in bench.call(MarkEpisode, 'mark_episode', type=EpisodeEvent.START).message
+    assert bench.end(outcome=EpisodeEvent.OUTCOME_TIMEOUT).success
+
+
+def test_with_recording_off_events_are_still_published(make_bench):
+    bench = make_bench('off', enabled='false')
+    got = []
+    latched = QoSProfile(depth=50, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    bench.node.create_subscription(EpisodeEvent, 'episode_events', got.append, latched)
+    started = bench.start(instruction='pick')
+    ended = bench.end(outcome=1)
+    assert started.success and ended.success and (started.bag, ended.bag) == ('', '')
+    until(lambda: bench.rclpy.spin_once(bench.node, timeout_sec=0.1) or len(got) == 2, 'no events')
+    assert [event.type for event in got] == [EpisodeEvent.START, EpisodeEvent.END]
+    assert got[0].instruction == 'pick' and got[0].header.stamp == started.start
+    assert list(bench.directory.iterdir()) == []
+
+
+def test_sigterm_finishes_the_bag(make_bench):
+    bench = make_bench('term')
+    bench.send(PoseStamped, 'ee_pose')
+    bench.wait_for_subscriber('ee_pose')
+    started = bench.start()
+    time.sleep(0.3)
+    code, error = bench.close()
+    assert code == 0 and 'Traceback' not in error
+    bag = Bag(started.bag)
+    assert not bag.is_truncated and bag.metadata['outcome'] == 'STOPPED'
+    (episode,) = read_bag(bag)
+    assert episode.events[-1].type is EventType.END
+    assert episode.events[-1].outcome is Outcome.STOPPED
+
+
+def test_sigkill_loses_at_most_the_last_second(make_bench):
+    bench = make_bench('kill')
+    stamps = bench.send(PoseStamped, 'ee_pose')
+    bench.wait_for_subscriber('ee_pose')
+    started = bench.start(policy='p')
+    time.sleep(1.5)
+    killed = time.time_ns()
+    bench.process.kill()
+    bench.process.wait()
+    bag = Bag(started.bag + '.partial')
+    got = stamps_of(bag, '/kill/ee_pose')
+    assert bag.is_truncated and bag.metadata['policy'] == 'p'
+    assert got == [s for s in stamps if got[0] <= s <= got[-1]], 'a pose is missing'
+    assert killed - got[-1] < 10**9
+    (episode,) = read_bag(bag)
+    assert episode.episode_id == started.episode_id and episode.events[0].type is EventType.START
+
+
+def test_without_autostart_it_waits_for_its_transitions(make_bench):
+    bench = make_bench('managed', autostart='false')
+    state = bench.call(GetState, 'episode_recorder/get_state').current_state
+    assert state.label == 'unconfigured'
+    assert 'not active' in bench.start().message
+
+
+@pytest.mark.parametrize(
+    ('name', 'value', 'reason'),
+    [
+        ('include', "['(']", 'not a regular expression'),
+        ('directory', '/proc/nowhere', '/proc/nowhere'),
+    ],
+)
+def test_settings_that_cannot_work_end_the_node_with_a_message(make_bench, name, value, reason):
+    bench = make_bench('wrong', **{name: value})
+    code = bench.process.wait(PATIENCE)
+    assert code == 1
+    assert reason in bench.close()[1]
+
+
+def test_a_bag_over_its_limit_stops_and_counts(make_bench):
+    bench = make_bench('limit', max_bytes=100_000)
+    publisher = bench.node.create_publisher(Image, 'image', 10)
+    bench.wait_for_subscriber('image')
+    bench.start()
+    for _ in range(20):
+        publisher.publish(Image(data=bytes(50_000)))
+        time.sleep(0.1)
+    ended = bench.end(outcome=1)
+    bag = Bag(ended.bag)
+    dropped = bag.sidecar['dropped']['/limit/image']
+    assert ended.success and dropped > 0
+    assert len(bag.topics['/limit/image']) + dropped == 20
+    assert 'limit' in json.dumps(bag.sidecar['dropped_because'])
+    (episode,) = read_bag(bag)
+    assert episode.data_quality['recorder.dropped'] >= dropped
+
+
+def test_the_video_is_made_beside_the_bag(make_bench):
+    pytest.importorskip('av')
+    bench = make_bench('video', video_topic='front/image_raw')
+    publisher = bench.node.create_publisher(Image, 'front/image_raw', 10)
+    bench.wait_for_subscriber('front/image_raw')
+    started = bench.start()
+    for number in range(5):
+        image = Image(height=16, width=16, encoding='rgb8', step=48, data=bytes(768))
+        image.header.stamp.sec = number + 1
+        publisher.publish(image)
+        time.sleep(0.05)
+    bench.end(outcome=1)
+    until(Path(started.bag + '.mp4').is_file, 'no video')

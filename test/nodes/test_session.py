@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The session node with the real simulator, policy, metrics and recorder, and without them."""
+
+import json
+import os
+import subprocess
+import time
+from dataclasses import replace
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+from frame_ros.episodes.data import Outcome
+from frame_ros.nodes.console import close_console, open_console
+from frame_ros.nodes.processes import Process, demo_processes
+from frame_ros.nodes.settings import DemoSettings
+from frame_ros.nodes.supervisor import ProcessError, Supervisor, ros_environment
+
+
+def blind(process):
+    """The same process; the simulator without cameras, which nobody here looks at."""
+    if process.name == 'simulator':
+        return replace(
+            process, parameters={**process.parameters, 'cameras': [''], 'depth_rate': 0.0}
+        )
+    return process
+
+
+def run_alone(arguments):
+    """The session with nobody there: its exit code and what it said."""
+    process = Process('session', 'session', arguments)
+    done = subprocess.run(
+        process.command(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env=ros_environment(os.environ),
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_what_is_missing_is_named(ros_domain):
+    code, text = run_alone({'ready_timeout': 1.0})
+    assert code == 1
+    for part in (
+        'simulator does not offer',
+        'episode_recorder does not offer',
+        'metrics does not publish quality_metrics',
+        'kinematics does not publish ee_pose',
+    ):
+        assert part in text
+    assert 'Traceback' not in text
+
+
+@pytest.mark.parametrize(('name', 'value'), [('episodes', 0), ('timeout', 0.0)])
+def test_a_wrong_parameter_is_named(ros_domain, name, value):
+    code, text = run_alone({name: value})
+    assert code == 1
+    assert f'session: {name} must be' in text
+    assert 'Traceback' not in text
+
+
+def test_episodes_without_an_outcome_end_by_time(ros_domain, tmp_path):
+    pytest.importorskip('mujoco')
+    settings = DemoSettings(
+        policy='hold', episodes=2, qualities='', seed=7, timeout=1.0, directory=str(tmp_path)
+    )
+    processes = [blind(p) for p in demo_processes(settings) if p.name != 'markers']
+    results = []
+    try:
+        with Supervisor(processes, tmp_path / 'logs', console=lambda line: None) as supervisor:
+            console = open_console(supervisor.domain_id)
+            try:
+                supervisor.wait(0.1, lambda: results.extend(console.look()))
+                wait_for(lambda: results.extend(console.look()) or len(results) == 2)
+            finally:
+                close_console(console)
+    except ProcessError as error:
+        pytest.fail(str(error))
+    assert 'all 2 episodes done' in (tmp_path / 'logs' / 'session.log').read_text()
+    assert [result.outcome for result in results] == [Outcome.TIMEOUT, Outcome.TIMEOUT]
+    assert [result.attributes['seed'] for result in results] == ['7', '8']
+    sidecars = [json.loads(path.read_text()) for path in sorted(tmp_path.glob('*/episode.json'))]
+    assert [sidecar['metadata']['seed'] for sidecar in sidecars] == ['7', '8']
+    assert [sidecar['metadata']['policy'] for sidecar in sidecars] == ['hold', 'hold']
+    assert supervisor.stop() == {process.name: 0 for process in processes}
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + 20.0
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

@@ -1,0 +1,365 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The simulator node over real rclpy: what it publishes, and what it does with what it is sent."""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+pytest.importorskip('rclpy')
+pytest.importorskip('mujoco')
+
+import rclpy
+from geometry_msgs.msg import PoseStamped, WrenchStamped
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import CameraInfo, Image, JointState
+
+from frame_ros.errors import SetupError
+from frame_ros.msg import ContactState, EpisodeEvent, Proximity
+from frame_ros.nodes.simulator import DEFAULTS, TICK, Schedule, Simulator
+from frame_ros.nodes.simulator_cameras import wants_viewer
+from frame_ros.scenes import JOINT_NAMES, PickPlaceSimulation
+from frame_ros.srv import ResetScene
+
+ROOT = Path(__file__).resolve().parents[2]
+DEADLINE = 40.0  # s, for what must come at all
+TOPICS = {
+    'joint_states': JointState,
+    'wrench': WrenchStamped,
+    'front/image_raw': Image,
+    'front/camera_info': CameraInfo,
+    'front/depth/image_raw': Image,
+    'front/depth/camera_info': CameraInfo,
+    'wrist/image_raw': Image,
+    'wrist/camera_info': CameraInfo,
+    'ground_truth/contact': ContactState,
+    'ground_truth/proximity': Proximity,
+    'ground_truth/object_pose': PoseStamped,
+    'ground_truth/goal_pose': PoseStamped,
+}
+TARGET = (0.5, -1.0, 1.0, 0.6, 0.3, 0.8)
+
+
+class Probe:
+    """A node that keeps what the simulator publishes, and sends to it."""
+
+    def __init__(self):
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context)
+        self.node = Node('probe', context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.received = {topic: [] for topic in TOPICS}
+        for topic, kind in TOPICS.items():
+            self.node.create_subscription(kind, topic, self.received[topic].append, 10)
+        latched = QoSProfile(depth=50, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self.events = []
+        self.node.create_subscription(EpisodeEvent, 'episode_events', self.events.append, latched)
+        self.commands = self.node.create_publisher(JointState, 'joint_commands', 50)
+        self.announcements = self.node.create_publisher(EpisodeEvent, 'episode_events', latched)
+        self.reset_client = self.node.create_client(ResetScene, 'reset_scene')
+
+    def until(self, condition, action=None):
+        """Spins until the condition holds, repeating the action now and then."""
+        end, again = time.monotonic() + DEADLINE, 0.0
+        while not condition():
+            assert time.monotonic() < end, 'it did not happen'
+            if action and time.monotonic() > again:
+                action()
+                again = time.monotonic() + 0.1
+            self.executor.spin_once(timeout_sec=0.05)
+
+    def newest(self, topic):
+        return self.received[topic][-1]
+
+    def command(self, names=JOINT_NAMES, positions=TARGET):
+        message = JointState(name=list(names), position=list(positions))
+        message.header.stamp = self.node.get_clock().now().to_msg()
+        self.commands.publish(message)
+
+    def reset(self, seed):
+        self.until(self.reset_client.service_is_ready)
+        future = self.reset_client.call_async(ResetScene.Request(seed=seed))
+        self.until(future.done)
+        return future.result()
+
+    def close(self):
+        self.executor.shutdown()
+        self.node.destroy_node()
+        rclpy.try_shutdown(context=self.context)
+
+
+@pytest.fixture(scope='module')
+def probe(ros_domain):
+    probe = Probe()
+    yield probe
+    probe.close()
+
+
+@pytest.fixture(scope='module')
+def log():
+    return []
+
+
+@pytest.fixture(scope='module')
+def simulator(probe, log):
+    command = [sys.executable, '-m', 'frame_ros.nodes.simulator', '--ros-args']
+    command += ['-p', 'seed:=4', '-p', 'image_rate:=5.0', '-p', 'depth_rate:=5.0']
+    command += ['-p', 'viewer:=false']
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    reader = threading.Thread(target=lambda: log.extend(process.stderr))
+    reader.start()
+    probe.until(lambda: all(probe.received.values()))
+    yield process
+    process.send_signal(signal.SIGTERM)
+    code = process.wait(timeout=DEADLINE)
+    reader.join()
+    assert code == 0, ''.join(log)
+    assert 'Traceback' not in ''.join(log)
+    assert 'simulated' in log[-1]
+
+
+def stamp_of(message):
+    return message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+
+
+def test_joint_states_and_wrench_are_those_of_an_arm_at_rest(simulator, probe):
+    joints = probe.newest('joint_states')
+    assert tuple(joints.name) == JOINT_NAMES
+    assert len(joints.position) == len(joints.velocity) == len(joints.effort) == 6
+    assert joints.position == pytest.approx((0.0, -1.35, 1.25, 0.85, 0.0, 0.3), abs=0.05)
+    wrench = probe.newest('wrench')
+    assert wrench.header.frame_id == 'gripper_link'
+    force = wrench.wrench.force
+    assert np.linalg.norm((force.x, force.y, force.z)) == pytest.approx(0.097 * 10, rel=0.05)
+
+
+def test_stamps_are_whole_ticks_apart(simulator, probe):
+    count = len(probe.received['joint_states'])
+    probe.until(lambda: len(probe.received['joint_states']) > count + 20)
+    stamps = [stamp_of(message) for message in probe.received['joint_states']]
+    gaps = np.diff(stamps)
+    assert (gaps > 0).all()
+    assert (
+        gaps % TICK == 0
+    ).mean() > 0.5  # but where the machine was too slow and time was given up
+
+
+def test_images_and_their_geometry(simulator, probe):
+    for topic, encoding, width in (
+        ('front', 'rgb8', 3),
+        ('wrist', 'rgb8', 3),
+        ('front/depth', '16UC1', 2),
+    ):
+        image, info = probe.newest(f'{topic}/image_raw'), probe.newest(f'{topic}/camera_info')
+        assert (image.width, image.height, image.encoding) == (320, 240, encoding)
+        assert image.step == 320 * width
+        assert len(image.data) == 240 * image.step
+        assert image.header.frame_id == info.header.frame_id
+        assert image.header.frame_id == f'{topic.split("/")[0]}_camera_optical_frame'
+        assert (info.width, info.height) == (320, 240)
+        assert info.k[0] == info.k[4] == info.p[0]
+        assert (info.k[2], info.k[5]) == (159.5, 119.5)
+    depth = np.frombuffer(probe.newest('front/depth/image_raw').data, np.uint16)
+    assert 300 < np.median(depth) < 2000  # mm
+
+
+def test_truth_in_the_base_frame(simulator, probe):
+    expected = PickPlaceSimulation(seed=4)
+    pose = probe.newest('ground_truth/object_pose')
+    assert pose.header.frame_id == 'base_link'
+    position = pose.pose.position
+    assert (position.x, position.y) == pytest.approx(expected.object_pose()[:2], abs=1e-3)
+    goal = probe.newest('ground_truth/goal_pose').pose.position
+    assert (goal.x, goal.y, goal.z) == pytest.approx(expected.goal_pose()[:3], abs=1e-9)
+    contact, near = probe.newest('ground_truth/contact'), probe.newest('ground_truth/proximity')
+    assert contact.source == ContactState.SOURCE_SIMULATOR
+    assert not contact.in_contact
+    assert contact.force == 0.0
+    assert near.source == Proximity.SOURCE_SIMULATOR
+    assert near.distance == min(near.link_distances)
+    assert near.link in near.link_names
+    assert np.isnan(near.valid_fraction)
+
+
+def test_commands_move_the_arm_in_any_order_and_partly(simulator, probe):
+    order = [3, 0, 5, 1, 4]
+    names, positions = [JOINT_NAMES[i] for i in order], [TARGET[i] for i in order]
+
+    def are_there():
+        found = dict(zip(JOINT_NAMES, probe.newest('joint_states').position, strict=True))
+        return all(abs(found[n] - p) < 0.05 for n, p in zip(names, positions, strict=True))
+
+    probe.until(are_there, lambda: probe.command(names, positions))
+    assert probe.newest('joint_states').position[2] == pytest.approx(1.25, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ('names', 'positions', 'reason'),
+    [
+        (JOINT_NAMES, (float('nan'),) * 6, 'finite'),
+        (('elbow', 'shoulder_pan'), (0.0, 0.0), "unknown joint 'elbow'"),
+        (JOINT_NAMES, (0.0,) * 5, '5 positions for 6 joints'),
+        (('gripper', 'gripper'), (0.0, 1.0), 'twice'),
+        ((), (), 'no joint'),
+    ],
+)
+def test_bad_commands_are_refused(ros_context, names, positions, reason):
+    node = Simulator.__new__(Simulator)
+    node.simulation = PickPlaceSimulation()
+    node._targets = node.simulation.targets
+    before = node._targets.copy()
+    assert reason in node._take_targets(list(names), np.array(positions, float))
+    assert np.array_equal(node._targets, before)
+
+
+def test_bad_commands_are_counted_and_said_and_the_arm_stays(simulator, probe, log):
+    probe.until(lambda: np.abs(probe.newest('joint_states').velocity).max() < 0.005)
+    before = probe.newest('joint_states').position
+
+    def is_said():
+        return any('joint command rejected (' in line and 'no_such_joint' in line for line in log)
+
+    probe.until(is_said, lambda: probe.command(('no_such_joint',), (1.0,)))
+    count = len(probe.received['joint_states'])
+    probe.until(lambda: len(probe.received['joint_states']) > count + 10)
+    assert list(probe.newest('joint_states').position) == pytest.approx(list(before), abs=0.02)
+
+
+def test_the_scene_is_put_back_as_drawn_from_a_seed(simulator, probe):
+    answer = probe.reset(12)
+    assert (answer.success, answer.seed) == (True, 12)
+    assert probe.reset(-1).seed == 13
+    expected = PickPlaceSimulation(seed=13)
+    x, y = expected.object_pose()[:2]
+
+    def is_new():
+        position = probe.newest('ground_truth/object_pose').pose.position
+        return abs(position.x - x) < 1e-3 and abs(position.y - y) < 1e-3
+
+    probe.until(is_new)
+    home = (0.0, -1.35, 1.25, 0.85, 0.0, 0.3)
+    assert probe.newest('joint_states').position == pytest.approx(home, abs=0.05)
+
+
+def test_success_and_failure_are_said_once_in_an_episode(ros_domain, probe):
+    """The cube is put in the bin, and off the table, by hand; the probe is the recorder."""
+    process = SimulatorInThread()
+    try:
+        outcomes = []
+        for number, place in enumerate(('bin', 'floor')):
+            name = f'episode-{number}'
+            announce(probe, EpisodeEvent.START, name)
+            process.put_cube(place)
+            probe.until(lambda name=name: said_by_simulator(probe, name))
+            count = process.node.counts['ticks']
+            probe.until(lambda count=count: process.node.counts['ticks'] > count + 60)
+            outcomes.append([event.type for event in said_by_simulator(probe, name)])
+            announce(probe, EpisodeEvent.END, name)
+        assert outcomes == [[EpisodeEvent.SUCCESS], [EpisodeEvent.FAILURE]]
+    finally:
+        process.close()
+
+
+def announce(probe, kind, name):
+    event = EpisodeEvent(type=kind, episode_id=name, source='recorder')
+    event.header.stamp = probe.node.get_clock().now().to_msg()
+    probe.announcements.publish(event)
+
+
+def said_by_simulator(probe, name):
+    return [e for e in probe.events if e.episode_id == name and e.source == 'simulator']
+
+
+class SimulatorInThread:
+    """The node in this process, so that the cube can be moved by hand."""
+
+    def __init__(self):
+        rclpy.init(args=['--ros-args', '-p', "cameras:=['']", '-p', 'viewer:=false'])
+        self.node = Simulator()
+        self.executor = SingleThreadedExecutor()
+        self.executor.add_node(self.node)
+        self.thread = threading.Thread(target=self.executor.spin)
+        self.thread.start()
+
+    def put_cube(self, place):
+        simulation = self.node.simulation
+        with self.node.lock:
+            address = simulation.model.joint('cube_free').qposadr[0]
+            bin_floor = simulation.goal_pose()[:3] + (0.0, 0.0, 0.02)
+            position = bin_floor if place == 'bin' else (0.3, 0.47, 0.02)
+            simulation.data.qpos[address : address + 3] = position
+
+    def close(self):
+        self.executor.shutdown()
+        self.thread.join()
+        self.node.destroy_node()
+        rclpy.try_shutdown()
+
+
+def test_schedules_keep_their_average_rate():
+    schedule = Schedule(30.0)
+    due = [i for i in range(1000) if schedule.is_due(5_000_000_000 + i * TICK)]
+    assert len(due) == pytest.approx(300, abs=1)
+    assert set(np.diff(due)) == {3, 4}
+    assert not any(Schedule(0.0).is_due(i * TICK) for i in range(100))
+
+
+def test_a_schedule_does_not_catch_up_after_a_gap():
+    schedule = Schedule(50.0)
+    assert schedule.is_due(0)
+    late = [schedule.is_due(10**9 + i * TICK) for i in range(4)]
+    assert sum(late) == 2
+
+
+def test_a_viewer_needs_a_display(monkeypatch):
+    monkeypatch.delenv('DISPLAY', raising=False)
+    monkeypatch.delenv('WAYLAND_DISPLAY', raising=False)
+    assert not wants_viewer('auto')
+    with pytest.raises(SetupError, match='display'):
+        wants_viewer('true')
+    with pytest.raises(SetupError, match='perhaps'):
+        wants_viewer('perhaps')
+    monkeypatch.setenv('DISPLAY', ':0')
+    assert wants_viewer('auto')
+    assert not wants_viewer('false')
+
+
+@pytest.mark.parametrize(
+    ('parameter', 'word'),
+    [
+        ('seed:=first', 'first'),
+        ('rate:=500', 'rate'),
+        ('cameras:=[top]', 'top'),
+        ('image_width:=5000', 'image_width'),
+    ],
+)
+def test_bad_parameters_are_refused(ros_domain, parameter, word):
+    rclpy.init(args=['--ros-args', '-p', parameter])
+    try:
+        with pytest.raises(SetupError, match=word):
+            Simulator()
+    finally:
+        rclpy.try_shutdown()
+
+
+def test_a_bad_parameter_ends_the_node_with_a_message(ros_domain):
+    command = [sys.executable, '-m', 'frame_ros.nodes.simulator', '--ros-args', '-p', 'seed:=-3']
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=DEADLINE)
+    assert done.returncode == 1
+    assert 'seed is -3' in done.stderr
+    assert 'Traceback' not in done.stderr
+
+
+def test_the_file_of_parameters_holds_the_defaults():
+    text = (ROOT / 'config' / 'simulator.yaml').read_text()
+    assert yaml.safe_load(text)['/**']['ros__parameters'] == DEFAULTS

@@ -1,0 +1,198 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tables, figures' data and JSON behind the page, against numbers worked by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from synthetic_episodes import BEGIN, SECOND, empty_episode, synthetic_episode
+
+from frame_ros.episodes.data import Outcome
+from frame_ros.metrics import REGISTRY, path_length, wilson_interval
+from frame_ros.reports import report_data, report_json
+from frame_ros.reports.downsample import peak_indices
+from frame_ros.reports.media import VideoBudget, find_videos, still_times
+from frame_ros.reports.metric_table import MetricRow, metric_rows, success_count
+from frame_ros.reports.numbers import json_safe, readable, readable_unit
+from frame_ros.reports.quality_counts import quality_counts, warnings_of
+from frame_ros.reports.rates import metric_rates, rate_of, stream_rates
+from frame_ros.reports.series import contact_spans, path
+
+
+def by_id(rows: list[MetricRow]) -> dict[str, MetricRow]:
+    return {row.id: row for row in rows}
+
+
+def test_rate_of_a_stream_with_a_gap_and_bad_stamps():
+    stamps = np.array([0, 100, 110, 120, 120, 115, 180, 190], dtype=np.int64) * 1_000_000
+    rate = rate_of(stamps)
+    assert rate.samples == 8
+    assert rate.mean == pytest.approx(5 / 0.09)
+    assert (rate.smallest_gap, rate.median_gap, rate.largest_gap) == (0.005, 0.01, 0.06)
+    assert (rate.gaps, rate.backward, rate.duplicate, rate.zero) == (1, 1, 1, 1)
+
+
+@pytest.mark.parametrize('stamps', [[], [5], [0, 0], [7, 7]])
+def test_rate_without_two_different_stamps_is_not_a_number(stamps: list[int]):
+    rate = rate_of(np.array(stamps, dtype=np.int64))
+    assert math.isnan(rate.mean) and math.isnan(rate.largest_gap)
+
+
+def test_streams_and_metrics_have_their_rates():
+    episode = synthetic_episode(0)
+    rates = {row.topic: row for row in stream_rates(episode)}
+    assert rates['/ee_pose'].mean == pytest.approx(60, rel=0.01)
+    assert rates['/ee_pose'].role == 'pose'
+    seen = {row.sampled_at: row.rate for row in metric_rates(episode)}
+    assert seen['control steps'].mean == pytest.approx(30, rel=0.01)
+    assert seen['distances'].mean == pytest.approx(25, rel=0.01)
+
+
+def test_metric_rows_hold_the_episodes_values():
+    episodes = [synthetic_episode(0), synthetic_episode(1, roughness=0.003), empty_episode()]
+    rows = by_id(metric_rows(episodes))
+    assert list(rows) == list(REGISTRY)
+    pl = rows['pl']
+    assert pl.values[0] == episodes[0].summary['quality']['pl']
+    assert pl.values[2] is None and pl.reasons[2]
+    assert pl.median == pytest.approx(sum(pl.values[:2]) / 2)
+    assert (pl.least, pl.greatest) == (min(pl.values[:2]), max(pl.values[:2]))
+    speed = episodes[0].metrics['quality']['tcp_speed']
+    assert rows['tcp_speed'].values[0] == pytest.approx(np.nanmean(speed))
+    assert rows['tcp_pi'].values[0] == episodes[0].summary['quality']['tcp_pi_mean']
+    assert rows['tb_e'].values == [None] * 3
+    assert 'tokens' in rows['tb_e'].reasons[0]
+    assert rows['sr'].values == [1.0, 1.0, None]
+
+
+def test_static_episodes_show_their_values_and_stay_out_of_the_aggregates():
+    episodes = [synthetic_episode(0), synthetic_episode(1)]
+    episodes[1].summary['is_static'] = True
+    rows = by_id(metric_rows(episodes))
+    assert rows['ti'].values[1] is not None
+    assert rows['ti'].known == [rows['ti'].values[0]]
+    assert len(rows['il'].known) == 2
+
+
+def test_success_counts_timeouts_as_trials_and_unknown_as_none():
+    outcomes = [Outcome.SUCCESS, Outcome.TIMEOUT, Outcome.STOPPED, Outcome.UNKNOWN]
+    episodes = [empty_episode() for _ in outcomes]
+    for episode, outcome in zip(episodes, outcomes):
+        episode.summary['outcome'] = int(outcome)
+    count = success_count(episodes)
+    assert (count.successes, count.trials, count.unknown) == (1, 3, 1)
+    assert count.interval == wilson_interval(1, 3)
+
+
+@pytest.mark.parametrize(
+    ('value', 'text'),
+    [(None, '–'), (math.nan, '–'), (0.0, '0'), (1.23456, '1.235'), (123456.0, '123,456'),
+     (0.00001234, '1.234e-05'), (-2.5, '-2.5'), (9999.6, '10,000'), (12345.6, '12,346'),
+     (math.inf, '∞')],
+)  # fmt: skip
+def test_numbers_for_people(value: float | None, text: str):
+    assert readable(value) == text
+
+
+def test_units_that_read_well():
+    assert readable_unit([0.02, None], 's') == (1e3, 'ms')
+    assert readable_unit([2.0, 0.02], 's') == (1.0, 's')
+    assert readable_unit([5e8], 'bytes') == (1e-6, 'MB')
+    assert readable_unit([1.0], 'm/s^3') == (1.0, 'm/s³')
+
+
+@given(
+    st.lists(st.floats(width=32) | st.just(math.nan), min_size=1, max_size=400), st.integers(4, 60)
+)
+def test_thinning_keeps_ends_peaks_and_order(values: list[float], points: int):
+    array = np.array(values)
+    kept = peak_indices(array, points)
+    assert kept[0] == 0 and kept[-1] == len(array) - 1
+    assert (np.diff(kept) > 0).all()
+    assert len(kept) <= points + 2 or len(array) <= points
+    known = array[~np.isnan(array)]
+    if len(known):
+        assert known.max() in array[kept] and known.min() in array[kept]
+
+
+def test_contact_spans_are_split_at_collisions():
+    spans = contact_spans(synthetic_episode(0, collides=True))
+    assert [s.is_collision for s in spans] == [False, True, False]
+    assert spans[0].begin == pytest.approx(0.36 * 8, abs=0.03)
+    assert spans[0].end == spans[1].begin
+    assert spans[2].end == pytest.approx(0.82 * 8, abs=0.03)
+
+
+def test_path_lies_between_start_and_end_and_is_as_long_as_the_poses():
+    episode = synthetic_episode(0)
+    drawn = path(episode)
+    stamps = episode.streams['pose'].stamps
+    inside = (stamps >= BEGIN) & (stamps <= BEGIN + 8 * SECOND)
+    assert len(drawn.time) == np.count_nonzero(inside)
+    expected = path_length(episode.streams['pose'].values['position'][inside])
+    assert path_length(drawn.positions) == pytest.approx(expected)
+    assert len(drawn.contacts) == 1
+
+
+def test_counters_become_a_table():
+    episode = empty_episode()
+    episode.data_quality = {'pose.gap': 2, 'pose.zero': 0, 'action.gap': 1, 'odd': 4}
+    counts = quality_counts(episode)
+    table = {stream: dict(zip(counts.columns, row)) for stream, row in counts.rows.items()}
+    assert table['pose'] == {'gap': 2, 'zero': 0, 'odd': None}
+    assert table['episode']['odd'] == 4
+    assert counts.total == 7
+    assert 'pose.gap: 2' in warnings_of(episode)
+    assert not any('pose.zero' in warning for warning in warnings_of(episode))
+
+
+def test_pictures_are_evenly_spaced_with_the_first_moments():
+    times = still_times(0, 50, {'contact': [23, 12], 'success': [], 'collision': [40]})
+    assert times == [(0, ''), (10, ''), (12, 'contact'), (20, ''), (30, ''), (40, ''),
+                     (40, 'collision'), (50, '')]  # fmt: skip
+
+
+def test_videos_of_a_bag_and_no_others(tmp_path: Path):
+    bag = tmp_path / 'run_1'
+    bag.mkdir()
+    for name in ('run_1.mp4', 'run_10.mp4', 'run_1_wrist.mp4', 'run_1/inside.mp4'):
+        (tmp_path / name).write_bytes(b'12345')
+    names = [video.name for video in find_videos(bag)]
+    assert names == ['inside.mp4', 'run_1.mp4', 'run_1_wrist.mp4']
+    budget = VideoBudget(most=7)
+    assert [bool(budget.take(v).data) for v in find_videos(bag)] == [True, False, False]
+
+
+def test_json_is_valid_and_null_where_unavailable():
+    def refuse(constant: str) -> None:
+        raise AssertionError(f'{constant} is not JSON')
+
+    episodes = [synthetic_episode(0), empty_episode(is_truncated=True)]
+    data = json.loads(report_json(episodes), parse_constant=refuse)
+    first, second = data['episodes']
+    assert first['metrics']['pl']['value'] == episodes[0].summary['quality']['pl']
+    assert first['metrics']['tb_e']['value'] is None and first['metrics']['tb_e']['reason']
+    assert first['parity']['holds'] is True
+    assert first['parity']['rows'][0]['compared'] == episodes[0].summary['steps']
+    assert second['is_truncated'] is True and second['parity']['holds'] is None
+    assert data['success'] == {'successes': 1, 'trials': 1, 'unknown': 1, 'rate': 1.0,
+                               'interval': list(wilson_interval(1, 1))}  # fmt: skip
+    assert data['metrics']['ti']['median'] == episodes[0].summary['quality']['ti']
+
+
+def test_json_of_no_episodes():
+    data = report_data([])
+    assert data['episodes'] == []
+    assert data['success']['rate'] is None
+
+
+def test_json_safe_of_odd_values():
+    given_ = {1: np.float32('nan'), 'a': np.array([1.0, np.inf]), 'b': (np.bool_(True), Path('/x'))}
+    assert json_safe(given_) == {'1': None, 'a': [1.0, None], 'b': [True, '/x']}

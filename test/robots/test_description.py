@@ -1,0 +1,190 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The URDF files: physical, without meshes, loadable by others; and what a broken URDF is told."""
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from frame_ros.errors import RobotError
+from frame_ros.robots import ROBOT_NAMES, find_urdf, load_robot
+from frame_ros.robots.description import parse_urdf
+
+
+@pytest.mark.parametrize('name', ROBOT_NAMES)
+def test_inertias_are_those_of_real_bodies(name):
+    inertials = ElementTree.parse(find_urdf(name)).getroot().findall('link/inertial')
+    assert len(inertials) >= 7
+    for inertial in inertials:
+        tensor = inertial.find('inertia')
+        xx, xy, xz, yy, yz, zz = (
+            float(tensor.get(k)) for k in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+        )
+        moments = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        assert float(inertial.find('mass').get('value')) > 0
+        assert moments[0] > 0
+        assert moments[0] + moments[1] >= moments[2]
+
+
+@pytest.mark.parametrize('name', ROBOT_NAMES)
+def test_every_shape_is_a_primitive_with_a_known_material(name):
+    root = ElementTree.parse(find_urdf(name)).getroot()
+    shapes = [shape.tag for shape in root.findall('link/*/geometry/*')]
+    assert len(shapes) > 20
+    assert set(shapes) <= {'box', 'cylinder', 'sphere'}
+    materials = {material.get('name') for material in root.findall('material')}
+    assert {m.get('name') for m in root.findall('link/visual/material')} <= materials
+
+
+@pytest.mark.parametrize('name', ROBOT_NAMES)
+def test_mujoco_loads_the_file_and_its_masses(name):
+    mujoco = pytest.importorskip('mujoco')
+    model = mujoco.MjModel.from_xml_path(str(find_urdf(name)))
+    robot = load_robot(name)
+    assert {model.joint(i).name for i in range(model.njnt)} == set(robot.all_joint_names)
+    assert {model.body(i).name for i in range(1, model.nbody)} == set(robot.links)
+    masses = [
+        float(m.get('value'))
+        for m in ElementTree.parse(find_urdf(name)).getroot().findall('link/inertial/mass')
+    ]
+    assert sum(model.body_mass) == pytest.approx(sum(masses))
+    assert (model.geom_contype == 0).sum() > 10, 'visual shapes are kept, and do not collide'
+
+
+@pytest.mark.parametrize('name', ROBOT_NAMES)
+def test_pinocchio_reads_the_file_and_puts_the_tip_at_the_same_place(name):
+    pinocchio = pytest.importorskip('pinocchio')
+    model = pinocchio.buildModelFromUrdf(str(find_urdf(name)))
+    data, robot = model.createData(), load_robot(name)
+    assert set(model.names) - {'universe'} == set(robot.all_joint_names)
+    q = pinocchio.randomConfiguration(model)
+    pinocchio.framesForwardKinematics(model, data, q)
+    mine = robot.forward(
+        [q[model.joints[model.getJointId(joint)].idx_q] for joint in robot.joint_names]
+    )[0]
+    np.testing.assert_allclose(
+        data.oMf[model.getFrameId(robot.tip_link)].translation, mine, atol=1e-12
+    )
+
+
+def test_so101_fingers_close_on_a_cube_and_on_each_other():
+    mujoco = pytest.importorskip('mujoco')
+    model = mujoco.MjModel.from_xml_path(str(find_urdf('so101')))
+    data = mujoco.MjData(model)
+    lower, upper = model.joint('gripper').range
+
+    def gap(angle):
+        data.joint('gripper').qpos[0] = angle
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        fingers = [_last_box(model, body) for body in ('gripper_link', 'moving_jaw_so101_v1_link')]
+        return mujoco.mj_geomDistance(model, data, *fingers, 1.0, None)
+
+    assert 0 < gap(lower) < 0.003
+    assert 0.025 < gap(0.14) < 0.029
+    assert gap(upper) > 0.06
+
+
+def _last_box(model, body):
+    colliding = [
+        g
+        for g in range(model.ngeom)
+        if model.geom_bodyid[g] == model.body(body).id and model.geom_contype[g]
+    ]
+    return colliding[-1]
+
+
+@pytest.mark.parametrize('name', ROBOT_NAMES)
+def test_no_link_touches_another_at_rest(name):
+    mujoco = pytest.importorskip('mujoco')
+    model = mujoco.MjModel.from_xml_path(str(find_urdf(name)))
+    data = mujoco.MjData(model)
+    rest = {'so101': [0.0] * 6}.get(name, [0, -0.785, 0, -2.356, 0, 1.571, 0.785, 0.02, 0.02])
+    for turn in np.linspace(-1.9, 1.9, 9):
+        data.qpos[:] = rest
+        data.qpos[0] = turn
+        mujoco.mj_forward(model, data)
+        assert data.ncon == 0
+
+
+@pytest.mark.parametrize('name', ROBOT_NAMES)
+def test_capsules_hold_their_primitives(name):
+    robot = load_robot(name)
+    generator = np.random.default_rng(0)
+    for link, shapes in robot.collision_geometry.items():
+        for shape, capsule in zip(shapes, robot.link_capsules[link], strict=True):
+            points = _points_in(shape, generator) @ shape.rotation.T + shape.translation
+            along = capsule.end - capsule.start
+            length = along @ along
+            t = (
+                np.clip((points - capsule.start) @ along / length, 0, 1)
+                if length
+                else np.zeros(len(points))
+            )
+            away = np.linalg.norm(points - capsule.start - t[:, None] * along, axis=1)
+            assert away.max() <= capsule.radius + 1e-12
+            assert away.max() > 0.9 * capsule.radius
+
+
+def _points_in(shape, generator):
+    unit = generator.normal(size=(500, 3))
+    if shape.kind == 'box':
+        return np.sign(unit) * np.array(shape.size) / 2
+    if shape.kind == 'sphere':
+        return unit / np.linalg.norm(unit, axis=1, keepdims=True) * shape.size[0]
+    radius, length = shape.size
+    unit[:, :2] *= radius / np.linalg.norm(unit[:, :2], axis=1, keepdims=True)
+    unit[:, 2] = np.sign(unit[:, 2]) * length / 2
+    return unit
+
+
+LINKS = '<link name="a"/><link name="b"/>'
+JOINT = '<joint name="j" type="revolute"><parent link="a"/><child link="b"/>{}</joint>'
+
+
+@pytest.mark.parametrize(
+    ('text', 'match'),
+    [
+        ('<robot', 'not well-formed'),
+        ('<sdf/>', '<sdf>'),
+        ('<robot name="r"/>', 'one base link'),
+        (f'<robot name="r">{LINKS}</robot>', 'has 2'),
+        (f'<robot name="r"><link name="a"/>{JOINT.format("")}</robot>', "names the link 'b'"),
+        (f'<robot name="r">{LINKS}<link name="a"/>{JOINT.format("")}</robot>', 'same name'),
+        (
+            f'<robot name="r">{LINKS}{JOINT.format("")}{JOINT.format("")}</robot>',
+            'more than one joint',
+        ),
+        (
+            f'<robot name="r">{LINKS}{JOINT.format("").replace("revolute", "floating")}</robot>',
+            'floating',
+        ),
+        (
+            f"<robot name='r'>{LINKS}{JOINT.format('<axis xyz=' + repr('0 0 0') + '/>')}</robot>",
+            'axis of length 0',
+        ),
+        (
+            f"<robot name='r'>{LINKS}{JOINT.format('<origin xyz=' + repr('0 x 0') + '/>')}</robot>",
+            'three numbers',
+        ),
+        (
+            f"<robot name='r'>{LINKS}{JOINT.format('<limit lower=' + repr('low') + '/>')}</robot>",
+            'not a number',
+        ),
+        (
+            '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:include/></robot>',
+            'through xacro',
+        ),
+    ],
+)
+def test_broken_descriptions_are_refused_with_the_reason(text, match):
+    with pytest.raises(RobotError, match=match):
+        parse_urdf(text)
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path):
+    path = tmp_path / 'robot.urdf'
+    path.write_bytes(b'\xff\xfe\x00')
+    with pytest.raises(RobotError, match='not a text file'):
+        load_robot(path)

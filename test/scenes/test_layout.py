@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Scenes drawn from seeds."""
+
+import math
+
+import pytest
+
+from frame_ros.errors import ValueRangeError
+from frame_ros.scenes import draw_layout
+from frame_ros.scenes.layout import CUBE_SIZE, TABLE_CENTRE, TABLE_SIZE
+
+SEEDS = range(300)
+
+
+def test_the_same_seed_gives_the_same_scene():
+    assert [draw_layout(seed) for seed in SEEDS] == [draw_layout(seed) for seed in SEEDS]
+
+
+def test_seeds_differ():
+    assert len({draw_layout(seed).target.position for seed in SEEDS}) == len(SEEDS)
+    assert len({draw_layout(seed).target.colour for seed in SEEDS}) > 3
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+def test_nothing_overlaps_and_all_stand_on_the_table(seed):
+    layout = draw_layout(seed)
+    things = [layout.target, layout.bin, *layout.distractors]
+    for index, thing in enumerate(things):
+        offset = [abs(thing.position[i] - TABLE_CENTRE[i]) for i in (0, 1)]
+        assert offset[0] < TABLE_SIZE[0] / 2 - 0.05
+        assert offset[1] < TABLE_SIZE[1] / 2 - 0.05
+        for other in things[:index]:
+            assert math.dist(thing.position[:2], other.position[:2]) > 0.09
+    assert layout.target.position[2] == CUBE_SIZE / 2
+    colours = [thing.colour for thing in (layout.target, *layout.distractors)]
+    assert len(set(colours)) == len(colours)
+
+
+def test_a_negative_seed_is_refused():
+    with pytest.raises(ValueRangeError, match='-1'):
+        draw_layout(-1)

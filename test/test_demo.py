@@ -1,0 +1,131 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The demo end to end: the command a newcomer types, and what it leaves behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+DEMO = [sys.executable, '-u', str(ROOT / 'scripts' / 'frame-ros'), 'demo']
+
+
+@pytest.fixture(scope='module')
+def demo(ros_domain, tmp_path_factory):
+    """One run of the demo: its folder and what it printed."""
+    pytest.importorskip('mujoco')
+    directory = tmp_path_factory.mktemp('demo') / 'run'
+    options = [
+        '--episodes',
+        '2',
+        '--quality',
+        '1.0,0.3',
+        '--timeout',
+        '12',
+        '--directory',
+        directory,
+    ]
+    done = subprocess.run(
+        [*DEMO, *options], capture_output=True, text=True, check=False, timeout=240
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return directory, done.stdout
+
+
+def test_it_says_where_everything_is(demo):
+    directory, text = demo
+    assert f'report: {directory / "report.html"}' in text
+    assert 'ROS_DOMAIN_ID=' in text
+    assert '2 episodes in ' in text
+    assert 'Traceback' not in text
+
+
+def test_live_metrics_were_shown(demo):
+    _, text = demo
+    live = [line for line in text.splitlines() if line.startswith('  episode 1 of 2')]
+    assert live
+    assert any('latency' in line and 'rate' in line for line in live)
+    results = [line.split() for line in text.splitlines() if line[:11].strip() in ('1', '2')]
+    assert [words[2] for words in results] == ['1', '0.3']  # the quality of each episode
+
+
+def test_each_episode_left_a_bag_a_sidecar_and_a_video(demo):
+    directory, _ = demo
+    sidecars = sorted(directory.glob('*/episode.json'))
+    assert len(sidecars) == 2
+    for index, sidecar in enumerate(sidecars):
+        facts = json.loads(sidecar.read_text())['metadata']
+        assert (facts['policy'], facts['seed']) == ('scripted', str(index))
+        assert list(sidecar.parent.glob('*.mcap'))
+        assert (directory / f'{sidecar.parent.name}.mp4').stat().st_size > 10_000
+
+
+def test_the_bags_hold_live_metrics_and_the_same_are_recomputed(demo):
+    from frame_ros.episodes.reading import read_episodes
+    from frame_ros.reports import compare_live
+
+    directory, _ = demo
+    episodes = list(read_episodes(directory))
+    assert len(episodes) == 2
+    for episode in episodes:
+        assert not episode.is_truncated
+        assert len(episode.live['quality']) > 100
+        rows = {(row.kind, row.field): row for row in compare_live(episode)}
+        assert [row for row in rows.values() if row.different] == []
+        assert rows['quality', 'a_pi'].holds
+
+
+def test_the_report_is_one_page_that_names_both_episodes(demo):
+    directory, _ = demo
+    page = (directory / 'report.html').read_text()
+    for sidecar in directory.glob('*/episode.json'):
+        assert sidecar.parent.name in page
+    assert 'src="http' not in page
+
+
+def test_a_node_that_dies_is_named(ros_domain, tmp_path):
+    """A checkpoint that is not there: the policy cannot start, and the demo says so and ends."""
+    options = ['--policy', 'lerobot', '--checkpoint', str(tmp_path / 'nowhere')]
+    done = subprocess.run(
+        [*DEMO, *options, '--directory', str(tmp_path / 'run')],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 2
+    assert 'the process policy' in done.stderr
+    assert 'nowhere' in done.stderr
+    assert 'Traceback' not in done.stderr
+
+
+def test_ctrl_c_stops_every_node(ros_domain, tmp_path):
+    run = tmp_path / 'run'
+    demo = subprocess.Popen(
+        [*DEMO, '--no-record', '--directory', str(run)], stdout=subprocess.PIPE, text=True
+    )
+    session = run / 'logs' / 'session.log'
+    deadline = time.monotonic() + 60.0
+    while not (session.is_file() and 'every node is ready' in session.read_text()):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    nodes = children(demo.pid)
+    assert len(nodes) == 7
+    demo.send_signal(signal.SIGINT)
+    demo.communicate(timeout=60)
+    assert demo.returncode == 130
+    assert [pid for pid in nodes if Path(f'/proc/{pid}').exists()] == []
+
+
+def children(pid):
+    """The processes that `pid` started, on Linux."""
+    path = Path(f'/proc/{pid}/task/{pid}/children')
+    if not path.is_file():
+        pytest.skip('this kernel does not list child processes')
+    return [int(word) for word in path.read_text().split() if int(word) != os.getpid()]
