@@ -100,7 +100,7 @@ def time_formulas(run: dict[str, np.ndarray]) -> list[float]:
         safety.update_distance(stamp, distances[i])
         trajectory.update(stamp, *pose)
         action.update(values)
-        safety.values(stamp, 1.0, 1.0, 0)
+        safety.values(stamp, 1.0, 1.0, True, 0)
         efficiency.update_step(stamp)
         if i % RATE == 0:
             efficiency.update_inference(INFERENCE)

@@ -190,10 +190,10 @@ def main() -> None:
             policy = SlowPolicy(options.inference, rate, is_busy)
             report_rate(policy.name, rate, *run(options.seconds, policy, control_rate=rate))
     with tempfile.TemporaryDirectory() as folder:
-        make_act_checkpoint(folder, image_size=SIZE, chunk_size=60)
+        make_act_checkpoint(folder, image_size=SIZE, chunk_size=100)
         settings = PolicySettings(policy='lerobot', checkpoint=folder, units='rad')
         policy = settings.make_policy(load_robot('so101').joint_limits)
-        received, missed = run(options.seconds, policy, control_rate=30.0, prefetch=45)
+        received, missed = run(options.seconds, policy, control_rate=30.0)
     report_rate('act', 30.0, received, missed)
     report_parts(received)
 

@@ -163,7 +163,9 @@ def write_demo_report(directory: Path) -> Path:
     from frame_ros.reports import write_report
 
     episodes = list(
-        tqdm(read_episodes(directory), desc='reading the bags', unit='bag', leave=False)
+        tqdm(
+            read_episodes(directory), desc='reading the bags', unit='bag', leave=False, disable=None
+        )
     )
     if not episodes:
         raise BagError(f'no bag was written to {directory}; see the logs in {directory / "logs"}')

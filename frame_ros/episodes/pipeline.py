@@ -55,7 +55,8 @@ class MetricPipeline:
         self.problems: dict[str, str] = {}
         self._samples: list[MetricSample] = []
         self._forced = lagging
-        self._guards = {stream: StampGuard(gap=self.config.gap) for stream in STREAMS}
+        gaps = dict.fromkeys(STREAMS, self.config.gap) | {'inference': math.inf}
+        self._guards = {stream: StampGuard(gap) for stream, gap in gaps.items()}
         checks = (
             self._check_pose,
             self._check_action,
@@ -331,10 +332,8 @@ class MetricPipeline:
             NAN, NAN, NAN, NAN, NAN,
             t.is_static, self._gaps, t.short_segments, lagging, self._hold_expired, pose_age,
         )  # fmt: skip
-        if pose_age != pose_age:
-            quality = quality[:2] + (NAN,) * 16 + quality[18:]
-        self._safety.is_moving = t.tcp_speed >= self.config.moving_speed
-        safety = (step, time) + self._safety.values(stamp, time, t.pl, lagging)
+        is_moving = t.tcp_speed >= self.config.moving_speed
+        safety = (step, time) + self._safety.values(stamp, time, t.pl, is_moving, lagging)
         samples = self._samples
         samples.append(MetricSample('quality', stamp, episode_id, QUALITY_FIELDS, quality))
         samples.append(MetricSample('safety', stamp, episode_id, SAFETY_FIELDS, safety))

@@ -31,15 +31,14 @@ class SafetyState:
         self._proximity.reset()
         self._risk.reset()
         self.in_contact = False
+        self._collisions_shown = 0
         self._contact_stamp: int | None = None
-        self._force_stamp: int | None = None
         self.peak_force = NAN
         self._force_squares = 0.0
         self._force_samples = 0
         self.distance = self.closing_speed = self.moving_distance = NAN
         self._distance_stamp: int | None = None
         self.near_zone_time = NAN
-        self.is_moving = False
 
     def update_contact(self, stamp: int, value: tuple[bool, bool, float]) -> None:
         """value: in_contact, in_collision, force (N, NaN if not measured)."""
@@ -65,42 +64,49 @@ class SafetyState:
         self._risk.update(distance)
         if self.near_zone_time != self.near_zone_time:
             self.near_zone_time = 0.0
-        if self.is_moving and not self.moving_distance <= distance:
-            self.moving_distance = distance
         if last == last and last_stamp is not None and stamp - last_stamp <= self._distance_age:
             dt = (stamp - last_stamp) / SECOND
             self.closing_speed = (last - distance) / dt
             if distance < self._config.near_distance:
                 self.near_zone_time += dt
 
-    def values(self, stamp: int, time: float, path_length: float, lagging: int) -> tuple:
-        """The row of SAFETY_FIELDS behind step and time, at the next step; `lagging`: bits of LAGGING_*."""
-        rate = self._collisions
-        rate.add_step()
-        newest = self._contact_stamp
-        if newest is None or stamp - newest > self._contact_age or lagging & 2:
-            contact = (NAN, NAN, NAN, rate.collisions, False, False)
-        else:
-            contact = (
-                rate.value, rate.per(time), rate.per(path_length),
-                rate.collisions, self.in_contact, rate.in_collision,
-            )  # fmt: skip
-        return contact + self._distance_values(stamp, lagging)
+    def values(
+        self, stamp: int, time: float, path_length: float, is_moving: bool, lagging: int
+    ) -> tuple:
+        """The row of SAFETY_FIELDS behind step and time, at the next step.
 
-    def _distance_values(self, stamp: int, lagging: int) -> tuple:
-        newest = self._distance_stamp
-        distance, closing = self.distance, self.closing_speed
-        if newest is None or stamp - newest > self._distance_age or lagging & 4:
-            distance = closing = NAN
-        samples = self._force_samples
+        `lagging`: bits of QualityMetrics.LAGGING_*. What comes of a stream that lags is unavailable at this step, all
+        of it: its late samples will count, but which of them have arrived by now is chance.
+        """
+        self._collisions.add_step()
+        contact, force = self._contact_values(stamp, time, path_length, bool(lagging & 2))
+        return contact + self._distance_values(stamp, is_moving, bool(lagging & 4)) + force
+
+    def _contact_values(
+        self, stamp: int, time: float, path_length: float, is_lagging: bool
+    ) -> tuple[tuple, tuple]:
+        rate, newest, samples = self._collisions, self._contact_stamp, self._force_samples
+        if is_lagging:
+            return (NAN, NAN, NAN, self._collisions_shown, False, False), (NAN, NAN)
+        self._collisions_shown = rate.collisions
+        rms_force = math.sqrt(self._force_squares / samples) if samples else NAN
+        force = (self.peak_force, rms_force)
+        if newest is None or stamp - newest > self._contact_age:
+            return (NAN, NAN, NAN, rate.collisions, False, False), force
         return (
-            self._proximity.value,
-            self._risk.value,
-            distance,
-            self.near_zone_time,
-            closing,
-            distance / closing if closing > 0 else NAN,
-            self.moving_distance,
-            self.peak_force,
-            math.sqrt(self._force_squares / samples) if samples else NAN,
-        )
+            rate.value, rate.per(time), rate.per(path_length),
+            rate.collisions, self.in_contact, rate.in_collision,
+        ), force  # fmt: skip
+
+    def _distance_values(self, stamp: int, is_moving: bool, is_lagging: bool) -> tuple:
+        if is_lagging:
+            return (NAN,) * 7
+        newest, distance, closing = self._distance_stamp, self.distance, self.closing_speed
+        if newest is None or stamp - newest > self._distance_age:
+            distance = closing = NAN
+        elif is_moving and not self.moving_distance <= distance:
+            self.moving_distance = distance
+        return (
+            self._proximity.value, self._risk.value, distance, self.near_zone_time, closing,
+            distance / closing if closing > 0 else NAN, self.moving_distance,
+        )  # fmt: skip

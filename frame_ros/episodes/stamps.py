@@ -29,9 +29,9 @@ class StampGuard:
     __slots__ = ('last', 'gap', 'jump', 'counts', '_candidate', '_run')
 
     def __init__(self, gap: float = 0.5, jump: float = 60.0) -> None:
-        """`gap` and `jump` in s."""
+        """`gap` and `jump` in s; an infinite gap counts none."""
         self.last: int | None = None
-        self.gap = int(gap * SECOND)
+        self.gap = gap * SECOND
         self.jump = int(jump * SECOND)
         self.counts = dict.fromkeys(('zero', 'duplicate', 'backward', 'jump', 'reset', 'gap'), 0)
         self._candidate: int | None = None

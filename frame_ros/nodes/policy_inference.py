@@ -33,6 +33,7 @@ from frame_ros.policies.protocol import Inference, Observation, Policy, TokenSta
 
 SECOND = 10**9
 DEMAND_TIMEOUT = 0.1  # s between two looks at whether to stop
+STOP_TIMEOUT = 5.0  # s
 PAGE_SIZE = os.sysconf('SC_PAGE_SIZE')
 
 logger = logging.getLogger(__name__)
@@ -99,10 +100,14 @@ class InferenceLoop:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends the thread after the call that runs."""
+        """Ends the thread after the call that runs, for which it waits STOP_TIMEOUT at most."""
         self._stop.set()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(STOP_TIMEOUT)
+        if self._thread.is_alive():
+            self._report(
+                f'the policy did not return within {STOP_TIMEOUT:g} s; its call is abandoned'
+            )
 
     def _run(self) -> None:
         while not self._stop.is_set():
@@ -142,6 +147,8 @@ class InferenceLoop:
             inference, actions=self._check(inference), preprocess=inference.preprocess + built
         )
         arrival = self._queue.push(request, inference.actions, inference.dt)
+        if self._stop.is_set():
+            return
         latency, cpu = time.perf_counter() - begun, time.process_time() - cpu
         self.counters['calls'] += 1
         ready = self._clock.now().nanoseconds

@@ -27,19 +27,19 @@ def run_node(
     arguments: Sequence[str] | None = None,
     spin: Callable[[Node, threading.Event], None] | None = None,
 ) -> int:
-    """Runs one node until it is told to stop; call it as `sys.exit(run_node(MyNode))` in the main
-    thread.
+    """Runs one node until it is told to stop: `sys.exit(run_node(MyNode))`, in the main thread.
 
     The order, which nodes may rely on:
-    1. SIGTERM and SIGINT are taken over; `rclpy.init` runs without handlers of its own, so the
-    context is still
-       valid, and the node can still publish and answer, while it closes.
+
+    1. SIGTERM and SIGINT are taken over; `rclpy.init` runs without handlers of its own, so that the
+       context is still valid, and the node can still publish and answer, while it closes.
     2. `factory()` makes the node.
     3. The node spins in a SingleThreadedExecutor until a signal comes, or until it finishes by
-    itself: a node with
-       an attribute `exit_code` (int or None) ends the run by setting it in any of its callbacks.
-    4. `node.destroy_node()`: what must be closed (bags, threads, windows) is closed by overriding
-    it. 5. The context is shut down.
+       itself: a node with an attribute `exit_code` (int or None) ends the run by setting it in any
+       of its callbacks.
+    4. `node.destroy_node()`: override it to close what must be closed (bags, threads, windows).
+    5. The context is shut down.
+
     Further signals during 4 and 5 are ignored: a second one does not tear a bag apart (SIGKILL
     still ends it).
 

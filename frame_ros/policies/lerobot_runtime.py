@@ -29,7 +29,7 @@ def import_lerobot() -> ModuleType:
             import lerobot.policies
     except ImportError as error:
         raise MissingExtraError(
-            f"a LeRobot policy needs the package '{error.name}': pip install frame_ros[lerobot]"
+            f'a LeRobot policy cannot be loaded: {error}; pip install frame_ros[lerobot]'
         ) from error
     return lerobot.policies
 

@@ -214,6 +214,9 @@ class ScriptedPickPlace:
         tremor[:, -1] = 0.0
         tremor[0] = 0.0
         plan.actions = actions + tremor
+        # Splines between postures at a joint's limit swing a little beyond it.
+        arm = list(self._arm)
+        plan.actions[:, arm] = np.clip(plan.actions[:, arm], self._robot.lower, self._robot.upper)
         return plan
 
     # The flaws of a low quality.

@@ -212,7 +212,7 @@ def _metric_tables(episodes: Sequence[Episode], rows: Sequence[MetricRow]) -> di
     outcomes = [e.summary.get('outcome') for e in episodes]
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
-        if row.is_available:
+        if row.is_available and row.id != 'sr':  # the verdict tells it, with its interval
             factor, unit = readable_unit(list(row.values), row.unit)
             shown = {name: getattr(row, name) for name in SHOWN}
             strip = Markup(dot_strip(row, outcomes))

@@ -186,11 +186,36 @@ def test_what_lags_beyond_the_hold_is_unavailable_and_can_be_repeated():
     }
     assert lagging and set(lagging.values()) == {1}
     hit = [s for s in live if s.kind == 'quality' and s.stamp in lagging]
-    assert all(math.isnan(s.values['pl']) and math.isnan(s.values['pose_age']) for s in hit)
+    assert all(math.isnan(s.values['tcp_pi']) and math.isnan(s.values['pose_age']) for s in hit)
+    assert len({s.values['pl'] for s in hit}) == 1
     assert hit[-1].values['hold_expired'] == len(lagging)
     assert not math.isnan(hit[-1].values['a_pi'])
     repeated, _ = process([sample for sample in run if sample[0] != 'inference'], lagging=lagging)
     assert equal(rows(live, 'quality'), rows(repeated, 'quality'))
+    assert equal(rows(live, 'safety'), rows(repeated, 'safety'))
+
+
+@pytest.mark.parametrize('stream', ['pose', 'contact', 'proximity'])
+def test_any_stream_that_stalls_gives_the_same_numbers_again(stream):
+    run, events = make_run(seed=13), make_events(0.2, 1.8)
+    stall, burst = int(10.6 * SECOND), int(10.9 * SECOND)
+    arrivals = sorted(
+        (burst if name == stream and stall < s < burst else s, i, name, s, v)
+        for i, (name, s, v) in enumerate(run)
+    )
+    pipeline = MetricPipeline(CONFIG)
+    for _, stamp, event in events:
+        pipeline.feed('event', stamp, event, stamp - SECOND // 10)
+    live = []
+    for now, _, name, stamp, value in arrivals:
+        pipeline.feed(name, stamp, value, now)
+        live += pipeline.advance(now)
+    live += pipeline.finish()
+    lagging = {s.stamp: s.values['lagging'] for s in live if s.kind == 'quality'}
+    assert any(lagging.values())
+    repeated, _ = process(events + run, lagging={k: v for k, v in lagging.items() if v})
+    for kind in ('quality', 'safety', 'efficiency'):
+        assert equal(rows(live, kind), rows(repeated, kind))
 
 
 def test_bad_values_are_counted_and_change_nothing():

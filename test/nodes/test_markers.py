@@ -4,8 +4,10 @@
 
 import math
 import time
+from pathlib import Path
 
 import pytest
+import yaml
 
 pytest.importorskip('rclpy')
 
@@ -22,6 +24,7 @@ from frame_ros.msg import (
     SafetyMetrics,
 )
 from frame_ros.nodes.markers import (
+    DEFAULTS,
     EXPECTED,
     UNEXPECTED,
     UNKNOWN,
@@ -235,3 +238,8 @@ def test_markers_vanish_by_themselves(bench):
     assert (marker.lifetime.sec, marker.lifetime.nanosec) == (1, 0)
     bench.node.take()
     assert bench.node.draw() == []
+
+
+def test_the_yaml_file_holds_the_defaults():
+    path = Path(__file__).resolve().parent.parent.parent / 'config' / 'markers.yaml'
+    assert yaml.safe_load(path.read_text())['/**']['ros__parameters'] == DEFAULTS

@@ -23,6 +23,7 @@ from diagnostic_msgs.msg import KeyValue  # noqa: E402
 from geometry_msgs.msg import PoseStamped  # noqa: E402
 from lifecycle_msgs.msg import Transition  # noqa: E402
 from lifecycle_msgs.srv import ChangeState  # noqa: E402
+from rclpy.clock import ROSClock  # noqa: E402
 from rclpy.node import Node  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile  # noqa: E402
@@ -34,6 +35,7 @@ from frame_ros.episodes.data import EventType  # noqa: E402
 from frame_ros.errors import CheckpointError, PolicyError, SetupError  # noqa: E402
 from frame_ros.msg import EpisodeEvent, PolicyInference  # noqa: E402
 from frame_ros.nodes.policy import PolicyNode  # noqa: E402
+from frame_ros.nodes.policy_control import Ticks  # noqa: E402
 from frame_ros.nodes.policy_episode import Boundary, EpisodeGate  # noqa: E402
 from frame_ros.nodes.policy_inputs import decode_image, stamp_of_serialised  # noqa: E402
 from frame_ros.nodes.policy_settings import PolicySettings, parse_pairs  # noqa: E402
@@ -462,7 +464,27 @@ def test_the_process_ends_cleanly_and_a_missing_checkpoint_ends_it_with_a_messag
     assert "no policy '/nowhere'" in failed.stdout and 'Traceback' not in failed.stdout
 
 
-# The parts that need no ROS.
+# The parts that need no running node.
+
+
+def test_ticks_of_simulated_time_are_neither_shifted_nor_made_up_for():
+    clock = ROSClock()
+    clock._set_ros_time_is_active(True)
+
+    def set_time(seconds: float) -> None:
+        clock.set_ros_time_override(Time(seconds=seconds, clock_type=clock.clock_type))
+
+    set_time(100.0)
+    stop = threading.Event()
+    ticks = Ticks(0.1, clock, True, stop)
+    for time_, missed in ((100.0, 0), (100.15, 0), (100.2, 0), (100.55, 2), (100.6, 2)):
+        set_time(time_)
+        assert ticks.wait()
+        assert ticks.missed == missed
+    set_time(5.0)  # set back, as at the restart of a simulation
+    assert ticks.wait()
+    stop.set()
+    assert not ticks.wait()
 
 
 def test_the_gate_opens_and_closes_at_the_stamps():

@@ -6,15 +6,18 @@ import json
 import os
 import subprocess
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
+import yaml
 
 pytest.importorskip('rclpy')
 
 from frame_ros.episodes.data import Outcome
 from frame_ros.nodes.console import close_console, open_console
 from frame_ros.nodes.processes import Process, demo_processes
+from frame_ros.nodes.session import SessionConfig
 from frame_ros.nodes.settings import DemoSettings
 from frame_ros.nodes.supervisor import ProcessError, Supervisor, ros_environment
 
@@ -94,3 +97,9 @@ def wait_for(condition):
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def test_the_yaml_file_holds_the_defaults():
+    path = Path(__file__).resolve().parent.parent.parent / 'config' / 'session.yaml'
+    defaults = asdict(SessionConfig()) | {'qualities': list(SessionConfig().qualities)}
+    assert yaml.safe_load(path.read_text())['/**']['ros__parameters'] == defaults

@@ -6,11 +6,12 @@ import json
 import os
 import shutil
 import struct
+import sys
 
 import numpy as np
 import pytest
 
-from frame_ros.errors import CheckpointError, PolicyError, ValueRangeError
+from frame_ros.errors import CheckpointError, MissingExtraError, PolicyError, ValueRangeError
 from frame_ros.policies.joint_units import joint_units
 from frame_ros.policies.lerobot import load_lerobot_policy
 from frame_ros.policies.lerobot_runtime import offline
@@ -326,12 +327,17 @@ def test_the_network_is_kept_out_and_the_environment_put_back(monkeypatch):
     assert constants.HF_HUB_OFFLINE is False
 
 
+def test_without_lerobot_the_extra_is_named(checkpoint, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'lerobot', None)
+    monkeypatch.delitem(sys.modules, 'lerobot.policies')
+    with pytest.raises(MissingExtraError, match=r'lerobot.*pip install frame_ros\[lerobot\]'):
+        load_lerobot_policy(checkpoint, JOINTS, units='rad')
+
+
 def test_registry(checkpoint):
     policy = make_policy(str(checkpoint), robot_joint_names=JOINTS, units='rad')
     assert policy.name == 'act'
     same = make_policy('lerobot', folder=checkpoint, robot_joint_names=JOINTS, units='rad')
     np.testing.assert_array_equal(same.infer(observe()).actions, policy.infer(observe()).actions)
-    with pytest.raises(PolicyError, match="no policy 'magic'; known: scripted, hold, lerobot"):
-        make_policy('magic')
     with pytest.raises(PolicyError, match='it takes: folder, robot_joint_names'):
         make_policy('lerobot', folder=checkpoint, wheels=4)

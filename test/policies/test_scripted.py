@@ -74,7 +74,7 @@ def test_it_is_a_policy():
 
 def test_at_full_quality_it_succeeds_within_ten_seconds_and_touches_only_the_cube(simulation):
     policy = ScriptedPickPlace()
-    for seed in range(8):
+    for seed in range(5):
         is_done, path, touched = run_in_simulation(simulation, policy, seed)
         assert is_done
         assert len(path) * DT < 10.0
@@ -83,8 +83,8 @@ def test_at_full_quality_it_succeeds_within_ten_seconds_and_touches_only_the_cub
 
 def test_at_low_quality_it_fails_more_often_and_is_jerkier(simulation):
     good, bad = ScriptedPickPlace(), ScriptedPickPlace(quality=0.0)
-    runs = [run_in_simulation(simulation, bad, seed) for seed in range(8)]
-    assert sum(is_done for is_done, _, _ in runs) <= 6
+    runs = [run_in_simulation(simulation, bad, seed) for seed in range(6)]
+    assert sum(is_done for is_done, _, _ in runs) <= 4
     _, smooth, _ = run_in_simulation(simulation, good, 0)
     assert rms_jerk(runs[0][1], DT) > 3 * rms_jerk(smooth, DT)
 
@@ -129,6 +129,14 @@ def test_the_plan_does_not_depend_on_how_it_is_cut_or_on_jitter_of_the_stamps():
     assert np.array_equal(smooth, jittered)
     steps = np.abs(np.diff(smooth, axis=0)).max()
     assert steps < 0.12  # rad per step: no jump between chunks
+
+
+@pytest.mark.parametrize('quality', [1.0, 0.0])
+def test_actions_keep_the_joint_limits(quality):
+    robot = load_robot('so101')
+    rows = executed_plan(ScriptedPickPlace(quality=quality))[:, :5]
+    assert (rows >= robot.lower).all()
+    assert (rows <= robot.upper).all()
 
 
 def test_flaws_are_drawn_from_the_seed():

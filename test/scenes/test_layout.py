@@ -22,9 +22,8 @@ def test_seeds_differ():
     assert len({draw_layout(seed).target.colour for seed in SEEDS}) > 3
 
 
-@pytest.mark.parametrize('seed', SEEDS)
-def test_nothing_overlaps_and_all_stand_on_the_table(seed):
-    layout = draw_layout(seed)
+@pytest.mark.parametrize('layout', [draw_layout(seed) for seed in SEEDS[::20]])
+def test_nothing_overlaps_and_all_stand_on_the_table(layout):
     things = [layout.target, layout.bin, *layout.distractors]
     for index, thing in enumerate(things):
         offset = [abs(thing.position[i] - TABLE_CENTRE[i]) for i in (0, 1)]

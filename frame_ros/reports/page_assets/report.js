@@ -112,10 +112,15 @@
     });
   }
 
-  // On paper everything is open; time series are drawn, 3D views give way to the top and side views.
+  // On paper every episode is open and its time series drawn; 3D views give way to the top and side views.
+  let openedForPrint = [];
   window.addEventListener('beforeprint', () => {
-    for (const fold of document.querySelectorAll('details')) fold.open = true;
+    openedForPrint = [...document.querySelectorAll('.episode:not([open])')];
+    for (const episode of openedForPrint) episode.open = true;
     plots.filter(p => p.classList.contains('series')).forEach(draw);
+  });
+  window.addEventListener('afterprint', () => {
+    for (const episode of openedForPrint) episode.open = false;
   });
 
   // Click a heading of the episode table to sort by it.
