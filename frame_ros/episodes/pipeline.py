@@ -218,7 +218,7 @@ class MetricPipeline:
         self._ticks.forget()
         self._efficiency.reset_rate()
         self._pose = None
-        self._next_efficiency = 0
+        self._next_efficiency = self._begun = self._tick_begun = 0
         self._trajectory.reset_differences()
         if self._action is not None:
             self._action.reset_differences()
@@ -244,6 +244,7 @@ class MetricPipeline:
         self._efficiency = EfficiencyState()
         self._pose: Sequence[float] | None = None
         self._pose_stamp = 0
+        self._pose_taken = -1
         self._gap = int(config.gap * SECOND)
         self._pose_age = int(config.max_pose_age * SECOND)
         self._last_step: int | None = None
@@ -252,6 +253,7 @@ class MetricPipeline:
         self._tick_start: int | None = None
         self._is_finishing = False
         self._next_efficiency = 0
+        self._begun = self._tick_begun = 0
         self._step = self._tick = self._gaps = self._hold_expired = 0
 
     def _on_event(self, stamp: int, event: Event) -> None:
@@ -270,18 +272,23 @@ class MetricPipeline:
             self._action.reset()
         self._safety.reset()
         self._episode_id, self._start = episode_id, start
+        # Samples of before the start that come late belong to no episode.
+        self._begun = start or 0
         self._step = self._gaps = self._hold_expired = 0
         self._last_step = None
+        self._pose_taken = -1
 
     def _on_pose(self, stamp: int, pose: Sequence[float]) -> None:
         if stamp >= self._pose_stamp or self._pose is None:
             self._pose, self._pose_stamp = pose, stamp
 
     def _on_contact(self, stamp: int, value: tuple[bool, bool, float]) -> None:
-        self._safety.update_contact(stamp, value)
+        if stamp >= self._begun:
+            self._safety.update_contact(stamp, value)
 
     def _on_proximity(self, stamp: int, distance: float) -> None:
-        self._safety.update_distance(stamp, distance)
+        if stamp >= self._begun:
+            self._safety.update_distance(stamp, distance)
 
     def _lagging(self, stamp: int) -> int:
         if self._forced is not None:
@@ -294,6 +301,8 @@ class MetricPipeline:
         return bits
 
     def _on_action(self, stamp: int, action: list[float]) -> None:
+        if stamp < self._begun:
+            return
         last = self._last_step
         if last is not None and stamp - last > self._gap:
             self._gaps += 1
@@ -311,13 +320,21 @@ class MetricPipeline:
         self._step += 1
 
     def _update_trajectory(self, stamp: int, lagging: int) -> float:
-        """Takes the newest pose at the step; returns its age in s, NaN if there is none to take."""
+        """Takes the newest pose at the step; returns its age in s, NaN if there is none to take.
+
+        Differences are over the pose's own stamps: where it was when, not when it was asked for. A pose that a step
+        before has taken already is no new sample.
+        """
         pose, age = self._pose, stamp - self._pose_stamp
         if pose is None or age > self._pose_age or lagging & 1:
             self._trajectory.reset_differences()
             self._count('pose.unavailable')
             return NAN
-        self._trajectory.update(stamp, *pose)
+        if self._pose_stamp == self._pose_taken:
+            self._count('pose.repeated')
+        else:
+            self._trajectory.update(self._pose_stamp, *pose)
+            self._pose_taken = self._pose_stamp
         return age / SECOND
 
     def _emit_step(self, stamp: int, time: float, lagging: int, pose_age: float) -> None:
@@ -340,6 +357,8 @@ class MetricPipeline:
         self._account.step(quality, safety)
 
     def _on_inference(self, stamp: int, values: dict[str, float]) -> None:
+        if stamp < self._begun:
+            return
         start = self._start
         time = (stamp - start) / SECOND if start is not None else NAN
         row = (
@@ -366,12 +385,16 @@ class MetricPipeline:
     def _begin_ticks(self, episode_id: str, start: int | None) -> None:
         self._efficiency.reset()
         self._tick_episode_id, self._tick_start = episode_id, start
+        self._tick_begun = start or 0
         self._tick = self._next_efficiency = 0
 
     def _on_tick_inference(self, stamp: int, values: dict[str, float]) -> None:
-        self._efficiency.update_inference(values)
+        if stamp >= self._tick_begun:
+            self._efficiency.update_inference(values)
 
     def _on_tick(self, stamp: int, value: list[float]) -> None:
+        if stamp < self._tick_begun:
+            return
         self._efficiency.update_step(stamp)
         self._tick += 1
         if stamp < self._next_efficiency:

@@ -51,7 +51,7 @@ DEFAULTS: dict[str, Any] = {
     'viewer': 'auto',
 }
 TICK = 10_000_000  # ns between two looks at the commands; everything is published at a tick
-LARGEST_LAG = 200_000_000  # ns behind the clock, from which time is given up rather than caught up
+LARGEST_LAG = 50_000_000  # ns behind the clock, less than what others wait for, from which time is given up rather than caught up
 START_TIMEOUT = 10.0  # s that the first tick waits for the cameras
 VIEWER_RATE = 25.0  # Hz
 SLOW, WINDOW = 0.95, 10.0  # real-time factor below which it is said so; s over which it is measured

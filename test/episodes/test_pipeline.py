@@ -54,7 +54,7 @@ def test_quality_equals_numpy_over_the_joined_samples():
     # The first step may come before the first pose: it has none.
     steps = [(s, v) for name, s, v in run if name == 'action']
     joined = [(s, v[1], newest_at(run, 'pose', s)) for s, v in steps]
-    joined = [(s, a, pose[1]) for s, a, pose in joined if pose is not None]
+    joined = [(pose[0], a, pose[1]) for s, a, pose in joined if pose is not None]
     p = np.array([pose[:3] for _, _, pose in joined])
     t = np.array([s for s, _, _ in joined]) / SECOND
     segments = np.linalg.norm(np.diff(p, axis=0), axis=1)
@@ -218,6 +218,33 @@ def test_any_stream_that_stalls_gives_the_same_numbers_again(stream):
         assert equal(rows(live, kind), rows(repeated, kind))
 
 
+def test_what_comes_late_from_before_the_start_is_not_in_the_episode():
+    run, events = make_run(seed=14), make_events(0.5, 1.8)
+    start = events[0][1]
+    late = [s for s in run if s[0] in ('contact', 'proximity') and start - 40 * MS < s[1] < start]
+    assert late
+    arrivals = sorted(
+        (s[1] + 100 * MS if s in late else s[1], i, s) for i, s in enumerate(run)
+    )
+    # Within a stream order is kept: what follows a late sample waits for it.
+    newest: dict[str, int] = {}
+    pipeline, live = MetricPipeline(CONFIG), []
+    for _, stamp, event in events:
+        pipeline.feed('event', stamp, event, stamp - SECOND // 10)
+    queue = []
+    for now, i, (name, stamp, value) in sorted(arrivals, key=lambda a: a[2][1]):
+        newest[name] = max(now, newest.get(name, 0))
+        queue.append((newest[name], i, name, stamp, value))
+    for now, _, name, stamp, value in sorted(queue):
+        pipeline.feed(name, stamp, value, now)
+        live += pipeline.advance(now)
+    live += pipeline.finish()
+    lagging = {s.stamp: s.values['lagging'] for s in live if s.kind == 'quality'}
+    repeated, _ = process(events + run, lagging={k: v for k, v in lagging.items() if v})
+    inside = [row for row in rows(live, 'safety') if row[1]]
+    assert equal(inside, [row for row in rows(repeated, 'safety') if row[1]])
+
+
 def test_bad_values_are_counted_and_change_nothing():
     run = make_run(seed=8)
     nan = math.nan
@@ -265,6 +292,18 @@ def test_a_gap_between_steps_starts_differences_anew_and_is_counted():
     assert math.isnan(quality[after].values['tcp_pi_step'])
     assert quality[after].values['gaps'] == 1
     assert pipeline.data_quality()['action.gap'] == 1
+
+
+def test_a_pose_is_taken_once_and_differenced_over_its_own_stamps():
+    # A straight line at 1 m/s, its pose at 20 Hz, steps at 50 Hz: no step may see another speed.
+    q = (0.0, 0.0, 0.0, 1.0)
+    poses = [('pose', 10 * SECOND + i * 50 * MS, (0.05 * i, 0.0, 0.0, *q)) for i in range(60)]
+    steps = [('action', 10 * SECOND + i * 20 * MS, (NAMES, [0.0] * 3)) for i in range(150)]
+    out, pipeline = process(sorted(poses + steps, key=lambda sample: sample[1]))
+    speeds = column(out, 'quality', 'tcp_speed')[5:]
+    assert speeds == pytest.approx(np.ones(len(speeds)))
+    assert column(out, 'quality', 'ti')[-1] < 1e-6
+    assert pipeline.data_quality()['pose.repeated'] == 150 - 60
 
 
 def test_a_clock_set_back_does_not_stop_the_metrics():

@@ -23,22 +23,16 @@ from diagnostic_msgs.msg import KeyValue  # noqa: E402
 from geometry_msgs.msg import PoseStamped  # noqa: E402
 from lifecycle_msgs.msg import Transition  # noqa: E402
 from lifecycle_msgs.srv import ChangeState  # noqa: E402
-from rclpy.clock import ROSClock  # noqa: E402
 from rclpy.node import Node  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile  # noqa: E402
-from rclpy.serialization import serialize_message  # noqa: E402
 from rclpy.time import Time  # noqa: E402
 from sensor_msgs.msg import Image, JointState  # noqa: E402
 
-from frame_ros.episodes.data import EventType  # noqa: E402
-from frame_ros.errors import CheckpointError, PolicyError, SetupError  # noqa: E402
+from frame_ros.errors import SetupError  # noqa: E402
 from frame_ros.msg import EpisodeEvent, PolicyInference  # noqa: E402
 from frame_ros.nodes.policy import PolicyNode  # noqa: E402
-from frame_ros.nodes.policy_control import Ticks  # noqa: E402
-from frame_ros.nodes.policy_episode import Boundary, EpisodeGate  # noqa: E402
-from frame_ros.nodes.policy_inputs import decode_image, stamp_of_serialised  # noqa: E402
-from frame_ros.nodes.policy_settings import PolicySettings, parse_pairs  # noqa: E402
+from frame_ros.nodes.policy_settings import PolicySettings  # noqa: E402
 from frame_ros.nodes.spinning import spin_until_stopped  # noqa: E402
 from frame_ros.policies.protocol import Inference  # noqa: E402
 
@@ -377,36 +371,6 @@ def test_the_scripted_policy_acts_through_the_node(runner):
     assert node._policy.quality == 0.9
 
 
-@pytest.mark.parametrize(
-    ('parameters', 'error', 'message'),
-    [
-        ({'policy': 'lerobot'}, SetupError, 'checkpoint is empty'),
-        (
-            {'policy': 'lerobot', 'checkpoint': '/nowhere'},
-            CheckpointError,
-            'no checkpoint folder /nowhere',
-        ),
-        ({'policy': 'magic'}, PolicyError, "no policy 'magic'"),
-        (
-            {'policy': 'hold', 'control_rate': 0.0},
-            SetupError,
-            'control_rate is 0.0; it must be a positive rate',
-        ),
-        (
-            {'policy': 'hold', 'run_on': 'sunday'},
-            SetupError,
-            "run_on is 'sunday'; it must be one of episode, always",
-        ),
-        ({'pose_topics': ['object']}, SetupError, "pose_topics holds 'object'"),
-        ({'pose_topics': ['object=a']}, SetupError, r"needs the poses \['goal'\]"),
-    ],
-)
-def test_wrong_parameters_are_told(ros_context, parameters, error, message):
-    overrides = [Parameter(name, value=value) for name, value in parameters.items()]
-    with pytest.raises(error, match=message):
-        PolicyNode(parameter_overrides=overrides)
-
-
 def test_a_camera_that_is_not_there_is_told(ros_context):
     with pytest.raises(SetupError, match=r"needs cameras \['top'\].*has \['front', 'wrist'\]"):
         PolicyNode(CountingPolicy(cameras=('top',)))
@@ -462,118 +426,3 @@ def test_the_process_ends_cleanly_and_a_missing_checkpoint_ends_it_with_a_messag
     failed = subprocess.run([*command, 'policy:=/nowhere'], timeout=60, **pipes)
     assert failed.returncode == 1
     assert "no policy '/nowhere'" in failed.stdout and 'Traceback' not in failed.stdout
-
-
-# The parts that need no running node.
-
-
-def test_ticks_of_simulated_time_are_neither_shifted_nor_made_up_for():
-    clock = ROSClock()
-    clock._set_ros_time_is_active(True)
-
-    def set_time(seconds: float) -> None:
-        clock.set_ros_time_override(Time(seconds=seconds, clock_type=clock.clock_type))
-
-    set_time(100.0)
-    stop = threading.Event()
-    ticks = Ticks(0.1, clock, True, stop)
-    for time_, missed in ((100.0, 0), (100.15, 0), (100.2, 0), (100.55, 2), (100.6, 2)):
-        set_time(time_)
-        assert ticks.wait()
-        assert ticks.missed == missed
-    set_time(5.0)  # set back, as at the restart of a simulation
-    assert ticks.wait()
-    stop.set()
-    assert not ticks.wait()
-
-
-def test_the_gate_opens_and_closes_at_the_stamps():
-    gate = EpisodeGate()
-    gate.add(Boundary(200, EventType.END, 'a'))
-    gate.add(Boundary(100, EventType.START, 'a', 'pick', 5))
-    assert not gate.advance(99) and gate.episode is None
-    assert gate.advance(100)
-    assert (gate.episode.episode_id, gate.episode.instruction, gate.episode.seed) == (
-        'a',
-        'pick',
-        5,
-    )
-    assert not gate.advance(199)
-    assert gate.advance(200) and gate.episode is None
-
-
-def test_the_end_of_another_episode_does_not_close_the_gate():
-    gate = EpisodeGate()
-    gate.add(Boundary(100, EventType.START, 'b'))
-    gate.add(Boundary(150, EventType.END, 'a'))
-    gate.advance(160)
-    assert gate.episode.episode_id == 'b'
-    gate.add(Boundary(170, EventType.STOP))
-    assert gate.advance(180) and gate.episode is None
-
-
-def test_a_late_joiner_replays_past_episodes_and_joins_the_running_one():
-    gate = EpisodeGate()
-    for stamp, kind, name in ((1, 1, 'a'), (2, 2, 'a'), (3, 1, 'b')):
-        gate.add(Boundary(stamp, EventType(kind), name))
-    assert gate.advance(1000)
-    assert (gate.episode.episode_id, gate.episode.number) == ('b', 1)
-
-
-def test_always_goes_on_after_an_end_but_not_after_a_stop():
-    gate = EpisodeGate(acts_always=True)
-    first = gate.episode
-    gate.add(Boundary(100, EventType.START, 'a'))
-    gate.add(Boundary(200, EventType.END, 'a'))
-    assert gate.advance(250) and gate.episode not in (None, first)
-    gate.add(Boundary(300, EventType.STOP))
-    assert gate.advance(300) and gate.episode is None
-
-
-def image(encoding: str, data: bytes, step: int, height: int = 2, width: int = 2) -> bytes:
-    message = Image(height=height, width=width, encoding=encoding, step=step, data=data)
-    message.header.stamp.sec, message.header.stamp.nanosec = 5, 6
-    return serialize_message(message)
-
-
-def test_images_of_every_encoding_are_decoded():
-    rgb = np.arange(12, dtype=np.uint8).reshape(2, 2, 3)
-    alpha = np.full((2, 2, 1), 255, np.uint8)
-    cases = {
-        'rgb8': rgb,
-        'bgr8': rgb[:, :, ::-1],
-        'rgba8': np.concatenate([rgb, alpha], axis=2),
-        'bgra8': np.concatenate([rgb[:, :, ::-1], alpha], axis=2),
-    }
-    for encoding, pixels in cases.items():
-        padded = np.pad(pixels.reshape(2, -1), ((0, 0), (0, 3)))
-        np.testing.assert_array_equal(
-            decode_image('c', image(encoding, padded.tobytes(), padded.shape[1])), rgb
-        )
-    grey = decode_image('c', image('mono8', bytes([1, 2, 3, 4]), 2))
-    np.testing.assert_array_equal(grey, np.repeat([[1, 2], [3, 4]], 3).reshape(2, 2, 3))
-    assert stamp_of_serialised(image('mono8', bytes(4), 2)) == 5_000_000_006
-
-
-@pytest.mark.parametrize(
-    ('arguments', 'message'),
-    [
-        (('bayer_rggb8', bytes(4), 2), "camera c has encoding 'bayer_rggb8'; known: rgb8"),
-        (
-            ('rgb8', bytes(11), 6),
-            'camera c gives 11 bytes; an image of 2x2 rgb8 with a step of 6 has 12',
-        ),
-        (('rgb8', bytes(8), 4), 'its step is at least 6'),
-        (('rgb8', b'', 0, 0, 0), 'gives 0 bytes'),
-    ],
-)
-def test_images_that_do_not_fit_are_refused(arguments, message):
-    with pytest.raises(PolicyError, match=message):
-        decode_image('c', image(*arguments))
-
-
-def test_pairs():
-    assert parse_pairs('p', ['a=b', '', ' c = d=e ']) == {'a': 'b', 'c': 'd=e'}
-    for texts in (['a'], ['=b'], ['a='], ['a=b', 'a=c']):
-        with pytest.raises(SetupError, match='parameter p holds'):
-            parse_pairs('p', texts)
