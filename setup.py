@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ROS-free part of frame_ros as a plain Python distribution; colcon builds the ROS package.
 
-Dependencies, extras and entry points are in setup.cfg, which the colcon build reads too; the version is package.xml's.
+Dependencies, extras and entry points are in setup.cfg, which the colcon build reads too; the
+version is that of package.xml.
 """
 
 import re

@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Latency and loss of camera images between two processes, with the Fast DDS profile that we ship and without it.
+"""Latency and loss of camera images between two processes, with our Fast DDS profile and without.
 
     python benchmarks/images.py [--seconds 20] [--rate 30] [--width 640] [--height 480] [--json]
 
-One process publishes rgb8 images as the simulator does (reliable, keep last 5), another receives them. Latency: from
-the stamp, taken just before publishing, to the subscription's callback, on one clock. "Fast DDS sizes" is the same profile
-(loopback only, shared memory) with Fast DDS's own sizes of segment and message. Nothing leaves this machine.
+One process publishes rgb8 images as the simulator does (reliable, keep last 5), another receives
+them. Latency: from the stamp, taken just before publishing, to the subscription's callback, on one
+clock. "Fast DDS sizes" is the same profile (loopback only, shared memory) with Fast DDS's own sizes
+of segment and message. Nothing leaves this machine.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ import numpy as np
 
 PROFILE = Path(__file__).resolve().parent.parent / 'config' / 'fastdds_loopback.xml'
 SIZES = re.compile(r'<(segment_size|maxMessageSize)>\d+</\1>')
-STARTUP = 3.0
 
 
 def publish(count: int, rate: float, width: int, height: int) -> None:
@@ -56,7 +56,7 @@ def publish(count: int, rate: float, width: int, height: int) -> None:
 
 
 def receive(count: int, rate: float) -> None:
-    """Receives until the last image came or its time has passed; prints the latencies in ms as JSON."""
+    """Receives until the last image or the deadline; prints the latencies in ms as JSON."""
     import rclpy
     from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
     from rclpy.qos import QoSProfile

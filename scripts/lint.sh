@@ -41,7 +41,6 @@ check ruff format --check --quiet .
 check mypy
 check shell_syntax
 check well_formed_xml
-check python -m compileall -q launch
 if command -v shellcheck >/dev/null; then
   check shellcheck env.bash scripts/*.sh .ci/run
 fi

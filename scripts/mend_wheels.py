@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Points the CMake exports of the ROS 2 wheels at this environment's Python instead of the wheel builder's."""
+"""Points the CMake exports of the ROS 2 wheels at this environment's Python, not the builder's."""
 
 import re
 import sys
@@ -14,7 +14,10 @@ BUILDER_NUMPY = re.compile(r'/[^;"]*/numpy/(?:_core|core)/include')
 
 
 def mend(prefix: Path) -> int:
-    """Rewrites the exports below `prefix`; returns how many files changed. Mending twice changes nothing."""
+    """Rewrites the exports below `prefix`; returns how many files changed.
+
+    Mending twice changes nothing.
+    """
     python_include, numpy_include = sysconfig.get_path('include'), numpy.get_include()
     changed = 0
     for path in prefix.glob('share/*/cmake/*.cmake'):

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from frame_ros.nodes.supervisor import free_domain
+
 # The machines that run this may be busy: how long one example takes says nothing.
 settings.register_profile('frame_ros', deadline=None)
 settings.load_profile('frame_ros')
@@ -15,7 +17,7 @@ settings.load_profile('frame_ros')
 ROOT = Path(__file__).resolve().parent.parent
 
 # One domain per test run, set before anything imports rclpy; child processes inherit it.
-os.environ['ROS_DOMAIN_ID'] = os.environ.get('FRAME_ROS_TEST_DOMAIN', str(1 + os.getpid() % 100))
+os.environ['ROS_DOMAIN_ID'] = os.environ.get('FRAME_ROS_TEST_DOMAIN') or str(free_domain())
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
 os.environ['FASTRTPS_DEFAULT_PROFILES_FILE'] = str(ROOT / 'config' / 'fastdds_loopback.xml')
 os.environ['FASTDDS_DEFAULT_PROFILES_FILE'] = os.environ['FASTRTPS_DEFAULT_PROFILES_FILE']

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The shell that env.bash gives: the command, the nodes, the messages, one metadata folder, loopback only."""
+"""What env.bash gives: command, nodes, messages, one metadata folder, loopback only."""
 
 import os
 import re
@@ -34,7 +34,8 @@ def run_in_shell(script: str, **environment: str) -> subprocess.CompletedProcess
 @in_overlay
 def test_env_bash_gives_the_command_the_messages_and_the_sources():
     done = run_in_shell(
-        'command -v frame-ros; python -c "import frame_ros, frame_ros.msg, frame_ros.srv, rclpy; print(frame_ros.__file__)"'
+        'command -v frame-ros; python -c "import frame_ros, frame_ros.msg, frame_ros.srv, rclpy;'
+        'print(frame_ros.__file__)"'
     )
     assert done.returncode == 0, done.stderr
     command, package = done.stdout.split()
@@ -99,11 +100,14 @@ def test_find_python_takes_the_python_that_runs_these_tests():
 
 
 PROBE = """
-import os, re, rclpy
+import os, rclpy
 rclpy.init()
 node = rclpy.create_node('probe')
-own = {os.readlink(f'/proc/self/fd/{fd}') for fd in os.listdir('/proc/self/fd') if os.path.exists(f'/proc/self/fd/{fd}')}
-inodes = {name[8:-1] for name in own if name.startswith('socket:')}
+inodes = set()
+for fd in os.listdir('/proc/self/fd'):
+    name = os.readlink(f'/proc/self/fd/{fd}') if os.path.lexists(f'/proc/self/fd/{fd}') else ''
+    if name.startswith('socket:['):
+        inodes.add(name[8:-1])
 for kind in ('udp', 'udp6'):
     for line in open(f'/proc/net/{kind}').readlines()[1:]:
         fields = line.split()

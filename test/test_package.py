@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What must hold for the package as a whole: metadata, licences, imports, interfaces, configuration."""
+"""What must hold for the package as a whole: metadata, licences, imports, interfaces."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -17,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / 'frame_ros'
 INTERFACES = sorted([*ROOT.glob('msg/*.msg'), *ROOT.glob('srv/*.srv')])
 
-# Lower numbers may not import higher ones, and rooms of one number not each other (DESIGN.md, "The house").
+# Lower numbers may not import higher ones, and rooms of one number not each other.
 ROOMS = {
     'metrics': 0,
     'robots': 1,
@@ -35,17 +36,22 @@ ROS_MODULES = re.compile(r'rclpy|rcl_interfaces|\w+_msgs|builtin_interfaces|fram
 LAUNCH_MODULES = re.compile(r'launch(_ros)?|ros2cli|ament_index_python')
 
 
+# What set-up, builds, tools and runs leave in a checkout.
+MADE = {'build', 'install', 'log', 'runs', 'dist', '__pycache__', '_build', 'reference'}
+
+
 @cache
 def files() -> tuple[Path, ...]:
-    """Every file of the checkout that git knows or would add."""
-    listed = subprocess.run(
-        ['git', 'ls-files', '--cached', '--others', '--exclude-standard'],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    return tuple(ROOT / name for name in listed.splitlines() if (ROOT / name).is_file())
+    """Every source file of the checkout, with or without git."""
+    found = []
+    for folder, subfolders, names in os.walk(ROOT):
+        subfolders[:] = [
+            name
+            for name in subfolders
+            if name not in MADE and (name[0] != '.' or name == '.ci') and '.egg-info' not in name
+        ]
+        found += [Path(folder) / name for name in names if name[0] != '.']
+    return tuple(found)
 
 
 def imports(path: Path) -> set[str]:

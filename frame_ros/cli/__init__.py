@@ -82,7 +82,7 @@ class _Version(argparse.Action):
     """Prints the version; looks it up only then."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from frame_ros.reports.version import package_version
+        from frame_ros.version import package_version
 
         print(f'frame-ros {package_version()}')
         parser.exit(0)

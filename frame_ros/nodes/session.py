@@ -5,7 +5,6 @@ ends."""
 
 from __future__ import annotations
 
-import importlib.metadata
 import queue
 import sys
 import threading
@@ -28,6 +27,7 @@ from frame_ros.errors import SetupError
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.spinning import run_node
 from frame_ros.srv import EndEpisode, ResetScene, StartEpisode
+from frame_ros.version import package_version
 
 OUTCOMES = {
     EpisodeEvent.SUCCESS: (EpisodeEvent.OUTCOME_SUCCESS, 'success'),
@@ -278,14 +278,6 @@ class Session(Node):
 
     def _now(self) -> int:
         return self.get_clock().now().nanoseconds
-
-
-def package_version() -> str:
-    """The version of frame_ros, or 'unknown' in a checkout that was never built."""
-    try:
-        return importlib.metadata.version('frame_ros')
-    except importlib.metadata.PackageNotFoundError:
-        return 'unknown'
 
 
 def main() -> None:

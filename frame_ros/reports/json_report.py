@@ -19,7 +19,7 @@ from frame_ros.reports.quality_counts import warnings_of
 from frame_ros.reports.rates import metric_rates, stream_rates
 from frame_ros.reports.source import open_bag
 from frame_ros.reports.verdict import OUTCOME_WORDS, verdict
-from frame_ros.reports.version import package_version
+from frame_ros.version import package_version
 
 FORMAT = 'frame_ros report 1'
 

@@ -28,7 +28,7 @@ from frame_ros.reports.parity import compare_live, parity_verdict
 from frame_ros.reports.strip import dot_strip
 from frame_ros.reports.tiles import tiles
 from frame_ros.reports.verdict import verdict
-from frame_ros.reports.version import package_version
+from frame_ros.version import package_version
 
 ASSETS = Path(__file__).parent / 'page_assets'
 GLYPHS = {'success': '✓', 'failure': '✕', 'timeout': '◷', 'stopped': '■', 'unknown': '?'}
