@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The errors that a user of frame_ros can cause and mend. Each says what was wrong and what would be right."""
+"""The errors that a user of frame_ros can cause and mend. Each says what was wrong and what would
+be right.
+"""
 
 
 class FrameRosError(Exception):

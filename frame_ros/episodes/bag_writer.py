@@ -3,11 +3,13 @@
 """One rosbag2 bag (MCAP storage) per episode, as `ros2 bag` and `rosbags` read it.
 
 While it grows the bag is the folder `<name>.partial`; finished, it is renamed to `<name>`. Each has
-`<name>_0.mcap` and the sidecar `episode.json`; a finished one also `metadata.yaml`.
+`<name>_0.mcap` and the sidecar `episode.json`; a finished one also `metadata.yaml`. The sidecar's
+`state` is `recording`, `finished`, or `failed` with a `problem`; a failed bag stays partial.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -24,6 +26,7 @@ from frame_ros.errors import BagError
 
 PARTIAL_SUFFIX = '.partial'
 SIDECAR_NAME = 'episode.json'
+TEMPORARY_SUFFIX = '.tmp'
 METADATA_RECORD = 'frame_ros'
 METADATA_VERSION = 9
 INFINITE = {'sec': 9223372036, 'nsec': 854775807}
@@ -89,19 +92,28 @@ class BagWriter:
         self._schemas: dict[str, int] = {}
         self._is_finished = False
         self.metadata = _texts(metadata or {})
-        if self.folder.exists() or self.partial.exists():
-            raise BagError(
-                f'{self.folder} (or its {PARTIAL_SUFFIX} form) exists: nothing is overwritten'
-            )
+        self._refuse_existing(self.folder, self.partial)
         try:
             self.partial.mkdir(parents=True)
+        except OSError as error:
+            raise BagError(f'cannot make the bag {self.partial}: {error}') from error
+        try:
+            # Another recorder may have finished a bag of this name just now.
+            self._refuse_existing(self.folder)
             self._mcap = McapWriter(
                 self.partial / self._file_name, chunk_size=chunk_size, flush_period=flush_period
             )
-        except OSError as error:
+            self._mcap.add_metadata(METADATA_RECORD, self.metadata)
+            self._write_sidecar('recording', {})
+        except (OSError, BagError) as error:
+            self.discard()
             raise BagError(f'cannot make the bag {self.partial}: {error}') from error
-        self._mcap.add_metadata(METADATA_RECORD, self.metadata)
-        self._write_sidecar('recording', {})
+
+    @staticmethod
+    def _refuse_existing(*folders: Path) -> None:
+        for folder in folders:
+            if os.path.lexists(folder):
+                raise BagError(f'{folder} exists: nothing is overwritten')
 
     @property
     def size(self) -> int:
@@ -111,6 +123,11 @@ class BagWriter:
     def counts(self) -> dict[str, int]:
         """Returns topic -> messages written so far."""
         return {topic.name: self._mcap.counts[channel] for channel, topic in self._topics.items()}
+
+    def dropped(self) -> dict[str, int]:
+        """Returns topic -> messages accepted that could not be written, where there are any."""
+        dropped = self._mcap.dropped
+        return {topic.name: dropped[i] for i, topic in self._topics.items() if dropped[i]}
 
     def add_topic(
         self,
@@ -129,6 +146,7 @@ class BagWriter:
 
         Raises:
             BagError: the type's definition is not found.
+            OSError: the disk is full or gone; there is no such channel.
         """
         found = definition or find_definition(message_type)
         if message_type not in self._schemas:
@@ -145,18 +163,32 @@ class BagWriter:
         return channel
 
     def write(
-        self, channel: int, received: int, data: bytes | memoryview, published: int = 0
+        self,
+        channel: int,
+        received: int,
+        data: bytes | memoryview,
+        published: int = 0,
+        keep: bool = False,
     ) -> None:
         """Adds one serialised message (CDR). received, published: ns; published 0: unknown.
 
+        keep: tried again if it could not be written.
+
         Raises:
-            OSError: the disk is full or gone.
+            BagError: received is out of range; the message is not added.
+            OSError: the disk is full or gone. The message was accepted; what was not written is
+            counted in `dropped`. Writing may be tried again.
         """
-        self._mcap.write(channel, received, data, published)
+        self._mcap.write(channel, received, data, published, keep)
 
     def flush(self) -> None:
-        """Hands everything written so far to the operating system."""
+        """Hands everything written so far to the operating system. Raises: OSError, as `write`."""
         self._mcap.flush()
+
+    def settle(self) -> None:
+        """Hands over what it can and counts the rest as dropped; `counts` and `dropped` are then
+        final."""
+        self._mcap.settle()
 
     def flush_if_due(self) -> None:
         """Does so if the oldest message not handed over is older than the flush period."""
@@ -173,24 +205,64 @@ class BagWriter:
             The bag's folder.
 
         Raises:
-            BagError: something cannot be written; what is there stays in the partial folder.
+            BagError: something cannot be written, or the name is taken by now; what is there stays
+            in the partial folder, whose sidecar has the state `failed` if it can be written.
         """
         self.metadata.update(_texts(metadata or {}))
         try:
-            self._mcap.flush()
-            self._mcap.add_metadata(METADATA_RECORD, self.metadata)
-            information = self._information()
-            self._mcap.add_metadata('rosbag2', {'serialized_metadata': _yaml(information)})
-            self._mcap.finish()
-            text = _yaml({'rosbag2_bagfile_information': information})
-            _replace(self.partial / 'metadata.yaml', text)
+            self._finish_files()
             self._write_sidecar('finished', facts)
-            os.replace(self.partial, self.folder)
+            self._take_final_name()
         except OSError as error:
-            self.close()
+            self._mark_failed(f'it could not be finished: {error}', facts)
             raise BagError(f'cannot finish the bag {self.partial}: {error}') from error
         self._is_finished = True
         return self.folder
+
+    def abandon(
+        self, problem: str, metadata: Mapping[str, object] | None = None, **facts: Any
+    ) -> None:
+        """Closes the bag with as much as can be written, and leaves it partial, with the state
+        `failed` and the problem. Arguments as for `finish`; raises nothing of the disk's."""
+        self.metadata.update(_texts(metadata or {}))
+        with contextlib.suppress(OSError):
+            self._finish_files()
+        self._mark_failed(problem, facts)
+
+    def discard(self) -> None:
+        """Deletes the partial bag, as far as that is possible."""
+        with contextlib.suppress(AttributeError):  # not opened yet
+            self._mcap.close()
+        for name in (self._file_name, SIDECAR_NAME, SIDECAR_NAME + TEMPORARY_SUFFIX):
+            with contextlib.suppress(OSError):
+                (self.partial / name).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            self.partial.rmdir()
+
+    def _finish_files(self) -> None:
+        self._mcap.settle()
+        self._mcap.add_metadata(METADATA_RECORD, self.metadata)
+        information = self._information()
+        self._mcap.add_metadata('rosbag2', {'serialized_metadata': _yaml(information)})
+        self._mcap.finish()
+        text = _yaml({'rosbag2_bagfile_information': information})
+        _replace(self.partial / 'metadata.yaml', text)
+
+    def _take_final_name(self) -> None:
+        """Renames. Making the folder first fails if the name is taken, which renaming over an empty
+        folder does not."""
+        self.folder.mkdir()
+        try:
+            os.rename(self.partial, self.folder)
+        except OSError:
+            with contextlib.suppress(OSError):
+                self.folder.rmdir()
+            raise
+
+    def _mark_failed(self, problem: str, facts: Mapping[str, Any]) -> None:
+        self.close()
+        with contextlib.suppress(OSError):
+            self._write_sidecar('failed', {**facts, 'problem': problem})
 
     def close(self) -> None:
         """Lets go of the file. Not finished, it stays as `<name>.partial`."""
@@ -277,6 +349,6 @@ class _PlainDumper(yaml.SafeDumper):
 
 def _replace(path: Path, text: str) -> None:
     """Writes a small file whole or not at all."""
-    temporary = path.with_name(path.name + '.tmp')
+    temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
     temporary.write_text(text, encoding='utf-8')
     os.replace(temporary, path)

@@ -56,8 +56,9 @@ class Event:
 class MetricSample:
     """What the pipeline yields: one metric message without ROS.
 
-    kind: 'quality', 'safety', 'efficiency', 'confidence' or 'summary'. stamp: ns. fields: the message's field names.
-    row: their values, in that order. A tuple rather than a mapping, since one is made at every control step.
+    kind: 'quality', 'safety', 'efficiency', 'confidence' or 'summary'. stamp: ns. fields: the
+    message's field names. row: their values, in that order. A tuple rather than a mapping, since
+    one is made at every control step.
     """
 
     __slots__ = ('kind', 'stamp', 'episode_id', 'fields', 'row')
@@ -81,8 +82,8 @@ class MetricSample:
 class Stream:
     """Samples of one topic: T stamps, T receive times, and one array per value name.
 
-    stamps: (T,) int64, header stamps in ns, in recorded order. received: (T,) int64, the recorder's receive time in ns.
-    values: name -> (T, ...) array.
+    stamps: (T,) int64, header stamps in ns, in recorded order. received: (T,) int64, the recorder's
+    receive time in ns. values: name -> (T, ...) array.
     """
 
     topic: str
@@ -99,12 +100,12 @@ class Stream:
 class Episode:
     """One recorded episode.
 
-    streams: role ('pose', 'action', 'contact', 'proximity', 'inference', 'joint_states', ...) -> Stream.
-    live: kind ('quality', 'safety', 'efficiency', 'confidence') -> the recorded metric topic, one array per field.
-    metrics: kind -> the same recomputed: field -> (steps,) array, plus 'stamp' (steps,) int64.
-    summary: field of EpisodeSummary -> value, recomputed.
-    data_quality: counters by name, e.g. 'pose.gaps'.
-    problems: what a person should know, in words: truncated bag, missing topic, unreadable type.
+    streams: role ('pose', 'action', 'contact', 'proximity', 'inference', 'joint_states', ...) ->
+    Stream. live: kind ('quality', 'safety', 'efficiency', 'confidence') -> the recorded metric
+    topic, one array per field. metrics: kind -> the same recomputed: field -> (steps,) array, plus
+    'stamp' (steps,) int64. summary: field of EpisodeSummary -> value, recomputed. data_quality:
+    counters by name, e.g. 'pose.gaps'. problems: what a person should know, in words: truncated
+    bag, missing topic, unreadable type.
     """
 
     path: Path

@@ -25,19 +25,28 @@ class EfficiencyState:
 
     def reset(self) -> None:
         """Starts a new episode."""
-        for statistic in (self._latency, self._rate, self._cpu_time, *self._parts):
-            statistic.reset()
+        self._latency.reset()
+        self._rate.reset()
+        for mean in (self._cpu_time, *self._parts):
+            mean.reset()
         self._memory = NAN
         self._last: tuple = (NAN, NAN, NAN)
         self._stalls = 0
         self._inference_row: tuple = (NAN,) * 10 + (0, NAN, NAN)
+
+    @property
+    def inferences(self) -> int:
+        """How many have been taken."""
+        return self._latency.count
 
     def reset_rate(self) -> None:
         """The clock was set anew: the control rate begins again."""
         self._rate.reset()
 
     def update_inference(self, values: dict[str, Any]) -> None:
-        """values: as `conversion.inference_values` gives them; what is NaN is left out of the means."""
+        """values: as `conversion.inference_values` gives them; what is NaN is left out of the
+        means.
+        """
         latency = values['latency']
         if math.isfinite(latency):
             self._latency.update(latency)
@@ -51,7 +60,8 @@ class EfficiencyState:
         self._last = (values['observation_age'], values['queue_depth'], values['chunk_overlap'])
         statistics = self._latency
         self._inference_row = (
-            statistics.mean, latency, statistics.p50, statistics.p95, statistics.p99, statistics.jitter,
+            statistics.mean, latency, statistics.p50, statistics.p95, statistics.p99,
+            statistics.jitter,
             *(mean.value for mean in self._parts),
             statistics.count, self._cpu_time.value, self._memory,
         )  # fmt: skip

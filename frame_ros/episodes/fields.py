@@ -1,22 +1,27 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The fields of the metric messages in the order in which the pipeline yields them (all but header and episode_id)."""
+"""The fields of the metric messages in the order in which the pipeline yields them (all but header
+and episode_id).
+"""
 
 QUALITY_FIELDS = (
     'step', 'time',
     'pl', 'ps', 'cc', 'ti',
     'tcp_pi', 'tcp_vi', 'tcp_ai', 'tcp_pi_step', 'tcp_vi_step', 'tcp_ai_step',
     'tcp_pi_mean', 'tcp_vi_mean', 'tcp_ai_mean', 'tcp_speed', 'tcp_acceleration', 'tcp_jerk',
-    'a_pi', 'a_vi', 'a_ai', 'a_pi_step', 'a_vi_step', 'a_ai_step', 'a_pi_mean', 'a_vi_mean', 'a_ai_mean',
+    'a_pi', 'a_vi', 'a_ai', 'a_pi_step', 'a_vi_step', 'a_ai_step',
+    'a_pi_mean', 'a_vi_mean', 'a_ai_mean',
     'ot', 'ot_step', 'ot_mean', 'ate', 'rte',
     'is_static', 'gaps', 'short_segments', 'lagging', 'hold_expired', 'pose_age',
 )  # fmt: skip
 
 SAFETY_FIELDS = (
     'step', 'time',
-    'cr', 'cr_per_second', 'cr_per_metre', 'collisions', 'in_contact', 'in_collision',
+    'cr', 'cr_per_second', 'cr_per_metre', 'collisions',
+    'is_contact_sensed', 'in_contact', 'in_collision',
     'op', 'rf', 'distance',
-    'near_zone_time', 'closing_speed', 'time_to_collision', 'moving_distance', 'peak_force', 'rms_force',
+    'near_zone_time', 'closing_speed', 'time_to_collision', 'moving_distance',
+    'peak_force', 'rms_force',
 )  # fmt: skip
 
 EFFICIENCY_FIELDS = (

@@ -5,15 +5,22 @@
 Chunks are closed after a fixed time or size, whichever comes first, and handed to the operating
 system at once. No compression and no checksums: as `ros2 bag record` does by default. One copy per
 message: joining it into its chunk.
+
+What cannot be written (disk full) leaves no trace in the file: it is cut back to its last whole
+record, the messages are counted as dropped, and writing goes on where it is possible again.
 """
 
 from __future__ import annotations
 
+import contextlib
 import struct
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from frame_ros.errors import BagError
 
 MAGIC = b'\x89MCAP0\r\n'
 HEADER, FOOTER, SCHEMA, CHANNEL, MESSAGE, CHUNK, MESSAGE_INDEX, CHUNK_INDEX = range(1, 9)
@@ -22,6 +29,7 @@ STATISTICS, METADATA, METADATA_INDEX, SUMMARY_OFFSET, DATA_END = 0x0B, 0x0C, 0x0
 MESSAGE_HEADER = struct.Struct('<BQHIQQ')
 MESSAGE_FIELDS_SIZE = 22
 RECORD_HEADER_SIZE = 9
+TIME_LIMIT = 1 << 64
 
 
 def _string(text: str) -> bytes:
@@ -43,7 +51,10 @@ def _record(opcode: int, content: bytes) -> bytes:
 
 @dataclass
 class _Chunk:
-    """Message records waiting to be written, and where each begins."""
+    """Message records waiting to be written, and where each begins.
+
+    kept: arguments of `write` of those that must not get lost.
+    """
 
     parts: list[bytes | memoryview] = field(default_factory=list)
     size: int = 0
@@ -51,17 +62,21 @@ class _Chunk:
     end: int = 0
     opened: float = 0.0
     index: dict[int, list[int]] = field(default_factory=dict)
+    kept: list[tuple[int, int, bytes | memoryview, int]] = field(default_factory=list)
 
 
 class McapWriter:
     """Writes one MCAP file.
 
     Args:
-        path: the file to make.
+        path: the file to make; never one that exists.
         profile: MCAP profile.
         library: name of the writing software.
         chunk_size: bytes after which a chunk is closed.
         flush_period: s after which an open chunk is closed.
+
+    counts: channel -> messages in the file and the open chunk. dropped: channel -> messages that
+    were in a chunk that could not be written. start, end: receive times of what is in the file, ns.
     """
 
     def __init__(
@@ -72,7 +87,7 @@ class McapWriter:
         chunk_size: int = 4 << 20,
         flush_period: float = 0.25,
     ) -> None:
-        self._file = open(path, 'wb', buffering=0)  # noqa: SIM115 - open as long as the writer
+        self._file = open(path, 'xb', buffering=0)  # noqa: SIM115 - open as long as the writer
         self._position = 0
         self._chunk_size, self._flush_period = chunk_size, flush_period
         self._chunk = _Chunk()
@@ -80,7 +95,10 @@ class McapWriter:
         self._channels: list[bytes] = []
         self._chunk_indexes: list[bytes] = []
         self._metadata_indexes: list[bytes] = []
+        self._is_torn = False
+        self._sequences: Counter[int] = Counter()
         self.counts: dict[int, int] = {}
+        self.dropped: Counter[int] = Counter()
         self.start: int | None = None
         self.end = 0
         self._put(MAGIC + _record(HEADER, _string(profile) + _string(library)))
@@ -99,8 +117,9 @@ class McapWriter:
         """Returns the id of a new schema."""
         identity = len(self._schemas) + 1
         content = struct.pack('<H', identity) + _string(name) + _string(encoding) + _block(data)
-        self._schemas.append(_record(SCHEMA, content))
-        self._put(self._schemas[-1])
+        record = _record(SCHEMA, content)
+        self._put(record)
+        self._schemas.append(record)
         return identity
 
     def add_channel(
@@ -109,61 +128,96 @@ class McapWriter:
         """Returns the id of a new channel."""
         identity = len(self._channels) + 1
         content = struct.pack('<HH', identity, schema) + _string(topic) + _string(encoding)
-        self._channels.append(_record(CHANNEL, content + _string_map(metadata)))
-        self._put(self._channels[-1])
+        record = _record(CHANNEL, content + _string_map(metadata))
+        self._put(record)
+        self._channels.append(record)
         self.counts[identity] = 0
         return identity
 
     def add_metadata(self, name: str, values: Mapping[str, str]) -> None:
         """Writes a metadata record. Several of one name are allowed; readers take the last."""
         record = _record(METADATA, _string(name) + _string_map(values))
-        self._metadata_indexes.append(
-            _record(METADATA_INDEX, struct.pack('<QQ', self._position, len(record)) + _string(name))
-        )
+        index = struct.pack('<QQ', self._position, len(record)) + _string(name)
         self._put(record)
+        self._metadata_indexes.append(_record(METADATA_INDEX, index))
 
     def write(
-        self, channel: int, log_time: int, data: bytes | memoryview, publish_time: int = 0
+        self,
+        channel: int,
+        log_time: int,
+        data: bytes | memoryview,
+        publish_time: int = 0,
+        keep: bool = False,
     ) -> None:
-        """Adds a message. log_time, publish_time: ns; publish_time 0: unknown, log_time is taken.
+        """Adds a message.
+
+        Args:
+            log_time, publish_time: ns. A publish_time that MCAP cannot hold (0 and less: unknown)
+            is replaced by log_time.
+            keep: if its chunk cannot be written, it waits for the next one.
 
         Raises:
-            OSError: the file cannot be written (disk full).
+            BagError: log_time is out of range; the message is not added.
+            OSError: the chunk cannot be written (disk full); see `flush`.
         """
-        chunk = self._chunk
+        if not 0 <= log_time < TIME_LIMIT:
+            raise BagError(f'a receive time must be 0 to 2^64 - 1 ns, not {log_time}')
+        if not 0 < publish_time < TIME_LIMIT:
+            publish_time = log_time
+        self._add(channel, log_time, data, publish_time)
+        if keep:
+            self._chunk.kept.append((channel, log_time, data, publish_time))
+        if self._chunk.size >= self._chunk_size:
+            self.flush()
+
+    def _add(
+        self, channel: int, log_time: int, data: bytes | memoryview, publish_time: int
+    ) -> None:
+        chunk, sequence = self._chunk, self._sequences[channel] & 0xFFFFFFFF
+        size = MESSAGE_FIELDS_SIZE + len(data)
+        head = MESSAGE_HEADER.pack(MESSAGE, size, channel, sequence, log_time, publish_time)
         if not chunk.parts:
             chunk.start, chunk.opened = log_time, time.monotonic()
-        sequence = self.counts[channel]
         chunk.index.setdefault(channel, []).extend((log_time, chunk.size))
-        chunk.parts.append(
-            MESSAGE_HEADER.pack(
-                MESSAGE,
-                MESSAGE_FIELDS_SIZE + len(data),
-                channel,
-                sequence & 0xFFFFFFFF,
-                log_time,
-                publish_time or log_time,
-            )
-        )
-        chunk.parts.append(data)
-        chunk.size += MESSAGE_HEADER.size + len(data)
+        chunk.parts += (head, data)
+        chunk.size += len(head) + len(data)
         chunk.start, chunk.end = min(chunk.start, log_time), max(chunk.end, log_time)
-        self.counts[channel] = sequence + 1
-        self.start = log_time if self.start is None else min(self.start, log_time)
-        self.end = max(self.end, log_time)
-        if chunk.size >= self._chunk_size:
-            self.flush()
+        self.counts[channel] += 1
+        self._sequences[channel] += 1
 
     def flush_if_due(self) -> None:
         """Closes the open chunk if it is older than the flush period."""
         if self._chunk.parts and time.monotonic() - self._chunk.opened >= self._flush_period:
             self.flush()
 
-    def flush(self) -> None:
-        """Closes the open chunk and hands it to the operating system."""
+    def flush(self, is_last: bool = False) -> None:
+        """Closes the open chunk and hands it to the operating system.
+
+        Raises:
+            OSError: it cannot be written. The file is as before, the chunk's messages are counted
+            in `dropped`; those to be kept wait in the next chunk, unless `is_last`.
+        """
         chunk, self._chunk = self._chunk, _Chunk()
         if not chunk.parts:
             return
+        is_written = False
+        try:
+            self._put_chunk(chunk)
+            is_written = True
+        finally:
+            if not is_written:
+                self._drop(chunk, [] if is_last else chunk.kept)
+        self.start = chunk.start if self.start is None else min(self.start, chunk.start)
+        self.end = max(self.end, chunk.end)
+
+    def settle(self) -> None:
+        """Hands over what it can, messages to be kept in a second try; counts the rest as
+        dropped."""
+        for is_last in (False, True):
+            with contextlib.suppress(OSError):
+                self.flush(is_last)
+
+    def _put_chunk(self, chunk: _Chunk) -> None:
         head = struct.pack('<QQQI', chunk.start, chunk.end, chunk.size, 0) + _string('')
         head += struct.pack('<Q', chunk.size)
         record_size = len(head) + chunk.size
@@ -183,9 +237,22 @@ class McapWriter:
         content += struct.pack('<QQ', chunk.size, chunk.size)
         self._chunk_indexes.append(_record(CHUNK_INDEX, content))
 
+    def _drop(self, chunk: _Chunk, kept: list[tuple[int, int, bytes | memoryview, int]]) -> None:
+        for channel, entries in chunk.index.items():
+            self.counts[channel] -= len(entries) // 2
+            self.dropped[channel] += len(entries) // 2
+        for message in kept:
+            self.dropped[message[0]] -= 1
+            self._add(*message)
+        self._chunk.kept += kept
+
     def finish(self) -> None:
-        """Writes what is left, the summary and the footer, and closes the file."""
-        self.flush()
+        """Writes what is left, the summary and the footer, and closes the file.
+
+        Raises:
+            OSError: the summary cannot be written; `close` is still to be called.
+        """
+        self.settle()
         self._put(_record(DATA_END, struct.pack('<I', 0)))
         summary_start = position = self._position
         summary, offsets = [], []
@@ -229,7 +296,22 @@ class McapWriter:
         return _record(STATISTICS, content + _block(counts))
 
     def _put(self, data: bytes) -> None:
+        """Appends to the file all or nothing."""
+        if self._is_torn:
+            self._mend()
         view = memoryview(data)
-        while view:
-            view = view[self._file.write(view) :]
+        try:
+            while view:
+                view = view[self._file.write(view) :]
+        except OSError:
+            self._is_torn = True
+            with contextlib.suppress(OSError):
+                self._mend()
+            raise
         self._position += len(data)
+
+    def _mend(self) -> None:
+        """Cuts off a record that was written in part."""
+        self._file.seek(self._position)
+        self._file.truncate()
+        self._is_torn = False

@@ -14,10 +14,14 @@ Handler = Callable[[int, Any], None]
 
 
 class StampMerge:
-    """Releases samples in stamp order once every waited-for stream has passed them, or after a hold.
+    """Releases samples in stamp order once every waited-for stream has passed them, or after a
+    hold.
 
-    A stream has passed a stamp when its newest sample is at or behind it. A stream that has been silent for
-    `silence`, also at the very start, is not waited for. At equal stamps the stream named first in `handlers` goes first.
+    A stream has passed a stamp when its newest sample is at or behind it. A stream of which nothing
+    has arrived for `silence`, also at the very start, is not waited for. The hold counts from a
+    sample's arrival, beyond the period of the slowest stream waited for: what comes every 100 ms
+    cannot have passed a stamp earlier. At equal stamps the stream named first in `handlers` goes
+    first.
     """
 
     def __init__(
@@ -30,47 +34,59 @@ class StampMerge:
         """`handlers`: stream -> what takes (stamp, value). `hold` and `silence` in s."""
         self._order = {name: i for i, name in enumerate(handlers)}
         self._handlers = list(handlers.values())
-        self._newest: dict[str, int | None] = dict.fromkeys(waits_for)
+        self._newest: dict[str, Any] = dict.fromkeys(waits_for)  # name -> stamp, None: not seen
+        self._periods = dict.fromkeys(self._newest, 0)
+        self._arrived = dict.fromkeys(self._newest, 0)
         self._hold = int(hold * SECOND)
         self._silence = int(silence * SECOND)
         self._heap: list[tuple[int, int, int, int, Any]] = []
         self._pushed = 0
         self._first = 0
-        self.frontier = 0  # stamp that every waited-for stream had passed at the last drain
+        self.passed = 0  # stamp that every waited-for stream seen so far had passed, last drain
         self.released = 0  # stamp up to which samples have been handed on
         self.late = dict.fromkeys(handlers, 0)
 
-    def push(self, stream: str, stamp: int, value: Any, now: int = 0, ahead: bool = False) -> None:
-        """Takes a sample that arrived at `now`; one announced `ahead` is due only when its stamp is.
+    def push(
+        self, stream: str, stamp: int, value: Any, now: int | None = None, ahead: bool = False
+    ) -> None:
+        """Takes a sample that arrived at `now`, at its stamp if not said; one announced `ahead` is
+        held from its stamp on.
 
-        stamp, now: ns on one clock.
+        stamp, now: ns.
         """
+        if now is None:
+            now = stamp
         newest = self._newest
         if stream in newest:
+            last = newest[stream]
+            if last is not None:
+                self._follow_period(stream, stamp - last)
             newest[stream] = stamp
+            self._arrived[stream] = now
             if not self._first:
-                self._first = stamp
+                self._first = now
         if stamp < self.released:
             self.late[stream] += 1
         self._pushed += 1
-        due = (stamp if ahead and stamp > now else now) + self._hold
-        heappush(self._heap, (stamp, self._order[stream], self._pushed, due, value))
+        held_from = stamp if ahead and stamp > now else now
+        heappush(self._heap, (stamp, self._order[stream], self._pushed, held_from, value))
 
     def lagging(self, stamp: int) -> list[str]:
-        """The waited-for streams that are alive but have not passed `stamp`."""
+        """The waited-for streams seen so far that have not passed `stamp`."""
         return [
-            name
-            for name, newest in self._newest.items()
-            if newest is not None and newest < stamp <= newest + self._silence
+            name for name, newest in self._newest.items() if newest is not None and newest < stamp
         ]
 
     def drain(self, now: int | None = None) -> None:
-        """Hands on all that is in order; with `now` (ns) also what has been held for long enough."""
+        """Hands on all that is in order; with `now` (ns) also what was held long enough."""
         heap, handlers = self._heap, self._handlers
-        self.frontier = frontier = self._find_frontier() if self._newest else 0
+        if not heap:
+            return
+        frontier = self._find_frontier() if self._newest else 0
+        held = None if now is None else now - self._hold - max(self._periods.values(), default=0)
         while heap:
-            stamp, order, _, due, value = heap[0]
-            if stamp > frontier and (now is None or due > now):
+            stamp, order, _, held_from, value = heap[0]
+            if stamp > frontier and (held is None or held_from > held):
                 return
             heappop(heap)
             if stamp > self.released:
@@ -84,23 +100,37 @@ class StampMerge:
             self.released = max(self.released, stamp)
             self._handlers[order](stamp, value)
 
-    def forget(self) -> None:
-        """After the clock was set anew: hands on everything, then knows no stamps."""
-        self.flush()
-        self._newest = dict.fromkeys(self._newest)
-        self._first = self.released = self.frontier = 0
+    def forget(self, stream: str, stamp: int) -> None:
+        """The clock of a stream was set anew, to `stamp` (ns): what is far from it is not waited
+        for.
+
+        Streams on the old clock are known again from their next sample on.
+        """
+        for name, newest in self._newest.items():
+            if name == stream or (newest is not None and abs(newest - stamp) > self._silence):
+                self._newest[name] = None
+                self._periods[name] = 0
+        self._first = 0
+        self.passed = self.released = 0
+
+    def _follow_period(self, stream: str, interval: int) -> None:
+        """A longer interval counts at once, shorter ones little by little; a silence is none."""
+        if 0 < interval < self._silence:
+            period = self._periods[stream]
+            change = interval - period
+            self._periods[stream] = interval if change > 0 else period + change // 8
 
     def _find_frontier(self) -> int:
         """The stamp that every living waited-for stream has passed; 0 if there is none."""
-        stamps = self._newest.values()
-        if None not in stamps:
-            lowest = min(stamps, default=0)
-            if lowest >= max(stamps, default=0) - self._silence:
-                return lowest
-        known = [newest for newest in stamps if newest is not None]
+        newest, arrived = self._newest.values(), self._arrived.values()
+        if None not in newest and min(arrived) >= max(arrived) - self._silence:
+            self.passed = lowest = min(newest)
+            return lowest
+        known = {name: stamp for name, stamp in self._newest.items() if stamp is not None}
         if not known:
             return 0
-        alive = max(known) - self._silence
-        if len(known) < len(stamps) and alive < self._first:
+        alive = max(self._arrived[name] for name in known) - self._silence
+        if len(known) < len(newest) and alive < self._first:
             return 0
-        return min(newest for newest in known if newest >= alive)
+        self.passed = min(known.values())
+        return min(stamp for name, stamp in known.items() if self._arrived[name] >= alive)

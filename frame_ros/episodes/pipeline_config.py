@@ -1,12 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the metric pipeline is told. It is recorded with every episode, so that a bag gives the same numbers again."""
+"""What the metric pipeline is told. It is recorded with every episode, so that a bag gives the same
+numbers again.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 from frame_ros.errors import ValueRangeError
 
@@ -16,13 +19,13 @@ class PipelineConfig:
     """Settings of `MetricPipeline`.
 
     action_names: D joints in the order of the action vector; empty: the order of the first action.
-    action_lower, action_upper: D bounds each (rad or m) that normalise actions to [0, 1]; empty: raw actions.
-    hold: s a step waits for streams that lag. efficiency_hold: s it waits for the slower inference messages.
-    silence: s without a message after which a stream is not waited for.
-    gap: s between two steps beyond which differences start anew.
-    max_pose_age, max_contact_age, max_distance_age: s beyond which a joined value is too old to be used.
-    static_threshold: m of TCP motion below which an episode counts as static.
-    risk_floor: m, least distance used in the risk factor.
+    action_lower, action_upper: D bounds each (rad or m) that normalise actions to [0, 1]; empty:
+    raw actions. hold: s a step waits for streams that lag. efficiency_hold: s it waits for the
+    slower inference messages. silence: s without a message after which a stream is not waited for.
+    gap: s between two steps beyond which differences start anew. max_pose_age, max_contact_age,
+    max_distance_age:
+    s beyond which a joined value is too old to be used. static_threshold: m of TCP motion below
+    which an episode counts as static. risk_floor: m, least distance used in the risk factor.
     near_distance: m, the near zone. moving_speed: m/s from which the TCP counts as moving.
     """
 
@@ -43,12 +46,21 @@ class PipelineConfig:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, (int, float)) and not (math.isfinite(value) and value >= 0):
-                raise ValueRangeError(
-                    f'{field.name} is {value}; it must be finite and not negative'
-                )
+            value, default = getattr(self, field.name), field.default
+            if isinstance(default, tuple):
+                self._check_tuple(field.name, value)
+            elif isinstance(value, bool) or not isinstance(value, (int, float)):
+                raise ValueRangeError(f'{field.name} is {value!r}; it must be a number')
+            elif not (math.isfinite(value) and value >= 0):
+                raise ValueRangeError(f'{field.name} is {value}; it must be finite, not negative')
+        if not self.risk_floor > 0:
+            raise ValueRangeError(f'risk_floor is {self.risk_floor} m; it must be more than 0')
         self._check_bounds()
+
+    def _check_tuple(self, name: str, value: object) -> None:
+        kinds = (str,) if name == 'action_names' else (int, float)
+        if not isinstance(value, tuple) or not all(isinstance(item, kinds) for item in value):
+            raise ValueRangeError(f'{name} is {value!r}; it must list {kinds[-1].__name__} values')
 
     def _check_bounds(self) -> None:
         names, lower, upper = self.action_names, self.action_lower, self.action_upper
@@ -58,9 +70,9 @@ class PipelineConfig:
                 'give as many bounds as names, or none'
             )
         for name, low, high in zip(names, lower, upper):
-            if not low < high:
+            if not -math.inf < low < high < math.inf:
                 raise ValueRangeError(
-                    f'bounds of {name} are [{low}, {high}]; lower must be below upper'
+                    f'bounds of {name} are [{low}, {high}]; both finite, lower below upper'
                 )
 
     @property
@@ -86,6 +98,9 @@ class PipelineConfig:
         if not isinstance(given, dict):
             raise ValueRangeError(f'pipeline settings are a {type(given).__name__}, not an object')
         known = {field.name for field in fields(cls)}
-        return cls(
-            **{k: tuple(v) if isinstance(v, list) else v for k, v in given.items() if k in known}
-        )
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in given.items()
+            if name in known
+        }
+        return cls(**values)

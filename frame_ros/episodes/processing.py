@@ -20,20 +20,22 @@ BLOCK = 2000
 
 
 def process_episode(episode: Episode) -> None:
-    """Computes `metrics`, `summary`, and adds to `data_quality` and `problems` of an episode that was read."""
+    """Computes `metrics`, `summary`, and adds to `data_quality` and `problems` of an episode that
+    was read.
+    """
     samples, pipeline = run_pipeline(episode, settings_of(episode))
     episode.metrics = {kind: as_arrays(samples, kind, episode.episode_id) for kind in KINDS}
     summaries = [s for s in samples if s.kind == 'summary' and s.episode_id == episode.episode_id]
     episode.summary = summaries[-1].values if summaries else {}
     episode.data_quality.update(pipeline.data_quality())
-    episode.problems.extend(pipeline.problems.values())
+    episode.problems.extend(pipeline.problems)
 
 
 def recompute_as_live(episode: Episode) -> dict[str, dict[str, NDArray]]:
     """Metrics of an episode as a live run got them that had to do without streams that lagged.
 
-    The recorded quality topic says at which steps what was missing; the recording itself holds it all.
-    Returns what `Episode.metrics` holds; that itself where nothing lagged.
+    The recorded quality topic says at which steps what was missing; the recording itself holds it
+    all. Returns what `Episode.metrics` holds; that itself where nothing lagged.
     """
     live = episode.live.get('quality')
     if live is None or 'lagging' not in live.values or not live.values['lagging'].any():
@@ -46,7 +48,9 @@ def recompute_as_live(episode: Episode) -> dict[str, dict[str, NDArray]]:
 
 
 def settings_of(episode: Episode) -> PipelineConfig:
-    """The settings recorded with the episode, else the limits of its robot, else raw actions; says so."""
+    """The settings recorded with the episode, else the limits of its robot, else raw actions; says
+    so.
+    """
     text = episode.attributes.get('metrics_config')
     if text:
         try:
@@ -79,7 +83,9 @@ def _note(episode: Episode, problem: str) -> None:
 def run_pipeline(
     episode: Episode, config: PipelineConfig, lagging: dict[int, int] | None = None
 ) -> tuple[list[MetricSample], MetricPipeline]:
-    """All samples of an episode, fed in the order in which the recorder received them, events first."""
+    """All samples of an episode, fed in the order in which the recorder received them, events
+    first.
+    """
     pipeline = MetricPipeline(config, lagging)
     for event in _bounded(episode):
         pipeline.feed('event', event.stamp, event)
@@ -101,7 +107,9 @@ def run_pipeline(
 
 
 def _bounded(episode: Episode) -> list[Event]:
-    """The episode's events; START and END are put at the ends of its data where they were not recorded."""
+    """The episode's events; START and END are put at the ends of its data where they were not
+    recorded.
+    """
     events = sorted(episode.events, key=lambda event: event.stamp)
     stamps = [
         stream.stamps[stream.stamps > 0] for stream in episode.streams.values() if len(stream)
@@ -120,7 +128,9 @@ def _bounded(episode: Episode) -> list[Event]:
 
 
 def as_arrays(samples: list[MetricSample], kind: str, episode_id: str) -> dict[str, NDArray]:
-    """The samples of one kind within an episode: field -> (steps,) array, and 'stamp' (steps,) int64."""
+    """The samples of one kind within an episode: field -> (steps,) array, and 'stamp' (steps,)
+    int64.
+    """
     chosen = [s for s in samples if s.kind == kind and s.episode_id == episode_id]
     arrays: dict[str, NDArray] = {'stamp': np.array([s.stamp for s in chosen], dtype=np.int64)}
     columns = zip(*(s.row for s in chosen)) if chosen else ([] for _ in FIELDS[kind])

@@ -25,8 +25,13 @@ from frame_ros.errors import BagError, FrameRosError, RobotError
 
 GAP_FACTOR = 5.0
 LATE = 0.25
+STOPPED = 0.5
+LEAST_REGULAR = 5
+REGULAR_FACTOR = 3.0
+REGULAR_SHARE = 0.75
 NEEDED = ('pose', 'action')
 SETTINGS_TOPIC = 'metrics_config'
+NO_MESSAGES = 'the bag holds no messages'
 
 
 def read_episodes(
@@ -88,6 +93,7 @@ def _episodes_of(
     streams, live = _read_streams(bag, topic_map)
     event_topic = topic_map.find('event')
     events = read_events(bag, event_topic) if event_topic else []
+    _note_given(bag, namespace, topics)
     _note_topics(bag, topic_map, streams)
     _add_settings(bag, topic_map)
     if 'pose' not in streams:
@@ -112,6 +118,16 @@ def _read_streams(bag: Bag, topic_map: TopicMap) -> tuple[dict[str, Stream], dic
     return found[0], found[1]
 
 
+def _note_given(bag: Bag, namespace: str | None, topics: Mapping[str, str] | None) -> None:
+    """What the caller named and the bag does not have."""
+    for role, topic in (topics or {}).items():
+        if topic not in bag.topics:
+            bag.report(f'{topic}, given as {role}, is not in the bag')
+    prefix = f'/{namespace.strip("/")}/' if namespace and namespace.strip('/') else '/'
+    if bag.topics and not any(name.startswith(prefix) for name in bag.topics):
+        bag.report(f'no topic of the bag is in the namespace {prefix.rstrip("/")}')
+
+
 def _note_topics(bag: Bag, topic_map: TopicMap, streams: Mapping[str, Stream]) -> None:
     others = [n or '/' for n in topic_map.namespaces if n != topic_map.namespace]
     if others:
@@ -120,7 +136,7 @@ def _note_topics(bag: Bag, topic_map: TopicMap, streams: Mapping[str, Stream]) -
             f'others: {", ".join(others)}'
         )
     if bag.message_count == 0:
-        bag.problems.append('the bag holds no messages')
+        bag.problems.append(NO_MESSAGES)
         return
     if not streams:
         bag.problems.append(
@@ -286,6 +302,10 @@ class TopicStatistics:
     than 5 times the median. longest_gap: s. late: received more than 0.25 s later after its stamp
     than the median message. backward, duplicate, zero: stamps below, equal to the one before, or
     unset. Topics without header: by receive time.
+    has_header: whether the stamps are those of headers. is_regular: at least 5 messages, three
+    quarters of the intervals within a factor 3 of the median. silence: s from the last message to
+    the end asked for; NaN if none was. is_stopped: regular, and the silence is longer than 0.5 s
+    and 5 times the median.
     """
 
     count: int
@@ -296,14 +316,88 @@ class TopicStatistics:
     backward: int
     duplicate: int
     zero: int
+    has_header: bool = True
+    is_regular: bool = False
+    silence: float = float('nan')
+    is_stopped: bool = False
 
 
-def topic_statistics(source: Episode | Bag | str | Path) -> dict[str, TopicStatistics]:
-    """Returns topic -> TopicStatistics for every topic of a bag, in the order of their names."""
+def topic_statistics(
+    source: Episode | Bag | str | Path, begin: int | None = None, end: int | None = None
+) -> dict[str, TopicStatistics]:
+    """Returns topic -> TopicStatistics for every topic of a bag, in the order of their names.
+
+    begin, end: only messages within are counted, ns; unset stamps are placed by receive time.
+    Whether a topic is regular, and its silence, are judged by all messages up to the end.
+    """
     if isinstance(source, Episode):
         source = source.path
     bag = source if isinstance(source, Bag) else Bag(source)
-    return {name: _statistics(bag, name) for name in sorted(bag.topics) if len(bag.topics[name])}
+    return {
+        name: stamp_statistics(*_topic_stamps(bag, name), begin, end)
+        for name in sorted(bag.topics)
+        if len(bag.topics[name])
+    }
+
+
+def stamp_statistics(
+    stamps: NDArray[np.int64],
+    received: NDArray[np.int64],
+    has_header: bool = True,
+    begin: int | None = None,
+    end: int | None = None,
+) -> TopicStatistics:
+    """Returns the statistics of messages of one topic; stamps and received: (T,), ns, in recorded
+    order; begin and end as in `topic_statistics`.
+    """
+    is_set = stamps > 0
+    delay = int(np.median((received - stamps)[is_set])) if is_set.any() else 0
+    places = np.where(is_set, stamps, received - delay)
+    is_before = places <= end if end is not None else np.ones(len(stamps), bool)
+    is_inside = is_before & (places >= begin) if begin is not None else is_before
+    is_regular, silence, is_stopped = _ending(places[is_before & is_set], end)
+    late = (received - stamps)[is_inside & is_set] > delay + LATE * SECOND
+    used = stamps[is_inside]
+    steps = np.diff(used[used > 0])
+    forward = steps[steps > 0]
+    typical = float(np.median(forward)) if len(forward) else float('nan')
+    return TopicStatistics(
+        count=len(used),
+        rate=SECOND / typical if len(forward) else float('nan'),
+        gaps=int((forward > GAP_FACTOR * typical).sum()) if len(forward) else 0,
+        longest_gap=float(forward.max()) / SECOND if len(forward) else float('nan'),
+        late=int(late.sum()),
+        backward=int((steps < 0).sum()),
+        duplicate=int((steps == 0).sum()),
+        zero=int((used <= 0).sum()),
+        has_header=has_header,
+        is_regular=is_regular,
+        silence=silence,
+        is_stopped=is_stopped,
+    )
+
+
+def _ending(stamps: NDArray[np.int64], end: int | None) -> tuple[bool, float, bool]:
+    """is_regular, silence (s), is_stopped of TopicStatistics by the set stamps up to the end."""
+    stamps = np.unique(stamps)
+    intervals = np.diff(stamps)
+    silence = (end - int(stamps[-1])) / SECOND if end is not None and len(stamps) else float('nan')
+    if len(stamps) < LEAST_REGULAR:
+        return False, silence, False
+    typical = float(np.median(intervals))
+    is_like = (intervals <= REGULAR_FACTOR * typical) & (intervals * REGULAR_FACTOR >= typical)
+    is_regular = bool(is_like.mean() >= REGULAR_SHARE)
+    longest = max(STOPPED, GAP_FACTOR * typical / SECOND)
+    return is_regular, silence, is_regular and silence > longest
+
+
+def _topic_stamps(bag: Bag, topic: str) -> tuple[NDArray[np.int64], NDArray[np.int64], bool]:
+    """Stamps and receive times of a topic; receive times twice and False where it has no header."""
+    received = bag.received(topic)
+    stamps = header_stamps(bag, topic)
+    if stamps is None or len(stamps) != len(received):
+        return received, received, False
+    return stamps, received, True
 
 
 def header_stamps(bag: Bag, topic: str) -> NDArray[np.int64] | None:
@@ -324,25 +418,3 @@ def header_stamps(bag: Bag, topic: str) -> NDArray[np.int64] | None:
         nanoseconds = np.ascontiguousarray(head[:, 8:12]).view(f'{order}u4')[:, 0]
         stamps.append(seconds * SECOND + nanoseconds.astype(np.int64))
     return np.concatenate(stamps) if stamps else np.zeros(0, np.int64)
-
-
-def _statistics(bag: Bag, topic: str) -> TopicStatistics:
-    received = bag.received(topic)
-    stamps = header_stamps(bag, topic)
-    if stamps is None or len(stamps) != len(received):
-        stamps = received
-    steps = np.diff(stamps[stamps > 0])
-    forward = steps[steps > 0]
-    typical = float(np.median(forward)) if len(forward) else float('nan')
-    delay = (received - stamps)[stamps > 0]
-    late = delay > np.median(delay) + LATE * SECOND if len(delay) else np.zeros(0, bool)
-    return TopicStatistics(
-        count=len(received),
-        rate=SECOND / typical if len(forward) else float('nan'),
-        gaps=int((forward > GAP_FACTOR * typical).sum()) if len(forward) else 0,
-        longest_gap=float(forward.max()) / SECOND if len(forward) else float('nan'),
-        late=int(late.sum()),
-        backward=int((steps < 0).sum()),
-        duplicate=int((steps == 0).sum()),
-        zero=int((stamps <= 0).sum()),
-    )

@@ -64,19 +64,41 @@ class SafetyState:
         self._risk.update(distance)
         if self.near_zone_time != self.near_zone_time:
             self.near_zone_time = 0.0
-        if last == last and last_stamp is not None and stamp - last_stamp <= self._distance_age:
+        if last == last and last_stamp is not None and 0 < stamp - last_stamp <= self._distance_age:
             dt = (stamp - last_stamp) / SECOND
             self.closing_speed = (last - distance) / dt
             if distance < self._config.near_distance:
                 self.near_zone_time += dt
+
+    def ahead_of(self, stamp: int) -> int:
+        """Bits LAGGING_* of what is known of a later time than a step that came late."""
+        contact, distance = self._contact_stamp, self._distance_stamp
+        return (2 if contact is not None and contact > stamp else 0) | (
+            4 if distance is not None and distance > stamp else 0
+        )
+
+    def totals(self, time: float, path_length: float) -> tuple:
+        """The row of SAFETY_FIELDS behind step and time, over the episode: its totals whatever its
+        last step lacked. Nothing is momentary.
+        """
+        rate, samples = self._collisions, self._force_samples
+        rates = (rate.value, rate.per(time), rate.per(path_length))
+        return (
+            *(rates if self._contact_stamp is not None else (NAN, NAN, NAN)),
+            rate.collisions, self._contact_stamp is not None, self.in_contact, rate.in_collision,
+            self._proximity.value, self._risk.value, self.distance, self.near_zone_time,
+            self.closing_speed, NAN, self.moving_distance,
+            self.peak_force, math.sqrt(self._force_squares / samples) if samples else NAN,
+        )  # fmt: skip
 
     def values(
         self, stamp: int, time: float, path_length: float, is_moving: bool, lagging: int
     ) -> tuple:
         """The row of SAFETY_FIELDS behind step and time, at the next step.
 
-        `lagging`: bits of QualityMetrics.LAGGING_*. What comes of a stream that lags is unavailable at this step, all
-        of it: its late samples will count, but which of them have arrived by now is chance.
+        `lagging`: bits of QualityMetrics.LAGGING_*. What comes of a stream that lags is unavailable
+        at this step, all of it: its late samples will count, but which of them have arrived by now
+        is chance.
         """
         self._collisions.add_step()
         contact, force = self._contact_values(stamp, time, path_length, bool(lagging & 2))
@@ -87,15 +109,15 @@ class SafetyState:
     ) -> tuple[tuple, tuple]:
         rate, newest, samples = self._collisions, self._contact_stamp, self._force_samples
         if is_lagging:
-            return (NAN, NAN, NAN, self._collisions_shown, False, False), (NAN, NAN)
+            return (NAN, NAN, NAN, self._collisions_shown, False, False, False), (NAN, NAN)
         self._collisions_shown = rate.collisions
         rms_force = math.sqrt(self._force_squares / samples) if samples else NAN
         force = (self.peak_force, rms_force)
         if newest is None or stamp - newest > self._contact_age:
-            return (NAN, NAN, NAN, rate.collisions, False, False), force
+            return (NAN, NAN, NAN, rate.collisions, False, False, False), force
         return (
             rate.value, rate.per(time), rate.per(path_length),
-            rate.collisions, self.in_contact, rate.in_collision,
+            rate.collisions, True, self.in_contact, rate.in_collision,
         ), force  # fmt: skip
 
     def _distance_values(self, stamp: int, is_moving: bool, is_lagging: bool) -> tuple:

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an episode came to: its bounds, its outcome, the last value of every metric, and why some are missing."""
+"""What an episode came to: its bounds, its outcome, the last value of every metric, and why some
+are missing.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,18 @@ POSE_METRICS = (
     'tcp_acceleration',
     'tcp_jerk',
 )
-INFERENCE_METRICS = ('il', 'il_last', 'il_p50', 'il_p95', 'il_p99', 'il_jitter', 'ct', 'mu', 'observation_age',
-                     'queue_depth')  # fmt: skip
+INFERENCE_METRICS = (
+    'il',
+    'il_last',
+    'il_p50',
+    'il_p95',
+    'il_p99',
+    'il_jitter',
+    'ct',
+    'mu',
+    'observation_age',
+    'queue_depth',
+)
 REASONS = {
     'ot': 'no target pose is given',
     'ate': 'no reference trajectory is given',
@@ -62,10 +74,12 @@ class _Record:
 
 
 class EpisodeAccount:
-    """Follows one episode after the other and emits a 'summary' sample when both sides have passed its end.
+    """Follows one episode after the other and emits a 'summary' sample when both sides have passed
+    its end.
 
-    The two sides, steps (quality, safety, confidence) and ticks (efficiency), wait for different streams, so they pass
-    the bounds of an episode at different times, and one may be in the next episode already.
+    The two sides, steps (quality, safety, confidence) and ticks (efficiency), wait for different
+    streams, so they pass the bounds of an episode at different times, and one may be in the next
+    episode already.
     """
 
     def __init__(
@@ -82,22 +96,26 @@ class EpisodeAccount:
         if given_up is not None:
             self._records.pop(given_up.start.stamp, None)
         if event.stamp not in self._records:
-            self._records[event.stamp] = _Record(event, self._data_quality())
+            counts = self._data_quality()
+            # A START that came late is a fact of the episode it starts.
+            before = {name: n for name, n in counts.items() if not name.startswith('event.')}
+            self._records[event.stamp] = _Record(event, before)
         self._current[side] = self._records[event.stamp]
 
     def success(self, event: Event) -> None:
-        """The task was seen done; the first time counts."""
+        """The task was seen done in the running episode; the first time counts."""
         record = self._current['steps']
-        if record is not None and record.success is None:
+        if record is None or record.success is not None or not self.is_of(event, 'steps'):
+            return
+        if event.stamp >= record.start.stamp:
             record.success = event
 
-    def step(self, quality: tuple, safety: tuple) -> None:
-        """The rows of one control step."""
+    def step(self, quality: tuple) -> None:
+        """The quality row of one control step."""
         record = self._current['steps']
         if record is not None:
             record.steps += 1
             record.last['quality'] = quality
-            record.last['safety'] = safety
 
     def confidence(self, row: tuple) -> None:
         """The row of one inference."""
@@ -105,15 +123,21 @@ class EpisodeAccount:
         if record is not None:
             record.last['confidence'] = row
 
-    def end(self, event: Event, side: str, efficiency: tuple | None = None) -> None:
-        """One side has passed the end; the ticks give the last row of efficiency. One of another episode is ignored."""
+    def is_of(self, event: Event, side: str) -> bool:
+        """Whether an event is of the episode that runs on this side; one without a name is."""
         record = self._current[side]
-        if record is None or (event.episode_id and event.episode_id != record.start.episode_id):
+        return record is not None and event.episode_id in ('', record.start.episode_id)
+
+    def end(self, event: Event, side: str, totals: tuple | None) -> None:
+        """One side has passed the end; `totals`: its row of safety (steps) or efficiency (ticks).
+        """
+        record = self._current[side]
+        if record is None:
             return
         self._current[side] = None
         record.passed.add(side)
-        if efficiency is not None:
-            record.last['efficiency'] = efficiency
+        if totals is not None:
+            record.last['safety' if side == 'steps' else 'efficiency'] = totals
         if len(record.passed) == len(SIDES):
             self._records.pop(record.start.stamp, None)
             self._emit(self._summary(record, event))
@@ -143,9 +167,20 @@ _KINDS = {
     'efficiency': EFFICIENCY_FIELDS,
     'confidence': CONFIDENCE_FIELDS,
 }
-_COUNTS = ('step', 'collisions', 'gaps', 'short_segments', 'lagging', 'hold_expired', 'inferences', 'stalls',
-           'sequence', 'token_count', 'sample_count')  # fmt: skip
-_FLAGS = ('is_static', 'in_contact', 'in_collision')
+_COUNTS = (
+    'step',
+    'collisions',
+    'gaps',
+    'short_segments',
+    'lagging',
+    'hold_expired',
+    'inferences',
+    'stalls',
+    'sequence',
+    'token_count',
+    'sample_count',
+)
+_FLAGS = ('is_static', 'is_contact_sensed', 'in_contact', 'in_collision')
 
 
 def _last_values(kind: str, row: tuple | None) -> dict:

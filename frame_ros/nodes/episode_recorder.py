@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +35,7 @@ from frame_ros.nodes.recording_session import (
 from frame_ros.nodes.recording_topics import TopicFilter, TopicSubscriptions
 from frame_ros.nodes.spinning import run_node
 from frame_ros.srv import EndEpisode, MarkEpisode, StartEpisode
+from frame_ros.version import package_version
 
 EVENT_TYPE = 'frame_ros/msg/EpisodeEvent'
 DEFAULTS: dict[str, Any] = {
@@ -389,10 +389,7 @@ def _time(stamp: int) -> Time:
 
 
 def _package_facts() -> dict[str, str]:
-    try:
-        return {'frame_ros_version': version('frame_ros')}
-    except PackageNotFoundError:
-        return {'frame_ros_version': 'unknown'}
+    return {'frame_ros_version': package_version()}
 
 
 def main() -> None:

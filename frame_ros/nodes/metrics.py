@@ -1,10 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The metrics node: a thin shell around `episodes.MetricPipeline`. Topics in, metric topics out, live."""
+"""The metrics node: a thin shell around `episodes.MetricPipeline`. Topics in, metric topics out,
+live.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import sys
 import threading
@@ -20,9 +23,10 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from frame_ros.episodes import conversion
-from frame_ros.episodes.data import EventType, MetricSample
+from frame_ros.episodes.data import Event, EventType, MetricSample
 from frame_ros.episodes.pipeline import MetricPipeline
 from frame_ros.episodes.pipeline_config import PipelineConfig
+from frame_ros.episodes.stamps import SECOND
 from frame_ros.errors import FrameRosError
 from frame_ros.msg import ContactState, EpisodeEvent, PolicyInference, Proximity
 from frame_ros.nodes.metric_messages import MESSAGE_TYPES, TOPICS, fill, summary_message
@@ -37,6 +41,7 @@ LATCHED = QoSProfile(
 SETTINGS = tuple(
     field.name for field in dataclasses.fields(PipelineConfig) if field.type in ('float', float)
 )
+ROLES = ('event', 'contact', 'proximity', 'pose', 'inference', 'action')
 POLL_PERIOD = 0.005
 SERVICE_PERIOD = 0.1
 WARNING_PERIOD = 5.0
@@ -45,8 +50,9 @@ WARNING_PERIOD = 5.0
 class MetricsNode(Node):
     """Subscribes ee_pose, joint_commands, contact, proximity, policy_inference and episode_events.
 
-    Publishes quality_metrics, safety_metrics and efficiency_metrics at every control step, confidence_metrics at every
-    inference, episode_summary at the end of an episode, and its settings on metrics_config.
+    Publishes quality_metrics, safety_metrics and efficiency_metrics at every control step,
+    confidence_metrics at every inference, episode_summary at the end of an episode, and its
+    settings on metrics_config.
     """
 
     def __init__(self) -> None:
@@ -60,7 +66,9 @@ class MetricsNode(Node):
         }
         self._messages = {kind: MESSAGE_TYPES[kind]() for kind in TOPICS if kind != 'summary'}
         self._config_publisher = self.create_publisher(String, 'metrics_config', LATCHED)
-        self._config_publisher.publish(String(data=self._config.to_json()))
+        self._began = self.get_clock().now().nanoseconds
+        self._old_starts: dict[str, Event] | None = {}
+        self._publish_settings()
         self._warned: dict[str, int] = {}
         self._next_warning = 0.0
 
@@ -124,9 +132,45 @@ class MetricsNode(Node):
             self.get_logger().warning(str(error))
             return
         if event.type is EventType.START:
-            # Again at every start, so that each episode's bag holds the settings it was computed with.
-            self._config_publisher.publish(String(data=self._config.to_json()))
+            # Again at every start, so that each episode's bag holds the settings it was computed
+            # with.
+            self._publish_settings()
+        if self._old_starts is not None and event.stamp < self._began:
+            self._note_old(event, self._old_starts)
+            return
         self._pipeline.feed('event', event.stamp, event, self._now)
+
+    def _note_old(self, event: Event, starts: dict[str, Event]) -> None:
+        """Of the episodes of before this node was there, the latched events keep those that ended
+        apart from one that still runs.
+        """
+        if event.type is EventType.START:
+            starts[event.episode_id] = event
+        elif event.type is EventType.END:
+            starts.pop(event.episode_id, None)
+
+    def _resume(self) -> None:
+        """A moment after the start, when the latched events have come: goes on with an episode that
+        runs already.
+        """
+        if self._old_starts is None or self._now - self._began < SECOND:
+            return
+        for event in self._old_starts.values():
+            self.get_logger().warning(
+                f'episode {event.episode_id} was running when this node started: its metrics miss '
+                'what was before'
+            )
+            self._pipeline.feed('event', event.stamp, event, self._now)
+        self._old_starts = None
+
+    def _publish_settings(self) -> None:
+        """The settings and the topic of each stream, for whoever reads the bag."""
+        topics = {
+            role: subscription.topic_name
+            for role, (subscription, _) in zip(ROLES, self._subscriptions_by_stream)
+        }
+        settings = {**json.loads(self._config.to_json()), 'topics': topics}
+        self._config_publisher.publish(String(data=json.dumps(settings)))
 
     def poll(self) -> None:
         """Takes all that has arrived and publishes what came of it."""
@@ -134,6 +178,7 @@ class MetricsNode(Node):
         for subscription, handle in self._subscriptions_by_stream:
             for message, _ in subscription.take(1000):
                 handle(message)
+        self._resume()
         for sample in self._pipeline.advance(self._now):
             self._publish(sample)
 
@@ -158,7 +203,7 @@ class MetricsNode(Node):
         ]
         self._warned = counts
         if news:
-            details = '; '.join(self._pipeline.problems.values())
+            details = '; '.join(self._pipeline.problems)
             self.get_logger().warning(
                 f'input not used or irregular, last {WARNING_PERIOD:.0f} s: {", ".join(news)}'
                 + (f' ({details})' if details else '')
@@ -181,7 +226,8 @@ class MetricsNode(Node):
 
 
 def action_bounds(robot: Any) -> dict[str, tuple]:
-    """The action's names and bounds for PipelineConfig: every joint that can be commanded, within its limits.
+    """The action's names and bounds for PipelineConfig: every joint that can be commanded, within
+    its limits.
 
     A robot with a joint that has no limits gives the names alone: its actions stay raw.
     """

@@ -33,6 +33,10 @@ Value = bool | int | float | str | list[float]
 # rendering.
 ENVIRONMENT = {'OMP_NUM_THREADS': '1', 'MUJOCO_GL': 'egl'}
 
+# Metrics of a simulated arm, in s: physics and rendering share two cores with all the rest, and a
+# state may come this much after its stamp.
+SIMULATED: Mapping[str, Value] = {'hold': 0.2, 'max_pose_age': 0.2, 'efficiency_hold': 0.5}
+
 
 @dataclass(frozen=True)
 class Process:
@@ -132,7 +136,7 @@ def demo_processes(settings: DemoSettings) -> list[Process]:
     """The simulated SO-101, a policy, what watches them, and the session that runs episodes."""
     return [
         _simulator(settings),
-        *_monitors(settings),
+        *_monitors(settings, SIMULATED),
         _recorder(settings),
         _policy(settings),
         Process('session', 'session', _session_parameters(settings), is_essential=True),
@@ -159,12 +163,14 @@ def _simulator(settings: DemoSettings) -> Process:
     return Process('simulator', 'simulator', {'seed': settings.seed})
 
 
-def _monitors(settings: RunSettings) -> list[Process]:
+def _monitors(
+    settings: RunSettings, of_metrics: Mapping[str, Value] | None = None
+) -> list[Process]:
     names = settings.remappings()
     robot: dict[str, Value] = {'robot': settings.robot}
     return [
         Process('kinematics', 'kinematics', robot, names),
-        Process('metrics', 'metrics', robot, names),
+        Process('metrics', 'metrics', {**robot, **(of_metrics or {})}, names),
         Process('markers', 'markers', {}, names),
     ]
 
@@ -193,6 +199,7 @@ def _session_parameters(settings: DemoSettings) -> dict[str, Value]:
         'episodes': settings.episodes,
         'seed': settings.seed,
         'timeout': settings.timeout,
+        'robot': settings.robot,
         'policy': settings.policy,
         'checkpoint': settings.checkpoint,
         'instruction': settings.instruction,

@@ -27,7 +27,6 @@ from frame_ros.errors import SetupError
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.spinning import run_node
 from frame_ros.srv import EndEpisode, ResetScene, StartEpisode
-from frame_ros.version import package_version
 
 OUTCOMES = {
     EpisodeEvent.SUCCESS: (EpisodeEvent.OUTCOME_SUCCESS, 'success'),
@@ -62,6 +61,7 @@ class SessionConfig:
     call_timeout: float = 30.0
     instruction: str = 'pick up the cube and put it in the bin'
     object: str = 'cube'
+    robot: str = 'so101'
     policy: str = 'scripted'
     checkpoint: str = ''
     operator_name: str = ''
@@ -218,7 +218,7 @@ class Session(Node):
             raise SetupError(f'the policy refused quality {quality}: {result.reason}')
 
     def _start_request(self, seed: int, quality: float) -> StartEpisode.Request:
-        facts = {'seed': str(seed), 'frame_ros_version': package_version()}
+        facts = {'robot': self.config.robot, 'seed': str(seed)}
         if self.config.policy == 'scripted':
             facts['quality'] = f'{quality:g}'
         return StartEpisode.Request(

@@ -23,7 +23,7 @@ from sensor_msgs.msg import JointState
 
 from frame_ros.errors import SetupError
 from frame_ros.msg import ContactState, EpisodeEvent, Proximity
-from frame_ros.nodes.simulator_cameras import DEPTH_CAMERA, CameraThread, Picture, wants_viewer
+from frame_ros.nodes.simulator_cameras import DEPTH_CAMERA, CameraThread, Picture
 from frame_ros.nodes.simulator_messages import (
     SECOND,
     contact_message,
@@ -34,6 +34,7 @@ from frame_ros.nodes.simulator_messages import (
     time_message,
     wrench_message,
 )
+from frame_ros.nodes.simulator_viewer import wants_viewer
 from frame_ros.nodes.spinning import run_node
 from frame_ros.scenes import PickPlaceSimulation, TaskState
 from frame_ros.scenes.model import CAMERAS
@@ -51,7 +52,9 @@ DEFAULTS: dict[str, Any] = {
     'viewer': 'auto',
 }
 TICK = 10_000_000  # ns between two looks at the commands; everything is published at a tick
-LARGEST_LAG = 50_000_000  # ns behind the clock, less than what others wait for, from which time is given up rather than caught up
+# ns behind the clock from which time is given up rather than caught up: less than what others wait
+# for.
+LARGEST_LAG = 50_000_000
 START_TIMEOUT = 10.0  # s that the first tick waits for the cameras
 VIEWER_RATE = 25.0  # Hz
 SLOW, WINDOW = 0.95, 10.0  # real-time factor below which it is said so; s over which it is measured

@@ -6,16 +6,17 @@ the viewer.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
 import threading
 from collections import deque
 from dataclasses import dataclass
-from typing import Any
 
 from rclpy.node import Node
 from sensor_msgs.msg import CameraInfo, Image
 
-from frame_ros.errors import FrameRosError, SetupError
+from frame_ros.errors import FrameRosError
 from frame_ros.nodes.simulator_messages import (
     camera_info_message,
     colour_image_message,
@@ -23,11 +24,12 @@ from frame_ros.nodes.simulator_messages import (
     header_message,
     optical_frame,
 )
+from frame_ros.nodes.simulator_viewer import Viewer
 from frame_ros.scenes import PickPlaceSimulation, SceneRenderer, SceneState
-from frame_ros.scenes.engine import load_mujoco
 
 DEPTH_CAMERA = 'front'
 _QUEUE_LENGTH = 3  # pictures waiting; more would only be late
+_NICENESS = 10  # of the thread; 0 is normal, 19 the least priority
 _IMAGE_DEPTH = 5  # of the publishers, reliable, so that subscribers of both kinds match
 
 
@@ -78,8 +80,6 @@ class CameraThread(threading.Thread):
         }
         self.published = dict.fromkeys(self._topics, 0)
         self.skipped = 0
-        self._viewer: Any = None
-        self._viewer_data: Any = None
 
     def take(self, picture: Picture) -> None:
         """Asks for a picture; does not wait."""
@@ -100,18 +100,20 @@ class CameraThread(threading.Thread):
 
     def run(self) -> None:
         """The thread: without a renderer, the simulation goes on without images, and says so."""
+        _give_way()
         renderer = self._make_renderer()
-        self._open_viewer()
+        viewer = self._open_viewer()
         self.ready.set()
         try:
             while (picture := self._next()) is not None:
                 if not picture.camera:
-                    self._show(picture.state)
+                    if viewer is not None:
+                        viewer.show(picture.state)
                 elif renderer is not None:
                     self._publish(renderer, picture)
         finally:
-            if self._viewer is not None:
-                self._viewer.close()
+            if viewer is not None:
+                viewer.close()
             if renderer is not None:
                 renderer.close()
 
@@ -142,37 +144,20 @@ class CameraThread(threading.Thread):
             self._infos[key].publish(info)
             self.published[key] += 1
 
-    def _open_viewer(self) -> None:
+    def _open_viewer(self) -> Viewer | None:
         if not self._wants_viewer:
-            return
+            return None
         try:
-            import mujoco.viewer
-
-            self._viewer_data = load_mujoco().MjData(self._model)
-            self._viewer = mujoco.viewer.launch_passive(
-                self._model, self._viewer_data, show_left_ui=False, show_right_ui=False
-            )
-        except Exception as error:
-            self._node.get_logger().warning(f'the viewer does not open: {error}')
-
-    def _show(self, state: SceneState) -> None:
-        if self._viewer is None or not self._viewer.is_running():
-            return
-        with self._viewer.lock():
-            state.copy_to(self._viewer_data)
-            load_mujoco().mj_forward(self._model, self._viewer_data)
-        self._viewer.sync()
+            return Viewer(self._model)
+        except FrameRosError as error:
+            self._node.get_logger().warning(f'there will be no viewer: {error}')
+            return None
 
 
-def wants_viewer(choice: str) -> bool:
-    """Whether to open the viewer: 'auto' does where there is a display.
-
-    Raises:
-        SetupError: the choice is unknown, or a window is demanded where there is no display.
+def _give_way() -> None:
+    """On Linux: the calling thread, and those it starts (OpenGL's), come after those of normal
+    priority, so that on a busy machine images are left out rather than physics late.
     """
-    has_display = bool(os.environ.get('DISPLAY') or os.environ.get('WAYLAND_DISPLAY'))
-    if choice == 'true' and not has_display:
-        raise SetupError('viewer is true, but there is no display: set DISPLAY, or viewer to auto')
-    if choice not in ('auto', 'true', 'false'):
-        raise SetupError(f'viewer is {choice!r}; it is auto, true or false')
-    return has_display and choice != 'false'
+    if sys.platform == 'linux':
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)

@@ -87,3 +87,8 @@ def plot_numbers(values: Any, digits: int = 5) -> list[float | None]:
     for v in np.asarray(values, dtype=np.float64).tolist():
         out.append(float(f'{v:.{digits}g}') if math.isfinite(v) else None)
     return out
+
+
+def counted(count: int, noun: str) -> str:
+    """Returns '1 episode', '2,000 episodes'; the noun's plural takes an s."""
+    return f'{count:,} {noun}{"" if count == 1 else "s"}'

@@ -2,32 +2,44 @@
 # SPDX-License-Identifier: Apache-2.0
 """Live against bag: what the metrics node published, beside what the raw topics of the same bag
 yield.
+
+Up to the first step at which a stream came too late to be used live, live values are compared with
+those the report shows. From there on sums and means differ by design; they are compared with what
+the bag yields when the same is left out, and it is told how far off the live values ended.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.episodes.data import Episode, Stream
+from frame_ros.episodes.fields import FIELDS
 from frame_ros.episodes.processing import recompute_as_live
 
 BAR = 1e-9
 NOT_COMPARED = frozenset({'stamp', 'episode_id'})
+# Kinds whose values depend on streams that can lag.
+JOINED = frozenset({'quality', 'safety'})
+NAN = float('nan')
 
 
 @dataclass(frozen=True)
 class ParityRow:
-    """One field of one metric message, live against recomputed.
+    """One field of one metric message, live against recomputed; differences are relative, |a - b| /
+    max(|a|, |b|), infinite where only one side has a value, NaN when nothing was compared.
 
-    compared: samples of equal stamp that count. different: those further apart than the bar.
-    max_difference: largest relative difference of the compared, |a - b| / max(|a|, |b|); infinite
-    where only one side has a value; NaN when nothing was compared. unmatched_live,
-    unmatched_offline: samples without a counterpart of the same stamp. excluded: samples that
-    differ, but only since the live node had given up waiting for a stream without saying which.
+    compared: samples of equal stamp before anything lagged. different: those further from the
+    values shown than the bar. max_difference: the largest difference of the compared.
+    compared_as_live, different_as_live, max_difference_as_live: the same from the first lagging
+    step on, with the bag recomputed without what lagged. final_difference: of the last live value
+    to the one shown at that step; NaN where nothing lagged. unmatched_live, unmatched_offline:
+    samples without a counterpart of the same stamp. excluded: samples that differ, but only since a
+    lagging step that was not recorded.
     """
 
     kind: str
@@ -35,30 +47,40 @@ class ParityRow:
     compared: int
     different: int
     max_difference: float
-    unmatched_live: int
-    unmatched_offline: int
-    excluded: int
+    compared_as_live: int = 0
+    different_as_live: int = 0
+    max_difference_as_live: float = NAN
+    final_difference: float = NAN
+    unmatched_live: int = 0
+    unmatched_offline: int = 0
+    excluded: int = 0
 
     @property
     def holds(self) -> bool:
         """Whether something was compared, and all of it agrees."""
-        return self.compared > 0 and self.different == 0
+        is_compared = self.compared + self.compared_as_live > 0
+        return is_compared and self.different + self.different_as_live == 0
 
 
 @dataclass(frozen=True)
-class ParityVerdict:
-    """All rows in one: `holds` is None when nothing was recorded live, so that there is nothing to
-    compare.
+class EpisodeParity:
+    """The rows of one episode; iterating gives them.
+
+    steps: recorded live steps. lagging_steps: those at which a stream came too late. problems:
+    fields that could not be compared, in words.
     """
 
-    holds: bool | None
-    compared: int
-    different: int
-    max_difference: float
-    unmatched_live: int
-    unmatched_offline: int
-    excluded: int
-    text: str
+    rows: list[ParityRow] = field(default_factory=list)
+    steps: int = 0
+    lagging_steps: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[ParityRow]:
+        return iter(self.rows)
+
+    def by_kind(self, name: str) -> int:
+        """Adds up a count that is the same for all fields of a kind, once per kind."""
+        return sum({row.kind: int(getattr(row, name)) for row in self.rows}.values())
 
 
 def relative_difference(a: NDArray, b: NDArray) -> NDArray[np.float64]:
@@ -73,65 +95,129 @@ def relative_difference(a: NDArray, b: NDArray) -> NDArray[np.float64]:
     return difference
 
 
-def compare_live(episode: Episode, bar: float = BAR) -> list[ParityRow]:
+def compare_live(episode: Episode, bar: float = BAR) -> EpisodeParity:
     """Compares every number of the recorded metric topics with the recomputed one of the same
     stamp.
 
-    Where the live node had to do without a lagging stream, and says so, the same is left out when
-    recomputing. bar: the largest relative difference that counts as equal. Returns one row per kind
-    and field, in the order of the message; no rows for a kind that was not recorded or not
-    recomputed.
+    bar: the largest relative difference that counts as equal. Returns one row per kind and field,
+    in the order of the message; no rows for a kind that was not recorded or not recomputed.
     """
     if not episode.live:
-        return []
-    metrics = recompute_as_live(episode)
-    held = _held_stamps(episode, metrics.get('quality', {}))
+        return EpisodeParity()
+    first = _first_lagging(episode)
+    as_live = recompute_as_live(episode) if first is not None else episode.metrics
+    held = _held_stamps(episode, as_live.get('quality', {}))
     rows: list[ParityRow] = []
     for kind, live in episode.live.items():
-        offline, inside = metrics.get(kind), _of_episode(live, episode.episode_id)
-        if offline and 'stamp' in offline and inside.any():
-            rows.extend(_compare_kind(kind, live, inside, offline, held, bar))
-    return rows
+        shown, inside = episode.metrics.get(kind), _of_episode(live, episode.episode_id)
+        if not shown or 'stamp' not in shown or not inside.any():
+            continue
+        lag = first if kind in JOINED else None
+        samples = _Samples.match(live, inside, shown, as_live[kind], held, lag)
+        names = [name for name in _numeric(live) if name in shown]
+        rows += [_row(kind, name, samples, live, bar) for name in names]
+    problems = [problem for kind in episode.live for problem in field_problems(episode, kind)]
+    return EpisodeParity(rows, _live_steps(episode), lagging_steps(episode), problems)
 
 
 def lagging_steps(episode: Episode) -> int:
-    """Steps at which the live node had to do without a stream that had not passed them in time."""
-    live = episode.live.get('quality')
-    if live is None or 'lagging' not in live.values:
-        return 0
-    inside = _of_episode(live, episode.episode_id)
-    return int(np.count_nonzero(live.values['lagging'][inside]))
+    """Steps at which the live node had to do without a stream that had not passed them in time.
+
+    Those whose messages were not recorded are known from the counter in later ones.
+    """
+    flags, counter = (_live_column(episode, name) for name in ('lagging', 'hold_expired'))
+    return max(int(np.count_nonzero(flags)), int(counter.max(initial=0)))
 
 
-def parity_verdict(rows: Iterable[ParityRow]) -> ParityVerdict:
-    """Sums up rows of one or several episodes, in words too."""
-    rows = list(rows)
-    compared, different = sum(r.compared for r in rows), sum(r.different for r in rows)
-    worst = max((r.max_difference for r in rows if r.compared), default=float('nan'))
-    live, offline = max_by_kind(rows, 'unmatched_live'), max_by_kind(rows, 'unmatched_offline')
-    excluded = sum(r.excluded for r in rows)
-    holds = None if not rows else compared > 0 and different == 0
-    if holds is None:
-        text = 'no live metrics were recorded: nothing to compare'
-    elif not compared:
-        text = 'live metrics were recorded, but no sample has the stamp of a recomputed one'
-    elif holds:
-        text = f'live and bag agree: {compared:,} values, largest relative difference {worst:.1e}'
-    else:
-        text = (
-            f'live and bag DISAGREE in {different:,} of {compared:,} values '
-            f'(largest relative difference {worst:.1e})'
+def field_problems(episode: Episode, kind: str) -> list[str]:
+    """Says which fields of a live topic this version does not know, and which it misses."""
+    live = episode.live[kind]
+    if not len(live):
+        return []
+    found = [name for name in live.values if name not in NOT_COMPARED]
+    missing = [name for name in FIELDS[kind] if name not in live.values]
+    unknown = [name for name in found if name not in FIELDS[kind]]
+    parts = [f'lacks {", ".join(missing)}'] * bool(missing)
+    parts += [f'has the unknown {", ".join(unknown)}'] * bool(unknown)
+    if not parts:
+        return []
+    return [
+        f'{live.topic} {" and ".join(parts)}: recorded with another version of the messages, '
+        'these fields are not compared'
+    ]
+
+
+@dataclass(frozen=True)
+class _Samples:
+    """Samples of equal stamp of one kind: places in live and recomputed arrays, (C,) each.
+
+    is_strict: (C,) before the first lagging step. is_held: (C,) behind a lagging step that was not
+    recorded. lone: samples without a counterpart, live and recomputed.
+    """
+
+    live: NDArray[np.intp]
+    offline: NDArray[np.intp]
+    is_strict: NDArray[np.bool_]
+    is_held: NDArray[np.bool_]
+    lone: tuple[int, int]
+    shown: dict[str, NDArray]
+    as_live: dict[str, NDArray]
+
+    @classmethod
+    def match(
+        cls,
+        live: Stream,
+        inside: NDArray[np.bool_],
+        shown: dict[str, NDArray],
+        as_live: dict[str, NDArray],
+        held: set[int],
+        first: int | None,
+    ) -> _Samples:
+        """Of samples with the same stamp on one side the first is taken."""
+        places = np.flatnonzero(inside)
+        stamps, at = np.unique(live.stamps[places], return_index=True)
+        offline_stamps, offline_at = np.unique(shown['stamp'], return_index=True)
+        common, i, j = np.intersect1d(
+            stamps, offline_stamps, assume_unique=True, return_indices=True
         )
-    return ParityVerdict(holds, compared, different, worst, live, offline, excluded, text)
+        is_strict = np.ones(len(common), bool) if first is None else common < first
+        is_held = np.array([int(stamp) in held for stamp in common], dtype=bool)
+        lone = len(stamps) - len(common), len(offline_stamps) - len(common)
+        return cls(places[at[i]], offline_at[j], is_strict, is_held, lone, shown, as_live)
 
 
-def max_by_kind(rows: Iterable[ParityRow], name: str) -> int:
-    """Adds up a count that is the same for all fields of a kind, once per kind and episode."""
-    total, last = 0, None
-    for row in rows:
-        if row.kind != last:
-            total, last = total + getattr(row, name), row.kind
-    return total
+def _row(kind: str, name: str, samples: _Samples, live: Stream, bar: float) -> ParityRow:
+    values = np.asarray(live.values[name])[samples.live]
+    to_shown = relative_difference(values, samples.shown[name][samples.offline])
+    strict, is_lagged = to_shown[samples.is_strict], ~samples.is_strict
+    as_live, excluded, final = np.empty(0), 0, NAN
+    if is_lagged.any():
+        forced = relative_difference(values, samples.as_live[name][samples.offline])
+        is_excused = is_lagged & samples.is_held & (forced > bar)
+        as_live, excluded = forced[is_lagged & ~is_excused], int(is_excused.sum())
+        final = float(to_shown[-1])
+    return ParityRow(
+        kind,
+        name,
+        *_summed_up(strict, bar),
+        *_summed_up(as_live, bar),
+        final,
+        *samples.lone,
+        excluded,
+    )
+
+
+def _summed_up(difference: NDArray[np.float64], bar: float) -> tuple[int, int, float]:
+    worst = float(difference.max()) if len(difference) else NAN
+    return len(difference), int(np.count_nonzero(difference > bar)), worst
+
+
+def _numeric(live: Stream) -> list[str]:
+    return [
+        name
+        for name, values in live.values.items()
+        if name not in NOT_COMPARED and np.asarray(values).dtype.kind in 'biuf'
+    ]
 
 
 def _of_episode(live: Stream, episode_id: str) -> NDArray[np.bool_]:
@@ -141,66 +227,41 @@ def _of_episode(live: Stream, episode_id: str) -> NDArray[np.bool_]:
     return np.asarray(live.values['episode_id'] == episode_id, dtype=bool)
 
 
-def _compare_kind(
-    kind: str,
-    live: Stream,
-    inside: NDArray[np.bool_],
-    offline: dict[str, NDArray],
-    held: set[int],
-    bar: float,
-) -> list[ParityRow]:
-    """Rows of one message type. Of samples with the same stamp on one side the first is taken."""
-    live_stamps, live_first = np.unique(live.stamps[inside], return_index=True)
-    offline_stamps, offline_first = np.unique(offline['stamp'], return_index=True)
-    common, i, j = np.intersect1d(
-        live_stamps, offline_stamps, assume_unique=True, return_indices=True
-    )
-    is_held = np.array([int(stamp) in held for stamp in common], dtype=bool)
-    lone = len(live_stamps) - len(common), len(offline_stamps) - len(common)
-    rows = []
-    for name, values in live.values.items():
-        if (
-            name in NOT_COMPARED
-            or name not in offline
-            or np.asarray(values).dtype.kind not in 'biuf'
-        ):
-            continue
-        a, b = (
-            np.asarray(values)[inside][live_first[i]],
-            np.asarray(offline[name])[offline_first[j]],
-        )
-        difference = relative_difference(a, b)
-        rows.append(_row(kind, name, difference, is_held & (difference > bar), bar, lone))
-    return rows
+def _live_column(episode: Episode, name: str) -> NDArray[Any]:
+    """A column of the live quality topic within the episode; zeros where it is not there."""
+    live = episode.live.get('quality')
+    if live is None:
+        return np.zeros(0, np.int64)
+    values = live.values.get(name, np.zeros(len(live), np.int64))
+    return np.asarray(values)[_of_episode(live, episode.episode_id)]
 
 
-def _row(
-    kind: str,
-    name: str,
-    difference: NDArray[np.float64],
-    excused: NDArray[np.bool_],
-    bar: float,
-    lone: tuple[int, int],
-) -> ParityRow:
-    counted = difference[~excused]
-    worst = float(counted.max()) if len(counted) else float('nan')
-    different = int(np.count_nonzero(counted > bar))
-    return ParityRow(
-        kind, name, len(counted), different, worst, *lone, int(np.count_nonzero(excused))
-    )
+def _live_steps(episode: Episode) -> int:
+    return len(_live_column(episode, 'lagging'))
 
 
-def _held_stamps(episode: Episode, offline: dict[str, NDArray]) -> set[int]:
-    """Stamps of the steps by which the live node had emitted more steps after a hold than the bag
-    yields.
+def _first_lagging(episode: Episode) -> int | None:
+    """Stamp of the first live step at or before which something lagged; None if nothing did."""
+    live = episode.live.get('quality')
+    if live is None:
+        return None
+    stamps = live.stamps[_of_episode(live, episode.episode_id)]
+    is_late = _live_column(episode, 'lagging') != 0
+    is_late |= _live_column(episode, 'hold_expired') > 0
+    return int(stamps[is_late].min()) if is_late.any() else None
+
+
+def _held_stamps(episode: Episode, as_live: dict[str, NDArray]) -> set[int]:
+    """Stamps of the steps by which the live node had counted more lagging steps than the bag
+    names.
     """
     live = episode.live.get('quality')
-    if live is None or 'hold_expired' not in live.values:
+    if live is None:
         return set()
-    counts = dict(zip(map(int, offline.get('stamp', ())), offline.get('hold_expired', ())))
-    inside = _of_episode(live, episode.episode_id)
+    counts = dict(zip(map(int, as_live.get('stamp', ())), as_live.get('hold_expired', ())))
+    stamps = live.stamps[_of_episode(live, episode.episode_id)]
     return {
         int(stamp)
-        for stamp, count in zip(live.stamps[inside], live.values['hold_expired'][inside])
+        for stamp, count in zip(stamps, _live_column(episode, 'hold_expired'))
         if count > counts.get(int(stamp), 0)
     }

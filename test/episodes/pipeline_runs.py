@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Made-up robot runs for the tests of the pipeline: stamped samples of every stream, in stamp order."""
+"""Made-up robot runs for the tests of the pipeline: stamped samples of every stream, in stamp
+order.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,22 @@ from frame_ros.episodes.stamps import SECOND
 
 NAMES = ('a', 'b', 'c')
 INFERENCE = {
-    'latency': 0.05, 'preprocess': 0.01, 'forward': 0.03, 'postprocess': 0.005, 'transport': 0.0, 'cpu_time': 0.04,
-    'memory_rss': 1e8, 'memory_device': 0.0, 'queue_depth': 3.0, 'stalls': 1.0, 'chunk_overlap': 0.2,
-    'observation_age': 0.02, 'sequence': 0, 'token_count': 0, 'sample_count': 0,
-}  # fmt: skip
+    'latency': 0.05,
+    'preprocess': 0.01,
+    'forward': 0.03,
+    'postprocess': 0.005,
+    'transport': 0.0,
+    'cpu_time': 0.04,
+    'memory_rss': 1e8,
+    'memory_device': 0.0,
+    'queue_depth': 3.0,
+    'stalls': 1.0,
+    'chunk_overlap': 0.2,
+    'observation_age': 0.02,
+    'sequence': 0,
+    'token_count': 0,
+    'sample_count': 0,
+}
 
 
 def make_run(

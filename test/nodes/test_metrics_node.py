@@ -12,16 +12,16 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from geometry_msgs.msg import PoseStamped  # noqa: E402
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy  # noqa: E402
-from sensor_msgs.msg import JointState  # noqa: E402
-from std_msgs.msg import String  # noqa: E402
+from geometry_msgs.msg import PoseStamped
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
 
-from frame_ros.episodes import conversion  # noqa: E402
-from frame_ros.episodes.pipeline import MetricPipeline  # noqa: E402
-from frame_ros.episodes.pipeline_config import PipelineConfig  # noqa: E402
-from frame_ros.episodes.stamps import SECOND  # noqa: E402
-from frame_ros.msg import (  # noqa: E402
+from frame_ros.episodes import conversion
+from frame_ros.episodes.pipeline import MetricPipeline
+from frame_ros.episodes.pipeline_config import PipelineConfig
+from frame_ros.episodes.stamps import SECOND
+from frame_ros.msg import (
     ContactState,
     EfficiencyMetrics,
     EpisodeEvent,
@@ -31,8 +31,8 @@ from frame_ros.msg import (  # noqa: E402
     QualityMetrics,
     SafetyMetrics,
 )
-from frame_ros.nodes.metric_messages import time_message  # noqa: E402
-from frame_ros.robots import load_robot  # noqa: E402
+from frame_ros.nodes.metric_messages import time_message
+from frame_ros.robots import load_robot
 
 LATCHED = QoSProfile(
     depth=50, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL

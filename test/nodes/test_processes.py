@@ -180,7 +180,10 @@ class Script(Process):
 
 
 SLEEPER = 'import time\nprint("ready")\ntime.sleep(60)'
-STUBBORN = 'import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint("ready")\ntime.sleep(60)'
+STUBBORN = (
+    'import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n'
+    'print("ready")\ntime.sleep(60)'
+)
 PARENT = (
     'import subprocess, sys, time\n'
     'child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])\n'
@@ -216,9 +219,11 @@ def test_a_process_that_dies_is_named_with_its_last_lines(tmp_path):
 
 def test_a_process_that_is_killed_is_named(tmp_path):
     code = 'import os, signal\nos.kill(os.getpid(), signal.SIGKILL)'
-    with supervise([Script('frail', code)], tmp_path) as supervisor:
-        with pytest.raises(ProcessError, match='frail was killed by SIGKILL'):
-            supervisor.wait(0.02)
+    with (
+        supervise([Script('frail', code)], tmp_path) as supervisor,
+        pytest.raises(ProcessError, match='frail was killed by SIGKILL'),
+    ):
+        supervisor.wait(0.02)
 
 
 def test_the_run_is_over_when_the_essential_process_ends(tmp_path):
@@ -264,7 +269,7 @@ def test_what_a_process_started_itself_ends_too(tmp_path):
 
 
 def is_running(pid):
-    """Whether the process still runs: one that ended but was not collected by its parent does not."""
+    """Whether the process runs: one that ended but was not yet collected does not."""
     try:
         return Path(f'/proc/{pid}/stat').read_text().rsplit(')', 1)[1].split()[0] != 'Z'
     except FileNotFoundError:
@@ -272,7 +277,10 @@ def is_running(pid):
 
 
 def test_only_warnings_and_errors_reach_the_console(tmp_path):
-    code = 'print("[INFO] [1.0] [n]: fine")\nprint("[WARN] [1.0] [n]: hm")\nimport time\ntime.sleep(60)'
+    code = (
+        'print("[INFO] [1.0] [n]: fine")\nprint("[WARN] [1.0] [n]: hm")\n'
+        'import time\ntime.sleep(60)'
+    )
     lines = []
     with supervise([Script('node', code)], tmp_path, lines):
         wait_for_log(tmp_path / 'logs' / 'node.log', 'hm')

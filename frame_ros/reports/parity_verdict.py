@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The comparison of live with bag summed up over episodes, in numbers and in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from frame_ros.metrics import REGISTRY
+from frame_ros.reports.metric_table import INSTABILITIES, MOMENTARY
+from frame_ros.reports.numbers import counted, readable
+from frame_ros.reports.parity import BAR, EpisodeParity, ParityRow
+
+NAN = float('nan')
+
+
+@dataclass(frozen=True)
+class ParityVerdict:
+    """All rows in one; see ParityRow. `holds` is None when nothing was recorded live, so that there
+    is nothing to compare.
+
+    steps, lagging_steps: over all episodes. final_field, final_name: the metric whose last live
+    value was furthest from the one shown, over the episodes in which something lagged; '' if none
+    was. final_difference: how far, relative. final_unavailable: metrics without a live value at the
+    last step that have one in the report, the most of any episode.
+    """
+
+    holds: bool | None
+    compared: int
+    different: int
+    max_difference: float
+    compared_as_live: int
+    different_as_live: int
+    max_difference_as_live: float
+    steps: int
+    lagging_steps: int
+    final_field: str
+    final_name: str
+    final_difference: float
+    final_unavailable: int
+    unmatched_live: int
+    unmatched_offline: int
+    excluded: int
+    text: str = ''
+
+    @property
+    def final_text(self) -> str:
+        """How far from the values shown the live ones ended: 'the live path length ended 3 %
+        off'.
+        """
+        parts = []
+        if self.final_name:
+            parts.append(
+                f'the live {self.final_name} ended {readable(100 * self.final_difference, 2)} % off'
+            )
+        if self.final_unavailable:
+            verb = 'was' if self.final_unavailable == 1 else 'were'
+            parts.append(
+                f'{counted(self.final_unavailable, "live metric")} {verb} unavailable at the end'
+            )
+        return ' and '.join(parts) or 'the live values ended as those shown'
+
+
+def parity_verdict(parities: Iterable[EpisodeParity]) -> ParityVerdict:
+    """Sums up one or several episodes, in words too."""
+    parities = list(parities)
+    rows = [row for parity in parities for row in parity]
+    different = sum(r.different + r.different_as_live for r in rows)
+    compared = sum(r.compared + r.compared_as_live for r in rows)
+    numbers = ParityVerdict(
+        None if not rows else compared > 0 and different == 0,
+        sum(r.compared for r in rows),
+        sum(r.different for r in rows),
+        _largest(r.max_difference for r in rows),
+        sum(r.compared_as_live for r in rows),
+        sum(r.different_as_live for r in rows),
+        _largest(r.max_difference_as_live for r in rows),
+        sum(p.steps for p in parities),
+        sum(p.lagging_steps for p in parities),
+        *_finals(parities),
+        sum(p.by_kind('unmatched_live') for p in parities),
+        sum(p.by_kind('unmatched_offline') for p in parities),
+        sum(r.excluded for r in rows),
+    )
+    return ParityVerdict(**{**vars(numbers), 'text': _text(numbers)})
+
+
+def _largest(values: Iterable[float]) -> float:
+    return max((value for value in values if not math.isnan(value)), default=NAN)
+
+
+def _finals(parities: Sequence[EpisodeParity]) -> tuple[str, str, float, int]:
+    """final_field, final_name, final_difference, final_unavailable of ParityVerdict."""
+    names = _final_names()
+    lagged = [[r for r in p if (r.kind, r.field) in names] for p in parities if p.lagging_steps]
+    known = [r for rows in lagged for r in rows if BAR < r.final_difference < math.inf]
+    unavailable = max((sum(map(_is_unavailable, rows)) for rows in lagged), default=0)
+    if not known:
+        return '', '', NAN, unavailable
+    worst = max(known, key=lambda row: row.final_difference)
+    name = names[worst.kind, worst.field]
+    return f'{worst.kind}.{worst.field}', name, worst.final_difference, unavailable
+
+
+def _is_unavailable(row: ParityRow) -> bool:
+    return row.final_difference == math.inf
+
+
+def _final_names() -> dict[tuple[str, str], str]:
+    """(kind, field) -> name of the metrics whose value of an episode is that at its last step."""
+    names = {}
+    for entry in REGISTRY.values():
+        for kind in entry.messages if entry.id not in MOMENTARY else ():
+            is_mean = entry.id in INSTABILITIES
+            field = f'{entry.id}_mean' if is_mean else entry.id
+            names[kind, field] = f'mean {entry.name}' if is_mean else entry.name
+    return names
+
+
+def _text(parity: ParityVerdict) -> str:
+    compared = parity.compared + parity.compared_as_live
+    if parity.holds is None:
+        return 'no live metrics were recorded: nothing to compare'
+    if not compared:
+        return 'live metrics were recorded, but no sample has the stamp of a recomputed one'
+    if parity.holds:
+        text = f'live and bag agree in {counted(parity.compared, "value")}'
+        if parity.compared:
+            text += f' (largest relative difference {parity.max_difference:.1e})'
+    else:
+        different = parity.different + parity.different_as_live
+        worst = _largest((parity.max_difference, parity.max_difference_as_live))
+        text = (
+            f'live and bag DISAGREE in {different:,} of {counted(compared, "value")} '
+            f'(largest relative difference {worst:.1e})'
+        )
+    return text + _lagging_text(parity)
+
+
+def _lagging_text(parity: ParityVerdict) -> str:
+    """What lagged, what was compared from there on, and how far off live ended; '' if nothing."""
+    if not parity.lagging_steps:
+        return ''
+    text = f'; at {parity.lagging_steps:,} of {counted(parity.steps, "step")} a stream came too '
+    text += 'late to be used live'
+    if parity.compared_as_live:
+        values = counted(parity.compared_as_live, 'value')
+        if not parity.different_as_live:
+            text += f' (from there on {values} agree with the bag recomputed without it)'
+        else:
+            text += (
+                f' (from there on {parity.different_as_live:,} of {values} differ from the bag '
+                'recomputed without it)'
+            )
+    if parity.excluded:
+        text += (
+            f', {counted(parity.excluded, "difference")} behind steps that were not recorded '
+            'cannot be judged'
+        )
+    return f'{text}, and {parity.final_text}'
