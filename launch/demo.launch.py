@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulated SO-101 with a policy, live metrics, a bag per episode; ends after the last episode.
 
-`ros2 launch frame_ros demo.launch.py --show-args` lists the arguments.
+Its nodes find each other on this machine only, unless ROS_AUTOMATIC_DISCOVERY_RANGE or a Fast DDS
+profile is set. `ros2 launch frame_ros demo.launch.py --show-args` lists the arguments.
 """
 
 from frame_ros.cli.ros2.launching import launch_description
-from frame_ros.nodes.processes import demo_processes
+from frame_ros.nodes.processes import demo_environment, demo_processes
 from frame_ros.nodes.settings import DemoSettings
 from launch import LaunchDescription
 
 
 def generate_launch_description() -> LaunchDescription:
     """What `ros2 launch` reads."""
-    return launch_description(DemoSettings, demo_processes)
+    return launch_description(DemoSettings, demo_processes, demo_environment)

@@ -3,6 +3,7 @@
 """Metrics, recording and markers beside a real Franka arm (franka_ros2); with policy:=... also the
 policy.
 
+The network settings are left as they are: the arm's driver may run on another machine.
 `ros2 launch frame_ros franka.launch.py --show-args` lists the arguments.
 """
 

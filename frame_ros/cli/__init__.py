@@ -32,7 +32,8 @@ INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command line; returns the exit code: 0, or 2 after an error that the user can mend.
+    """Runs the command line; returns the exit code: 0, 2 after an error that the user can mend, or
+    what the command returns (`report`: 1 where a bag could not be read).
 
     argv: the arguments without the program's name; those of the process by default.
     """

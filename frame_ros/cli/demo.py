@@ -9,10 +9,12 @@ import importlib.util
 import os
 import sys
 import time
+from collections.abc import Collection
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from frame_ros.cli.progress import progress_bar
 from frame_ros.errors import BagError, SetupError
 from frame_ros.nodes.processes import demo_processes
 from frame_ros.nodes.settings import DemoSettings
@@ -79,13 +81,14 @@ def run(args: argparse.Namespace) -> int:
         rviz=args.rviz,
         namespace=args.namespace,
     )
+    earlier = bags_in(directory)
     try:
         run_episodes(settings, directory)
     except KeyboardInterrupt:
         print('\nstopped; what was recorded is in', directory, file=sys.stderr)
         return 130
     if settings.record and not args.no_report:
-        write_demo_report(directory)
+        write_demo_report(directory, earlier)
     return 0
 
 
@@ -121,7 +124,8 @@ def run_episodes(settings: DemoSettings, directory: Path) -> list[EpisodeResult]
             f'ROS_DOMAIN_ID={supervisor.domain_id}, logs in {supervisor.log_directory}'
         )
         results = _watch(supervisor, view, settings)
-    view.line(f'{len(results)} episodes in {time.monotonic() - began:.0f} s')
+    noun = 'episode' if len(results) == 1 else 'episodes'
+    view.line(f'{len(results)} {noun} in {time.monotonic() - began:.0f} s')
     return results
 
 
@@ -151,27 +155,46 @@ def _watch(supervisor: Supervisor, view: LiveView, settings: DemoSettings) -> li
     return results
 
 
-def write_demo_report(directory: Path) -> Path:
+def bags_in(directory: Path) -> set[Path]:
+    """The bags that a folder holds; none if there is no such folder."""
+    from frame_ros.episodes.bag_reader import find_bags
+
+    try:
+        return set(find_bags(directory))
+    except BagError:
+        return set()
+
+
+def write_demo_report(directory: Path, earlier: Collection[Path] = ()) -> Path:
     """Writes <directory>/report.html over the bags in the folder and says where it is.
 
+    earlier: bags that were there before the run; they are left out, and that is said.
+
     Raises:
-        BagError: there are no bags.
+        BagError: the run wrote no bag.
     """
-    from tqdm import tqdm
-
-    from frame_ros.episodes.reading import read_episodes
+    from frame_ros.cli.report import read_all, tell_problems
     from frame_ros.reports import write_report
+    from frame_ros.reports.numbers import counted
 
-    episodes = list(
-        tqdm(
-            read_episodes(directory), desc='reading the bags', unit='bag', leave=False, disable=None
-        )
-    )
-    if not episodes:
+    bags = sorted(bags_in(directory) - set(earlier))
+    if not bags:
         raise BagError(f'no bag was written to {directory}; see the logs in {directory / "logs"}')
-    path = directory / 'report.html'
-    write_report(episodes, path)
+    found = (episode for bag in bags for episode in read_all(bag))
+    episodes = list(progress_bar(found, 'reading the bags', False, len(bags)))
+    tell_problems(episodes)
+    path = write_report(
+        episodes,
+        directory / 'report.html',
+        progress=lambda items: progress_bar(items, 'page', False, len(episodes)),
+    )
     print(f'report: {path}  (open it in any browser: xdg-open {path})')
+    if earlier:
+        verb = 'is' if len(earlier) == 1 else 'are'
+        print(
+            f'        {counted(len(earlier), "bag")} of earlier runs in this folder {verb} not in '
+            'the report'
+        )
     print(
         f'bags:   {directory}  (ros2 bag info {directory}/<episode>, frame-ros report {directory})'
     )

@@ -20,7 +20,14 @@ from frame_ros.episodes.bag_writer import METADATA_RECORD, PARTIAL_SUFFIX, SIDEC
 from frame_ros.episodes.definitions import find_definition, parse_fields, typestore_of
 from frame_ros.episodes.layout import decode, stack_rows
 from frame_ros.episodes.mcap_reader import McapFile
-from frame_ros.episodes.other_storage import is_other_storage, read_other_storage
+from frame_ros.episodes.other_storage import (
+    SUFFIXES,
+    decompressed,
+    decompressed_length,
+    is_compressed,
+    is_other_storage,
+    read_other_storage,
+)
 from frame_ros.errors import BagError
 
 
@@ -57,6 +64,35 @@ class MessageTable:
             buffer = self.buffers(int(segment))
             windows = np.lib.stride_tricks.sliding_window_view(buffer, size)
             result[is_here] = windows[self.offsets[indices[is_here]]]
+        return result
+
+
+@dataclass
+class CompressedTable(MessageTable):
+    """Messages that were compressed one by one; lengths are those of what they hold."""
+
+    def __post_init__(self) -> None:
+        self._stored = self.lengths
+        found = [decompressed_length(self._compressed(index)) for index in range(len(self))]
+        self.lengths = np.array(found, np.int64)
+
+    def _compressed(self, index: int) -> NDArray[np.uint8]:
+        start = int(self.offsets[index])
+        buffer = self.buffers(int(self.segments[index]))
+        return buffer[start : start + int(self._stored[index])]
+
+    def data(self, index: int) -> NDArray[np.uint8]:
+        """Returns the serialised bytes of one message; of a damaged one, what is stored."""
+        return decompressed(self._compressed(index))
+
+    def rows(self, indices: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
+        """Returns the first `size` bytes of several messages that are at least as long, (n, size);
+        255 where one is damaged."""
+        result = np.full((len(indices), size), 255, np.uint8)
+        for row, index in enumerate(indices.tolist()):
+            data = self.data(index)
+            if len(data) >= size:
+                result[row] = data[:size]
         return result
 
 
@@ -208,18 +244,33 @@ class Bag:
         try:
             text = (self.path / 'metadata.yaml').read_text(encoding='utf-8')
             information = yaml.safe_load(text)['rosbag2_bagfile_information']
-            self.metadata.update(information.get('custom_data') or {})
+            self._take_facts(information.get('custom_data') or {})
+            self._check_files(information)
         except FileNotFoundError:
             pass
         except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as error:
             self.report(f'metadata.yaml is damaged and was ignored ({type(error).__name__})')
         try:
-            self.sidecar = json.loads((self.path / SIDECAR_NAME).read_text(encoding='utf-8'))
-            self.metadata.update(self.sidecar.get('metadata', {}))
+            sidecar = json.loads((self.path / SIDECAR_NAME).read_text(encoding='utf-8'))
+            self._take_facts(sidecar.get('metadata', {}))
+            self.sidecar = sidecar
         except FileNotFoundError:
             pass
         except (OSError, ValueError, AttributeError, TypeError):
             self.report(f'{SIDECAR_NAME} is damaged and was ignored')
+
+    def _take_facts(self, facts: dict[str, Any]) -> None:
+        self.metadata.update({str(key): str(value) for key, value in facts.items()})
+
+    def _check_files(self, information: dict[str, Any]) -> None:
+        """Reports what metadata.yaml promises that cannot be read."""
+        names = [Path(name).name for name in information.get('relative_file_paths') or ()]
+        missing = [name for name in names if not (self.path / name).exists()]
+        if missing:
+            self.report(f'files that metadata.yaml lists are missing: {", ".join(missing)}')
+        packing = str(information.get('compression_format') or 'zstd')
+        if str(information.get('compression_mode')).lower() == 'message' and packing != 'zstd':
+            self.report(f'messages are compressed as {packing!r}; only zstd can be read')
 
     def _add_mcap(self, file: McapFile) -> None:
         self.metadata.update(file.metadata.get(METADATA_RECORD, {}))
@@ -237,7 +288,7 @@ class Bag:
                     f'{channel.topic} is encoded as {channel.encoding!r}, not cdr: left out'
                 )
                 continue
-            table = MessageTable(
+            table = _table(
                 rows['received'],
                 rows['published'],
                 rows['segment'],
@@ -297,6 +348,14 @@ class Bag:
                 self.report(f'{topic.name} cannot be read: {error}')
 
 
+def _table(*fields: Any) -> MessageTable:
+    """A table, which decompresses its messages if the first is compressed. The messages tell, since
+    a cut bag has no metadata.yaml that could."""
+    table = MessageTable(*fields)
+    is_packed = len(table) > 0 and is_compressed(table.data(0))
+    return CompressedTable(*fields) if is_packed else table
+
+
 def _join(parts: list[dict[str, NDArray]]) -> dict[str, NDArray]:
     filled = [part for part in parts if part]
     if len(filled) < 2:
@@ -349,15 +408,22 @@ def find_bags(path: str | Path) -> list[Path]:
     if not path.is_dir():
         storage_files(path)
         return [path]
-    has_subfolders = any(_is_bag_folder(child) for child in path.iterdir() if child.is_dir())
-    if _is_bag_folder(path) and not has_subfolders:
+    try:
+        children = [child for child in path.iterdir() if child.is_dir()]
+    except OSError as error:
+        raise BagError(f'{path} cannot be listed: {error.strerror}') from error
+    bags = [child for child in children if _is_bag_folder(child)]
+    if not bags and _is_bag_folder(path):
         return [path]
-    bags = [child for child in path.iterdir() if child.is_dir() and _is_bag_folder(child)]
     if not bags:
         storage_files(path)
     return sorted(bags, key=_natural)
 
 
 def _is_bag_folder(path: Path) -> bool:
-    names = [child.name for child in path.iterdir()]
-    return 'metadata.yaml' in names or any(name.endswith(('.mcap', '.db3')) for name in names)
+    try:
+        names = [child.name for child in path.iterdir()]
+    except OSError:
+        # Whoever reads it says why it cannot be.
+        return True
+    return 'metadata.yaml' in names or any(name.endswith(('.mcap', *SUFFIXES)) for name in names)

@@ -231,7 +231,7 @@ class BagWriter:
 
     def discard(self) -> None:
         """Deletes the partial bag, as far as that is possible."""
-        with contextlib.suppress(AttributeError):  # not opened yet
+        if hasattr(self, '_mcap'):
             self._mcap.close()
         for name in (self._file_name, SIDECAR_NAME, SIDECAR_NAME + TEMPORARY_SUFFIX):
             with contextlib.suppress(OSError):
@@ -260,7 +260,8 @@ class BagWriter:
             raise
 
     def _mark_failed(self, problem: str, facts: Mapping[str, Any]) -> None:
-        self.close()
+        with contextlib.suppress(OSError):
+            self.close()
         with contextlib.suppress(OSError):
             self._write_sidecar('failed', {**facts, 'problem': problem})
 

@@ -101,7 +101,11 @@ class McapWriter:
         self.dropped: Counter[int] = Counter()
         self.start: int | None = None
         self.end = 0
-        self._put(MAGIC + _record(HEADER, _string(profile) + _string(library)))
+        try:
+            self._put(MAGIC + _record(HEADER, _string(profile) + _string(library)))
+        except OSError:
+            self.close()
+            raise
 
     @property
     def message_count(self) -> int:

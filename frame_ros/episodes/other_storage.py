@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""rosbag2 bags in storage other than plain MCAP (sqlite3, compressed files), read through
-`rosbags`."""
+"""rosbag2 bags in storage other than plain MCAP: sqlite3 and compressed files, read through
+`rosbags`, and messages compressed one by one."""
 
 from __future__ import annotations
 
-import sqlite3
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from frame_ros.errors import BagError
 
+# A compressed message begins with these bytes; CDR never does.
+ZSTD_MAGIC = b'\x28\xb5\x2f\xfd'
 SUFFIXES = ('.db3', '.db3.zstd', '.mcap.zstd')
 
 
@@ -81,12 +83,12 @@ def read_other_storage(
 
 @contextmanager
 def _open(source: Path) -> Iterator[Any]:
-    from rosbags.rosbag2 import Reader, ReaderError
+    from rosbags.rosbag2 import Reader
 
     try:
         with Reader(source) as reader:
             yield reader
-    except (ReaderError, sqlite3.Error, OSError, ValueError, KeyError) as error:
+    except Exception as error:  # rosbags raises whatever the bytes lead it to
         raise BagError(f'{source} cannot be read: {error}') from error
 
 
@@ -99,3 +101,42 @@ def _buffer(source: Path, connection_id: int) -> Callable[[int], NDArray[np.uint
         return np.frombuffer(data, np.uint8)
 
     return load
+
+
+def is_compressed(data: NDArray[np.uint8]) -> bool:
+    """Whether the bytes of a message are those of rosbag2's compression_mode `message`."""
+    return bytes(data[: len(ZSTD_MAGIC)]) == ZSTD_MAGIC
+
+
+def decompressed(data: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Returns the bytes of a message, decompressed if they were compressed; damaged ones as they
+    are, which is no CDR."""
+    if not is_compressed(data):
+        return data
+    zstd = _zstd()
+    try:
+        return np.frombuffer(zstd.decompress(data.tobytes()), np.uint8)
+    except (zstd.ZstdError, ValueError, EOFError, MemoryError):
+        return data
+
+
+def decompressed_length(data: NDArray[np.uint8]) -> int:
+    """Returns how many bytes `decompressed` gives, by the head of the data where that says so."""
+    if not is_compressed(data):
+        return len(data)
+    zstd, content = _zstd(), data.tobytes()
+    try:
+        size = zstd.get_frame_info(content).decompressed_size
+        if size is not None and zstd.get_frame_size(content) == len(content):
+            return int(size)
+    except (zstd.ZstdError, ValueError):
+        return len(data)
+    return len(decompressed(data))
+
+
+def _zstd() -> Any:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd

@@ -4,19 +4,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.episodes.data import Episode, Event, EventType, MetricSample
+from frame_ros.episodes.data import Episode, Event, EventType, MetricSample, Stream
 from frame_ros.episodes.fields import FIELDS
 from frame_ros.episodes.pipeline import STREAMS, MetricPipeline
 from frame_ros.episodes.pipeline_config import PipelineConfig
+from frame_ros.episodes.stamps import SECOND
 from frame_ros.episodes.streams import pipeline_values
 from frame_ros.errors import FrameRosError
 
+BOUNDS = (EventType.START, EventType.END)
 KINDS = ('quality', 'safety', 'efficiency', 'confidence')
 # Samples are handed on this often, so that a long bag is not held in memory twice.
 BLOCK = 2000
+# A stamp this much further from the others than its receive time is no bound of an episode, ns.
+FAR = 60 * SECOND
+# An episode that is not named in its bag has a name here, so that it is told from what is outside.
+NAMELESS = '(nameless)'
 
 
 def process_episode(episode: Episode) -> None:
@@ -24,8 +32,8 @@ def process_episode(episode: Episode) -> None:
     was read.
     """
     samples, pipeline = run_pipeline(episode, settings_of(episode))
-    episode.metrics = {kind: as_arrays(samples, kind, episode.episode_id) for kind in KINDS}
-    summaries = [s for s in samples if s.kind == 'summary' and s.episode_id == episode.episode_id]
+    episode.metrics = {kind: as_arrays(samples, kind, _id(episode)) for kind in KINDS}
+    summaries = [s for s in samples if s.kind == 'summary' and s.episode_id == _id(episode)]
     episode.summary = summaries[-1].values if summaries else {}
     episode.data_quality.update(pipeline.data_quality())
     episode.problems.extend(pipeline.problems)
@@ -44,7 +52,7 @@ def recompute_as_live(episode: Episode) -> dict[str, dict[str, NDArray]]:
         int(stamp): int(bits) for stamp, bits in zip(live.stamps, live.values['lagging']) if bits
     }
     samples, _ = run_pipeline(episode, settings_of(episode), lagging)
-    return {kind: as_arrays(samples, kind, episode.episode_id) for kind in KINDS}
+    return {kind: as_arrays(samples, kind, _id(episode)) for kind in KINDS}
 
 
 def settings_of(episode: Episode) -> PipelineConfig:
@@ -89,42 +97,89 @@ def run_pipeline(
     pipeline = MetricPipeline(config, lagging)
     for event in _bounded(episode):
         pipeline.feed('event', event.stamp, event)
-    streams = [(role, episode.streams[role]) for role in STREAMS if role in episode.streams]
+    streams = {role: episode.streams[role] for role in STREAMS if role in episode.streams}
+    streams = {role: stream for role, stream in streams.items() if len(stream)}
     samples: list[MetricSample] = []
     if streams:
-        received = np.concatenate([stream.received for _, stream in streams])
-        which = np.repeat(np.arange(len(streams)), [len(stream) for _, stream in streams])
-        place = np.concatenate([np.arange(len(stream)) for _, stream in streams])
-        values = [pipeline_values(role, stream) for role, stream in streams]
-        stamps = [stream.stamps.tolist() for _, stream in streams]
-        roles = [role for role, _ in streams]
+        roles = list(streams)
+        received = np.concatenate([stream.received for stream in streams.values()])
+        which = np.repeat(np.arange(len(roles)), [len(stream) for stream in streams.values()])
+        place = np.concatenate([np.arange(len(stream)) for stream in streams.values()])
+        values = [pipeline_values(role, stream) for role, stream in streams.items()]
+        stamps = [stream.stamps.tolist() for stream in streams.values()]
         order = np.argsort(received, kind='stable')
+        arrivals = received[order].tolist()
         for n, (s, i) in enumerate(zip(which[order].tolist(), place[order].tolist())):
-            pipeline.feed(roles[s], stamps[s][i], values[s][i])
+            # A bag without receive times says nothing of arrivals.
+            now = arrivals[n] if arrivals[n] > 0 else None
+            pipeline.feed(roles[s], stamps[s][i], values[s][i], now)
             if n % BLOCK == 0:
                 samples += pipeline.advance()
     return samples + pipeline.finish(), pipeline
 
 
+def _id(episode: Episode) -> str:
+    return episode.episode_id or NAMELESS
+
+
 def _bounded(episode: Episode) -> list[Event]:
-    """The episode's events; START and END are put at the ends of its data where they were not
-    recorded.
+    """The episode's events, START and END by its own id; those are put at the ends of its data
+    where they were not recorded.
     """
-    events = sorted(episode.events, key=lambda event: event.stamp)
-    stamps = [
-        stream.stamps[stream.stamps > 0] for stream in episode.streams.values() if len(stream)
+    name = _id(episode)
+    events = [
+        replace(event, episode_id=name) if event.type in BOUNDS else event
+        for event in sorted(episode.events, key=lambda event: event.stamp)
     ]
-    stamps = [s for s in stamps if len(s)]
-    if not stamps:
+    data = _extent(episode)
+    if data is None:
         return events
-    kinds = {event.type for event in events}
-    if EventType.START not in kinds:
-        first = int(min(s.min() for s in stamps))
-        events.insert(0, Event(first, EventType.START, episode.episode_id, source='reader'))
-    if EventType.END not in kinds:
-        last = int(max(s.max() for s in stamps)) + 1
-        events.append(Event(last, EventType.END, episode.episode_id, source='reader'))
-    return events
+    first, last = data
+    starts = [event.stamp for event in events if event.type is EventType.START]
+    if not starts:
+        events.insert(0, Event(first, EventType.START, name, source='reader'))
+    begin = min(starts, default=first)
+    ends = [event for event in events if event.type is EventType.END]
+    if any(event.stamp > begin for event in ends):
+        return events
+    if ends:
+        _note(episode, 'END is not behind the start: the end of the data is taken as the end')
+    others = [event for event in events if event not in ends]
+    # What is said soon after the last step is still said of the episode.
+    last = max([last, begin, *(e.stamp for e in others if e.stamp <= last + FAR)])
+    return [*others, Event(last + 1, EventType.END, name, source='reader')]
+
+
+def _extent(episode: Episode) -> tuple[int, int] | None:
+    """First and last stamp of the steps, else of the poses, else of whatever there is; ns."""
+    for role in dict.fromkeys(('action', 'pose', *episode.streams)):
+        stamps = plausible_stamps(episode.streams[role]) if role in episode.streams else ()
+        if len(stamps):
+            return int(min(stamps)), int(max(stamps))
+    return None
+
+
+def plausible_stamps(stream: Stream) -> NDArray[np.int64]:
+    """Returns the stamps (n,), ns, that are set and not more than 60 s away from where their
+    receive times, by the median message, put them.
+
+    Of a clock that runs faster or slower than the recorder's (simulated time), the receive times
+    are scaled to it, if that explains more stamps.
+    """
+    is_set = stream.stamps > 0
+    stamps, received = stream.stamps[is_set], stream.received[is_set]
+    if len(stamps) == 0:
+        return stamps
+    passed, arrived = stamps - stamps[0], received - received[0]
+    spread = float(np.subtract(*np.percentile(arrived, (75, 25))))
+    if spread <= 0:
+        return stamps
+    rate = float(np.subtract(*np.percentile(passed, (75, 25)))) / spread
+    kept = []
+    for scale in (1.0, rate):
+        ahead = passed - scale * arrived
+        kept.append(np.abs(ahead - np.median(ahead)) <= FAR)
+    return stamps[max(kept, key=lambda is_kept: int(is_kept.sum()))]
 
 
 def as_arrays(samples: list[MetricSample], kind: str, episode_id: str) -> dict[str, NDArray]:

@@ -5,23 +5,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.episodes.bag_reader import Bag, find_bags
+from frame_ros.episodes.computed_pose import add_computed_pose
 from frame_ros.episodes.data import Episode, Event, EventType, Stream
+from frame_ros.episodes.division import Part, divide
 from frame_ros.episodes.streams import (
     LIVE_TOPICS,
     ROLE_TOPICS,
     SECOND,
+    SETTINGS_TOPIC,
     TopicMap,
     read_events,
     read_stream,
 )
-from frame_ros.errors import BagError, FrameRosError, RobotError
+from frame_ros.errors import BagError, FrameRosError
 
 GAP_FACTOR = 5.0
 LATE = 0.25
@@ -30,7 +33,6 @@ LEAST_REGULAR = 5
 REGULAR_FACTOR = 3.0
 REGULAR_SHARE = 0.75
 NEEDED = ('pose', 'action')
-SETTINGS_TOPIC = 'metrics_config'
 NO_MESSAGES = 'the bag holds no messages'
 
 
@@ -46,33 +48,23 @@ def read_episodes(
 
     A bag normally holds one episode; START and END events divide one that holds more. Without
     events the whole bag is one. A bag in a folder of bags that cannot be read gives an episode
-    without streams whose `problems` say why.
+    without streams whose `problems` say why; one whose metrics cannot be computed gives it without
+    metrics.
 
     Args:
         path: a bag's folder (also `.partial`), an .mcap or .db3 file, or a folder of bags.
         namespace: the robot's namespace; None: the only one, or the one with most topics (others in
         `problems`).
         topics: role ('pose', 'action', 'contact', ...) or live kind ('quality', ...) -> absolute
-        topic.
+        topic; None: those that the metrics node recorded, else those of the usual names.
         robot: name or URDF by which poses are computed from joint states where none were recorded.
 
     Raises:
         BagError: there is no bag at the path, or the only one cannot be read.
     """
-    from frame_ros.episodes.processing import process_episode
-
     bags = find_bags(path)
     for bag_path in bags:
-        try:
-            bag = Bag(bag_path)
-        except BagError as error:
-            if len(bags) == 1:
-                raise
-            yield Episode(bag_path, bag_path.name, {}, [], {}, {}, problems=[str(error)])
-            continue
-        for episode in _episodes_of(bag, namespace, topics, robot):
-            process_episode(episode)
-            yield episode
+        yield from _read_one(bag_path, len(bags) == 1, namespace, topics, robot)
 
 
 def read_bag(
@@ -82,8 +74,51 @@ def read_bag(
     topics: Mapping[str, str] | None = None,
     robot: str | None = None,
 ) -> list[Episode]:
-    """Returns the episodes of an open bag as `read_episodes` does, without their metrics."""
-    return list(_episodes_of(bag, namespace, topics, robot))
+    """Returns the episodes of an open bag as `read_episodes` does, without their metrics.
+
+    Raises:
+        BagError: what is in the bag cannot be made episodes of.
+    """
+    try:
+        return list(_episodes_of(bag, namespace, topics, robot))
+    except Exception as error:  # whatever the contents of a foreign bag lead to
+        raise _bag_error(bag.path, error) from error
+
+
+def _read_one(
+    path: Path,
+    is_only: bool,
+    namespace: str | None,
+    topics: Mapping[str, str] | None,
+    robot: str | None,
+) -> Iterator[Episode]:
+    """The episodes of one bag; what goes wrong is raised if it `is_only`, else in `problems`."""
+    from frame_ros.episodes.processing import process_episode
+
+    try:
+        episodes = read_bag(Bag(path), namespace=namespace, topics=topics, robot=robot)
+    except Exception as error:  # one bad bag must not end the reading of the others
+        if is_only:
+            raise _bag_error(path, error) from error
+        yield Episode(path, path.name, {}, [], {}, {}, problems=[str(_bag_error(path, error))])
+        return
+    for episode in episodes:
+        try:
+            process_episode(episode)
+        except Exception as error:  # the same
+            problem = _bag_error(path, error, 'its metrics cannot be computed')
+            if is_only:
+                raise problem from error
+            episode.metrics, episode.summary = {}, {}
+            episode.problems.append(str(problem))
+        yield episode
+
+
+def _bag_error(path: Path, error: Exception, what: str = 'it cannot be read') -> BagError:
+    if isinstance(error, BagError):
+        return error
+    kind = '' if isinstance(error, FrameRosError) else f'{type(error).__name__}: '
+    return BagError(f'{path}: {what} ({kind}{error})')
 
 
 def _episodes_of(
@@ -91,15 +126,27 @@ def _episodes_of(
 ) -> Iterator[Episode]:
     topic_map = TopicMap(bag, namespace, topics)
     streams, live = _read_streams(bag, topic_map)
-    event_topic = topic_map.find('event')
-    events = read_events(bag, event_topic) if event_topic else []
+    events = _read_events(bag, topic_map)
     _note_given(bag, namespace, topics)
     _note_topics(bag, topic_map, streams)
-    _add_settings(bag, topic_map)
+    if topic_map.settings:
+        bag.metadata[SETTINGS_TOPIC] = topic_map.settings
     if 'pose' not in streams:
-        _add_computed_pose(bag, streams, robot or bag.metadata.get('robot'))
-    for part in _divide(bag, events):
-        yield _episode(bag, part, streams, live)
+        add_computed_pose(bag, streams, robot or bag.metadata.get('robot'))
+    counts = _recorder_counts(bag)
+    for part in divide(events, bag.metadata.get('episode_id', ''), bag.name):
+        yield _episode(bag, part, streams, live, counts)
+
+
+def _read_events(bag: Bag, topic_map: TopicMap) -> list[Event]:
+    topic = topic_map.find('event')
+    if topic is None:
+        return []
+    try:
+        return read_events(bag, topic)
+    except BagError as error:
+        bag.report(str(error))
+        return []
 
 
 def _read_streams(bag: Bag, topic_map: TopicMap) -> tuple[dict[str, Stream], dict[str, Stream]]:
@@ -111,9 +158,13 @@ def _read_streams(bag: Bag, topic_map: TopicMap) -> tuple[dict[str, Stream], dic
             if topic is None or role == 'event':
                 continue
             try:
-                streams[role] = read_stream(bag, role, topic)
+                stream = read_stream(bag, role, topic)
             except BagError as error:
-                bag.problems.append(str(error))
+                bag.report(str(error))
+                continue
+            # One without a readable message is as one that was not recorded.
+            if len(stream):
+                streams[role] = stream
         found.append(streams)
     return found[0], found[1]
 
@@ -140,123 +191,51 @@ def _note_topics(bag: Bag, topic_map: TopicMap, streams: Mapping[str, Stream]) -
         return
     if not streams:
         bag.problems.append(
-            f'none of the known topics is in the bag; it has {", ".join(sorted(bag.topics))}'
+            'none of the known topics is in the bag, or none is readable; '
+            f'it has {", ".join(sorted(bag.topics))}'
         )
         return
     for role in NEEDED:
-        if role not in streams:
+        topic = topic_map.find(role)
+        if role not in streams and topic is not None:
+            bag.problems.append(f'no {role}: nothing on {topic} could be read')
+        elif role not in streams:
             bag.problems.append(f'no {role}: {" or ".join(ROLE_TOPICS[role])} was not recorded')
 
 
-def _add_settings(bag: Bag, topic_map: TopicMap) -> None:
-    """The settings that the metrics node published become metadata."""
-    topic = f'{topic_map.namespace}/{SETTINGS_TOPIC}'
-    if topic not in bag.topics or bag.topics[topic].message_type != 'std_msgs/msg/String':
-        return
-    for _, message in bag.messages(topic):
-        bag.metadata[SETTINGS_TOPIC] = message.data
-
-
-def _add_computed_pose(bag: Bag, streams: dict[str, Stream], robot: str | None) -> None:
-    """Poses from joint states by forward kinematics, where the robot is known and every joint is
-    there."""
-    joints = streams.get('joint_states')
-    if joints is None or not robot or len(joints) == 0:
-        return
-    try:
-        streams['pose'] = _computed_pose(joints, robot)
-    except (ImportError, FrameRosError) as error:
-        bag.problems.append(f'poses were not recorded and could not be computed: {error}')
-        return
-    bag.problems.append(f'poses were not recorded: computed from {joints.topic} for {robot}')
-
-
-def _computed_pose(joints: Stream, robot: str) -> Stream:
-    from frame_ros.robots import load_robot
-
-    model = load_robot(robot)
-    names, positions = joints.values['names'], joints.values['positions']
-    first = [str(name) for name in names[0]]
-    missing = [name for name in model.joint_names if name not in first]
-    if missing:
-        raise RobotError(f'{joints.topic} lacks {", ".join(missing)}; it has {", ".join(first)}')
-    order = [first.index(name) for name in model.joint_names]
-    is_usable = (names == names[0]).all(axis=1) & np.isfinite(positions[:, order]).all(axis=1)
-    poses = [model.forward(row) for row in positions[is_usable][:, order]]
-    return Stream(
-        joints.topic,
-        'geometry_msgs/msg/PoseStamped',
-        joints.stamps[is_usable],
-        joints.received[is_usable],
-        {
-            'position': np.array([position for position, _ in poses]).reshape(-1, 3),
-            'orientation': np.array([orientation for _, orientation in poses]).reshape(-1, 4),
-        },
-    )
-
-
-# -- several episodes in one bag -------------------------------------------------------
-
-
-@dataclass
-class _Part:
-    """One episode's share of a bag: its events, and the stamps [begin, end) of its samples;
-    None: no bound."""
-
-    episode_id: str
-    events: list[Event]
-    begin: int | None = None
-    end: int | None = None
-    problems: tuple[str, ...] = ()
-
-
-def _divide(bag: Bag, events: list[Event]) -> list[_Part]:
-    known = bag.metadata.get('episode_id', '')
-    starts = list({e.episode_id: e for e in events if e.type is EventType.START}.values())
-    own = [start for start in starts if known and start.episode_id == known]
-    starts = own or starts
-    if not starts:
-        problem = 'no START event: the whole bag is taken as one episode'
-        return [_Part(known or bag.name, events, problems=(problem,))]
-    parts: list[_Part] = []
-    for number, start in enumerate(starts):
-        following = starts[number + 1].stamp if number + 1 < len(starts) else None
-        own_events = [e for e in events if _is_of(e, start, following)]
-        ends = [e.stamp for e in own_events if e.type is EventType.END]
-        problems = () if ends else ('no END event: the end of the data is taken as its end',)
-        previous = parts[-1].events[-1].stamp + 1 if parts else None
-        parts.append(_Part(start.episode_id, own_events, previous, following, problems))
-    return parts
-
-
-def _is_of(event: Event, start: Event, following: int | None) -> bool:
-    if event.episode_id:
-        return event.episode_id == start.episode_id
-    return start.stamp <= event.stamp and (following is None or event.stamp < following)
-
-
 def _episode(
-    bag: Bag, part: _Part, streams: Mapping[str, Stream], live: Mapping[str, Stream]
+    bag: Bag,
+    part: Part,
+    streams: Mapping[str, Stream],
+    live: Mapping[str, Stream],
+    counts: Mapping[str, int],
 ) -> Episode:
     attributes = dict(bag.metadata)
     for event in part.events:
         if event.type is EventType.START:
             attributes.update(event.attributes)
-    counts = _recorder_counts(bag)
+    own = _cut_all(streams, part)
+    absent = [f'no {role} in this episode' for role in NEEDED if role in streams.keys() - own]
     return Episode(
         path=bag.path,
         episode_id=part.episode_id,
         attributes=attributes,
         events=part.events,
-        streams={role: _cut(stream, part) for role, stream in streams.items()},
-        live={kind: _cut(stream, part) for kind, stream in live.items()},
-        data_quality=counts,
-        problems=[*bag.problems, *part.problems],
+        streams=own,
+        live={kind: _renamed(stream, part) for kind, stream in _cut_all(live, part).items()},
+        data_quality=dict(counts),
+        problems=[*bag.problems, *part.problems, *absent],
         is_truncated=bag.is_truncated,
     )
 
 
-def _cut(stream: Stream, part: _Part) -> Stream:
+def _cut_all(streams: Mapping[str, Stream], part: Part) -> dict[str, Stream]:
+    """The part's share of each stream that has one."""
+    cut = {name: _cut(stream, part) for name, stream in streams.items()}
+    return {name: stream for name, stream in cut.items() if len(stream)}
+
+
+def _cut(stream: Stream, part: Part) -> Stream:
     if part.begin is None and part.end is None:
         return stream
     is_inside = np.ones(len(stream), bool)
@@ -273,6 +252,19 @@ def _cut(stream: Stream, part: _Part) -> Stream:
     )
 
 
+def _renamed(stream: Stream, part: Part) -> Stream:
+    """Live metrics bear the episode's id also where they were recorded with another one."""
+    ids = stream.values.get('episode_id')
+    start = part.events[0] if part.events else None
+    if ids is None or start is None or part.episode_id == part.recorded_id:
+        return stream
+    is_own = (ids == start.episode_id) & (stream.stamps >= start.stamp)
+    if part.finish is not None:
+        is_own &= stream.stamps <= part.finish.stamp
+    values = {**stream.values, 'episode_id': np.where(is_own, part.episode_id, ids)}
+    return replace(stream, values=values)
+
+
 def _recorder_counts(bag: Bag) -> dict[str, int]:
     """What the recorder itself says that it did not get or could not write."""
     counts: dict[str, int] = {}
@@ -280,7 +272,7 @@ def _recorder_counts(bag: Bag) -> dict[str, int]:
         topics = bag.sidecar.get(what)
         if not isinstance(topics, dict) or not topics:
             continue
-        counts[f'recorder.{what}'] = sum(int(count) for count in topics.values())
+        counts[f'recorder.{what}'] = sum(n for n in topics.values() if isinstance(n, int))
         text = ', '.join(f'{topic}: {count}' for topic, count in topics.items())
         bag.report(f'messages that the recorder says {why}: {text}')
     skipped = bag.sidecar.get('skipped')

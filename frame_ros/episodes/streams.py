@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,10 +14,12 @@ from numpy.typing import NDArray
 from frame_ros.episodes import conversion
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.data import Event, Stream
+from frame_ros.episodes.definitions import find_definition, parse_fields
 from frame_ros.errors import BagError, FrameRosError
 
 SECOND = 1_000_000_000
 EVENT_TYPE = 'frame_ros/msg/EpisodeEvent'
+SETTINGS_TOPIC = 'metrics_config'
 
 # Role -> topics that can play it, the preferred first.
 ROLE_TOPICS: dict[str, tuple[str, ...]] = {
@@ -70,7 +73,8 @@ class TopicMap:
         topics: role or kind -> absolute topic, over what is found.
 
     namespaces: those in which the bag has poses, actions, inferences or live metrics; if none,
-    joint states.
+    joint states. The topics that a metrics node says it used are of its namespace. settings: what
+    the metrics node of the chosen namespace published, JSON; '' if nothing.
     """
 
     def __init__(
@@ -78,22 +82,37 @@ class TopicMap:
     ) -> None:
         self._given = dict(topics or {})
         self._names = [name for name, topic in bag.topics.items() if len(topic)]
+        settings = read_settings(bag)
+        self._used = {prefix: _used_topics(text) for prefix, text in settings.items()}
         self.namespaces = self._find_namespaces()
         if namespace is None:
             namespace = self._fullest()
         self.namespace = '/' + namespace.strip('/') if namespace.strip('/') else ''
+        self.settings = settings.get(self.namespace, '')
+        self._report = bag.report
 
     def find(self, role: str) -> str | None:
-        """Returns the topic of a role or kind; None if the bag has none. What all robots share
-        is at the root."""
+        """Returns the topic of a role or kind; None if the bag has none.
+
+        First the one given, then the one that the metrics node used, then those of the usual names.
+        What all robots share is at the root.
+        """
         if role in self._given:
             return self._given[role] if self._given[role] in self._names else None
-        candidates = ROLE_TOPICS.get(role) or LIVE_TOPICS[role]
-        for prefix in dict.fromkeys((self.namespace, '' if role == 'event' else self.namespace)):
-            for name in candidates:
-                if f'{prefix}/{name}' in self._names:
-                    return f'{prefix}/{name}'
-        return self._deeper(candidates)
+        found = self._find_in(self.namespace, role)
+        if found is None and role == 'event':
+            found = self._find_in('', role)
+        found = found or self._deeper(ROLE_TOPICS.get(role) or LIVE_TOPICS[role])
+        used = self._used.get(self.namespace, {}).get(role, found)
+        if found is not None and found != used:
+            self._report(f'{role}: the metrics node used {used}; not in the bag, {found} is taken')
+        return found
+
+    def _find_in(self, namespace: str, role: str) -> str | None:
+        usual = [f'{namespace}/{n}' for n in ROLE_TOPICS.get(role) or LIVE_TOPICS[role]]
+        used = self._used.get(namespace, {}).get(role)
+        candidates = usual if used is None else [used, *usual]
+        return next((name for name in candidates if name in self._names), None)
 
     def _deeper(self, candidates: tuple[str, ...]) -> str | None:
         """A topic below the robot's namespace, such as a driver's /franka/joint_states, if there
@@ -114,12 +133,15 @@ class TopicMap:
         return any(name.startswith(f'{namespace}/') for namespace in longer)
 
     def _find_namespaces(self) -> list[str]:
+        used = {prefix: set(topics.values()) for prefix, topics in self._used.items()}
+        found = {prefix for prefix, topics in used.items() if topics.intersection(self._names)}
+        names = set(self._names).difference(*used.values())
         for marks in (
             ('ee_pose', 'joint_commands', 'policy_inference', 'quality_metrics'),
             ('joint_states',),
         ):
-            found = {
-                n[: -len(mark) - 1] for n in self._names for mark in marks if n.endswith('/' + mark)
+            found |= {
+                n[: -len(mark) - 1] for n in names for mark in marks if n.endswith('/' + mark)
             }
             if found:
                 return sorted(found)
@@ -127,12 +149,33 @@ class TopicMap:
 
     def _fullest(self) -> str:
         def roles(namespace: str) -> int:
-            known = [
-                name for names in (*ROLE_TOPICS.values(), *LIVE_TOPICS.values()) for name in names
-            ]
-            return sum(f'{namespace}/{name}' in self._names for name in known)
+            return sum(
+                self._find_in(namespace, role) is not None for role in (*ROLE_TOPICS, *LIVE_TOPICS)
+            )
 
         return max(self.namespaces, key=lambda n: (roles(n), -self.namespaces.index(n)), default='')
+
+
+def read_settings(bag: Bag) -> dict[str, str]:
+    """Returns namespace ('' for the root) -> the last settings, JSON, that a metrics node there
+    published."""
+    settings: dict[str, str] = {}
+    for name, topic in bag.topics.items():
+        if not name.endswith(f'/{SETTINGS_TOPIC}'):
+            continue
+        if topic.message_type == 'std_msgs/msg/String' and topic.types:
+            for _, message in bag.messages(name):
+                settings[name[: -len(SETTINGS_TOPIC) - 1]] = message.data
+    return settings
+
+
+def _used_topics(settings: str) -> dict[str, str]:
+    """Role -> topic as the settings say; empty where they do not."""
+    try:
+        topics = json.loads(settings)['topics']
+        return {role: name for role, name in topics.items() if name and isinstance(name, str)}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
 
 
 def read_stream(bag: Bag, role: str, topic: str) -> Stream:
@@ -145,6 +188,9 @@ def read_stream(bag: Bag, role: str, topic: str) -> Stream:
     inference: those of `conversion.inference_values`. Live kinds: every number of the message, and
     episode_id. Of sequences, `<name>_count` (T,) is how many entries each message had; shorter rows
     are filled up with NaN or ''.
+
+    Live metrics of another version of the messages keep what they have, by receive time if they
+    have no header; `bag.problems` say what differs.
 
     Raises:
         BagError: the topic's type is another one, is not readable, or lacks a field.
@@ -164,20 +210,49 @@ def read_stream(bag: Bag, role: str, topic: str) -> Stream:
             f'{topic}: its {message_type} lacks {", ".join(missing)}: '
             'recorded with another version of the messages'
         )
-    stamps = _time(columns, 'header.stamp', len(received))
+    if role in LIVE_TOPICS:
+        _note_version(bag, topic)
+    has_header = 'header.stamp.sec' in paths
+    stamps = _time(columns, 'header.stamp', len(received)) if has_header else received
     values = _values(role, columns, len(received))
     return Stream(topic, message_type, stamps, received, values)
 
 
+def _note_version(bag: Bag, topic: str) -> None:
+    """Reports the fields by which a topic's type differs from the installed one."""
+    name = bag.topics[topic].message_type
+    recorded = [field for field, _ in bag.topics[topic].types[name][1]]
+    ours = [field for field, _ in parse_fields(name, find_definition(name).text)[name][1]]
+    lacking = ', '.join(field for field in ours if field not in recorded)
+    unknown = ', '.join(field for field in recorded if field not in ours)
+    if lacking or unknown:
+        bag.report(
+            f'{topic}: recorded with another version of {name}; '
+            f'lacks {lacking or "nothing"}; not known here: {unknown or "nothing"}'
+        )
+
+
 def read_events(bag: Bag, topic: str) -> list[Event]:
-    """Returns the events on a topic by stamp; those that are not readable are left out and
-    reported."""
+    """Returns the events on a topic by stamp; those that are not readable, or have no stamp, are
+    left out and reported.
+
+    Raises:
+        BagError: the topic's type is another one, or is not readable.
+    """
+    message_type = bag.topics[topic].message_type
+    if message_type != EVENT_TYPE:
+        raise BagError(f'{topic} has type {message_type}; as event it should be {EVENT_TYPE}')
     events = []
     for _, message in bag.messages(topic):
         try:
-            events.append(conversion.event(message))
+            event = conversion.event(message)
         except (FrameRosError, AttributeError) as error:
-            bag.problems.append(f'{topic}: an event was left out ({error})')
+            bag.report(f'{topic}: an event was left out ({error})')
+            continue
+        if event.stamp > 0:
+            events.append(event)
+        else:
+            bag.report(f'{topic}: {event.type.name} without a stamp was left out')
     return sorted(events, key=lambda event: event.stamp)
 
 
@@ -219,7 +294,9 @@ def _paths(bag: Bag, role: str, topic: str) -> list[str]:
     times = ['header.stamp.sec', 'header.stamp.nanosec']
     if role in LIVE_TOPICS:
         fields = bag.topics[topic].types.get(ROLE_TYPES[role], ((), ()))[1]
-        return times + [name for name, (kind, _) in fields if kind == 1]
+        has_header = any(name == 'header' for name, _ in fields)
+        numbers = [name for name, (kind, _) in fields if kind == 1]
+        return times + numbers if has_header else numbers
     if role == 'pose':
         return [*times, *POSITION, *ORIENTATION]
     if role == 'inference':

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import glob
 import subprocess
 import sys
 import threading
@@ -25,14 +26,16 @@ from frame_ros.episodes.definitions import find_definition, parse_fields
 from frame_ros.episodes.layout import trace
 from frame_ros.errors import BagError, FrameRosError, SetupError
 from frame_ros.msg import EpisodeEvent
+from frame_ros.nodes.recording_clock import RecordingClock
 from frame_ros.nodes.recording_session import (
     BagSession,
     Limits,
     MessageRing,
     ReceivedMessage,
     RecordedTopic,
+    refuse_full_disk,
 )
-from frame_ros.nodes.recording_topics import TopicFilter, TopicSubscriptions
+from frame_ros.nodes.recording_topics import TopicFilter, TopicSubscriptions, absolute_names
 from frame_ros.nodes.spinning import run_node
 from frame_ros.srv import EndEpisode, MarkEpisode, StartEpisode
 from frame_ros.version import package_version
@@ -44,11 +47,12 @@ DEFAULTS: dict[str, Any] = {
     'directory': 'runs',
     'prefix': 'episode',
     'include': [''],
-    'exclude': ['/rosout', '/parameter_events', '.*/_.*', '.*/transition_event'],
+    'also': [''],
+    'exclude': ['/rosout', '/parameter_events', '.*/_.*', '.*/(transition_event|metric_markers)'],
     'announce': 0.1,
     'pre_roll': 1.0,
     'pre_roll_bytes': 256 << 20,
-    'post_roll': 0.5,
+    'post_roll': 1.0,
     'max_bytes': 0,
     'min_free_bytes': 512 << 20,
     'queue_bytes': 512 << 20,
@@ -79,6 +83,7 @@ class EpisodeRecorder(LifecycleNode):
         self._discovery: Any = None
         self._recorded: TopicSubscriptions | None = None
         self._session: BagSession | None = None
+        self._time: RecordingClock | None = None
         self._ring = MessageRing(0.0, 0)
         self._event_topic = RecordedTopic(
             self._events.topic_name,
@@ -102,8 +107,9 @@ class EpisodeRecorder(LifecycleNode):
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Checks the parameters and the directory."""
         try:
+            also = absolute_names(self, self._value('also'))
             topics = TopicFilter(
-                self.get_namespace(), self._value('include'), self._value('exclude')
+                self.get_namespace(), self._value('include'), self._value('exclude'), also
             )
             if self._value('enabled'):
                 Path(self._value('directory')).expanduser().mkdir(parents=True, exist_ok=True)
@@ -117,6 +123,7 @@ class EpisodeRecorder(LifecycleNode):
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Begins to listen."""
         self._ring = MessageRing(self._value('pre_roll'), self._value('pre_roll_bytes'))
+        self._time = RecordingClock(self)
         if self._value('enabled'):
             self._discover()
             self._discovery = self.create_timer(self._value('discovery_period'), self._discover)
@@ -147,8 +154,15 @@ class EpisodeRecorder(LifecycleNode):
         super().destroy_node()
 
     def _deactivate(self) -> None:
-        if self._episode_id:
-            self._finish(int(Outcome.STOPPED), 'the recorder was stopped', post_roll=0.0)
+        try:
+            if self._episode_id:
+                self._finish(int(Outcome.STOPPED), 'the recorder was stopped', post_roll=0.0)
+        except BagError as error:
+            self.get_logger().error(str(error))
+        finally:
+            self._stop_listening()
+
+    def _stop_listening(self) -> None:
         self._is_active = False
         if self._discovery is not None:
             self.destroy_timer(self._discovery)
@@ -159,6 +173,9 @@ class EpisodeRecorder(LifecycleNode):
             self._thread = None
         if self._recorded is not None:
             self._recorded.destroy()
+        if self._time is not None:
+            self._time.close()
+            self._time = None
 
     # -- listening ---------------------------------------------------------------------
 
@@ -169,12 +186,24 @@ class EpisodeRecorder(LifecycleNode):
 
     def _read(self) -> None:
         """Runs in a plain thread: takes messages and passes them on until told to stop."""
-        clock = self.get_clock()
-        now = (lambda: clock.now().nanoseconds) if self._value('use_sim_time') else None
+        now = self._time.now if self._time.is_simulated else None
         period = self._value('poll_period')
         while not self._stop.is_set():
-            if not self._recorded.poll(self._accept, now):
+            try:
+                has_taken = self._recorded.poll(self._accept, now)
+            except Exception as error:  # this thread must live; an episode must not look whole
+                has_taken = False
+                self._note_trouble(f'messages could not be taken: {type(error).__name__}: {error}')
+            if not has_taken:
                 self._stop.wait(period)
+
+    def _note_trouble(self, text: str) -> None:
+        with self._lock:
+            session = self._session
+        if session is not None:
+            session.fail(text)
+        else:
+            self.get_logger().error(text, throttle_duration_sec=10.0)
 
     def _accept(self, message: ReceivedMessage) -> None:
         if message.topic.name == self._event_topic.name and self._is_own(message.data):
@@ -200,6 +229,10 @@ class EpisodeRecorder(LifecycleNode):
         self, request: StartEpisode.Request, response: StartEpisode.Response
     ) -> StartEpisode.Response:
         problem = self._refusal(has_episode=False)
+        if not problem and not self._now():
+            problem = 'use_sim_time is set and nothing came on /clock yet; start the simulation'
+        if not problem and self._value('enabled'):
+            problem = self._obstacle()
         if problem:
             response.message = problem
             return response
@@ -258,11 +291,13 @@ class EpisodeRecorder(LifecycleNode):
             return response
         response.episode_id = self._episode_id
         try:
-            bag = self._finish(request.outcome, request.notes, self._value('post_roll'))
+            response.bag, response.message = self._finish(
+                request.outcome, request.notes, self._value('post_roll')
+            )
         except BagError as error:
             response.message = str(error)
             return response
-        response.success, response.bag = True, str(bag or '')
+        response.success = True
         return response
 
     def _refusal(self, has_episode: bool) -> str:
@@ -276,11 +311,22 @@ class EpisodeRecorder(LifecycleNode):
 
     # -- bags --------------------------------------------------------------------------
 
+    def _obstacle(self) -> str:
+        """What keeps a bag from being written, if anything; looks once more for all topics."""
+        directory = Path(self._value('directory')).expanduser()
+        try:
+            refuse_full_disk(directory, self._value('min_free_bytes'))
+        except BagError as error:
+            return str(error)
+        self._recorded.retry()
+        return ''
+
     def _open(self, folder: Path, metadata: dict[str, str], now: int) -> None:
         limits = Limits(
             self._value('queue_bytes'), self._value('max_bytes'), self._value('min_free_bytes')
         )
-        session = BagSession(BagWriter(folder, metadata), limits)
+        writer = BagWriter(folder, metadata)
+        session = BagSession(writer, limits, [self._event_topic], self.get_logger().error)
         self._lost_before = self._recorded.lost()
         with self._lock:
             recent = self._ring.take(now)
@@ -294,20 +340,21 @@ class EpisodeRecorder(LifecycleNode):
                 session.put(message)
             self._session = session
 
-    def _finish(self, outcome: int, notes: str, post_roll: float) -> Path | None:
-        """Announces END, waits for it, closes the bag; returns its folder, None if recording is
-        off."""
+    def _finish(self, outcome: int, notes: str, post_roll: float) -> tuple[str, str]:
+        """Announces END, waits for it, closes the bag; returns its folder, '' if recording is off,
+        and what it lacks."""
         end = self._now() + int(self._value('announce') * 1e9)
         event = self._event(EventType.END, end, self._episode_id, text=notes)
         event.outcome = outcome
         self._publish(event)
-        self._wait_until(end + int(post_roll * 1e9))
+        # A simulation that is stopped with the recorder is not waited for long.
+        self._time.wait_until(end + int(post_roll * 1e9), 2.0 if post_roll else 0.5)
         with self._lock:
             session, self._session = self._session, None
         episode_id, self._episode_id = self._episode_id, ''
         self.get_logger().info(f'episode {episode_id} ends: {Outcome(outcome).name}')
         if session is None:
-            return None
+            return '', ''
         lost = self._recorded.lost()
         lost = {name: n - self._lost_before.get(name, 0) for name, n in lost.items()}
         lost = {name: n for name, n in lost.items() if n}
@@ -315,10 +362,12 @@ class EpisodeRecorder(LifecycleNode):
         bag = session.finish(
             facts, lost=lost, skipped=dict(self._recorded.skipped), outcome=int(outcome)
         )
+        lack = ''
         if session.dropped or lost:
-            self.get_logger().warning(f'{bag}: dropped {dict(session.dropped)}, lost {lost}')
+            lack = f'dropped {dict(session.dropped)} {session.reasons}, lost {lost}'
+            self.get_logger().warning(f'{bag}: {lack}')
         self._make_video(bag)
-        return bag
+        return str(bag), lack
 
     def _make_video(self, bag: Path) -> None:
         topic = self._value('video_topic')
@@ -327,12 +376,12 @@ class EpisodeRecorder(LifecycleNode):
         command = [sys.executable, '-m', 'frame_ros.episodes.video', str(bag), '--topic', topic]
         if not topic.startswith('/'):
             command[-1] = self.get_namespace().rstrip('/') + '/' + topic
+        command += ['--if-recorded', '--nice', '10']
         quiet = subprocess.DEVNULL
-        self._videos.append(
-            subprocess.Popen(
-                [*command, '--if-recorded', '--nice', '10'], stdout=quiet, start_new_session=True
-            )
-        )
+        try:
+            self._videos.append(subprocess.Popen(command, stdout=quiet, start_new_session=True))
+        except OSError as error:
+            self.get_logger().warning(f'no video of {bag}: {error}')
 
     # -- events ------------------------------------------------------------------------
 
@@ -356,7 +405,7 @@ class EpisodeRecorder(LifecycleNode):
         data = data[: trace(types, EVENT_TYPE, np.frombuffer(data, np.uint8)).size]
         with self._lock:
             if self._session is not None:
-                self._session.put(ReceivedMessage(self._event_topic, now, now, data))
+                self._session.put(ReceivedMessage(self._event_topic, now, now, data), keep=True)
 
     # -- small things ------------------------------------------------------------------
 
@@ -364,14 +413,7 @@ class EpisodeRecorder(LifecycleNode):
         return self.get_parameter(name).value
 
     def _now(self) -> int:
-        return self.get_clock().now().nanoseconds
-
-    def _wait_until(self, stamp: int) -> None:
-        """Waits for a time of the node's clock; a simulated one that stands still is not waited
-        for long."""
-        give_up = time.monotonic() + 2.0 + max(0, stamp - self._now()) / 1e9
-        while self._now() < stamp and time.monotonic() < give_up:
-            time.sleep(0.005)
+        return self._time.now()
 
     def _new_name(self) -> tuple[str, Path]:
         parts = [part for part in self.get_namespace().split('/') if part]
@@ -380,7 +422,7 @@ class EpisodeRecorder(LifecycleNode):
         while True:
             name = '_'.join([*parts, f'{self._count:03d}'])
             self._count += 1
-            if not any(directory.glob(f'{name}*')):
+            if not any(directory.glob(f'{glob.escape(name)}*')):
                 return name, directory / name
 
 

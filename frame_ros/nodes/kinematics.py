@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from nav_msgs.msg import Path
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
@@ -21,8 +20,9 @@ from sensor_msgs.msg import JointState
 from frame_ros.episodes.stamps import SECOND, StampGuard, Verdict
 from frame_ros.errors import SetupError
 from frame_ros.nodes.link_transforms import LinkTransforms
+from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.polled import PolledSubscription
-from frame_ros.nodes.spinning import run_node
+from frame_ros.nodes.spinning import poll_with_services, run_node
 from frame_ros.robots import AssembledState, JointStateAssembler, load_robot
 from frame_ros.robots.motion import twist_between
 
@@ -40,7 +40,6 @@ DEFAULTS = {
     'poll_period': 0.004,
 }
 WARNING_PERIOD = 5.0  # s between two warnings of one kind
-SERVICE_PERIOD = 0.1  # s between two looks at the node's services (parameters)
 IDLE_AFTER = 0.2  # s without a message, after which the node waits instead of polling
 
 
@@ -119,9 +118,7 @@ class Kinematics(Node):
     def __init__(self) -> None:
         """Raises FrameRosError for a robot, tip or parameter that cannot be used."""
         super().__init__('kinematics')
-        chosen = {
-            name: self.declare_parameter(name, default).value for name, default in DEFAULTS.items()
-        }
+        chosen = {name: declare(self, name, default) for name, default in DEFAULTS.items()}
         check_parameters(chosen)
         self.poll_period: float = chosen['poll_period']
         self.robot = load_robot(
@@ -310,22 +307,23 @@ def check_parameters(chosen: dict[str, Any]) -> None:
 
 def poll_until_stopped(node: Kinematics, stop: threading.Event) -> None:
     """The node's loop: take joint states often, look at services seldom."""
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    heard = look = time.monotonic()
-    while not stop.is_set():
-        now = time.monotonic()
+    heard = time.monotonic()
+
+    def poll() -> None:
+        nonlocal heard
         if node.poll():
-            heard = now
-        if now - look >= SERVICE_PERIOD:
-            look = now
-            executor.spin_once(timeout_sec=0.0)
-            node.warn_of_silence(now - heard > WARNING_PERIOD)
-        if now - heard > IDLE_AFTER:
+            heard = time.monotonic()
+
+    def wait() -> None:
+        if time.monotonic() - heard > IDLE_AFTER:
             node.joint_states.wait(0.05)
         else:
             time.sleep(node.poll_period)
-    executor.shutdown()
+
+    def look() -> None:
+        node.warn_of_silence(time.monotonic() - heard > WARNING_PERIOD)
+
+    poll_with_services(node, stop, poll, wait, look)
 
 
 def main() -> None:

@@ -14,7 +14,6 @@ from types import SimpleNamespace
 
 from geometry_msgs.msg import Point, PoseStamped, Vector3
 from rclpy.duration import Duration
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from std_msgs.msg import ColorRGBA, Header
@@ -28,8 +27,9 @@ from frame_ros.msg import (
     QualityMetrics,
     SafetyMetrics,
 )
+from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.polled import PolledSubscription
-from frame_ros.nodes.spinning import run_node
+from frame_ros.nodes.spinning import poll_with_services, run_node
 
 DEFAULTS = {
     'rate': 10.0,
@@ -127,10 +127,7 @@ class Markers(Node):
     def __init__(self) -> None:
         super().__init__('markers')
         self._look = SimpleNamespace(
-            **{
-                name: self.declare_parameter(name, default).value
-                for name, default in DEFAULTS.items()
-            }
+            **{name: declare(self, name, default) for name, default in DEFAULTS.items()}
         )
         if not 0.0 < self._look.rate <= 10.0:
             raise SetupError(
@@ -160,15 +157,15 @@ class Markers(Node):
 
     def spin(self, stop: threading.Event) -> None:
         """Draws `rate` times a second until `stop`, and serves the node's parameters."""
-        executor = SingleThreadedExecutor(context=self.context)
-        executor.add_node(self)
-        while not stop.wait(1.0 / self._look.rate):
-            executor.spin_once(timeout_sec=0.0)
-            self.take()
-            markers = self.draw()
-            if markers:
-                self._publisher.publish(MarkerArray(markers=markers))
-        executor.shutdown()
+        period = 1.0 / self._look.rate
+        poll_with_services(self, stop, self.show, lambda: stop.wait(period))
+
+    def show(self) -> None:
+        """Takes what has arrived and publishes the markers of it."""
+        self.take()
+        markers = self.draw()
+        if markers:
+            self._publisher.publish(MarkerArray(markers=markers))
 
     def take(self) -> None:
         """Takes what has arrived."""

@@ -19,6 +19,7 @@ from pathlib import Path
 import frame_ros
 from frame_ros.errors import SetupError
 from frame_ros.nodes.settings import (
+    POLICIES,
     ArmSettings,
     DemoSettings,
     FrankaSettings,
@@ -27,15 +28,18 @@ from frame_ros.nodes.settings import (
     parse_qualities,
 )
 
-Value = bool | int | float | str | list[float]
+Value = bool | int | float | str | list[float] | list[str]
 
-# What every process gets where the user has not set it: one thread per numeric library, headless
-# rendering.
+# One thread per numeric library, headless rendering.
 ENVIRONMENT = {'OMP_NUM_THREADS': '1', 'MUJOCO_GL': 'egl'}
+# Which file rmw_fastrtps reads at start; others do not look at them.
+PROFILES = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE')
 
 # Metrics of a simulated arm, in s: physics and rendering share two cores with all the rest, and a
 # state may come this much after its stamp.
 SIMULATED: Mapping[str, Value] = {'hold': 0.2, 'max_pose_age': 0.2, 'efficiency_hold': 0.5}
+
+VIDEO_TOPIC = 'front/image_raw'
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,30 @@ class Process:
         return arguments
 
 
+def arm_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """What the processes beside a real arm get in addition to `environ`, where it has not set it.
+
+    Nothing about the network: the arm's driver may run on another machine.
+    """
+    return {name: value for name, value in ENVIRONMENT.items() if name not in environ}
+
+
+def demo_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """What the demo's processes get in addition to `environ`, where it has not set it: under the
+    supervisor and under `ros2 launch` the same.
+
+    Beside what an arm's get: discovery on this machine only, and with rmw_fastrtps the profile for
+    one machine (UDP on 127.0.0.1, images through shared memory), unless a profile is set.
+    """
+    additions = arm_environment(environ)
+    if 'ROS_AUTOMATIC_DISCOVERY_RANGE' not in environ:
+        additions['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+    if not any(environ.get(name) for name in PROFILES):
+        profile = str(share_directory() / 'config' / 'fastdds_loopback.xml')
+        additions.update(dict.fromkeys(PROFILES, profile))
+    return additions
+
+
 def find_executable(package: str, executable: str) -> Path:
     """The file that `ros2 run <package> <executable>` would run.
 
@@ -106,9 +134,11 @@ def find_executable(package: str, executable: str) -> Path:
         path = Path(prefix) / 'lib' / package / executable
         if prefix and path.is_file():
             return path
+    distribution = os.environ.get('ROS_DISTRO') or 'jazzy'
     raise SetupError(
-        f'{executable} of the package {package} was not found; it comes with a ROS 2 installation '
-        f'(sudo apt install ros-$ROS_DISTRO-{package.replace("_", "-")}), not with the wheels'
+        f'{executable} of the package {package} was not found: RViz and what it needs come with a '
+        'ROS 2 installation, not with the wheels '
+        f'(sudo apt install ros-{distribution}-{package.replace("_", "-")}, then source it)'
     )
 
 
@@ -178,7 +208,7 @@ def _monitors(
 def _policy(settings: RunSettings) -> Process:
     parameters: dict[str, Value] = {
         'robot': settings.robot,
-        'policy': settings.policy,
+        'policy': settings.policy if settings.policy in POLICIES else absolute(settings.policy),
         'checkpoint': absolute(settings.checkpoint) if settings.checkpoint else '',
         'instruction': settings.instruction,
     }
@@ -186,11 +216,19 @@ def _policy(settings: RunSettings) -> Process:
 
 
 def _recorder(settings: RunSettings) -> Process:
-    """Without recording too: its services and events bound the episodes."""
+    """Without recording too: its services and events bound the episodes.
+
+    What the other processes read under another name is recorded wherever it is published.
+    """
+    names = settings.remappings()
     parameters: dict[str, Value] = {
         'directory': absolute(settings.directory),
         'enabled': settings.record,
     }
+    if names:
+        parameters['also'] = sorted(set(names.values()))
+    if VIDEO_TOPIC in names:
+        parameters['video_topic'] = names[VIDEO_TOPIC]
     return Process('episode_recorder', 'episode_recorder', parameters, is_lifecycle=True)
 
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from rclpy.node import Node
@@ -29,6 +29,8 @@ LARGE_TYPES = (
     'sensor_msgs/msg/CompressedImage',
     'sensor_msgs/msg/PointCloud2',
 )
+Accept = Callable[[ReceivedMessage], None]
+Now = Callable[[], int] | None
 LARGE_DEPTH, DEPTH, LATCHED_DEPTH = 30, 1000, 50
 
 
@@ -38,21 +40,31 @@ class TopicFilter:
 
     Args:
         namespace: the recorder's. include: empty: everything in the namespace, and what all robots
-        share.
+        share. also: absolute names, no expressions, of topics wanted besides; exclude outdoes them
+        too.
 
     Raises:
         SetupError: a pattern is no regular expression.
     """
 
-    def __init__(self, namespace: str, include: Sequence[str], exclude: Sequence[str]) -> None:
+    def __init__(
+        self,
+        namespace: str,
+        include: Sequence[str],
+        exclude: Sequence[str],
+        also: Sequence[str] = (),
+    ) -> None:
         self._prefix = namespace.rstrip('/') + '/'
         self._include = [_compiled(pattern) for pattern in include if pattern]
         self._exclude = [_compiled(pattern) for pattern in exclude if pattern]
+        self._also = frozenset(also)
 
     def is_wanted(self, topic: str) -> bool:
         """Whether a topic, given by its absolute name, is to be recorded."""
         if self._matches(self._exclude, topic):
             return False
+        if topic in self._also:
+            return True
         if self._include:
             return self._matches(self._include, topic)
         return topic.startswith(self._prefix) or topic in SHARED_TOPICS
@@ -64,6 +76,21 @@ class TopicFilter:
         return any(pattern.fullmatch(name) for pattern in patterns for name in names)
 
 
+def absolute_names(node: Node, topics: Sequence[str]) -> list[str]:
+    """The absolute names of topics given relative to a node, or absolute; empty ones are left out.
+
+    Raises:
+        SetupError: a text is no name of a topic.
+    """
+    names = []
+    for topic in filter(None, topics):
+        try:
+            names.append(node.resolve_topic_name(topic))
+        except (ValueError, RuntimeError) as error:
+            raise SetupError(f'{topic!r} is no name of a topic: {error}') from error
+    return names
+
+
 def _compiled(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
@@ -73,8 +100,13 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 @dataclass
 class _Source:
-    """A topic and its subscription. last, lost: publication numbers seen, where there is one
-    publisher."""
+    """A topic and its subscription.
+
+    last: publication number seen last, where there is one publisher; 0: none. before: the
+    subscription that this one replaces, as long as messages may wait in it. recent: times of
+    publication of the newest messages. seen: those of the replaced one, which this one may have
+    too.
+    """
 
     topic: RecordedTopic
     subscription: PolledSubscription
@@ -82,7 +114,9 @@ class _Source:
     is_latched: bool
     publishers: int
     last: int = 0
-    lost: int = 0
+    before: _Source | None = None
+    recent: deque[int] = field(default_factory=lambda: deque(maxlen=DEPTH))
+    seen: frozenset[int] = frozenset()
 
 
 class TopicSubscriptions:
@@ -99,7 +133,8 @@ class TopicSubscriptions:
         self._node, self._filter = node, topic_filter
         self._always = {topic.name: topic for topic in always}
         self._sources: dict[str, _Source] = {}
-        self._retired: list[_Source] = []
+        self._lost: Counter[str] = Counter()
+        self._warned: set[tuple[str, str]] = set()
         self.skipped: dict[str, str] = {}
 
     @property
@@ -109,7 +144,13 @@ class TopicSubscriptions:
 
     def lost(self) -> dict[str, int]:
         """Returns topic -> messages lost so far, by gaps in the publication numbers."""
-        return {name: source.lost for name, source in self._sources.items() if source.lost}
+        return dict(self._lost)
+
+    def retry(self) -> None:
+        """Looks again at topics that could not be recorded so far."""
+        importlib.invalidate_caches()
+        self.skipped.clear()
+        self.discover()
 
     def discover(self) -> None:
         """Subscribes to topics that are new, anew to those whose publishers' quality of service
@@ -125,40 +166,62 @@ class TopicSubscriptions:
                 continue
             self._subscribe_if_needed(name, types[0], [info.qos_profile for info in publishers])
 
-    def poll(
-        self, accept: Callable[[ReceivedMessage], None], now: Callable[[], int] | None
-    ) -> bool:
+    def poll(self, accept: Accept, now: Now) -> bool:
         """Takes what has arrived, topic by topic; returns whether there was anything.
 
         now: the clock that stamps the messages, ns; None: the time at which the middleware received
         them.
         """
-        while self._retired:
-            self._retired.pop().subscription.destroy()
         has_taken = False
         for source in tuple(self._sources.values()):
-            for data, info in source.subscription.take(100):
-                has_taken = True
-                received = now() if now else info['received_timestamp']
-                self._count_lost(source, info.get('publication_sequence_number') or 0)
-                message = ReceivedMessage(source.topic, received, info['source_timestamp'], data)
-                if source.topic.latched is not None:
-                    source.topic.latched.append(message)
-                accept(message)
+            self._drain_before(source, accept, now)
+            has_taken |= self._take(source, accept, now)
         return has_taken
+
+    def _take(self, source: _Source, accept: Accept, now: Now) -> bool:
+        """Passes on what has arrived, at most 100 messages; returns whether there was anything."""
+        taken = source.subscription.take(100)
+        for data, info in taken:
+            published = info['source_timestamp']
+            if published in source.seen:
+                continue
+            if published > 0:
+                source.recent.append(published)
+            self._count_lost(source, info.get('publication_sequence_number') or 0)
+            received = now() if now else info['received_timestamp']
+            message = ReceivedMessage(source.topic, received, published, data)
+            if source.is_latched and source.topic.latched is not None:
+                source.topic.latched.append(message)
+            accept(message)
+        return bool(taken)
+
+    def _drain_before(self, source: _Source, accept: Accept, now: Now) -> None:
+        """Empties and ends the subscription that a new one has replaced."""
+        before = source.before
+        if before is None:
+            return
+        self._drain_before(before, accept, now)
+        while self._take(before, accept, now):
+            pass
+        before.subscription.destroy()
+        source.before, source.seen = None, before.seen.union(before.recent)
 
     def destroy(self) -> None:
         """Ends all subscriptions. Nobody may be in `poll`."""
-        for source in [*self._sources.values(), *self._retired]:
-            source.subscription.destroy()
-        self._sources, self._retired = {}, []
+        for source in self._sources.values():
+            replaced: _Source | None = source
+            while replaced is not None:
+                replaced.subscription.destroy()
+                replaced = replaced.before
+        self._sources = {}
 
     def _subscribe_if_needed(self, name: str, message_type: str, offered: list[QoSProfile]) -> None:
         is_reliable = all(qos.reliability == ReliabilityPolicy.RELIABLE for qos in offered)
         is_latched = all(qos.durability == DurabilityPolicy.TRANSIENT_LOCAL for qos in offered)
         known = self._sources.get(name)
         if known is not None:
-            known.publishers = len(offered)
+            if known.publishers != len(offered):
+                known.publishers, known.last = len(offered), 0
             if known.is_reliable <= is_reliable and known.is_latched <= is_latched:
                 return
         try:
@@ -182,18 +245,20 @@ class TopicSubscriptions:
             else DurabilityPolicy.VOLATILE,
         )
         subscription = PolledSubscription(self._node, message_class, name, qos, raw=True)
-        if known is not None:
-            self._retired.append(known)
-        self._sources[name] = _Source(topic, subscription, is_reliable, is_latched, len(offered))
+        self._sources[name] = _Source(
+            topic, subscription, is_reliable, is_latched, len(offered), before=known
+        )
 
     def _skip(self, name: str, reason: str) -> None:
         self.skipped[name] = reason
+        if (name, reason) in self._warned:
+            return
+        self._warned.add((name, reason))
         self._node.get_logger().warning(f'{name} is not recorded: {reason}')
 
-    @staticmethod
-    def _count_lost(source: _Source, number: int) -> None:
+    def _count_lost(self, source: _Source, number: int) -> None:
         if source.publishers == 1 and source.last and number > source.last + 1:
-            source.lost += number - source.last - 1
+            self._lost[source.topic.name] += number - source.last - 1
         source.last = number
 
 

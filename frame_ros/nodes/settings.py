@@ -5,13 +5,17 @@ meaning."""
 
 from __future__ import annotations
 
+import math
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any, TypeVar
 
 from frame_ros.errors import SetupError
+from frame_ros.policies.checkpoint import CONFIG
 
+POLICIES = ('scripted', 'hold', 'lerobot')
 ROBOTS = {'so101': 'base_link', 'fr3': 'fr3_link0', 'panda': 'panda_link0'}  # preset -> root link
 
 
@@ -25,13 +29,13 @@ class RunSettings:
     """What every run has.
 
     Raises:
-        SetupError: the robot is unknown.
+        SetupError: the robot or the policy is unknown, or the checkpoint is not there.
     """
 
     robot: str = option('so101', 'robot preset: so101')
     policy: str = option(
         '',
-        'the policy to run: scripted, lerobot, or a checkpoint folder; empty: none',
+        'the policy to run: scripted, hold, lerobot, or a checkpoint folder; empty: none',
     )
     checkpoint: str = option('', "folder of the policy's checkpoint; empty: it needs none")
     instruction: str = option('', 'what the policy is told')
@@ -43,6 +47,8 @@ class RunSettings:
     def __post_init__(self) -> None:
         if self.robot not in ROBOTS:
             raise SetupError(f'no robot {self.robot!r}; there are {", ".join(ROBOTS)}')
+        if self.policy:
+            check_policy(self.policy, self.checkpoint)
 
     @property
     def base_frame(self) -> str:
@@ -56,9 +62,15 @@ class RunSettings:
 
 @dataclass(frozen=True)
 class DemoSettings(RunSettings):
-    """The simulated SO-101 demo."""
+    """The simulated SO-101 demo.
 
-    policy: str = option('scripted', 'the policy to run: scripted, lerobot, or a checkpoint folder')
+    Raises:
+        SetupError: a setting is out of its range, so that nothing need be started to find out.
+    """
+
+    policy: str = option(
+        'scripted', 'the policy to run: scripted, hold, lerobot, or a checkpoint folder'
+    )
     instruction: str = option('pick up the cube and put it in the bin', 'what the policy is told')
     record: bool = option(True, 'write one bag per episode, and a video')
     directory: str = option('runs/demo', 'folder for the bags and videos')
@@ -72,7 +84,14 @@ class DemoSettings(RunSettings):
     def __post_init__(self) -> None:
         if self.robot != 'so101':
             raise SetupError(f'the simulated robot is so101, not {self.robot!r}')
+        check_policy(self.policy, self.checkpoint)
         parse_qualities(self.qualities)
+        if self.episodes < 1:
+            raise SetupError(f'episodes must be at least 1, not {self.episodes}')
+        if self.seed < 0:
+            raise SetupError(f'seed must be 0 or more, not {self.seed}')
+        if not (math.isfinite(self.timeout) and self.timeout > 0.0):
+            raise SetupError(f'timeout must be more than 0 s, not {self.timeout}')
 
     def remappings(self) -> dict[str, str]:
         """Contact and distance are the simulator's true ones."""
@@ -128,6 +147,34 @@ class FrankaSettings(ArmSettings):
         'franka_robot_state_broadcaster/external_wrench_in_base_frame',
         'external wrench, geometry_msgs/WrenchStamped',
     )
+
+
+def check_policy(policy: str, checkpoint: str) -> None:
+    """Whether there can be such a policy; the files of a checkpoint are looked at by its loader.
+
+    Raises:
+        SetupError: the policy is unknown, or its checkpoint is missing.
+    """
+    if policy in POLICIES:
+        if policy == 'lerobot':
+            _check_checkpoint(f'checkpoint of the policy {policy}', checkpoint)
+    elif not Path(policy).expanduser().is_dir():
+        raise SetupError(
+            f'no policy {policy!r}; there are {", ".join(POLICIES)}, and folders of checkpoints'
+        )
+    else:
+        _check_checkpoint('policy', policy)
+
+
+def _check_checkpoint(what: str, folder: str) -> None:
+    right = f'it must be the folder of a LeRobot checkpoint, with {CONFIG}'
+    if not folder:
+        raise SetupError(f'{what} is empty; {right}')
+    path = Path(folder).expanduser()
+    if not path.is_dir():
+        raise SetupError(f'{what} is {folder!r}, which is no folder; {right}')
+    if not (path / CONFIG).is_file():
+        raise SetupError(f'{what} is {folder!r}, which has no {CONFIG}; {right}')
 
 
 Settings = TypeVar('Settings', bound=RunSettings)

@@ -25,7 +25,6 @@ from frame_ros.errors import SetupError
 from frame_ros.msg import ContactState, EpisodeEvent, Proximity
 from frame_ros.nodes.simulator_cameras import DEPTH_CAMERA, CameraThread, Picture
 from frame_ros.nodes.simulator_messages import (
-    SECOND,
     contact_message,
     joint_state_message,
     mount_message,
@@ -34,6 +33,7 @@ from frame_ros.nodes.simulator_messages import (
     time_message,
     wrench_message,
 )
+from frame_ros.nodes.simulator_timing import LATE, LONGEST_GAP, SECOND, TICK, Pace, Schedule
 from frame_ros.nodes.simulator_viewer import wants_viewer
 from frame_ros.nodes.spinning import run_node
 from frame_ros.scenes import PickPlaceSimulation, TaskState
@@ -51,45 +51,19 @@ DEFAULTS: dict[str, Any] = {
     'image_height': 240,
     'viewer': 'auto',
 }
-TICK = 10_000_000  # ns between two looks at the commands; everything is published at a tick
-# ns behind the clock from which time is given up rather than caught up: less than what others wait
-# for.
-LARGEST_LAG = 50_000_000
 START_TIMEOUT = 10.0  # s that the first tick waits for the cameras
 VIEWER_RATE = 25.0  # Hz
 SLOW, WINDOW = 0.95, 10.0  # real-time factor below which it is said so; s over which it is measured
+STANDSTILL = SECOND // 2  # ns given up at once that are said at once
 WARNING_PERIOD = 5.0  # s between two warnings of one kind
 SMALL_DEPTH = 50
-
-
-class Schedule:
-    """Says at which stamps something is due; on average at `rate` Hz, never twice to catch up."""
-
-    def __init__(self, rate: float, offset: float = 0.0):
-        """rate: Hz; 0 is never. offset: share of the period by which the first is put off."""
-        self._period = round(SECOND / rate) if rate > 0 else 0
-        self._next: int | None = None
-        self._offset = offset
-
-    def is_due(self, stamp: int) -> bool:
-        """Whether it is due at `stamp` (ns), which must rise from call to call."""
-        if not self._period:
-            return False
-        if self._next is None:
-            self._next = stamp + round(self._offset * self._period)
-        if stamp < self._next - TICK // 2:
-            return False
-        self._next += self._period
-        if self._next <= stamp:
-            self._next = stamp + self._period
-        return True
 
 
 class Simulator(Node):
     """Steps the physics in a thread of its own, by the node's clock.
 
     Commands, events and services come in by the executor. simulation: the simulation; hold `lock`
-    to touch it. counts: of ticks, of commands and those refused, of times when time was given up.
+    to touch it. counts: of ticks, of commands and those refused. pace: how much time was given up.
     """
 
     def __init__(self) -> None:
@@ -106,7 +80,8 @@ class Simulator(Node):
         self._events: deque[EpisodeEvent] = deque()
         self._episode: str | None = None
         self._reported = TaskState.RUNNING
-        self.counts = {'ticks': 0, 'commands': 0, 'rejected': 0, 'stale': 0, 'delays': 0}
+        self.counts = {'ticks': 0, 'commands': 0, 'rejected': 0, 'stale': 0}
+        self.pace = Pace()
         self._create_publishers()
         self._create_inputs()
         self._create_schedules()
@@ -166,6 +141,7 @@ class Simulator(Node):
             for index, name in enumerate(self._names)
         }
         self._depth_schedule = Schedule(options['depth_rate'])
+        self._drawn: dict[str, int] = {}  # camera -> stamp of its newest picture
         self._viewer_schedule = Schedule(VIEWER_RATE if self._has_viewer else 0.0)
 
     def _publish_mounts(self) -> None:
@@ -245,7 +221,7 @@ class Simulator(Node):
         stamp = self._now()
         window_start, window_ticks = time.monotonic(), self.counts['ticks']
         while not self._stop.is_set():
-            stamp = self._wait_for(stamp + TICK)
+            stamp = self._wait_for_next(stamp)
             self._tick(stamp)
             self.counts['ticks'] += 1
             elapsed = time.monotonic() - window_start
@@ -253,26 +229,25 @@ class Simulator(Node):
                 self._warn_if_slow((self.counts['ticks'] - window_ticks) * TICK / SECOND / elapsed)
                 window_start, window_ticks = time.monotonic(), self.counts['ticks']
 
-    def _wait_for(self, stamp: int) -> int:
-        """Waits until the clock shows `stamp` and returns it; far behind it, or after a jump of the
-        clock, what it shows.
-        """
-        ahead = stamp - self._now()
-        if abs(ahead) > LARGEST_LAG:
-            self.counts['delays'] += 1
+    def _wait_for_next(self, stamp: int) -> int:
+        """Waits for the tick after `stamp` and returns its stamp."""
+        now = self._now()
+        following = self.pace.next(stamp, now)
+        if following - stamp > STANDSTILL or following < stamp:
             self.get_logger().warning(
-                f'the simulation is {-ahead / SECOND:.2f} s behind the clock and goes on from now '
-                f'({self.counts["delays"]} times so far)',
+                f'from one tick to the next the clock went {(following - stamp) / SECOND:+.2f} s; '
+                'the simulation goes on from there',
                 throttle_duration_sec=WARNING_PERIOD,
             )
-            return self._now()
-        if ahead > 0:
-            self._stop.wait(ahead / SECOND)
-        return stamp
+        self._stop.wait(max(0, following - now) / SECOND)
+        return following
 
     def _warn_if_slow(self, factor: float) -> None:
         if factor < SLOW:
-            self.get_logger().warning(f'real-time factor {factor:.2f} over the last {WINDOW:.0f} s')
+            self.get_logger().warning(
+                f'real-time factor {factor:.2f} over the last {WINDOW:.0f} s: the machine is too '
+                f'busy ({self.pace.given_up / SECOND:.1f} s given up so far)',
+            )
 
     def _tick(self, stamp: int) -> None:
         with self.lock:
@@ -323,8 +298,13 @@ class Simulator(Node):
         ]
         if self._viewer_schedule.is_due(stamp):
             cameras.append('')
+        if self._now() - stamp > LATE:
+            due = len(cameras)
+            cameras = [name for name in cameras if stamp - self._drawn.get(name, 0) > LONGEST_GAP]
+            self._cameras.leave_out(due - len(cameras))
         if not cameras:
             return []
+        self._drawn.update(dict.fromkeys(cameras, stamp))
         state = self.simulation.state()
         return [
             Picture(stamp, state, name, name == DEPTH_CAMERA and self._depth_schedule.is_due(stamp))
@@ -355,7 +335,7 @@ class Simulator(Node):
         images = ', '.join(f'{n} {name}' for name, n in self._cameras.published.items()) or 'none'
         self.get_logger().info(
             f'simulated {counts["ticks"] * TICK / SECOND:.1f} s, '
-            f'gave up time {counts["delays"]} times; '
+            f'gave up {self.pace.given_up / SECOND:.1f} s in {self.pace.delays} times; '
             f'commands: {counts["commands"]}, rejected {counts["rejected"]}, '
             f'from before a reset {counts["stale"]}; '
             f'images: {images}, left out {self._cameras.skipped}'

@@ -6,9 +6,6 @@ the viewer.
 
 from __future__ import annotations
 
-import contextlib
-import os
-import sys
 import threading
 from collections import deque
 from dataclasses import dataclass
@@ -29,7 +26,6 @@ from frame_ros.scenes import PickPlaceSimulation, SceneRenderer, SceneState
 
 DEPTH_CAMERA = 'front'
 _QUEUE_LENGTH = 3  # pictures waiting; more would only be late
-_NICENESS = 10  # of the thread; 0 is normal, 19 the least priority
 _IMAGE_DEPTH = 5  # of the publishers, reliable, so that subscribers of both kinds match
 
 
@@ -90,6 +86,11 @@ class CameraThread(threading.Thread):
             self._waiting.append(picture)
             self._wake.notify()
 
+    def leave_out(self, count: int) -> None:
+        """Counts pictures that are not asked for, because physics is late."""
+        with self._wake:
+            self.skipped += count
+
     def stop(self) -> None:
         """Ends the thread and waits for it."""
         with self._wake:
@@ -100,7 +101,6 @@ class CameraThread(threading.Thread):
 
     def run(self) -> None:
         """The thread: without a renderer, the simulation goes on without images, and says so."""
-        _give_way()
         renderer = self._make_renderer()
         viewer = self._open_viewer()
         self.ready.set()
@@ -152,12 +152,3 @@ class CameraThread(threading.Thread):
         except FrameRosError as error:
             self._node.get_logger().warning(f'there will be no viewer: {error}')
             return None
-
-
-def _give_way() -> None:
-    """On Linux: the calling thread, and those it starts (OpenGL's), come after those of normal
-    priority, so that on a busy machine images are left out rather than physics late.
-    """
-    if sys.platform == 'linux':
-        with contextlib.suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)

@@ -14,10 +14,10 @@ from sensor_msgs.msg import CameraInfo, Image, JointState
 from std_msgs.msg import Header
 
 from frame_ros.msg import ContactState, Proximity
+from frame_ros.nodes.simulator_timing import SECOND
 from frame_ros.scenes import Contact, Intrinsics, JointReadings, LeastDistance
 
 BASE_FRAME, WRENCH_FRAME = 'base_link', 'gripper_link'
-SECOND = 1_000_000_000
 
 
 def time_message(stamp: int) -> Time:

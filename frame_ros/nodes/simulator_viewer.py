@@ -19,11 +19,11 @@ _PROBE = """
 import sys, glfw
 glfw.ERROR_REPORTING = 'ignore'
 if not glfw.init():
-    sys.exit(glfw.get_error()[1] or 'GLFW does not start')
+    sys.exit((glfw.get_error()[1] or b'GLFW does not start').decode())
 glfw.window_hint(glfw.VISIBLE, glfw.FALSE)
 window = glfw.create_window(16, 16, 'probe', None, None)
 if not window:
-    sys.exit(glfw.get_error()[1] or 'GLFW opens no window')
+    sys.exit((glfw.get_error()[1] or b'GLFW opens no window').decode())
 glfw.terminate()
 """
 

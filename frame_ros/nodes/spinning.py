@@ -10,16 +10,27 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 
 import rclpy
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.exceptions import NameValidationException, ParameterException
+from rclpy.executors import (
+    Executor,
+    ExternalShutdownException,
+    SingleThreadedExecutor,
+    TimeoutException,
+)
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from frame_ros.errors import FrameRosError
+from frame_ros.errors import FrameRosError, SetupError
 
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+# What a user can cause and mend: our own errors, and rclpy's about names and parameters.
+USER_ERRORS = (FrameRosError, NameValidationException, ParameterException)
+SERVICE_PERIOD = 0.1  # s between two looks of a polling node at its services
+MOST_CALLBACKS = 100  # at one look: a flood of requests must not keep the node from its polling
 
 
 def run_node(
@@ -47,21 +58,18 @@ def run_node(
     spin: the node's own loop instead of the executor, for nodes that poll: `spin(node, stop)` must
     return soon after the event `stop` is set.
 
-    Returns the exit code: 0 after a signal, the node's `exit_code` if it set one, 1 after a
-    FrameRosError, whose message goes to standard error without a traceback. Other exceptions are
-    errors of ours and pass through.
+    Returns the exit code: 0 after a signal, the node's `exit_code` if it set one, 1 after an error
+    that the user can mend (USER_ERRORS, or a command line that ROS cannot read), whose message goes
+    to standard error without a traceback. Other exceptions are errors of ours and pass through.
     """
     with stop_on_signals() as stop:
-        rclpy.init(
-            args=None if arguments is None else list(arguments),
-            signal_handler_options=SignalHandlerOptions.NO,
-        )
         node = None
         try:
+            _initialise(arguments)
             node = factory()
             (spin or spin_until_stopped)(node, stop.event)
             return int(getattr(node, 'exit_code', None) or 0)
-        except FrameRosError as error:
+        except USER_ERRORS as error:
             print(
                 f'{node.get_name() if node else factory.__name__}: {error}',
                 file=sys.stderr,
@@ -72,6 +80,16 @@ def run_node(
             if node is not None:
                 node.destroy_node()
             rclpy.try_shutdown()
+
+
+def _initialise(arguments: Sequence[str] | None) -> None:
+    try:
+        rclpy.init(
+            args=None if arguments is None else list(arguments),
+            signal_handler_options=SignalHandlerOptions.NO,
+        )
+    except RuntimeError as error:  # rclpy's own class for it is not public
+        raise SetupError(f'ROS cannot read the command line: {error}') from error
 
 
 def spin_until_stopped(node: Node, stop: threading.Event) -> None:
@@ -96,6 +114,50 @@ def spin_until_stopped(node: Node, stop: threading.Event) -> None:
         stop.set()
         waker.join()
         executor.shutdown()
+
+
+def poll_with_services(
+    node: Node,
+    stop: threading.Event,
+    poll: Callable[[], object],
+    wait: Callable[[], object],
+    look: Callable[[], object] = lambda: None,
+) -> None:
+    """The loop of a node that polls its inputs: `poll`, then `wait`, until `stop` is set.
+
+    An executor serves the node's parameters now and then, and `look` is called as often (every
+    SERVICE_PERIOD). With simulated time it takes /clock before each poll: the clock advances by it.
+    """
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(node)
+    clock = node.get_clock()
+    next_look = 0.0
+    try:
+        while not stop.is_set():
+            now = time.monotonic()
+            is_due = now >= next_look
+            if is_due or clock.ros_time_is_active:
+                run_ready_callbacks(executor)
+            poll()
+            if is_due:
+                next_look = now + SERVICE_PERIOD
+                look()
+            wait()
+    except ExternalShutdownException:
+        return
+    finally:
+        executor.shutdown()
+
+
+def run_ready_callbacks(executor: Executor) -> None:
+    """Runs the callbacks that are ready now, at most MOST_CALLBACKS of them, and waits for none."""
+    for _ in range(MOST_CALLBACKS):
+        try:
+            callback, _, _ = executor.wait_for_ready_callbacks(timeout_sec=0.0)
+        except TimeoutException:
+            return
+        callback()
+        callback.result()  # raises what the callback raised
 
 
 class StopSignal:

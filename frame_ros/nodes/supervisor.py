@@ -23,7 +23,7 @@ from pathlib import Path
 from types import TracebackType
 
 from frame_ros.errors import FrameRosError, SetupError
-from frame_ros.nodes.processes import ENVIRONMENT, Process, share_directory
+from frame_ros.nodes.processes import Process, demo_environment
 
 TAIL = 12  # lines of a log that a failure shows
 LOUD = ('[WARN]', '[ERROR]', '[FATAL]', 'Traceback (most recent call last)')
@@ -88,11 +88,16 @@ class Supervisor:
         return int(self.environment['ROS_DOMAIN_ID'])
 
     def start(self) -> Supervisor:
-        """Starts every process; what was started is stopped again if one cannot be."""
+        """Starts every process; what was started is stopped again if one cannot be.
+
+        Raises:
+            SetupError: what a process would run is not installed; none was started.
+        """
+        commands = [process.command(self._namespace) for process in self._processes]
         self.log_directory.mkdir(parents=True, exist_ok=True)
         try:
-            for process in self._processes:
-                self._running.append(self._start(process))
+            for process, command in zip(self._processes, commands, strict=True):
+                self._running.append(self._start(process, command))
         except BaseException:
             self.stop()
             raise
@@ -103,9 +108,9 @@ class Supervisor:
             running.reader.start()
         return self
 
-    def _start(self, process: Process) -> _Running:
+    def _start(self, process: Process, command: list[str]) -> _Running:
         popen = subprocess.Popen(
-            process.command(self._namespace),
+            command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -211,19 +216,14 @@ def _die_with_parent() -> None:
 def ros_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """`environ` with what our nodes need where the user has not set it.
 
-    The Fast DDS profile for one machine (loopback, shared memory), a ROS domain of this run's own,
-    one thread per numeric library, headless rendering. A ROS_DOMAIN_ID that is set is kept, and so
-    is the rest.
+    That is `demo_environment`, as under `ros2 launch`, and a ROS domain of this run's own. A
+    ROS_DOMAIN_ID that is set is kept, and so is the rest.
     """
-    profile = str(share_directory() / 'config' / 'fastdds_loopback.xml')
-    defaults = {
-        'FASTRTPS_DEFAULT_PROFILES_FILE': profile,
-        'FASTDDS_DEFAULT_PROFILES_FILE': profile,
-        'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
-        **ENVIRONMENT,
+    environment = {
         'RCUTILS_COLORIZED_OUTPUT': '0',
+        **environ,
+        **demo_environment(environ),
     }
-    environment = {**defaults, **environ}
     if not environment.get('ROS_DOMAIN_ID'):
         environment['ROS_DOMAIN_ID'] = str(free_domain())
     return environment

@@ -6,9 +6,11 @@ recomputed metrics.
 
 from frame_ros.reports.json_report import report_data, report_json
 from frame_ros.reports.page import build_report, write_report
-from frame_ros.reports.parity import ParityRow, ParityVerdict, compare_live, parity_verdict
+from frame_ros.reports.parity import EpisodeParity, ParityRow, compare_live
+from frame_ros.reports.parity_verdict import ParityVerdict, parity_verdict
 
 __all__ = [
+    'EpisodeParity',
     'ParityRow',
     'ParityVerdict',
     'build_report',

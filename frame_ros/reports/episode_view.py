@@ -15,14 +15,17 @@ from markupsafe import Markup
 
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.data import Episode
+from frame_ros.reports.contact_sensing import contact_sensing
+from frame_ros.reports.episode_check import EpisodeCheck, stop_texts
 from frame_ros.reports.figures import PANEL_HEIGHT, SURROUND, is_thinned, path_figure, series_figure
 from frame_ros.reports.media import Still, Video, VideoBudget, find_videos
 from frame_ros.reports.metric_table import MetricRow, outcome_of
-from frame_ros.reports.numbers import finite, readable_unit
-from frame_ros.reports.parity import BAR, ParityRow, lagging_steps, parity_verdict
+from frame_ros.reports.numbers import counted, finite, readable_unit
+from frame_ros.reports.parity import BAR
+from frame_ros.reports.parity_verdict import parity_verdict
 from frame_ros.reports.projections import jerk_limit, view_svg
-from frame_ros.reports.quality_counts import QualityCounts, quality_counts, warnings_of
-from frame_ros.reports.rates import metric_rates, stream_rates
+from frame_ros.reports.quality_counts import QualityCounts, quality_counts
+from frame_ros.reports.rates import metric_rates
 from frame_ros.reports.series import Path, panels, path
 from frame_ros.reports.source import open_bag
 from frame_ros.reports.stills import camera_stills
@@ -71,7 +74,7 @@ def episode_view(
     episode: Episode,
     number: int,
     rows: Sequence[MetricRow],
-    parity_rows: list[ParityRow],
+    check: EpisodeCheck,
     budget: VideoBudget,
     is_open: bool,
 ) -> dict[str, Any]:
@@ -93,14 +96,14 @@ def episode_view(
         'metrics': [_metric(row, number - 1) for row in rows],
         **_figures(episode, path(episode)),
         **_media(episode, bag, budget),
-        **_checks(episode, bag, parity_rows),
+        **_checks(episode, check),
     }
 
 
 def cell(episode: Episode, column: Column) -> float | None:
     """The value of a column of the episode table, in SI; None where unavailable."""
     values = episode.summary.get(column.kind) or {} if column.kind else episode.summary
-    if column.name == 'collisions' and finite(values.get('cr')) is None:
+    if column.name == 'collisions' and not contact_sensing(episode).is_sensed:
         return None
     return finite(values.get(column.name))
 
@@ -143,6 +146,7 @@ def _figures(episode: Episode, drawn: Path | None) -> dict[str, Any]:
         'series_height': PANEL_HEIGHT * len(shown) + SURROUND,
         'is_thinned': is_thinned(episode),
         'empty_panels': empty,
+        'is_contact_lost': contact_sensing(episode).lost > 0,
     }
 
 
@@ -154,39 +158,41 @@ def _media(episode: Episode, bag: Bag | None, budget: VideoBudget) -> dict[str, 
     return {'videos': videos, 'cameras': list(cameras.items())}
 
 
-def _checks(episode: Episode, bag: Bag | None, parity_rows: list[ParityRow]) -> dict[str, Any]:
-    counts, warnings = quality_counts(episode), warnings_of(episode)
-    alarms = []
+def _checks(episode: Episode, check: EpisodeCheck) -> dict[str, Any]:
+    counts, alarms = quality_counts(check.counts), []
     if episode.is_truncated:
         alarms.append(
             'This bag is truncated: it was cut before its end. Values cover only what was saved.'
         )
-    verdict = parity_verdict(parity_rows)
-    if verdict.holds is False:
+    verdict = parity_verdict([check.parity])
+    if verdict.holds is False or verdict.lagging_steps:
         alarms.append(verdict.text[0].upper() + verdict.text[1:] + '.')
     pairs = (str(text).partition(':') for text in episode.summary.get('unavailable') or ())
     return {
         'parity': verdict,
-        'parity_rows': sorted(parity_rows, key=lambda row: row.different == 0),
+        'parity_rows': sorted(check.parity, key=lambda row: row.holds),
         'bar': f'{BAR:.0e}',
-        'lagging_steps': lagging_steps(episode),
-        'rates': stream_rates(episode, bag),
+        'rates': check.rates,
         'metric_rates': metric_rates(episode),
         'counts': counts,
-        'warnings': warnings,
-        'problems': [str(problem) for problem in episode.problems],
-        'quality_text': _quality_text(episode, counts),
+        'warnings': check.warnings,
+        'problems': [*check.problems, *stop_texts(check.faults)],
+        'quality_text': _quality_text(episode, check, counts),
         'unavailable': [(key.strip(), reason.strip()) for key, _, reason in pairs],
         'alarms': alarms,
     }
 
 
-def _quality_text(episode: Episode, counts: QualityCounts) -> str:
+def _quality_text(episode: Episode, check: EpisodeCheck, counts: QualityCounts) -> str:
     parts = ['TRUNCATED bag'] if episode.is_truncated else []
-    if episode.problems:
-        parts.append(f'{len(episode.problems)} problem{"" if len(episode.problems) == 1 else "s"}')
+    if check.problems:
+        parts.append(counted(len(check.problems), 'problem'))
+    if check.faults.stopped:
+        parts.append(f'{counted(len(check.faults.stopped), "topic")} stopped before the end')
+    if check.parity.lagging_steps:
+        parts.append(f'{counted(check.parity.lagging_steps, "step")} with a late stream')
     if counts.total:
-        parts.append(f'{counts.total:,} sample{"" if counts.total == 1 else "s"} counted as bad')
+        parts.append(f'{counts.total:,} counted as bad')
     return ', '.join(parts) or 'good'
 
 

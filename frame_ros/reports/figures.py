@@ -34,6 +34,7 @@ LINES = (BLUE, ORANGE, GREEN, PURPLE)
 PANEL_HEIGHT = 118
 SURROUND = 82  # above and below the panels
 PANEL_GAP = 0.30  # share of a panel's slot that is left for its heading
+GREY = '#888888'
 MOST_SHAPES = 200
 LONGEST_LABEL = 40
 POSITION = 'x %{x:.4f} m<br>y %{y:.4f} m<br>z %{z:.4f} m'
@@ -223,22 +224,7 @@ def _line_trace(series: Series, colour: str, axis: str, panel: Panel) -> dict[st
 
 def _add_context(layout: dict, spans: list[Span], events: list[Mark]) -> None:
     """Shades contact over all panels and draws events as vertical lines with their names on top."""
-    shapes = [
-        {
-            'type': 'rect',
-            'xref': 'x',
-            'yref': 'paper',
-            'x0': round(span.begin, 4),
-            'x1': round(span.end, 4),
-            'y0': 0,
-            'y1': 1,
-            'line': {'width': 0.8 if span.is_collision else 0, 'color': VERMILLION},
-            'fillcolor': VERMILLION if span.is_collision else ORANGE,
-            'opacity': 0.30 if span.is_collision else 0.14,
-            'layer': 'below',
-        }
-        for span in spans[:MOST_SHAPES]
-    ]
+    shapes = [_shade(span) for span in spans[:MOST_SHAPES]]
     for mark in events[:MOST_SHAPES]:
         ends = {'x0': mark.time, 'x1': mark.time, 'y0': 0, 'y1': 1}
         line = {'width': 1.4, 'dash': 'dot'}
@@ -255,6 +241,23 @@ def _add_context(layout: dict, spans: list[Span], events: list[Mark]) -> None:
             }
         )
     layout['shapes'] = shapes
+
+
+def _shade(span: Span) -> dict[str, Any]:
+    colour = GREY if span.is_unknown else VERMILLION if span.is_collision else ORANGE
+    return {
+        'type': 'rect',
+        'xref': 'x',
+        'yref': 'paper',
+        'x0': round(span.begin, 4),
+        'x1': round(span.end, 4),
+        'y0': 0,
+        'y1': 1,
+        'line': {'width': 0.8 if span.is_collision else 0, 'color': VERMILLION},
+        'fillcolor': colour,
+        'opacity': 0.30 if span.is_collision or span.is_unknown else 0.14,
+        'layer': 'below',
+    }
 
 
 def _short(text: str) -> str:

@@ -12,12 +12,18 @@ from dataclasses import asdict
 from typing import Any
 
 from frame_ros.episodes.data import Episode
+from frame_ros.reports.episode_check import (
+    EpisodeCheck,
+    check_episode,
+    has_data,
+    unread_text,
+    without_data,
+)
 from frame_ros.reports.metric_table import MetricRow, metric_rows, outcome_of, success_count
 from frame_ros.reports.numbers import json_safe
-from frame_ros.reports.parity import BAR, ParityRow, ParityVerdict, compare_live, parity_verdict
-from frame_ros.reports.quality_counts import warnings_of
-from frame_ros.reports.rates import metric_rates, stream_rates
-from frame_ros.reports.source import open_bag
+from frame_ros.reports.parity import BAR, EpisodeParity
+from frame_ros.reports.parity_verdict import parity_verdict
+from frame_ros.reports.rates import metric_rates
 from frame_ros.reports.verdict import OUTCOME_WORDS, verdict
 from frame_ros.version import package_version
 
@@ -29,32 +35,38 @@ def report_data(episodes: Sequence[Episode]) -> dict[str, Any]:
 
     Keys: format, version, verdict (sentences), success (successes, trials, rate, interval), metrics
     (per id: unit,
-    direction, median, least, greatest), parity, episodes (see `episode_data`).
+    direction, median, least, greatest), parity, warnings (how many), episodes (see `episode_data`),
+    unreadable (bag, reason): bags that could not be read or held no messages; they are no episodes.
     """
+    unread = without_data(episodes)
+    episodes = [episode for episode in episodes if has_data(episode)]
     rows = metric_rows(episodes)
-    parity_rows = [compare_live(episode) for episode in episodes]
-    total = parity_verdict(row for some in parity_rows for row in some)
+    checks = [check_episode(episode) for episode in episodes]
+    total = parity_verdict(check.parity for check in checks)
+    warnings = sum(len(check.warnings) for check in checks)
     count = success_count(episodes)
     data = {
         'format': FORMAT,
         'version': package_version(),
-        'verdict': verdict(episodes, rows, total),
+        'verdict': verdict(episodes, rows, total, warnings, unread_text(unread)),
         'success': {**asdict(count), 'rate': count.rate, 'interval': count.interval},
         'metrics': {row.id: _aggregate(row) for row in rows},
         'parity': {**asdict(total), 'bar': BAR},
+        'warnings': warnings,
         'episodes': [
-            episode_data(episode, i, rows, parity_rows[i]) for i, episode in enumerate(episodes)
+            episode_data(episode, i, rows, checks[i]) for i, episode in enumerate(episodes)
         ],
+        'unreadable': [{'bag': name, 'reason': reason} for name, reason in unread],
     }
     safe: dict[str, Any] = json_safe(data)
     return safe
 
 
 def episode_data(
-    episode: Episode, index: int, rows: Sequence[MetricRow], parity_rows: Sequence[ParityRow]
+    episode: Episode, index: int, rows: Sequence[MetricRow], check: EpisodeCheck
 ) -> dict[str, Any]:
     """One episode: id, bag, outcome, attributes, summary, metrics (value, reason), parity, rates,
-    data quality.
+    data quality (counters by stream or topic), stopped (topic -> s before the end).
 
     `index` is the episode's place in the values of `rows`.
     """
@@ -73,12 +85,13 @@ def episode_data(
             }
             for row in rows
         },
-        'parity': _parity(parity_verdict(parity_rows), parity_rows),
-        'rates': [asdict(row) for row in stream_rates(episode, open_bag(episode))],
+        'parity': _parity(check.parity),
+        'rates': [asdict(row) for row in check.rates],
         'metric_rates': [asdict(row) for row in metric_rates(episode)],
-        'data_quality': episode.data_quality,
-        'problems': episode.problems,
-        'warnings': warnings_of(episode),
+        'data_quality': check.counts,
+        'stopped': check.faults.stopped,
+        'problems': check.problems,
+        'warnings': check.warnings,
     }
 
 
@@ -102,5 +115,6 @@ def _aggregate(row: MetricRow) -> dict[str, Any]:
     }
 
 
-def _parity(total: ParityVerdict, rows: Sequence[ParityRow]) -> dict[str, Any]:
-    return {**asdict(total), 'rows': [{**asdict(row), 'holds': row.holds} for row in rows]}
+def _parity(parity: EpisodeParity) -> dict[str, Any]:
+    rows = [{**asdict(row), 'holds': row.holds} for row in parity]
+    return {**asdict(parity_verdict([parity])), 'problems': parity.problems, 'rows': rows}

@@ -20,11 +20,12 @@ from markupsafe import Markup
 
 from frame_ros.episodes.data import Episode
 from frame_ros.errors import SetupError
+from frame_ros.reports.episode_check import check_episode, has_data, unread_text, without_data
 from frame_ros.reports.episode_view import COLUMNS, episode_view
 from frame_ros.reports.media import VideoBudget
 from frame_ros.reports.metric_table import MetricRow, metric_rows
-from frame_ros.reports.numbers import readable, readable_unit
-from frame_ros.reports.parity import compare_live, parity_verdict
+from frame_ros.reports.numbers import counted, readable, readable_unit
+from frame_ros.reports.parity_verdict import parity_verdict
 from frame_ros.reports.strip import dot_strip
 from frame_ros.reports.tiles import tiles
 from frame_ros.reports.verdict import verdict
@@ -52,23 +53,23 @@ def build_report(
 ) -> str:
     """Returns one self-contained HTML page over these episodes, in their order.
 
-    episodes: with `metrics` and `summary` filled. progress: wraps the loop over episodes, for a
-    progress bar. made: when, now by default.
+    episodes: with `metrics` and `summary` filled; bags that could not be read or held no messages
+    are named and do not count. progress: wraps the loop over episodes, for a progress bar. made:
+    when, now by default.
 
     Raises:
         SetupError: plotly's script is not installed.
     """
-    episodes = list(episodes)
+    unread = unread_text(without_data(episodes))
+    episodes = [episode for episode in episodes if has_data(episode)]
     rows = metric_rows(episodes)
-    parity_rows = [compare_live(episode) for episode in episodes]
-    parity = parity_verdict(row for some in parity_rows for row in some)
-    budget, count = VideoBudget(), len(episodes)
-    views = [
-        episode_view(
-            episode, i + 1, rows, parity_rows[i], budget, is_open=count <= MOST_OPEN or i == 0
-        )
-        for i, episode in enumerate(progress(episodes))
-    ]
+    budget, count, views, checks = VideoBudget(), len(episodes), [], []
+    for i, episode in enumerate(progress(episodes)):
+        checks.append(check_episode(episode))
+        is_open = count <= MOST_OPEN or i == 0
+        views.append(episode_view(episode, i + 1, rows, checks[-1], budget, is_open))
+    parity = parity_verdict(check.parity for check in checks)
+    warnings = sum(len(check.warnings) for check in checks)
     plotly, script = _plotly_script(), (ASSETS / 'report.js').read_text(encoding='utf-8')
     return _template().render(
         title=title or _title(episodes),
@@ -79,9 +80,9 @@ def build_report(
         plotly=Markup(plotly),
         script=Markup(script),
         facts=_header_facts(episodes),
-        verdict=verdict(episodes, rows, parity),
+        verdict=verdict(episodes, rows, parity, warnings, unread),
         alarms=_alarms(episodes),
-        tiles=tiles(episodes, rows, parity),
+        tiles=tiles(episodes, rows, parity, warnings),
         columns=COLUMNS,
         episodes=views,
         glyphs=GLYPHS,
@@ -148,14 +149,14 @@ def _template() -> jinja2.Template:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(ASSETS), autoescape=True, undefined=jinja2.StrictUndefined
     )
-    environment.filters['readable'] = readable
+    environment.filters.update(readable=readable, counted=counted)
     return environment.get_template('report.html')
 
 
 def _title(episodes: Sequence[Episode]) -> str:
     policies = _distinct(episodes, 'policy')
     subject = ', '.join(policies[:3]) + (' …' if len(policies) > 3 else '')
-    count = f'{len(episodes)} episode{"" if len(episodes) == 1 else "s"}'
+    count = counted(len(episodes), 'episode')
     return f'{subject}: {count}' if subject else f'Report on {count}'
 
 

@@ -132,7 +132,7 @@ def lagging_steps(episode: Episode) -> int:
 def field_problems(episode: Episode, kind: str) -> list[str]:
     """Says which fields of a live topic this version does not know, and which it misses."""
     live = episode.live[kind]
-    if not len(live):
+    if not len(live) or _is_reported(episode, live.topic):
         return []
     found = [name for name in live.values if name not in NOT_COMPARED]
     missing = [name for name in FIELDS[kind] if name not in live.values]
@@ -142,9 +142,15 @@ def field_problems(episode: Episode, kind: str) -> list[str]:
     if not parts:
         return []
     return [
-        f'{live.topic} {" and ".join(parts)}: recorded with another version of the messages, '
+        f'{live.topic}: recorded with another version of the messages: it {" and ".join(parts)}; '
         'these fields are not compared'
     ]
+
+
+def _is_reported(episode: Episode, topic: str) -> bool:
+    """Whether the reader of the bag has said it already."""
+    beginning = f'{topic}: recorded with another version'
+    return any(str(problem).startswith(beginning) for problem in episode.problems)
 
 
 @dataclass(frozen=True)
@@ -190,7 +196,8 @@ def _row(kind: str, name: str, samples: _Samples, live: Stream, bar: float) -> P
     values = np.asarray(live.values[name])[samples.live]
     to_shown = relative_difference(values, samples.shown[name][samples.offline])
     strict, is_lagged = to_shown[samples.is_strict], ~samples.is_strict
-    as_live, excluded, final = np.empty(0), 0, NAN
+    as_live: NDArray[np.float64] = np.empty(0)
+    excluded, final = 0, NAN
     if is_lagged.any():
         forced = relative_difference(values, samples.as_live[name][samples.offline])
         is_excused = is_lagged & samples.is_held & (forced > bar)

@@ -145,15 +145,14 @@ def _lagging_text(parity: ParityVerdict) -> str:
         return ''
     text = f'; at {parity.lagging_steps:,} of {counted(parity.steps, "step")} a stream came too '
     text += 'late to be used live'
-    if parity.compared_as_live:
-        values = counted(parity.compared_as_live, 'value')
-        if not parity.different_as_live:
-            text += f' (from there on {values} agree with the bag recomputed without it)'
-        else:
-            text += (
-                f' (from there on {parity.different_as_live:,} of {values} differ from the bag '
-                'recomputed without it)'
-            )
+    if not parity.compared_as_live:
+        return f'{text}, and no value since could be compared'
+    values = counted(parity.compared_as_live, 'value')
+    if parity.different_as_live:
+        found = f'{parity.different_as_live:,} of {values} differ from'
+    else:
+        found = f'{values} agree with'
+    text += f' (from there on {found} the bag recomputed without it)'
     if parity.excluded:
         text += (
             f', {counted(parity.excluded, "difference")} behind steps that were not recorded '

@@ -12,8 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.episodes.data import Episode, EventType, Stream
+from frame_ros.reports.contact_sensing import contact_sensing
 
 SECOND = 1e9
+# Levels of contact.
+CONTACT, COLLISION, UNKNOWN = 1, 2, 3
 
 
 @dataclass(frozen=True)
@@ -52,11 +55,14 @@ class Panel:
 
 @dataclass(frozen=True)
 class Span:
-    """A stretch of contact, s since the episode's start."""
+    """A stretch of contact, or one in which contact was not sensed (is_unknown), s since the
+    episode's start.
+    """
 
     begin: float
     end: float
-    is_collision: bool
+    is_collision: bool = False
+    is_unknown: bool = False
 
 
 @dataclass(frozen=True)
@@ -161,8 +167,8 @@ def panels(episode: Episode) -> list[Panel]:
 
 
 def contact_spans(episode: Episode) -> list[Span]:
-    """Stretches of contact from the contact stream; a stretch with a collision in it is split
-    there.
+    """Stretches of contact from the contact stream, and those in which it fell silent for so long
+    that contact is unknown; a stretch with a collision in it is split there.
     """
     stream = episode.streams.get('contact')
     if stream is None or 'in_contact' not in stream.values:
@@ -171,9 +177,15 @@ def contact_spans(episode: Episode) -> list[Span]:
     stamps = stream.stamps[order]
     level = stream.values['in_contact'][order].astype(bool).astype(int)
     if 'in_collision' in stream.values:
-        level = np.where(stream.values['in_collision'][order].astype(bool), 2, level)
-    inside = (stamps >= episode_start(episode)) & (stamps <= episode_end(episode))
-    return _runs(stamps[inside], level[inside], episode_start(episode))
+        level = np.where(stream.values['in_collision'][order].astype(bool), COLLISION, level)
+    start, end = episode_start(episode), episode_end(episode)
+    inside = (stamps >= start) & (stamps <= end)
+    return _runs(*_with_losses(stamps[inside], level[inside], episode), start)
+
+
+def is_contact(span: Span) -> bool:
+    """Whether a span is of expected contact."""
+    return not (span.is_collision or span.is_unknown)
 
 
 def marks(episode: Episode) -> list[Mark]:
@@ -213,7 +225,7 @@ def path(episode: Episode) -> Path | None:
         time,
         positions,
         _jerk_at(episode, stamps),
-        _positions_at(time, positions, [s.begin for s in spans if not s.is_collision]),
+        _positions_at(time, positions, [s.begin for s in spans if is_contact(s)]),
         _positions_at(time, positions, [s.begin for s in spans if s.is_collision]),
     )
 
@@ -245,10 +257,27 @@ def _runs(stamps: NDArray[np.int64], level: NDArray[np.int64], start: int) -> li
     begins = np.flatnonzero(np.diff(level, prepend=-1))
     ends = np.append(begins[1:], len(level) - 1)
     return [
-        Span((stamps[i] - start) / SECOND, (stamps[j] - start) / SECOND, bool(level[i] == 2))
+        Span(
+            (stamps[i] - start) / SECOND,
+            (stamps[j] - start) / SECOND,
+            bool(level[i] == COLLISION),
+            bool(level[i] == UNKNOWN),
+        )
         for i, j in zip(begins, ends)
         if level[i]
     ]
+
+
+def _with_losses(
+    stamps: NDArray[np.int64], level: NDArray[np.int64], episode: Episode
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Puts a sample of unknown contact where its sensing was lost; the next sample ends that."""
+    lost_from = contact_sensing(episode).lost_from
+    at = np.searchsorted(stamps, lost_from, side='right')
+    stamps, level = np.insert(stamps, at, lost_from), np.insert(level, at, UNKNOWN)
+    if len(level) and level[-1] == UNKNOWN:
+        stamps, level = np.append(stamps, episode_end(episode)), np.append(level, 0)
+    return stamps, level
 
 
 def _jerk_at(episode: Episode, stamps: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -15,7 +15,13 @@ from frame_ros.episodes.images import IMAGE_TYPE, decode_image
 from frame_ros.episodes.reading import header_stamps
 from frame_ros.errors import BagError
 from frame_ros.reports.media import Still, still, still_times
-from frame_ros.reports.series import SECOND, contact_spans, episode_end, episode_start
+from frame_ros.reports.series import (
+    SECOND,
+    contact_spans,
+    episode_end,
+    episode_start,
+    is_contact,
+)
 
 COMPRESSED_TYPE = 'sensor_msgs/msg/CompressedImage'
 MOST_CAMERAS = 2
@@ -100,10 +106,10 @@ def _pictures(
 def _moments(episode: Episode) -> dict[str, list[int]]:
     """Stamps (ns) of what is worth seeing."""
     start, spans = episode_start(episode), contact_spans(episode)
-    begins = {kind: [start + int(s.begin * SECOND) for s in spans if s.is_collision == kind]
-              for kind in (False, True)}  # fmt: skip
+    contacts = [start + int(s.begin * SECOND) for s in spans if is_contact(s)]
+    collisions = [start + int(s.begin * SECOND) for s in spans if s.is_collision]
     successes = [e.stamp for e in episode.events if e.type is EventType.SUCCESS]
-    return {'contact': begins[False], 'collision': begins[True], 'success': successes}
+    return {'contact': contacts, 'collision': collisions, 'success': successes}
 
 
 def _stamps(bag: Bag, topic: Topic) -> NDArray[np.int64]:

@@ -10,9 +10,8 @@ from statistics import median
 
 from frame_ros.episodes.data import Episode
 from frame_ros.reports.metric_table import MetricRow, success_count
-from frame_ros.reports.numbers import UNAVAILABLE, finite, readable, readable_unit
-from frame_ros.reports.parity import ParityVerdict
-from frame_ros.reports.quality_counts import count_warnings
+from frame_ros.reports.numbers import UNAVAILABLE, counted, finite, readable, readable_unit
+from frame_ros.reports.parity_verdict import ParityVerdict
 
 
 @dataclass(frozen=True)
@@ -26,10 +25,13 @@ class Tile:
 
 
 def tiles(
-    episodes: Sequence[Episode], rows: Sequence[MetricRow], parity: ParityVerdict
+    episodes: Sequence[Episode],
+    rows: Sequence[MetricRow],
+    parity: ParityVerdict,
+    warnings: int,
 ) -> list[Tile]:
     """Success rate, time to success, smoothness, safety, latency, control rate, parity, data
-    quality.
+    quality; `warnings`: how many there are.
     """
     by_id = {row.id: row for row in rows}
     return [
@@ -40,7 +42,7 @@ def tiles(
         _metric(by_id, 'il', 'Inference latency'),
         _control_rate(episodes),
         _parity(parity),
-        _quality(episodes),
+        _quality(episodes, warnings),
     ]
 
 
@@ -97,19 +99,22 @@ def _control_rate(episodes: Sequence[Episode]) -> Tile:
 def _parity(parity: ParityVerdict) -> Tile:
     if parity.holds is None:
         return Tile('Live = bag', UNAVAILABLE, 'no live metrics recorded')
-    if parity.holds:
-        return Tile('Live = bag', '✓ equal', f'{parity.compared:,} values', 'good')
-    if not parity.compared:
+    compared = parity.compared + parity.compared_as_live
+    if not compared:
         return Tile('Live = bag', '✕ no match', 'no sample of equal stamp', 'bad')
-    return Tile(
-        'Live = bag', '✕ differs', f'{parity.different:,} of {parity.compared:,} values', 'bad'
-    )
+    different = parity.different + parity.different_as_live
+    if not parity.holds:
+        return Tile('Live = bag', '✕ differs', f'{different:,} of {compared:,} values', 'bad')
+    if parity.lagging_steps:
+        late = f'{parity.lagging_steps:,} of {counted(parity.steps, "step")} late'
+        agree = f'{counted(parity.compared, "value")} equal before'
+        return Tile('Live = bag', late, f'{agree}; {parity.final_text}', 'bad')
+    return Tile('Live = bag', '✓ equal', counted(parity.compared, 'value'), 'good')
 
 
-def _quality(episodes: Sequence[Episode]) -> Tile:
+def _quality(episodes: Sequence[Episode], warnings: int) -> Tile:
     if any(e.is_truncated for e in episodes):
         return Tile('Data quality', '✕ truncated', 'a bag was cut', 'bad')
-    warnings = count_warnings(episodes)
     if not warnings:
         return Tile('Data quality', '✓ good', 'no warnings', 'good')
     return Tile('Data quality', f'{warnings}', 'warning' if warnings == 1 else 'warnings', 'bad')

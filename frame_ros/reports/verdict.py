@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from frame_ros.episodes.data import Episode, Outcome
+from frame_ros.reports.contact_sensing import contact_sensing
 from frame_ros.reports.metric_table import MetricRow, SuccessCount, outcome_of, success_count
-from frame_ros.reports.numbers import readable
-from frame_ros.reports.parity import ParityVerdict
-from frame_ros.reports.quality_counts import count_warnings
+from frame_ros.reports.numbers import counted, readable
+from frame_ros.reports.parity_verdict import ParityVerdict
 
 OUTCOME_WORDS = {
     Outcome.SUCCESS: 'success',
@@ -22,18 +22,26 @@ OUTCOME_WORDS = {
 
 
 def verdict(
-    episodes: Sequence[Episode], rows: Sequence[MetricRow], parity: ParityVerdict
+    episodes: Sequence[Episode],
+    rows: Sequence[MetricRow],
+    parity: ParityVerdict,
+    warnings: int,
+    unread: str = '',
 ) -> list[str]:
-    """Returns the sentences of the verdict, most important first."""
+    """Returns the sentences of the verdict, most important first.
+
+    warnings: how many there are. unread: which bags could not be read; '' if all could.
+    """
     if not episodes:
-        return ['No episodes.']
+        return ['No episodes.', unread] if unread else ['No episodes.']
     by_id = {row.id: row for row in rows}
     sentences = [
         success_sentence(success_count(episodes)),
+        unread,
         _other_outcomes(episodes),
         _collisions(episodes),
         _smoothest(episodes, by_id.get('ti')),
-        _quality(episodes),
+        _quality(episodes, warnings),
         parity.text[0].upper() + parity.text[1:] + '.',
     ]
     return [sentence for sentence in sentences if sentence]
@@ -44,11 +52,10 @@ def success_sentence(count: SuccessCount) -> str:
     rate, interval = count.rate, count.interval
     unknown = f' {count.unknown} without a recorded outcome.' if count.unknown else ''
     if rate is None or interval is None:
-        return f'No episode has a recorded outcome ({count.unknown} episodes).'
+        return f'No episode has a recorded outcome ({counted(count.unknown, "episode")}).'
     low, high = (round(100 * bound) for bound in interval)
-    noun = 'episode' if count.trials == 1 else 'episodes'
     return (
-        f'{count.successes} of {count.trials} {noun} succeeded '
+        f'{count.successes} of {counted(count.trials, "episode")} succeeded '
         f'({100 * rate:.0f} %, 95 % Wilson interval {low}–{high} %).{unknown}'
     )
 
@@ -65,18 +72,16 @@ def _other_outcomes(episodes: Sequence[Episode]) -> str:
 
 
 def _collisions(episodes: Sequence[Episode]) -> str:
-    sensed = [e.summary.get('safety', {}) for e in episodes]
-    counted = [
-        int(s['collisions'])
-        for s in sensed
-        if s.get('collisions') is not None and s.get('cr') == s.get('cr')
-    ]
-    if not counted:
+    sensing = [contact_sensing(episode) for episode in episodes]
+    known = [e.summary['safety']['collisions'] for e, s in zip(episodes, sensing) if s.is_sensed]
+    if not known:
         return 'Collisions were not sensed.'
-    total = sum(counted)
-    missing = len(episodes) - len(counted)
-    unsensed = f' (not sensed in {missing})' if missing else ''
-    return f'{total or "No"} collision{"" if total == 1 else "s"}{unsensed}.'
+    total, missing = sum(map(int, known)), len(episodes) - len(known)
+    partial = sum(s.is_sensed and s.lost > 0 for s in sensing)
+    notes = [f'not sensed in {missing}'] * bool(missing)
+    notes += [f'not sensed all the time in {partial}'] * bool(partial)
+    remark = f' ({", ".join(notes)})' if notes else ''
+    return f'{total or "No"} collision{"" if total == 1 else "s"}{remark}.'
 
 
 def _smoothest(episodes: Sequence[Episode], row: MetricRow | None) -> str:
@@ -99,12 +104,10 @@ def _smoothest(episodes: Sequence[Episode], row: MetricRow | None) -> str:
     )
 
 
-def _quality(episodes: Sequence[Episode]) -> str:
+def _quality(episodes: Sequence[Episode], warnings: int) -> str:
     truncated = sum(e.is_truncated for e in episodes)
-    warnings = count_warnings(episodes)
     if truncated:
-        noun = 'bag' if truncated == 1 else 'bags'
-        return f'{truncated} TRUNCATED {noun}: see the data-quality section.'
+        return f'{counted(truncated, "TRUNCATED bag")}: see the data-quality section.'
     if not warnings:
         return 'Data quality: good.'
-    return f'Data quality: {warnings} warning{"" if warnings == 1 else "s"}.'
+    return f'Data quality: {counted(warnings, "warning")}.'

@@ -16,9 +16,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bag_making import SECOND, T0, episode_messages, message, stamp, write_bag
+from bag_making import SECOND, T0, episode_messages, joints, message, stamp, write_bag
 
 from frame_ros.cli import main
+from frame_ros.cli.demo import bags_in, write_demo_report
+from frame_ros.errors import BagError
+from frame_ros.robots import load_robot
 
 
 def camera_messages(count: int = 12, width: int = 64, height: int = 48) -> list:
@@ -79,6 +82,138 @@ def test_a_cut_bag_is_read_and_said_to_be_cut(tmp_path: Path):
     page = tmp_path / 'page.html'
     assert main(['report', str(cut), '-o', str(page), '-q']) == 0
     assert 'This bag is truncated' in page.read_text()
+
+
+def test_problems_of_bags_are_told_one_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    cut = write_bag(tmp_path / 'cut', episode_messages()[:80], finish=False)
+    assert main(['report', str(cut), '-o', str(tmp_path / 'page.html')]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert sum('was cut' in line for line in lines) == 1
+    assert all(line.startswith('cut.partial: ') for line in lines[:-1])
+    assert lines[-1].startswith('1 episode: ')
+
+
+def test_a_bag_that_cannot_be_read_makes_code_1_and_the_page_is_written(
+    bag: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    bad, page = tmp_path / 'bad.mcap', tmp_path / 'page.html'
+    bad.write_bytes(b'no mcap at all')
+    assert main(['report', str(bag), str(bad), '-o', str(page), '-q']) == 1
+    assert any(line.startswith('bad.mcap: ') for line in capsys.readouterr().err.splitlines())
+    assert '1 bag could not be read: bad.mcap' in page.read_text()
+    assert main(['report', '--json', str(tmp_path / 'out.json'), str(bad), '-q']) == 1
+    assert json.loads((tmp_path / 'out.json').read_text())['episodes'] == []
+
+
+def test_a_bag_without_messages_makes_code_1(
+    bag: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    empty, target = write_bag(tmp_path / 'empty', []), tmp_path / 'out.json'
+    assert main(['report', str(bag), str(empty), '--json', str(target)]) == 1
+    assert 'empty: the bag holds no messages' in capsys.readouterr().err
+    data = json.loads(target.read_text())
+    assert len(data['episodes']) == 1
+    assert data['unreadable'] == [{'bag': 'empty', 'reason': 'the bag holds no messages'}]
+
+
+def test_a_missing_bag_is_told_before_anything_is_read(
+    bag: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    page = tmp_path / 'page.html'
+    assert main(['report', str(bag), str(tmp_path / 'typo'), '-o', str(page)]) == 2
+    assert 'typo does not exist' in capsys.readouterr().err
+    assert not page.exists()
+
+
+def test_a_camera_that_stopped_is_a_warning(bag: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(['report', '--json', str(bag)]) == 0
+    (episode,) = json.loads(capsys.readouterr().out)['episodes']
+    assert episode['stopped'] == {}
+    longer = sorted(episode_messages(count=150) + camera_messages(), key=lambda sent: sent[1])
+    stopped = write_bag(bag.parent.parent / f'{bag.parent.name}_stopped' / 'b', longer)
+    assert main(['report', '--json', str(stopped)]) == 0
+    (episode,) = json.loads(capsys.readouterr().out)['episodes']
+    assert episode['stopped'] == {'front/image_raw': pytest.approx(3.0 - 11 / 20)}
+    assert 'front/image_raw stopped 2.5 s before the end' in episode['warnings']
+
+
+def test_namespace_and_topics_choose_what_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    sent = [
+        (topic if topic == '/episode_events' else f'/{robot}{topic}', at, content)
+        for robot, count in (('left', 50), ('right', 40))
+        for topic, at, content in episode_messages(count)
+        if robot == 'left' or topic != '/episode_events'
+    ]
+    two = str(write_bag(tmp_path / 'two', sorted(sent, key=lambda item: item[1])))
+
+    def steps(*options: str) -> int:
+        assert main(['report', '--json', two, *options]) == 0
+        return json.loads(capsys.readouterr().out)['episodes'][0]['summary']['steps']
+
+    assert steps('--namespace', 'left') == 50
+    assert steps('--namespace', '/right') == 40
+    assert steps('--namespace', 'left', '--topic', 'action=/right/joint_commands') == 40
+
+
+@pytest.mark.parametrize(
+    ('given', 'told'),
+    [('poses=/ee_pose', "no role 'poses'; known are pose, action"), ('pose', 'ROLE=TOPIC'),
+     ('pose=', 'ROLE=TOPIC')],
+)  # fmt: skip
+def test_a_wrong_topic_option_is_told(
+    given: str, told: str, bag: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert main(['report', str(bag), '--topic', given]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_what_is_chosen_and_not_there_is_told(
+    bag: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    options = ['--topic', 'pose=/nowhere', '--robot', 'so101', '-o', str(tmp_path / 'page.html')]
+    assert main(['report', str(bag), *options]) == 0
+    assert '/nowhere, given as pose, is not in the bag' in capsys.readouterr().err
+
+
+def test_the_robot_gives_poses_where_none_were_recorded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    pytest.importorskip('pinocchio')
+    names = load_robot('so101').joint_names
+    sent = [
+        (topic, at, content) for topic, at, content in episode_messages() if topic != '/ee_pose'
+    ]
+    for step in range(50):
+        at = T0 + step * SECOND // 50
+        state = joints(at, *[0.01 * step] * len(names))
+        state.name[:] = names
+        sent.append(('/joint_states', at + 500, state))
+    bare = str(write_bag(tmp_path / 'bare', sorted(sent, key=lambda item: item[1])))
+
+    def path_length(*options: str) -> float | None:
+        assert main(['report', '--json', bare, *options]) == 0
+        return json.loads(capsys.readouterr().out)['episodes'][0]['metrics']['pl']['value']
+
+    assert path_length() is None
+    assert path_length('--robot', 'so101') > 0.01
+
+
+def test_the_demo_reports_the_bags_of_its_own_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    write_bag(tmp_path / 'old', episode_messages(episode_id='old'))
+    earlier = bags_in(tmp_path)
+    write_bag(tmp_path / 'new', episode_messages(episode_id='new'))
+    page = write_demo_report(tmp_path, earlier).read_text()
+    assert 'id="episode-1"' in page and 'id="episode-2"' not in page
+    text = capsys.readouterr().out
+    assert f'report: {tmp_path / "report.html"}' in text
+    assert '1 bag of earlier runs in this folder is not in the report' in text
+    with pytest.raises(BagError, match='no bag was written'):
+        write_demo_report(tmp_path, bags_in(tmp_path))
+    assert bags_in(tmp_path / 'nowhere') == set()
 
 
 @pytest.mark.parametrize(

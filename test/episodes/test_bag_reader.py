@@ -7,6 +7,7 @@ import shutil
 
 import numpy as np
 import pytest
+import yaml
 from bag_making import (
     OURS,
     STANDARD,
@@ -22,7 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcap.writer import CompressionType, IndexType
 from mcap.writer import Writer as OtherWriter
-from rosbags.rosbag2 import StoragePlugin
+from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin
 from rosbags.rosbag2 import Writer as RosbagsWriter
 
 from frame_ros.episodes.bag_reader import Bag, find_bags
@@ -200,6 +201,105 @@ def test_bags_that_rosbags_wrote(tmp_path, plugin):
     assert bag.metadata['policy'] == 'p' and not bag.is_truncated
     assert raw(bag, '/joint_commands') == expected('/joint_commands')
     assert bag.columns('/joint_commands', ['position'])[1]['position'][2].tolist() == [0.2, -0.1]
+
+
+def _compressed_bag(path, mode, plugin=StoragePlugin.MCAP):
+    writer = RosbagsWriter(path, version=9, storage_plugin=plugin)
+    writer.set_compression(mode, CompressionFormat.ZSTD)
+    with writer:
+        connections = {}
+        for topic, received, content in MESSAGES:
+            if topic not in connections:
+                connections[topic] = writer.add_connection(
+                    topic, content.__msgtype__, typestore=STORE
+                )
+            writer.write(connections[topic], received, serialised(content))
+    return path
+
+
+@pytest.mark.parametrize('plugin', list(StoragePlugin))
+@pytest.mark.parametrize('mode', [CompressionMode.MESSAGE, CompressionMode.FILE])
+def test_bags_whose_messages_or_files_are_compressed(tmp_path, plugin, mode):
+    bag = Bag(_compressed_bag(tmp_path / 'bag', mode, plugin))
+    assert bag.problems == [] and raw(bag, '/joint_commands') == expected('/joint_commands')
+    _, columns = bag.columns('/joint_commands', ['position'])
+    assert columns['position'].shape == (40, 2) and columns['position'][2].tolist() == [0.2, -0.1]
+
+
+def test_compressed_messages_are_known_without_metadata_and_damaged_ones_left_out(tmp_path):
+    path = _compressed_bag(tmp_path / 'bag', CompressionMode.MESSAGE)
+    (path / 'metadata.yaml').unlink()
+    (file,) = path.glob('*.mcap')
+    whole = Bag(path)
+    (table,) = whole.topics['/ee_pose'].tables
+    assert raw(whole, '/ee_pose') == expected('/ee_pose')
+    data = bytearray(file.read_bytes())
+    start = data.find(bytes(table._compressed(7)))
+    data[start + 12] ^= 0xFF
+    data[start + 13] ^= 0xFF
+    file.unlink()
+    file.write_bytes(data)
+    bag = Bag(path)
+    received, columns = bag.columns('/ee_pose')
+    kept = [i for i in range(40) if i != 7]
+    assert columns['pose.position.x'].tolist() == [0.001 * i for i in kept]
+    assert len(received) == 39
+    assert any('1 unreadable messages left out' in problem for problem in bag.problems)
+
+
+def test_a_compression_that_is_not_known_is_said(tmp_path):
+    path = write_bag(tmp_path / 'bag', MESSAGES)
+    content = yaml.safe_load((path / 'metadata.yaml').read_text())
+    content['rosbag2_bagfile_information'].update(
+        compression_mode='MESSAGE', compression_format='brotli'
+    )
+    (path / 'metadata.yaml').write_text(yaml.safe_dump(content))
+    assert any("'brotli'" in problem for problem in Bag(path).problems)
+
+
+def _split_bag(folder, parts):
+    """A bag of several files, as rosbag2 makes it when a file has reached its largest size."""
+    folder.mkdir()
+    names = [f'bag_{number}.mcap' for number in range(len(parts))]
+    for name, part in zip(names, parts):
+        with open(folder / name, 'wb') as file:
+            writer = OtherWriter(file)
+            writer.start('ros2')
+            # Each file numbers its channels anew, in the order in which they came.
+            channels = {}
+            for topic, received, content in part:
+                if topic not in channels:
+                    definition = find_definition(content.__msgtype__)
+                    schema = writer.register_schema(
+                        content.__msgtype__, 'ros2msg', definition.text.encode()
+                    )
+                    channels[topic] = writer.register_channel(topic, 'cdr', schema)
+                writer.add_message(channels[topic], received, serialised(content), received)
+            writer.finish()
+    content = {'version': 9, 'storage_identifier': 'mcap', 'relative_file_paths': names}
+    (folder / 'metadata.yaml').write_text(
+        yaml.safe_dump({'rosbag2_bagfile_information': {**content, 'custom_data': None}})
+    )
+    return folder
+
+
+def test_a_bag_split_into_files_is_read_whole(tmp_path):
+    parts = [MESSAGES[:31], MESSAGES[31:60], MESSAGES[60:]]
+    bag = Bag(_split_bag(tmp_path / 'bag', parts))
+    assert bag.problems == [] and not bag.is_truncated
+    for topic in ('/ee_pose', '/joint_commands', '/episode_events'):
+        assert raw(bag, topic) == expected(topic)
+    received, columns = bag.columns('/ee_pose', ['pose.position.x'])
+    assert columns['pose.position.x'].tolist() == [0.001 * i for i in range(40)]
+    assert (np.diff(received) > 0).all()
+
+
+def test_a_missing_file_of_a_split_bag_is_said(tmp_path):
+    path = _split_bag(tmp_path / 'bag', [MESSAGES[:31], MESSAGES[31:]])
+    (path / 'bag_1.mcap').unlink()
+    bag = Bag(path)
+    assert raw(bag, '/ee_pose') == expected('/ee_pose')[:15]
+    assert any('missing: bag_1.mcap' in problem for problem in bag.problems)
 
 
 def test_several_files_are_one_bag_in_their_order(tmp_path):

@@ -3,6 +3,8 @@
 """Bags that we write, read by others: rosbags, and the strict reader of the mcap package."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ from mcap.reader import make_reader
 from mcap.stream_reader import StreamReader
 from rosbags.highlevel import AnyReader
 
+from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.bag_writer import BagWriter, TopicQos
 from frame_ros.episodes.definitions import find_definition, typestore_of
 from frame_ros.errors import BagError
@@ -122,6 +125,136 @@ def test_nothing_is_overwritten(tmp_path):
     write_bag(tmp_path / 'bag', episode_messages(2))
     with pytest.raises(BagError, match='nothing is overwritten'):
         BagWriter(tmp_path / 'bag')
+
+
+def test_a_name_that_was_taken_meanwhile_is_left_alone(tmp_path):
+    writer = BagWriter(tmp_path / 'bag')
+    channel = writer.add_topic('/text', 'std_msgs/msg/String')
+    writer.write(channel, T0, serialised(message('std_msgs/msg/String', data='hello')))
+    (tmp_path / 'bag').mkdir()
+    with pytest.raises(BagError, match='cannot finish'):
+        writer.finish()
+    assert list((tmp_path / 'bag').iterdir()) == []
+    bag = Bag(tmp_path / 'bag.partial')
+    assert bag.sidecar['state'] == 'failed' and 'exists' in bag.sidecar['problem']
+    assert bag.is_truncated and [m.data for _, m in bag.messages('/text')] == ['hello']
+    (tmp_path / 'bag').rmdir()
+    with pytest.raises(BagError, match='nothing is overwritten'):
+        BagWriter(tmp_path / 'bag')
+
+
+# A limit on the size of files is a disk that is full: part of a record is written, then none.
+ON_A_FULL_DISK = """
+import json, resource, sys
+from pathlib import Path
+from frame_ros.episodes.bag_writer import BagWriter
+from frame_ros.errors import BagError
+
+def limit(size):
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard if size is None else size, hard))
+
+def write(topic, count, keep=False):
+    failures = 0
+    for number in range(count):
+        try:
+            writer.write(channels[topic], next(times), text, keep=keep)
+        except OSError:
+            failures += 1
+    return failures
+
+folder = Path(sys.argv[1])
+text = bytes([0, 1, 0, 0]) + (1000).to_bytes(4, 'little') + 999 * b'x' + bytes(1)
+times = iter(range(10**18, 10**19, 10**6))
+writer = BagWriter(folder / 'moment', chunk_size=20_000, flush_period=1e9)
+channels = {topic: writer.add_topic(topic, 'std_msgs/msg/String') for topic in ('/a', '/b')}
+write('/a', 30)
+limit((writer.partial / 'moment_0.mcap').stat().st_size + 15_000)
+write('/b', 1, keep=True)
+failures = write('/a', 20) + write('/b', 25)
+try:
+    writer.add_topic('/' + 20_000 * 'c', 'std_msgs/msg/String')
+except OSError:
+    failures += 1
+limit(None)
+write('/b', 7)
+print(json.dumps([failures, writer.dropped(), writer.counts()]))
+writer.finish()
+
+writer = BagWriter(folder / 'full', chunk_size=20_000)
+channels = {'/a': writer.add_topic('/a', 'std_msgs/msg/String')}
+write('/a', 25)
+writer.flush()
+limit((writer.partial / 'full_0.mcap').stat().st_size + 5)
+for attempt in (writer.finish, lambda: BagWriter(folder / 'new')):
+    try:
+        attempt()
+    except BagError as error:
+        print(error)
+    limit(0)
+"""
+
+
+@pytest.fixture(scope='module')
+def full_disk(tmp_path_factory):
+    folder = tmp_path_factory.mktemp('disk')
+    command = [sys.executable, '-c', ON_A_FULL_DISK, str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout.splitlines()
+
+
+def test_what_a_disk_full_for_a_moment_did_not_take_is_counted_and_leaves_no_trace(full_disk):
+    folder, (said, *_) = full_disk
+    failures, dropped, counts = json.loads(said)
+    assert failures == 3 and sum(dropped.values()) > 30
+    assert {t: counts[t] + dropped[t] for t in dropped} == {'/a': 50, '/b': 33}
+    path = folder / 'moment'
+    with open(path / 'moment_0.mcap', 'rb') as file:
+        list(StreamReader(file, validate_crcs=True).records)
+        file.seek(0)
+        reader = make_reader(file, validate_crcs=True)
+        strict = [channel.topic for _, channel, _ in reader.iter_messages()]
+        assert reader.get_summary().statistics.message_count == len(strict)
+    with AnyReader([path]) as reader:
+        others = [connection.topic for connection, _, _ in reader.messages()]
+        claimed = {connection.topic: connection.msgcount for connection in reader.connections}
+    bag = Bag(path)
+    assert not bag.is_truncated and bag.problems == []
+    for topic, count in counts.items():
+        assert strict.count(topic) == others.count(topic) == claimed[topic] == count
+        assert len(bag.topics[topic]) == len(list(bag.messages(topic))) == count
+    assert 10**18 + 30 * 10**6 in bag.received('/b'), 'the message to be kept'
+    info = yaml.safe_load((path / 'metadata.yaml').read_text())['rosbag2_bagfile_information']
+    times = np.concatenate([bag.received(topic) for topic in counts])
+    assert info['starting_time']['nanoseconds_since_epoch'] == times.min()
+    assert info['duration']['nanoseconds'] == np.ptp(times)
+
+
+def test_a_bag_that_a_full_disk_cannot_finish_stays_partial_and_readable(full_disk):
+    folder, (_, finish, _) = full_disk
+    assert 'cannot finish the bag' in finish and 'File too large' in finish
+    bag = Bag(folder / 'full.partial')
+    assert bag.is_truncated and len(list(bag.messages('/a'))) == 25
+    assert not (folder / 'full').exists()
+
+
+def test_a_bag_that_a_full_disk_does_not_let_begin_leaves_nothing(full_disk):
+    folder, (*_, new) = full_disk
+    assert 'cannot make the bag' in new and 'File too large' in new
+    assert {path.name for path in folder.iterdir()} == {'moment', 'full.partial'}
+
+
+def test_times_that_cannot_be_stored(tmp_path):
+    writer = BagWriter(tmp_path / 'bag')
+    channel = writer.add_topic('/text', 'std_msgs/msg/String')
+    text = serialised(message('std_msgs/msg/String', data='x'))
+    writer.write(channel, T0, text, published=-1)
+    with pytest.raises(BagError, match='-5'):
+        writer.write(channel, -5, text)
+    with open(writer.finish() / 'bag_0.mcap', 'rb') as file:
+        (found,) = [m for *_, m in make_reader(file).iter_messages()]
+    assert found.log_time == found.publish_time == T0
 
 
 def test_a_folder_that_cannot_be_made_is_said(tmp_path):

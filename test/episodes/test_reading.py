@@ -10,10 +10,10 @@ from bag_making import (
     SECOND,
     T0,
     episode_messages,
-    event,
     joints,
     message,
     pose,
+    serialised,
     stamp,
     write_bag,
 )
@@ -22,9 +22,8 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.bag_writer import BagWriter
 from frame_ros.episodes.data import EventType, Outcome
-from frame_ros.episodes.definitions import MessageDefinition
-from frame_ros.episodes.images import iter_images
-from frame_ros.episodes.reading import read_bag, read_episodes, topic_statistics
+from frame_ros.episodes.definitions import MessageDefinition, find_definition
+from frame_ros.episodes.reading import read_episodes, topic_statistics
 from frame_ros.errors import BagError
 
 
@@ -116,38 +115,53 @@ def test_a_drivers_deeper_joint_states_are_found(tmp_path):
     assert only(path).streams['joint_states'].topic == '/franka/joint_states'
 
 
-# -- several episodes, missing events --------------------------------------------------
+def settings(topics, **values):
+    return message('std_msgs/msg/String', data=json.dumps({'topics': topics, **values}))
 
 
-def test_events_divide_a_bag(tmp_path):
-    sent = episode_messages(20) + episode_messages(30, T0 + 10 * SECOND, 'e2')
-    first, second = read_episodes(write_bag(tmp_path / 'bag', sent))
-    assert (first.episode_id, second.episode_id) == ('e1', 'e2')
-    assert (len(first.streams['pose']), len(second.streams['pose'])) == (20, 30)
-    assert [e.episode_id for e in second.events] == ['e2', 'e2']
-
-
-def test_a_recorders_bag_is_its_own_episode_only(tmp_path):
-    before = ('/episode_events', T0 - 5, event(T0 - SECOND, EventType.END, 'e0'))
-    after = ('/episode_events', T0 + 5, event(T0 + 9 * SECOND, EventType.START, 'e2'))
-    path = write_bag(tmp_path / 'bag', [before, *episode_messages(5), after], {'episode_id': 'e1'})
+def test_topics_that_the_metrics_node_used_are_found(tmp_path):
+    used = {'pose': '/tracker/tool', 'action': '/follower/joint_commands', 'contact': '/ft/contact'}
+    sent = [
+        ('/metrics_config', T0, settings(used, near_distance=0.3)),
+        ('/tracker/tool', T0, pose(T0)),
+        ('/ee_pose', T0, pose(T0)),
+        ('/follower/joint_commands', T0, joints(T0, 1.0)),
+        ('/ft/contact', T0, message('frame_ros/msg/ContactState')),
+        ('/contact', T0, message('frame_ros/msg/ContactState')),
+    ]
+    path = write_bag(tmp_path / 'bag', sent)
     episode = only(path)
-    assert episode.episode_id == 'e1' and {e.episode_id for e in episode.events} == {'e1'}
+    assert {role: stream.topic for role, stream in episode.streams.items()} == used
+    assert json.loads(episode.attributes['metrics_config'])['near_distance'] == 0.3
+    assert not said(episode, 'several robots')
+    episode = only(path, topics={'pose': '/ee_pose'})
+    assert episode.streams['pose'].topic == '/ee_pose'
+    assert episode.streams['action'].topic == '/follower/joint_commands'
 
 
-def test_without_events_the_whole_bag_is_one_episode(tmp_path):
-    sent = [m for m in episode_messages(10) if m[0] != '/episode_events']
-    episode = only(write_bag(tmp_path / 'bag', sent))
-    assert said(episode, 'no START event') and len(episode.metrics['quality']['stamp']) == 10
+def test_each_arms_metrics_node_names_its_topics(tmp_path):
+    sent = []
+    for arm in ('left', 'right'):
+        used = {'pose': f'/cell/{arm}_tool', 'action': f'/{arm}/joint_commands'}
+        sent += [
+            (f'/{arm}/metrics_config', T0, settings(used, gap=0.1 if arm == 'left' else 0.2)),
+            (f'/cell/{arm}_tool', T0, pose(T0)),
+            (f'/{arm}/joint_commands', T0, joints(T0, 1.0)),
+        ]
+    path = write_bag(tmp_path / 'bag', sent)
+    for arm, gap in (('left', 0.1), ('right', 0.2)):
+        episode = only(path, namespace=arm)
+        assert episode.streams['pose'].topic == f'/cell/{arm}_tool'
+        assert episode.streams['action'].topic == f'/{arm}/joint_commands'
+        assert json.loads(episode.attributes['metrics_config'])['gap'] == gap
 
 
-def test_a_cut_episode_says_so_and_has_its_metrics(tmp_path):
-    partial = write_bag(
-        tmp_path / 'bag', episode_messages(30)[:-1], {'episode_id': 'e1'}, finish=False
-    )
-    episode = only(partial)
-    assert episode.is_truncated and said(episode, 'was cut') and said(episode, 'no END event')
-    assert len(episode.metrics['quality']['stamp']) == 30
+def test_another_topic_than_the_metrics_node_used_is_said(tmp_path):
+    config = ('/metrics_config', T0, settings({'pose': '/tracker/tool', 'action': 7}))
+    episode = only(write_bag(tmp_path / 'bag', [config, *episode_messages(3)]))
+    assert episode.streams['pose'].topic == '/ee_pose' and len(episode.streams['action']) == 3
+    assert said(episode, 'pose: the metrics node used /tracker/tool')
+    assert not said(episode, 'action: the metrics node')
 
 
 # -- bags that are not ours ------------------------------------------------------------
@@ -212,12 +226,97 @@ def test_one_bad_bag_does_not_hide_the_others(tmp_path):
         list(read_episodes(tmp_path / 'b'))
 
 
+NESTED = '[' * 100_000
+
+
+def _spoil_reading(folder):
+    path = write_bag(folder, episode_messages(3))
+    (path / 'episode.json').write_text(NESTED)
+
+
+def _spoil_processing(folder):
+    config = ('/metrics_config', T0, message('std_msgs/msg/String', data=NESTED))
+    write_bag(folder, [config, *episode_messages(3)])
+
+
+@pytest.mark.parametrize(
+    ('spoil', 'has_streams'), [(_spoil_reading, False), (_spoil_processing, True)]
+)
+def test_whatever_fails_in_one_bag_does_not_hide_the_others(tmp_path, spoil, has_streams):
+    write_bag(tmp_path / 'a', episode_messages(3))
+    spoil(tmp_path / 'b')
+    write_bag(tmp_path / 'c', episode_messages(3))
+    a, b, c = read_episodes(tmp_path)
+    assert a.summary['steps'] == c.summary['steps'] == 3
+    assert b.metrics == {} and b.summary == {} and bool(b.streams) == has_streams
+    assert said(b, 'RecursionError') and said(b, str(tmp_path / 'b'))
+    with pytest.raises(BagError, match='RecursionError'):
+        list(read_episodes(tmp_path / 'b'))
+
+
+def test_a_stream_of_unreadable_messages_is_as_one_not_recorded(tmp_path):
+    with BagWriter(tmp_path / 'bag') as writer:
+        commands = writer.add_topic('/joint_commands', 'sensor_msgs/msg/JointState')
+        poses = writer.add_topic('/ee_pose', 'geometry_msgs/msg/PoseStamped')
+        for i in range(5):
+            writer.write(commands, T0 + i, b'\x07\x07\x07\x07')
+            writer.write(poses, T0 + i, serialised(pose(T0 + i)))
+    episode = only(tmp_path / 'bag')
+    assert set(episode.streams) == {'pose'}
+    assert said(episode, '5 unreadable messages left out')
+    assert said(episode, 'no action: nothing on /joint_commands could be read')
+
+
+def _live_of_another_version(path, definition, **fields):
+    name = 'frame_ros/msg/QualityMetrics'
+    types = get_types_from_msg(definition, name)
+    with BagWriter(path) as writer:
+        store = get_typestore(Stores.ROS2_JAZZY)
+        store.register(types)
+        full = MessageDefinition(name, definition, '')
+        if 'header' in definition:
+            text = find_definition('std_msgs/msg/Header').text
+            full = MessageDefinition(
+                name, f'{definition}\n{"=" * 80}\nMSG: std_msgs/Header\n{text}', ''
+            )
+            time = store.types['builtin_interfaces/msg/Time'](sec=T0 // SECOND, nanosec=5)
+            fields['header'] = store.types['std_msgs/msg/Header'](stamp=time, frame_id='')
+        channel = writer.add_topic('/quality_metrics', name, full)
+        content = store.types[name](**fields)
+        writer.write(channel, T0 + 9, bytes(store.serialize_cdr(content, name)))
+        for topic, received, sent in episode_messages(3):
+            channel = writer.add_topic(topic, sent.__msgtype__)
+            writer.write(channel, received, serialised(sent))
+    return path
+
+
+def test_live_metrics_of_another_version_keep_what_they_have(tmp_path):
+    older = 'std_msgs/Header header\nuint32 step\nfloat64 pl\nfloat64 wobble\n'
+    path = _live_of_another_version(tmp_path / 'a', older, step=3, pl=0.5, wobble=1.5)
+    episode = only(path)
+    live = episode.live['quality']
+    assert live.stamps.tolist() == [T0 + 5]
+    assert {name: value.tolist() for name, value in live.values.items()} == {
+        'step': [3], 'pl': [0.5], 'wobble': [1.5]
+    }  # fmt: skip
+    (problem,) = [p for p in episode.problems if 'another version' in p]
+    assert problem.endswith('not known here: wobble')
+    assert ' episode_id,' in problem and ' ps,' in problem and ' pl,' not in problem
+    assert 'header,' not in problem
+    live = only(_live_of_another_version(tmp_path / 'b', 'float64 pl\n', pl=0.5)).live['quality']
+    assert live.stamps.tolist() == [T0 + 9] and live.values['pl'].tolist() == [0.5]
+
+
 def test_damaged_side_files_are_said_and_ignored(tmp_path):
     path = write_bag(tmp_path / 'bag', episode_messages(3), {'policy': 'p'})
     (path / 'metadata.yaml').write_text('{[')
     (path / 'episode.json').write_text('[1, 2')
     episode = only(path)
     assert episode.attributes['policy'] == 'p' and len(episode.streams['pose']) == 3
+    assert said(episode, 'metadata.yaml is damaged') and said(episode, 'episode.json is damaged')
+    (path / 'metadata.yaml').write_text('[1]')
+    (path / 'episode.json').write_text('[1, 2]')
+    episode = only(path)
     assert said(episode, 'metadata.yaml is damaged') and said(episode, 'episode.json is damaged')
 
 
@@ -233,7 +332,7 @@ def test_messages_the_recorder_dropped_are_counted(tmp_path):
     assert said(episode, '/front/image_raw: 7')
 
 
-# -- statistics and images -------------------------------------------------------------
+# -- statistics, computed poses -------------------------------------------------------------
 
 
 def test_statistics_count_what_is_irregular(tmp_path):
@@ -255,76 +354,6 @@ def test_statistics_count_what_is_irregular(tmp_path):
     )
     assert got.rate == pytest.approx(100.0) and got.longest_gap == pytest.approx(0.16)
     assert statistics['/chatter'].count == 1
-
-
-ENCODED = {
-    'rgb8': lambda a: a,
-    'bgr8': lambda a: a[..., ::-1],
-    'rgba8': lambda a: np.concatenate([a, a[..., :1]], axis=2),
-    'bgra8': lambda a: np.concatenate([a[..., ::-1], a[..., :1]], axis=2),
-}
-
-
-def image_message(at, encoding, pixels, padding=0, is_bigendian=0):
-    rows = np.ascontiguousarray(pixels).view(np.uint8).reshape(len(pixels), -1)
-    rows = np.pad(rows, ((0, 0), (0, padding)))
-    return message(
-        'sensor_msgs/msg/Image', header__stamp=stamp(at), encoding=encoding, height=rows.shape[0],
-        width=pixels.shape[1], step=rows.shape[1], data=rows.reshape(-1), is_bigendian=is_bigendian,
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize('encoding', list(ENCODED))
-def test_colour_images_come_back_as_rgb(tmp_path, encoding):
-    pixels = np.random.default_rng(4).integers(0, 256, (4, 6, 3), dtype=np.uint8)
-    content = image_message(T0, encoding, ENCODED[encoding](pixels), padding=2)
-    path = write_bag(tmp_path / 'bag', [('/front/image_raw', T0, content)])
-    ((at, image),) = iter_images(path, 'front/image_raw')
-    assert at == T0
-    np.testing.assert_array_equal(image, pixels)
-
-
-@pytest.mark.parametrize(
-    ('encoding', 'dtype'), [('mono8', 'u1'), ('16UC1', '<u2'), ('16UC1', '>u2'), ('32FC1', '<f4')]
-)
-def test_single_channel_images_keep_their_numbers(tmp_path, encoding, dtype):
-    pixels = (np.arange(24).reshape(4, 6) * 9).astype(dtype)
-    content = image_message(T0, encoding, pixels, is_bigendian=int(dtype[0] == '>'))
-    path = write_bag(tmp_path / 'bag', [('/depth', T0, content)])
-    ((_, image),) = iter_images(path, '/depth')
-    np.testing.assert_array_equal(image, pixels)
-    assert image.dtype == np.dtype(dtype).newbyteorder('=')
-
-
-def test_images_are_thinned_out_evenly(tmp_path):
-    pixels = np.zeros((2, 2), np.uint8)
-    sent = [
-        ('/a/front/image_raw', T0 + i, image_message(T0 + i, 'mono8', pixels)) for i in range(11)
-    ]
-    bag = Bag(write_bag(tmp_path / 'bag', sent))
-    (episode,) = read_bag(bag)
-    assert [at - T0 for at, _ in iter_images(bag, 'front/image_raw', max_count=3)] == [0, 5, 10]
-    assert [at - T0 for at, _ in iter_images(episode, 'front/image_raw', every=4)] == [0, 4, 8]
-
-
-def test_images_that_cannot_be_shown_are_said(tmp_path):
-    pixels = np.zeros((2, 2), np.uint8)
-    odd = image_message(T0, 'yuv422', pixels)
-    short = image_message(T0, 'rgb8', pixels)
-    bag = Bag(
-        write_bag(
-            tmp_path / 'bag', [('/odd', T0, odd), ('/short', T0, short), ('/t', T0, pose(T0))]
-        )
-    )
-    for topic, reason in (
-        ('odd', 'yuv422'),
-        ('short', 'needs rows of 6 bytes'),
-        ('t', 'not sensor_msgs'),
-    ):
-        with pytest.raises(BagError, match=reason):
-            list(iter_images(bag, topic))
-    with pytest.raises(BagError, match='one topic nothing'):
-        list(iter_images(bag, 'nothing'))
 
 
 def test_poses_are_computed_where_they_were_not_recorded(tmp_path):

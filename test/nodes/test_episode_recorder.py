@@ -3,6 +3,7 @@
 """The episode recorder as a process of its own, over real topics and services."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from geometry_msgs.msg import PoseStamped
 from lifecycle_msgs.srv import GetState
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosbags.highlevel import AnyReader
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Image, JointState
 from std_msgs.msg import String
 
@@ -323,3 +325,63 @@ def test_the_video_is_made_beside_the_bag(make_bench):
         time.sleep(0.05)
     bench.end(outcome=1)
     until(Path(started.bag + '.mp4').is_file, 'no video')
+
+
+def test_an_episode_does_not_begin_without_room_for_it(make_bench):
+    bench = make_bench('room', min_free_bytes=1 << 50)
+    started = bench.start()
+    assert not started.success and 'MiB free; min_free_bytes asks for' in started.message
+    assert list(bench.directory.iterdir()) == []
+    assert 'start one first' in bench.end(outcome=1).message
+
+
+def test_a_folder_that_vanishes_fails_the_episode_and_nothing_else(make_bench):
+    bench = make_bench('gone')
+    started = bench.start()
+    shutil.rmtree(bench.directory)
+    ended = bench.end(outcome=1)
+    assert not ended.success and 'No such file' in ended.message
+    assert ended.episode_id == started.episode_id
+    started = bench.start()
+    ended = bench.end(outcome=1)
+    assert ended.success and Bag(ended.bag).sidecar['state'] == 'finished'
+    assert bench.start().success
+    shutil.rmtree(bench.directory)
+    code, error = bench.close()
+    assert code == 0 and 'Traceback' not in error and 'cannot finish the bag' in error
+
+
+def test_in_simulated_time_the_clock_goes_on_while_an_episode_ends(make_bench):
+    bench = make_bench('simulated', use_sim_time='true', post_roll=0.5)
+    refused = bench.start()
+    assert not refused.success and '/clock' in refused.message
+    clock = bench.node.create_publisher(Clock, '/clock', 10)
+    joints = bench.node.create_publisher(JointState, 'joint_states', 10)
+    rest = threading.Event()
+
+    def simulate():
+        for step in range(1, 10**6):
+            now = Clock()
+            now.clock.sec, now.clock.nanosec = divmod(step * 10**7, 10**9)
+            clock.publish(now)
+            joints.publish(JointState())
+            if rest.wait(0.01):
+                return
+
+    thread = threading.Thread(target=simulate)
+    thread.start()
+    try:
+        bench.wait_for_subscriber('joint_states')
+        until(lambda: bench.start().success, 'no start')
+        ended = bench.end(outcome=1)
+    finally:
+        rest.set()
+        thread.join()
+    assert ended.success
+    bag = Bag(ended.bag)
+    end = int(bag.metadata['end'])
+    received = bag.received('/simulated/joint_states')
+    assert end < 10**12, 'END is in simulated time'
+    assert received.max() >= end + 25 * 10**7, 'it did not wait for its post-roll'
+    after = received[received > end]
+    assert len(set(after.tolist())) > len(after) // 3 > 5, 'the clock stood still'

@@ -13,7 +13,7 @@ import numpy as np
 from frame_ros.episodes.conversion import INFERENCE_FIELDS
 from frame_ros.episodes.data import Episode, Event, EventType, Outcome, Stream
 from frame_ros.episodes.pipeline_config import PipelineConfig
-from frame_ros.episodes.processing import process_episode
+from frame_ros.episodes.processing import KINDS, as_arrays, process_episode, run_pipeline
 
 SECOND = 1_000_000_000
 RATES = {'pose': 60, 'action': 30, 'contact': 50, 'proximity': 25, 'inference': 3}
@@ -73,6 +73,20 @@ def record_live(episode: Episode) -> None:
             f'/{kind}_metrics', f'frame_ros/msg/{kind.title()}Metrics', values['stamp'].copy(),
             values['stamp'] + SECOND // 20, fields,
         )  # fmt: skip
+
+
+def with_late_poses(episode: Episode, steps: range) -> Episode:
+    """The episode, with live topics as a node published them that had no pose in time at some
+    steps.
+    """
+    stamps = episode.metrics['quality']['stamp']
+    late = {int(stamps[step]): 1 for step in steps}
+    samples, _ = run_pipeline(episode, PipelineConfig.from_json(SETTINGS), late)
+    shown = episode.metrics
+    episode.metrics = {kind: as_arrays(samples, kind, episode.episode_id) for kind in KINDS}
+    record_live(episode)
+    episode.metrics = shown
+    return episode
 
 
 def empty_episode(path: Path = Path('/nowhere/empty'), **facts: object) -> Episode:

@@ -7,11 +7,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from synthetic_episodes import empty_episode, synthetic_episode
+import pytest
+from synthetic_episodes import empty_episode, synthetic_episode, with_late_poses
 
 from frame_ros.episodes.data import Episode, Stream
 from frame_ros.reports import compare_live, parity_verdict
-from frame_ros.reports.parity import lagging_steps, relative_difference
+from frame_ros.reports.episode_check import check_episode
+from frame_ros.reports.parity import BAR, lagging_steps, relative_difference
+from frame_ros.reports.tiles import tiles
 
 
 def without_last(stream: Stream, count: int) -> Stream:
@@ -35,13 +38,15 @@ def test_relative_difference_by_hand():
 
 def test_equal_topics_agree_on_every_sample():
     episode = synthetic_episode(0)
-    rows = compare_live(episode)
+    parity = compare_live(episode)
+    rows = list(parity)
     steps = episode.summary['steps']
     assert all(r.holds and r.max_difference == 0 for r in rows)
     assert {r.compared for r in rows if r.kind == 'quality'} == {steps}
     assert {r.kind for r in rows} == {'quality', 'safety', 'efficiency', 'confidence'}
-    verdict = parity_verdict(rows)
+    verdict = parity_verdict([parity])
     assert verdict.holds is True
+    assert 'came too late' not in verdict.text
     assert verdict.compared == sum(r.compared for r in rows)
 
 
@@ -53,7 +58,7 @@ def test_one_wrong_sample_is_found_and_measured():
     assert (found.different, found.holds) == (1, False)
     assert math.isclose(found.max_difference, 1e-6, rel_tol=1e-3)
     assert row(episode, 'quality', 'ps').holds
-    verdict = parity_verdict(compare_live(episode))
+    verdict = parity_verdict([compare_live(episode)])
     assert verdict.holds is False
     assert 'DISAGREE in 1 of' in verdict.text
 
@@ -97,13 +102,13 @@ def test_live_without_any_common_stamp_is_no_agreement():
     episode = synthetic_episode(0)
     for stream in episode.live.values():
         stream.stamps += 7
-    verdict = parity_verdict(compare_live(episode))
+    verdict = parity_verdict([compare_live(episode)])
     assert verdict.holds is False
     assert verdict.compared == 0
 
 
 def test_nothing_live_is_nothing_to_compare():
-    verdict = parity_verdict(compare_live(empty_episode()))
+    verdict = parity_verdict([compare_live(empty_episode())])
     assert verdict.holds is None
     assert verdict.text.startswith('no live metrics')
 
@@ -116,6 +121,8 @@ def test_differences_after_an_expired_hold_that_was_not_explained_are_excluded()
     values['pl'][20] += 1.0
     found = row(episode, 'quality', 'pl')
     assert (found.different, found.excluded) == (1, 1)
+    assert found.compared == 200
+    assert 'that were not recorded cannot be judged' in parity_verdict([compare_live(episode)]).text
 
 
 def test_lagging_steps_are_counted_within_the_episode():
@@ -123,3 +130,85 @@ def test_lagging_steps_are_counted_within_the_episode():
     episode.live['quality'].values['lagging'][[3, 8]] = 4
     assert lagging_steps(episode) == 2
     assert lagging_steps(empty_episode()) == 0
+
+
+def test_before_a_late_stream_live_is_compared_with_what_the_report_shows():
+    episode = with_late_poses(synthetic_episode(0), range(60, 90))
+    parity, steps = compare_live(episode), episode.summary['steps']
+    verdict = parity_verdict([parity])
+    pl = row(episode, 'quality', 'pl')
+    assert (pl.compared, pl.compared_as_live) == (60, steps - 60)
+    assert verdict.holds is True
+    assert verdict.max_difference_as_live <= BAR
+    episode.metrics['quality']['pl'][30] *= 1.001
+    assert row(episode, 'quality', 'pl').different == 1
+
+
+def test_since_a_late_stream_live_is_compared_with_the_bag_without_it():
+    episode = with_late_poses(synthetic_episode(0), range(60, 90))
+    episode.live['quality'].values['ti'][100] *= 1.001
+    found = row(episode, 'quality', 'ti')
+    assert (found.different, found.different_as_live) == (0, 1)
+    verdict = parity_verdict([compare_live(episode)])
+    assert verdict.holds is False
+    assert 'DISAGREE in 1 of' in verdict.text and '1 of' in verdict.text.split('from there on')[1]
+
+
+def test_it_is_said_how_far_from_the_values_shown_live_ended():
+    episode = with_late_poses(synthetic_episode(0, roughness=0.003), range(60, 90))
+    live, shown = episode.live['quality'].values, episode.metrics['quality']
+    off = relative_difference(live['pl'][-1:], shown['pl'][-1:])[0]
+    assert off > 1e-3
+    assert row(episode, 'quality', 'pl').final_difference == off
+    assert math.isnan(row(episode, 'efficiency', 'il').final_difference)
+    verdict = parity_verdict([compare_live(episode)])
+    assert verdict.final_difference >= off
+    steps = episode.summary['steps']
+    assert f'; at 30 of {steps} steps a stream came too late to be used live' in verdict.text
+    assert verdict.text.endswith(f'and the live {verdict.final_name} ended '
+                                 f'{100 * verdict.final_difference:.2g} % off')  # fmt: skip
+    (tile,) = [t for t in tiles([episode], [], verdict, 1) if t.label == 'Live = bag']
+    assert (tile.value, tile.tone) == (f'30 of {steps} steps late', 'bad')
+    assert tile.sub.endswith('% off')
+
+
+def test_late_steps_at_the_end_leave_live_without_a_value():
+    episode = synthetic_episode(0)
+    steps = episode.summary['steps']
+    with_late_poses(episode, range(steps - 3, steps))
+    live = episode.live['safety'].values
+    live['op'][-1] = math.nan
+    verdict = parity_verdict([compare_live(episode)])
+    assert verdict.final_unavailable >= 1
+    assert 'unavailable at the end' in verdict.text
+
+
+def test_late_steps_are_a_warning():
+    episode = with_late_poses(synthetic_episode(0), range(60, 90))
+    assert sum('came too late to be used live' in w for w in check_episode(episode).warnings) == 1
+    assert not any('too late' in w for w in check_episode(synthetic_episode(0)).warnings)
+
+
+@pytest.mark.parametrize(('name', 'text'), [('pl', 'lacks pl'), ('new', 'has the unknown new')])
+def test_fields_of_another_version_are_a_problem(name: str, text: str):
+    episode = synthetic_episode(0)
+    values = episode.live['quality'].values
+    if name in values:
+        del values[name]
+    else:
+        values[name] = values['ti']
+    check = check_episode(episode)
+    (problem,) = check.problems
+    assert '/quality_metrics' in problem and text in problem
+    assert problem in check.warnings
+    assert check.parity.problems == [problem]
+
+
+def test_the_verdict_over_episodes_of_one_kind_counts_each_of_them():
+    episodes = [synthetic_episode(seed, seconds=2.0) for seed in (0, 1)]
+    for episode in episodes:
+        episode.live = {'quality': episode.live['quality']}
+        episode.live['quality'].stamps[0] += 1
+    verdict = parity_verdict(compare_live(episode) for episode in episodes)
+    assert (verdict.unmatched_live, verdict.unmatched_offline) == (2, 2)
+    assert verdict.steps == sum(e.summary['steps'] for e in episodes)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from synthetic_episodes import empty_episode, synthetic_episode
+from synthetic_episodes import empty_episode, synthetic_episode, with_late_poses
 
-from frame_ros.episodes.data import Event, EventType, Outcome
+from frame_ros.episodes.data import Episode, Event, EventType, Outcome
 from frame_ros.episodes.processing import process_episode
 from frame_ros.errors import SetupError
 from frame_ros.reports import build_report, write_report
@@ -192,6 +192,26 @@ def test_a_truncated_bag_is_said_loudly():
     assert 'TRUNCATED' in page.words
     alarms = [a for a in page.all('p') if a.get('class') == 'alarm']
     assert len(alarms) == 3  # on top, in the episode, and the note for readers without scripts
+
+
+def test_a_late_stream_is_said_in_verdict_and_table():
+    page = Page(build_report([with_late_poses(synthetic_episode(0), range(60, 90))]))
+    assert page.faults == []
+    assert 'steps a stream came too late to be used live' in page.words
+    assert 'last live value off by' in page.words
+    assert 'last live value off by' not in Page(build_report([synthetic_episode(0)])).words
+
+
+def test_a_bag_that_could_not_be_read_counts_nowhere():
+    bad = Episode(Path('/runs/<bad>'), 'bad', {}, [], {}, {}, problems=['no MCAP file'])
+    page = Page(build_report([synthetic_episode(0), bad]))
+    assert page.faults == []
+    assert '1 bag could not be read: <bad> (no MCAP file).' in page.words
+    assert 'scripted: 1 episode ' in page.words
+    assert '1 of 1 episode succeeded' in page.words
+    assert [a['id'] for a in page.all('details') if a.get('class') == 'card episode'] == [
+        'episode-1'
+    ]
 
 
 def test_an_episode_without_steps_has_poses_but_no_metrics():

@@ -14,20 +14,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 from synthetic_episodes import BEGIN, SECOND, empty_episode, synthetic_episode
 
-from frame_ros.episodes.data import Outcome
+from frame_ros.episodes.data import Episode, Outcome, Stream
+from frame_ros.episodes.processing import process_episode
 from frame_ros.metrics import REGISTRY, path_length, wilson_interval
-from frame_ros.reports import report_data, report_json
+from frame_ros.reports import parity_verdict, report_data, report_json
+from frame_ros.reports.contact_sensing import contact_sensing
 from frame_ros.reports.downsample import peak_indices
+from frame_ros.reports.episode_check import check_episode
 from frame_ros.reports.media import VideoBudget, find_videos, still_times
-from frame_ros.reports.metric_table import MetricRow, metric_rows, success_count
-from frame_ros.reports.numbers import json_safe, readable, readable_unit
-from frame_ros.reports.quality_counts import quality_counts, warnings_of
+from frame_ros.reports.metric_table import MetricRow, SuccessCount, metric_rows, success_count
+from frame_ros.reports.numbers import counted, json_safe, readable, readable_unit
+from frame_ros.reports.quality_counts import quality_counts
 from frame_ros.reports.rates import metric_rates, rate_of, stream_rates
 from frame_ros.reports.series import contact_spans, path
+from frame_ros.reports.topic_faults import topic_faults
+from frame_ros.reports.verdict import success_sentence, verdict
 
 
 def by_id(rows: list[MetricRow]) -> dict[str, MetricRow]:
     return {row.id: row for row in rows}
+
+
+def _keep(stream: Stream, is_kept: np.ndarray) -> None:
+    """Leaves the other messages out."""
+    stream.stamps, stream.received = stream.stamps[is_kept], stream.received[is_kept]
+    stream.values = {name: column[is_kept] for name, column in stream.values.items()}
 
 
 def test_rate_of_a_stream_with_a_gap_and_bad_stamps():
@@ -130,6 +141,33 @@ def test_contact_spans_are_split_at_collisions():
     assert spans[2].end == pytest.approx(0.82 * 8, abs=0.03)
 
 
+def test_contact_is_unknown_while_its_topic_is_silent():
+    episode = synthetic_episode(0)
+    contact = episode.streams['contact']
+    time = (contact.stamps - BEGIN) / SECOND
+    _keep(contact, (time < 4.0) | (time > 5.5))
+    process_episode(episode)
+    spans = contact_spans(episode)
+    assert [(s.is_collision, s.is_unknown) for s in spans] == [(False, False), (False, True),
+                                                               (False, False)]  # fmt: skip
+    assert spans[0].end == spans[1].begin == pytest.approx(4.5, abs=0.06)
+    assert spans[1].end == pytest.approx(5.5, abs=0.03)
+    assert contact_sensing(episode).lost == pytest.approx(30, abs=2)
+    assert len(path(episode).contacts) == 2
+    sentences = verdict([episode], metric_rows([episode]), parity_verdict([]), 0)
+    assert 'No collisions (not sensed all the time in 1).' in sentences
+
+
+def test_contact_stays_unknown_to_the_end_where_its_topic_stopped():
+    episode = synthetic_episode(0)
+    contact = episode.streams['contact']
+    _keep(contact, (contact.stamps - BEGIN) / SECOND < 4.0)
+    process_episode(episode)
+    *_, last = contact_spans(episode)
+    assert last.is_unknown and last.end == 8.0
+    assert contact_sensing(synthetic_episode(1)).lost == 0
+
+
 def test_path_lies_between_start_and_end_and_is_as_long_as_the_poses():
     episode = synthetic_episode(0)
     drawn = path(episode)
@@ -144,13 +182,80 @@ def test_path_lies_between_start_and_end_and_is_as_long_as_the_poses():
 def test_counters_become_a_table():
     episode = empty_episode()
     episode.data_quality = {'pose.gap': 2, 'pose.zero': 0, 'action.gap': 1, 'odd': 4}
-    counts = quality_counts(episode)
+    check = check_episode(episode)
+    counts = quality_counts(check.counts)
     table = {stream: dict(zip(counts.columns, row)) for stream, row in counts.rows.items()}
     assert table['pose'] == {'gap': 2, 'zero': 0, 'odd': None}
     assert table['episode']['odd'] == 4
     assert counts.total == 7
-    assert 'pose.gap: 2' in warnings_of(episode)
-    assert not any('pose.zero' in warning for warning in warnings_of(episode))
+    assert 'pose.gap: 2' in check.warnings
+    assert not any('pose.zero' in warning for warning in check.warnings)
+
+
+def test_every_topic_has_its_bad_stamps_and_gaps_counted():
+    episode = synthetic_episode(0)
+    assert topic_faults(episode, None).counts == {}
+    stamps = (np.arange(400) * SECOND // 50) + BEGIN
+    stamps[[20, 21]] = stamps[[21, 20]]
+    stamps[30] = stamps[29]
+    received, stamps[40] = stamps + 1000, 0
+    wrench = Stream('/wrench', 'geometry_msgs/msg/WrenchStamped', stamps, received, {})
+    _keep(wrench, (np.arange(400) < 100) | (np.arange(400) > 140))
+    episode.streams['joint_states'] = wrench
+    check = check_episode(episode)
+    found = {name: count for name, count in check.counts.items() if name.startswith('wrench')}
+    assert found == {'wrench.gap': 1, 'wrench.backward': 1, 'wrench.duplicate': 1,
+                     'wrench.zero': 1}  # fmt: skip
+    assert 'wrench.zero: 1' in check.warnings
+    (data,) = report_data([episode])['episodes']
+    assert data['data_quality']['wrench.gap'] == 1
+
+
+def test_a_topic_that_stopped_is_told_and_rare_ones_are_not():
+    episode = synthetic_episode(0)
+    random = np.random.default_rng(0)
+    for name, times in {
+        'camera': np.arange(36) / 30,
+        'slow': np.arange(6) * 1.0,
+        'latched': np.array([0.1]),
+        'bursts': np.sort(np.concatenate([random.uniform(0, 0.01, 9), [1.0, 2.0, 3.0, 4.0]])),
+    }.items():
+        stamps = BEGIN + (times * SECOND).astype(np.int64)
+        episode.live[name] = Stream(f'/{name}', '', stamps, stamps, {})
+    assert topic_faults(episode, None).stopped == {'camera': pytest.approx(8 - 35 / 30)}
+    for name in ('camera', 'slow', 'latched', 'bursts'):
+        episode.streams[name] = episode.live.pop(name)
+    (data,) = report_data([episode])['episodes']
+    assert 'camera stopped 6.8 s before the end' in data['warnings']
+    assert list(data['stopped']) == ['camera']
+
+
+def test_what_the_pipeline_has_counted_is_not_counted_twice():
+    episode = synthetic_episode(0)
+    pose = episode.streams['pose']
+    time = (pose.stamps - BEGIN) / SECOND
+    _keep(pose, (time < 4.0) | (time > 5.0))
+    process_episode(episode)
+    counts = check_episode(episode).counts
+    assert counts['pose.gap'] == 1
+    assert 'ee_pose.gap' not in counts
+
+
+def test_bags_that_could_not_be_read_are_no_episodes():
+    bad = Episode(Path('/runs/bad'), 'bad', {}, [], {}, {}, problems=['bad: not an MCAP file'])
+    data = report_data([synthetic_episode(0), bad])
+    assert len(data['episodes']) == 1
+    assert data['success']['trials'] == 1 and data['success']['unknown'] == 0
+    assert data['unreadable'] == [{'bag': 'bad', 'reason': 'bad: not an MCAP file'}]
+    assert '1 bag could not be read: bad (bad: not an MCAP file).' in data['verdict']
+    assert report_data([bad])['verdict'][0] == 'No episodes.'
+
+
+def test_one_is_singular():
+    assert success_sentence(SuccessCount(1, 1, 0)).startswith('1 of 1 episode succeeded')
+    assert '(1 episode)' in success_sentence(SuccessCount(0, 0, 1))
+    assert '(2 episodes)' in success_sentence(SuccessCount(0, 0, 2))
+    assert counted(1, 'step') == '1 step' and counted(2000, 'step') == '2,000 steps'
 
 
 def test_pictures_are_evenly_spaced_with_the_first_moments():

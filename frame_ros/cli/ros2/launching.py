@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 
 from launch.actions import (
@@ -16,27 +16,34 @@ from launch.actions import (
 )
 from launch.event_handlers import OnProcessExit
 from launch.events.process import ProcessExited
-from launch.substitutions import EnvironmentVariable, LaunchConfiguration
+from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from frame_ros.nodes.processes import (
-    ENVIRONMENT,
-    Process,
-)
+from frame_ros.nodes.processes import Process, arm_environment
 from frame_ros.nodes.settings import Settings, settings_from_text, text_of
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
 
 def launch_description(
-    kind: type[Settings], table: Callable[[Settings], list[Process]]
+    kind: type[Settings],
+    table: Callable[[Settings], list[Process]],
+    environment: Callable[[Mapping[str, str]], dict[str, str]] = arm_environment,
 ) -> LaunchDescription:
-    """A launch file's description: one argument per setting, then the table's processes."""
+    """A launch file's description: one argument per setting, then the table's processes.
+
+    environment: what they get in addition to the variables that are set. By default nothing about
+    the network, for arms whose driver may run on another machine; the demo's keeps to this one.
+    """
     names = [setting.name for setting in fields(kind)]
 
     def actions(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         texts = {name: LaunchConfiguration(name).perform(context) for name in names}
         settings = settings_from_text(kind, texts)
-        return process_actions(table(settings), settings.namespace)
+        additions = environment(context.environment)
+        return [
+            *(SetEnvironmentVariable(name, value) for name, value in additions.items()),
+            *process_actions(table(settings), settings.namespace),
+        ]
 
     return LaunchDescription(
         [
@@ -47,10 +54,6 @@ def launch_description(
                     description=setting.metadata['help'],
                 )
                 for setting in fields(kind)
-            ),
-            *(
-                SetEnvironmentVariable(name, EnvironmentVariable(name, default_value=value))
-                for name, value in ENVIRONMENT.items()
             ),
             OpaqueFunction(function=actions),
         ]

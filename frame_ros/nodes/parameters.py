@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters as every node declares them: described, refused with a clear message, and fixed where
+they are read once."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+from rcl_interfaces.msg import ParameterDescriptor
+from rclpy.exceptions import InvalidParameterTypeException, ParameterUninitializedException
+from rclpy.node import Node
+
+from frame_ros.errors import SetupError
+from frame_ros.nodes.defaults import meanings
+
+KINDS = {bool: 'true or false', int: 'a whole number', float: 'a number', str: 'a text'}
+
+
+def declare(node: Node, name: str, default: Any, read_only: bool = True) -> Any:
+    """Declares a parameter and returns its value, of the type of `default`.
+
+    A whole number does for a decimal one, also in a list. The description is the comment in the
+    node's file of defaults, config/<module of the node>.yaml.
+
+    default: bool, int, float, str, or a list of one of them with at least one element. read_only:
+    the node reads it once, so setting it later is refused.
+
+    Raises:
+        SetupError: the value given is of another type.
+    """
+    module = Path(inspect.getfile(type(node))).stem
+    descriptor = ParameterDescriptor(
+        description=meanings(module).get(name, ''), read_only=read_only
+    )
+    try:
+        return node.declare_parameter(name, default, descriptor).value
+    except ParameterUninitializedException:
+        raise SetupError(
+            f"{name} is empty; it must be {kind_of(default)} (the empty list is ['']; "
+            f"the empty text '')"
+        ) from None
+    except InvalidParameterTypeException:
+        value = converted(name, _given(node, name), default)
+    return node.declare_parameter(name, value, descriptor, ignore_override=True).value
+
+
+def converted(name: str, given: Any, default: Any) -> Any:
+    """`given` as the type of `default`: whole numbers become decimal ones.
+
+    Raises:
+        SetupError: it is of another type.
+    """
+    if isinstance(default, float) and type(given) is int:
+        return float(given)
+    if isinstance(default, list) and isinstance(default[0], float):
+        if isinstance(given, list) and all(type(value) in (int, float) for value in given):
+            return [float(value) for value in given]
+    raise SetupError(f'{name} is {given!r}; it must be {kind_of(default)}')
+
+
+def kind_of(default: Any) -> str:
+    """In words, what a parameter with this default may be."""
+    if isinstance(default, list):
+        return f'a list, each element {KINDS[type(default[0])]}'
+    return KINDS[type(default)]
+
+
+def _given(node: Node, name: str) -> Any:
+    """The value on the command line or in a file of parameters, whatever its type."""
+    value = node.declare_parameter(name, None, ParameterDescriptor(dynamic_typing=True)).value
+    node.undeclare_parameter(name)
+    return list(value) if isinstance(value, (list, tuple)) or hasattr(value, 'tolist') else value

@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""When the simulator ticks and what is due at a tick; stamps and times in ns."""
+
+from __future__ import annotations
+
+SECOND = 1_000_000_000
+TICK = 10_000_000  # between two looks at the commands; everything is published at a tick
+# Behind the clock from which time is given up rather than caught up: less than others wait for.
+LARGEST_LAG = 50_000_000
+# Behind the clock from which images are left out, so that physics and stamps stay on time.
+# A lower priority of the thread that draws does not do it: while it waits for a core it can hold
+# the interpreter's lock, and physics waits with it.
+LATE = 15_000_000
+LONGEST_GAP = 250_000_000  # after which a camera has its image however late it is
+
+
+class Pace:
+    """Keeps the stamps of the ticks in step with the clock.
+
+    delays: how often time was given up. given_up: how much in all.
+    """
+
+    def __init__(self) -> None:
+        self.delays = 0
+        self.given_up = 0
+
+    def next(self, stamp: int, now: int) -> int:
+        """The stamp of the tick after `stamp`: TICK later; far behind the clock, or after the clock
+        was set back, what it shows.
+        """
+        due = stamp + TICK
+        lag = now - due
+        if abs(lag) <= LARGEST_LAG:
+            return due
+        self.delays += 1
+        self.given_up += max(lag, 0)
+        return now
+
+
+class Schedule:
+    """Says at which stamps something is due; on average at `rate` Hz, never twice to catch up."""
+
+    def __init__(self, rate: float, offset: float = 0.0):
+        """rate: Hz; 0 is never. offset: share of the period by which the first is put off."""
+        self._period = round(SECOND / rate) if rate > 0 else 0
+        self._next: int | None = None
+        self._offset = offset
+
+    def is_due(self, stamp: int) -> bool:
+        """Whether it is due at `stamp` (ns), which must rise from call to call."""
+        if not self._period:
+            return False
+        if self._next is None:
+            self._next = stamp + round(self._offset * self._period)
+        if stamp < self._next - TICK // 2:
+            return False
+        self._next += self._period
+        if self._next <= stamp:
+            self._next = stamp + self._period
+        return True
