@@ -39,3 +39,14 @@ class MissingExtraError(FrameRosError, ImportError):
 
 class SetupError(FrameRosError):
     """The environment lacks a tool, or a configuration is wrong."""
+
+
+def install_hint(extra: str = '') -> str:
+    """How to install what is missing, by pip and beside a sourced ROS 2. extra: the extra that
+    brings it; empty: the package's own requirements.
+    """
+    package = f'frame_ros[{extra}]' if extra else 'frame_ros'
+    return (
+        f"pip install '{package}'; beside a sourced ROS 2, whose Python pip may not change: "
+        f'`make setup` in the checkout (docs/getting-started.md has the steps for a workspace)'
+    )

@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from frame_ros.errors import BagError
+from frame_ros.errors import BagError, MissingExtraError, install_hint
 
 SEPARATOR = '=' * 80
 FIELD_TYPE = re.compile(r'^\s*([A-Za-z][A-Za-z0-9_/]*)(?:<=\d+)?(?:\[[^\]]*\])?\s+[A-Za-z]')
@@ -131,9 +131,8 @@ def _type_hash(message_type: str, path: Path, text: str) -> str:
 
 
 def _known_definition(message_type: str) -> MessageDefinition:
-    from rosbags.typesys import Stores, get_typestore
-
-    store = get_typestore(Stores.ROS2_JAZZY)
+    typesys = _typesys()
+    store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
     if message_type not in store.fielddefs:
         raise BagError(
             f'no definition of {message_type}: its package is in no prefix of AMENT_PREFIX_PATH; '
@@ -148,10 +147,10 @@ def typestore_of(message_type: str, text: str, encoding: str = 'ros2msg') -> Any
 
     Raises:
         BagError: the text is not a message definition.
+        MissingExtraError: rosbags is not installed.
     """
-    from rosbags.typesys import Stores, get_typestore
-
-    store = get_typestore(Stores.EMPTY)
+    typesys = _typesys()
+    store = typesys.get_typestore(typesys.Stores.EMPTY)
     store.register(parse_fields(message_type, text, encoding))
     return store
 
@@ -163,27 +162,35 @@ def parse_fields(message_type: str, text: str, encoding: str = 'ros2msg') -> dic
     Raises:
         BagError: the text is not a message definition, or its encoding is neither ros2msg nor
         ros2idl.
+        MissingExtraError: rosbags is not installed.
     """
-    from rosbags.typesys import TypesysError, get_types_from_idl, get_types_from_msg
-
+    typesys = _typesys()
     try:
         if encoding == 'ros2msg':
-            types = get_types_from_msg(text, message_type)
+            types = typesys.get_types_from_msg(text, message_type)
             _check_complete(message_type, types)
             return types
         if encoding in ('ros2idl', 'omgidl'):
             types = {}
             for part in _idl_parts(text):
-                types.update(get_types_from_idl(part))
+                types.update(typesys.get_types_from_idl(part))
             _check_complete(message_type, types)
             return types
-    except (TypesysError, ValueError, KeyError, IndexError) as error:
+    except (typesys.TypesysError, ValueError, KeyError, IndexError) as error:
         raise BagError(
             f'the definition of {message_type} in the bag cannot be read: {error}'
         ) from error
     raise BagError(
         f'the definition of {message_type} is in {encoding!r}; known are ros2msg and ros2idl'
     )
+
+
+def _typesys() -> Any:
+    try:
+        import rosbags.typesys
+    except ImportError as error:
+        raise MissingExtraError(f'bags need rosbags ({error}): {install_hint()}') from error
+    return rosbags.typesys
 
 
 def _check_complete(name: str, types: dict[str, Any], within: tuple[str, ...] = ()) -> None:

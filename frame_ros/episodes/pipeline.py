@@ -58,7 +58,8 @@ class MetricPipeline:
         self._ticks = TickSide(self.config.efficiency_hold, account, self._samples)
         self._inputs: dict[str, tuple[Callable[[Any], Any], StampGuard]] = {
             'pose': (check_pose, StampGuard(self.config.gap)),
-            'action': (check_action, StampGuard(self.config.gap)),
+            # Between episodes nothing is commanded: gaps of actions are counted at the steps.
+            'action': (check_action, StampGuard(math.inf)),
             'contact': (check_contact, StampGuard(self.config.gap)),
             'proximity': (check_proximity, StampGuard(self.config.gap)),
             # Inferences come when they come: none is missed.

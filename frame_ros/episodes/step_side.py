@@ -139,6 +139,7 @@ class StepSide:
         last = self._last_step
         if last is not None and stamp - last > self._gap:
             self._gaps += 1
+            self._count('action.gap')
             self._reset_differences()
         self._last_step = stamp
         lagging = self._lagging(stamp)

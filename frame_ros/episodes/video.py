@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.images import find_image_topics, find_topic, iter_images
-from frame_ros.errors import BagError, FrameRosError, MissingExtraError
+from frame_ros.errors import BagError, FrameRosError, MissingExtraError, install_hint
 
 # Ticks per second of the video's clock; stamps are rounded to it.
 TICKS = 90_000
@@ -113,7 +113,7 @@ def _import_av() -> Any:
     try:
         import av
     except ImportError as error:
-        raise MissingExtraError('writing a video needs PyAV: pip install frame_ros[sim]') from error
+        raise MissingExtraError(f'writing a video needs PyAV: {install_hint("sim")}') from error
     return av
 
 

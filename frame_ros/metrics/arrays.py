@@ -11,10 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import array_api_compat
 import numpy as np
 
-from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.errors import MissingExtraError, ShapeError, ValueRangeError, install_hint
+
+try:
+    import array_api_compat
+except ImportError as error:
+    raise MissingExtraError(f'the metrics need array-api-compat: {install_hint()}') from error
 
 # An array of any array API library: no type of Python's says so yet.
 Array = Any

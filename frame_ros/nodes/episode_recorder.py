@@ -26,6 +26,7 @@ from frame_ros.episodes.definitions import find_definition, parse_fields
 from frame_ros.episodes.layout import trace
 from frame_ros.errors import BagError, FrameRosError, SetupError
 from frame_ros.msg import EpisodeEvent
+from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.recording_clock import RecordingClock
 from frame_ros.nodes.recording_session import (
     BagSession,
@@ -60,6 +61,17 @@ DEFAULTS: dict[str, Any] = {
     'discovery_period': 0.5,
     'video_topic': 'front/image_raw',
 }
+# What each episode reads anew; the rest is read when the node is configured and activated.
+SETTABLE = (
+    'directory',
+    'prefix',
+    'announce',
+    'post_roll',
+    'max_bytes',
+    'min_free_bytes',
+    'queue_bytes',
+    'video_topic',
+)
 EVENTS_QOS = QoSProfile(
     depth=50, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
@@ -72,7 +84,7 @@ class EpisodeRecorder(LifecycleNode):
     def __init__(self) -> None:
         super().__init__('episode_recorder')
         for name, default in DEFAULTS.items():
-            self.declare_parameter(name, default)
+            declare(self, name, default, read_only=name not in SETTABLE)
         self._events = self.create_publisher(EpisodeEvent, 'episode_events', EVENTS_QOS)
         self.create_service(StartEpisode, 'start_episode', self._on_start)
         self.create_service(MarkEpisode, 'mark_episode', self._on_mark)
@@ -105,8 +117,9 @@ class EpisodeRecorder(LifecycleNode):
     # -- lifecycle ---------------------------------------------------------------------
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Checks the parameters and the directory."""
+        """Checks the parameters, the directory, and what writing needs."""
         try:
+            self._event_fields = parse_fields(EVENT_TYPE, self._event_topic.definition.text)
             also = absolute_names(self, self._value('also'))
             topics = TopicFilter(
                 self.get_namespace(), self._value('include'), self._value('exclude'), also
@@ -240,7 +253,7 @@ class EpisodeRecorder(LifecycleNode):
         start = now + int(self._value('announce') * 1e9)
         episode_id, folder = self._new_name()
         facts = {pair.key: pair.value for pair in request.attributes}
-        facts = {**facts, **_package_facts(), 'namespace': self.get_namespace()}
+        facts |= {'frame_ros_version': package_version(), 'namespace': self.get_namespace()}
         event = self._event(EventType.START, start, episode_id, text=request.notes)
         for name in conversion.EVENT_TEXT_FIELDS:
             setattr(event, name, getattr(request, name))
@@ -400,9 +413,8 @@ class EpisodeRecorder(LifecycleNode):
         now = self._now()
         self._events.publish(event)
         data = serialize_message(event)
-        types = parse_fields(EVENT_TYPE, self._event_topic.definition.text)
         # rclpy hands out up to 7 bytes behind the message; strict readers refuse them.
-        data = data[: trace(types, EVENT_TYPE, np.frombuffer(data, np.uint8)).size]
+        data = data[: trace(self._event_fields, EVENT_TYPE, np.frombuffer(data, np.uint8)).size]
         with self._lock:
             if self._session is not None:
                 self._session.put(ReceivedMessage(self._event_topic, now, now, data), keep=True)
@@ -428,10 +440,6 @@ class EpisodeRecorder(LifecycleNode):
 
 def _time(stamp: int) -> Time:
     return Time(sec=stamp // conversion.NANOSECONDS, nanosec=stamp % conversion.NANOSECONDS)
-
-
-def _package_facts() -> dict[str, str]:
-    return {'frame_ros_version': package_version()}
 
 
 def main() -> None:

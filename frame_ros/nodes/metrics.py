@@ -16,7 +16,6 @@ from collections.abc import Callable
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
@@ -24,14 +23,14 @@ from std_msgs.msg import String
 
 from frame_ros.episodes import conversion
 from frame_ros.episodes.data import Event, EventType, MetricSample
-from frame_ros.episodes.pipeline import MetricPipeline
 from frame_ros.episodes.pipeline_config import PipelineConfig
 from frame_ros.episodes.stamps import SECOND
 from frame_ros.errors import FrameRosError
 from frame_ros.msg import ContactState, EpisodeEvent, PolicyInference, Proximity
 from frame_ros.nodes.metric_messages import MESSAGE_TYPES, TOPICS, fill, summary_message
+from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.polled import PolledSubscription
-from frame_ros.nodes.spinning import run_node
+from frame_ros.nodes.spinning import poll_with_services, run_node
 from frame_ros.robots import load_robot
 
 RELIABLE = QoSProfile(depth=200, reliability=ReliabilityPolicy.RELIABLE)
@@ -43,7 +42,6 @@ SETTINGS = tuple(
 )
 ROLES = ('event', 'contact', 'proximity', 'pose', 'inference', 'action')
 POLL_PERIOD = 0.005
-SERVICE_PERIOD = 0.1
 WARNING_PERIOD = 5.0
 
 
@@ -56,6 +54,9 @@ class MetricsNode(Node):
     """
 
     def __init__(self) -> None:
+        # Imported here: without array-api-compat this is one clear line, not a traceback.
+        from frame_ros.episodes.pipeline import MetricPipeline
+
         super().__init__('metrics')
         self._config = self._configure()
         self._pipeline = MetricPipeline(self._config)
@@ -74,14 +75,11 @@ class MetricsNode(Node):
 
     def _configure(self) -> PipelineConfig:
         defaults = PipelineConfig()
-        robot_name = self.declare_parameter('robot', 'so101').value
-        urdf = self.declare_parameter('urdf', '').value
-        self._frame_id = self.declare_parameter('frame_id', '').value
-        normalise = self.declare_parameter('normalise_actions', True).value
-        settings = {
-            name: float(self.declare_parameter(name, getattr(defaults, name)).value)
-            for name in SETTINGS
-        }
+        robot_name = declare(self, 'robot', 'so101')
+        urdf = declare(self, 'urdf', '')
+        self._frame_id = declare(self, 'frame_id', '')
+        normalise = declare(self, 'normalise_actions', True)
+        settings = {name: declare(self, name, float(getattr(defaults, name))) for name in SETTINGS}
         robot = load_robot(urdf or robot_name)
         self._frame_id = self._frame_id or robot.base_link
         if normalise:
@@ -211,18 +209,9 @@ class MetricsNode(Node):
 
     def spin(self, stop: threading.Event) -> None:
         """Polls until `stop`; an executor serves the parameters now and then."""
-        executor = SingleThreadedExecutor(context=self.context)
-        executor.add_node(self)
-        next_service = 0.0
-        while not stop.is_set():
-            self.poll()
-            now = time.monotonic()
-            if now >= next_service:
-                next_service = now + SERVICE_PERIOD
-                executor.spin_once(timeout_sec=0.0)
-                self.warn_of_bad_input()
-            stop.wait(POLL_PERIOD)
-        executor.shutdown()
+        poll_with_services(
+            self, stop, self.poll, lambda: stop.wait(POLL_PERIOD), self.warn_of_bad_input
+        )
 
 
 def action_bounds(robot: Any) -> dict[str, tuple]:

@@ -6,6 +6,7 @@ they are read once."""
 from __future__ import annotations
 
 import inspect
+from array import array
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,17 @@ from frame_ros.nodes.defaults import meanings
 KINDS = {bool: 'true or false', int: 'a whole number', float: 'a number', str: 'a text'}
 
 
-def declare(node: Node, name: str, default: Any, read_only: bool = True) -> Any:
+def declare(
+    node: Node, name: str, default: Any, read_only: bool = True, is_word: bool = False
+) -> Any:
     """Declares a parameter and returns its value, of the type of `default`.
 
     A whole number does for a decimal one, also in a list. The description is the comment in the
     node's file of defaults, config/<module of the node>.yaml.
 
     default: bool, int, float, str, or a list of one of them with at least one element. read_only:
-    the node reads it once, so setting it later is refused.
+    the node reads it once, so setting it later is refused. is_word: of a text: true and false,
+    which ROS reads as no text, are meant as the words.
 
     Raises:
         SetupError: the value given is of another type.
@@ -43,7 +47,9 @@ def declare(node: Node, name: str, default: Any, read_only: bool = True) -> Any:
             f"the empty text '')"
         ) from None
     except InvalidParameterTypeException:
-        value = converted(name, _given(node, name), default)
+        given = _given(node, name)
+        is_switch = is_word and isinstance(given, bool)
+        value = str(given).lower() if is_switch else converted(name, given, default)
     return node.declare_parameter(name, value, descriptor, ignore_override=True).value
 
 
@@ -72,4 +78,4 @@ def _given(node: Node, name: str) -> Any:
     """The value on the command line or in a file of parameters, whatever its type."""
     value = node.declare_parameter(name, None, ParameterDescriptor(dynamic_typing=True)).value
     node.undeclare_parameter(name)
-    return list(value) if isinstance(value, (list, tuple)) or hasattr(value, 'tolist') else value
+    return value.tolist() if isinstance(value, array) else value

@@ -26,6 +26,7 @@ from sensor_msgs.msg import JointState
 from frame_ros.episodes.data import EventType
 from frame_ros.errors import FrameRosError, SetupError
 from frame_ros.msg import EpisodeEvent, PolicyInference
+from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.policy_control import ControlLoop
 from frame_ros.nodes.policy_episode import ENDINGS, Boundary, EpisodeGate
 from frame_ros.nodes.policy_inference import InferenceLoop
@@ -54,7 +55,7 @@ class PolicyNode(LifecycleNode):
     def __init__(self, policy: Policy | None = None, **options: Any) -> None:
         super().__init__('policy', **options)
         PolicySettings.declare(self)
-        self.declare_parameter('autostart', True)
+        autostart = declare(self, 'autostart', True)
         self._given_policy = policy
         self._policy: Policy | None = None
         self._inputs: PolicyInputs | None = None
@@ -64,7 +65,7 @@ class PolicyNode(LifecycleNode):
         self._error: FrameRosError | None = None
         self._reported: dict[str, float] = {}
         self.add_on_set_parameters_callback(self._check_parameters)
-        if self.get_parameter('autostart').value:
+        if autostart:
             self._start_up()
 
     def destroy_node(self) -> None:

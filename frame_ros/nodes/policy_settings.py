@@ -12,10 +12,12 @@ from typing import Any
 from rclpy.node import Node
 
 from frame_ros.errors import SetupError
+from frame_ros.nodes.parameters import declare
 from frame_ros.policies.action_queue import ALIGNMENTS, ActionQueue
 from frame_ros.policies.protocol import Policy
 from frame_ros.policies.registry import make_policy
 
+SETTABLE = ('quality',)
 RUN_ON = ('episode', 'always')
 
 
@@ -47,12 +49,15 @@ class PolicySettings:
 
     @classmethod
     def declare(cls, node: Node) -> None:
-        """Declares the parameters on `node`."""
+        """Declares the parameters on `node`. Of them `quality` alone can be set while it runs.
+
+        Raises:
+            SetupError: a value is of the wrong type.
+        """
         for setting in fields(cls):
             default = setting.default
-            node.declare_parameter(
-                setting.name, list(default) if isinstance(default, tuple) else default
-            )
+            value = list(default) if isinstance(default, tuple) else default
+            declare(node, setting.name, value, read_only=setting.name not in SETTABLE)
 
     @classmethod
     def read(cls, node: Node) -> PolicySettings:

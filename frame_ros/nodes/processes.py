@@ -12,8 +12,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import frame_ros
@@ -142,6 +142,13 @@ def find_executable(package: str, executable: str) -> Path:
     )
 
 
+def check_installed(processes: Sequence[Process]) -> None:
+    """Raises SetupError, before anything is started, for a node whose package is not installed."""
+    for process in processes:
+        if process.package != 'frame_ros':
+            find_executable(process.package, process.executable)
+
+
 def share_directory() -> Path:
     """The folder that holds config/, launch/, rviz/ and urdf/: the checkout, the colcon overlay, or
     pip's data folder.
@@ -164,14 +171,18 @@ def share_directory() -> Path:
 
 def demo_processes(settings: DemoSettings) -> list[Process]:
     """The simulated SO-101, a policy, what watches them, and the session that runs episodes."""
-    return [
-        _simulator(settings),
-        *_monitors(settings, SIMULATED),
-        _recorder(settings),
-        _policy(settings),
-        Process('session', 'session', _session_parameters(settings), is_essential=True),
-        *_rviz(settings),
-    ]
+    has_publisher = settings.rviz and settings.robot_state_publisher
+    return _on_clock(
+        settings,
+        [
+            _simulator(settings),
+            *_monitors(settings, SIMULATED),
+            _recorder(settings),
+            _policy(settings),
+            Process('session', 'session', _session_parameters(settings), is_essential=True),
+            *_display(settings, has_publisher),
+        ],
+    )
 
 
 def so101_processes(settings: So101Settings) -> list[Process]:
@@ -186,7 +197,15 @@ def franka_processes(settings: FrankaSettings) -> list[Process]:
 
 def _arm_processes(settings: ArmSettings) -> list[Process]:
     policy = [_policy(settings)] if settings.policy else []
-    return [*_monitors(settings), _recorder(settings), *policy, *_rviz(settings)]
+    display = _display(settings, settings.robot_state_publisher)
+    return _on_clock(settings, [*_monitors(settings), _recorder(settings), *policy, *display])
+
+
+def _on_clock(settings: RunSettings, processes: list[Process]) -> list[Process]:
+    """All of them on /clock, if that is wanted: never a part of them."""
+    if not settings.use_sim_time:
+        return processes
+    return [replace(p, parameters={**p.parameters, 'use_sim_time': True}) for p in processes]
 
 
 def _simulator(settings: DemoSettings) -> Process:
@@ -246,19 +265,21 @@ def _session_parameters(settings: DemoSettings) -> dict[str, Value]:
     return {**parameters, 'qualities': qualities} if qualities else parameters
 
 
-def _rviz(settings: RunSettings) -> list[Process]:
+def _display(settings: RunSettings, has_publisher: bool) -> list[Process]:
     """RViz and the robot_state_publisher it needs; their transforms stay in the namespace."""
-    if not settings.rviz:
-        return []
     share = share_directory()
     names = {'/tf': 'tf', '/tf_static': 'tf_static', **settings.remappings()}
-    urdf = (share / 'urdf' / f'{settings.robot}.urdf').read_text()
-    state = 'robot_state_publisher'
-    layout = ('-d', str(share / 'rviz' / 'frame_ros.rviz'), '-f', settings.base_frame)
-    return [
-        Process(state, state, {'robot_description': urdf}, names, package=state),
-        Process('rviz', 'rviz2', {}, names, package='rviz2', extra=layout, may_end=True),
-    ]
+    processes = []
+    if has_publisher:
+        urdf = (share / 'urdf' / f'{settings.robot}.urdf').read_text()
+        state = 'robot_state_publisher'
+        processes.append(Process(state, state, {'robot_description': urdf}, names, package=state))
+    if settings.rviz:
+        layout = ('-d', str(share / 'rviz' / 'frame_ros.rviz'), '-f', settings.base_frame)
+        processes.append(
+            Process('rviz', 'rviz2', {}, names, package='rviz2', extra=layout, may_end=True)
+        )
+    return processes
 
 
 def absolute(path: str | os.PathLike[str]) -> str:

@@ -25,6 +25,7 @@ from rclpy.time import Time
 
 from frame_ros.errors import SetupError
 from frame_ros.msg import EpisodeEvent
+from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.spinning import run_node
 from frame_ros.srv import EndEpisode, ResetScene, StartEpisode
 
@@ -78,7 +79,7 @@ class SessionConfig:
             default = (
                 list(setting.default) if isinstance(setting.default, tuple) else setting.default
             )
-            value = node.declare_parameter(name, default).value
+            value = declare(node, name, default)
             values[name] = tuple(value) if isinstance(setting.default, tuple) else value
         config = cls(**values)
         if config.episodes < 1:

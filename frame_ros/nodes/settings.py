@@ -42,6 +42,10 @@ class RunSettings:
     record: bool = option(True, 'write one bag per episode, from start_episode to end_episode')
     directory: str = option('runs', 'folder for the bags')
     rviz: bool = option(False, 'show RViz')
+    robot_state_publisher: bool = option(
+        False, "start robot_state_publisher, for RViz, where the arm's driver does not"
+    )
+    use_sim_time: bool = option(False, 'every node takes its time from /clock')
     namespace: str = option('', 'namespace of our nodes, for several arms side by side')
 
     def __post_init__(self) -> None:
@@ -78,6 +82,7 @@ class DemoSettings(RunSettings):
     qualities: str = option(
         '1.0,0.9,0.5,1.0,0.2', "the scripted policy's quality, 0 to 1, one per episode, in turn"
     )
+    robot_state_publisher: bool = option(True, 'with rviz: start robot_state_publisher too')
     seed: int = option(0, 'seed of the first scene; the next episodes count on from it')
     timeout: float = option(20.0, 's after which an episode that has not succeeded ends')
 
@@ -155,14 +160,13 @@ def check_policy(policy: str, checkpoint: str) -> None:
     Raises:
         SetupError: the policy is unknown, or its checkpoint is missing.
     """
-    if policy in POLICIES:
-        if policy == 'lerobot':
-            _check_checkpoint(f'checkpoint of the policy {policy}', checkpoint)
-    elif not Path(policy).expanduser().is_dir():
-        raise SetupError(
-            f'no policy {policy!r}; there are {", ".join(POLICIES)}, and folders of checkpoints'
-        )
-    else:
+    if policy == 'lerobot':
+        _check_checkpoint('checkpoint of the policy lerobot', checkpoint)
+    elif policy not in POLICIES:
+        if not policy or not Path(policy).expanduser().is_dir():
+            raise SetupError(
+                f'no policy {policy!r}; there are {", ".join(POLICIES)}, and folders of checkpoints'
+            )
         _check_checkpoint('policy', policy)
 
 

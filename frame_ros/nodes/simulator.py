@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import PoseStamped, WrenchStamped
 from numpy.typing import NDArray
-from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
 from frame_ros.errors import SetupError
 from frame_ros.msg import ContactState, EpisodeEvent, Proximity
+from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.simulator_cameras import DEPTH_CAMERA, CameraThread, Picture
 from frame_ros.nodes.simulator_messages import (
     contact_message,
@@ -33,7 +33,7 @@ from frame_ros.nodes.simulator_messages import (
     time_message,
     wrench_message,
 )
-from frame_ros.nodes.simulator_timing import LATE, LONGEST_GAP, SECOND, TICK, Pace, Schedule
+from frame_ros.nodes.simulator_timing import SECOND, TICK, Pace, PictureSchedule, Schedule
 from frame_ros.nodes.simulator_viewer import wants_viewer
 from frame_ros.nodes.spinning import run_node
 from frame_ros.scenes import PickPlaceSimulation, TaskState
@@ -69,7 +69,10 @@ class Simulator(Node):
     def __init__(self) -> None:
         """Raises FrameRosError for a parameter that cannot be used, or where mujoco is missing."""
         super().__init__('simulator')
-        self._options = {name: self._option(name, value) for name, value in DEFAULTS.items()}
+        self._options = {
+            name: declare(self, name, default, is_word=name == 'viewer')
+            for name, default in DEFAULTS.items()
+        }
         _check(self._options)
         self.simulation = PickPlaceSimulation(self._options['seed'])
         self._steps = round(TICK / SECOND / self.simulation.timestep)
@@ -93,18 +96,6 @@ class Simulator(Node):
         self._cameras.start()
         self._physics.start()
         self.get_logger().info(f'scene {self._seed}, cameras: {", ".join(self._names) or "none"}')
-
-    def _option(self, name: str, default: Any) -> Any:
-        """A parameter's value; whole numbers do for decimal ones, and true and false for text."""
-        any_type = ParameterDescriptor(dynamic_typing=True)
-        value = self.declare_parameter(name, default, any_type).value
-        if isinstance(default, float) and type(value) is int:
-            return float(value)
-        if isinstance(default, str) and isinstance(value, bool):
-            return str(value).lower()
-        if type(value) is not type(default):
-            raise SetupError(f'{name} is {value!r}; it must be of the kind of {default!r}')
-        return value
 
     def _create_publishers(self) -> None:
         types = {
@@ -136,13 +127,13 @@ class Simulator(Node):
         self._joint_schedule = Schedule(options['rate'])
         self._truth_schedule = Schedule(options['truth_rate'])
         count = max(1, len(self._names))
-        self._image_schedules = {
+        pictures = {
             name: Schedule(options['image_rate'], index / count)
             for index, name in enumerate(self._names)
         }
+        pictures[''] = Schedule(VIEWER_RATE if self._has_viewer else 0.0)
+        self._picture_schedule = PictureSchedule(pictures)
         self._depth_schedule = Schedule(options['depth_rate'])
-        self._drawn: dict[str, int] = {}  # camera -> stamp of its newest picture
-        self._viewer_schedule = Schedule(VIEWER_RATE if self._has_viewer else 0.0)
 
     def _publish_mounts(self) -> None:
         """tf_static of the cameras, where tf2_msgs is installed."""
@@ -293,18 +284,9 @@ class Simulator(Node):
         return messages
 
     def _pictures(self, stamp: int) -> list[Picture]:
-        cameras = [
-            name for name, schedule in self._image_schedules.items() if schedule.is_due(stamp)
-        ]
-        if self._viewer_schedule.is_due(stamp):
-            cameras.append('')
-        if self._now() - stamp > LATE:
-            due = len(cameras)
-            cameras = [name for name in cameras if stamp - self._drawn.get(name, 0) > LONGEST_GAP]
-            self._cameras.leave_out(due - len(cameras))
+        cameras = self._picture_schedule.due(stamp, self._now())
         if not cameras:
             return []
-        self._drawn.update(dict.fromkeys(cameras, stamp))
         state = self.simulation.state()
         return [
             Picture(stamp, state, name, name == DEPTH_CAMERA and self._depth_schedule.is_due(stamp))
@@ -332,13 +314,14 @@ class Simulator(Node):
         self._physics.join()
         self._cameras.stop()
         counts = self.counts
+        left_out = self._cameras.skipped + self._picture_schedule.left_out
         images = ', '.join(f'{n} {name}' for name, n in self._cameras.published.items()) or 'none'
         self.get_logger().info(
             f'simulated {counts["ticks"] * TICK / SECOND:.1f} s, '
             f'gave up {self.pace.given_up / SECOND:.1f} s in {self.pace.delays} times; '
             f'commands: {counts["commands"]}, rejected {counts["rejected"]}, '
             f'from before a reset {counts["stale"]}; '
-            f'images: {images}, left out {self._cameras.skipped}'
+            f'images: {images}, left out {left_out}'
         )
         super().destroy_node()
 

@@ -86,11 +86,6 @@ class CameraThread(threading.Thread):
             self._waiting.append(picture)
             self._wake.notify()
 
-    def leave_out(self, count: int) -> None:
-        """Counts pictures that are not asked for, because physics is late."""
-        with self._wake:
-            self.skipped += count
-
     def stop(self) -> None:
         """Ends the thread and waits for it."""
         with self._wake:

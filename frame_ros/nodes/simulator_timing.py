@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 SECOND = 1_000_000_000
 TICK = 10_000_000  # between two looks at the commands; everything is published at a tick
 # Behind the clock from which time is given up rather than caught up: less than others wait for.
@@ -59,3 +61,27 @@ class Schedule:
         if self._next <= stamp:
             self._next = stamp + self._period
         return True
+
+
+class PictureSchedule:
+    """Says of which cameras a picture is due, and leaves pictures out while physics is late.
+
+    schedules: by camera. left_out: how many were.
+    """
+
+    def __init__(self, schedules: Mapping[str, Schedule]) -> None:
+        self._schedules = dict(schedules)
+        self._newest: dict[str, int] = {}
+        self.left_out = 0
+
+    def due(self, stamp: int, now: int) -> list[str]:
+        """The cameras to draw from at `stamp`, which must rise from call to call. now: the time."""
+        due = [camera for camera, schedule in self._schedules.items() if schedule.is_due(stamp)]
+        drawn = [
+            camera
+            for camera in due
+            if now - stamp <= LATE or stamp - self._newest.get(camera, 0) > LONGEST_GAP
+        ]
+        self._newest.update(dict.fromkeys(drawn, stamp))
+        self.left_out += len(due) - len(drawn)
+        return drawn

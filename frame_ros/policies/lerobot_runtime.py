@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from types import ModuleType
 
-from frame_ros.errors import MissingExtraError
+from frame_ros.errors import MissingExtraError, install_hint
 
 OFFLINE_VARIABLES = ('HF_HUB_OFFLINE', 'TRANSFORMERS_OFFLINE', 'HF_DATASETS_OFFLINE')
 # A torch.library.Library's definitions live as long as the object.
@@ -29,7 +29,7 @@ def import_lerobot() -> ModuleType:
             import lerobot.policies
     except ImportError as error:
         raise MissingExtraError(
-            f'a LeRobot policy cannot be loaded: {error}; pip install frame_ros[lerobot]'
+            f'a LeRobot policy cannot be loaded: {error}: {install_hint("lerobot")}'
         ) from error
     return lerobot.policies
 

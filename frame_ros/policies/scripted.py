@@ -113,11 +113,12 @@ class ScriptedPickPlace:
         """
         joints = _joints(observation)
         target, goal = _pose(observation, 'object'), _pose(observation, 'goal')
+        now = _executed_time(observation)
         if self._plan is None:
-            self._start(observation.stamp, self._plan_pick(joints, target, goal))
+            self._start(now, self._plan_pick(joints, target, goal))
         else:
-            self._advance(observation.stamp)
-            self._react(observation.stamp, target, goal)
+            self._advance(now)
+            self._react(now, target, goal)
         return self._inference()
 
     def _inference(self) -> Inference:
@@ -349,6 +350,12 @@ def _joints(observation: Observation) -> NDArray[np.float64]:
     if not np.isfinite(joints).all():
         raise PolicyError(f'joint positions must be finite, not {joints.tolist()}')
     return joints
+
+
+def _executed_time(observation: Observation) -> int:
+    """ns that count while actions are executed; the stamp where that is not known."""
+    executed = observation.executed
+    return round(executed * 1e9) if math.isfinite(executed) else observation.stamp
 
 
 def _pose(observation: Observation, name: str) -> NDArray[np.float64]:

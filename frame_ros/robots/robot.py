@@ -240,7 +240,8 @@ def _pinocchio() -> Any:
         import pinocchio
     except ImportError as error:
         raise MissingExtraError(
-            'robots need pinocchio: pip install pin, or the package ros-$ROS_DISTRO-pinocchio'
+            'robots need pinocchio: sudo apt install ros-$ROS_DISTRO-pinocchio beside a sourced '
+            'ROS 2, or pip install pin'
         ) from error
     return pinocchio
 

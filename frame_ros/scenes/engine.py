@@ -8,7 +8,7 @@ import ctypes.util
 import os
 from types import ModuleType
 
-from frame_ros.errors import MissingExtraError
+from frame_ros.errors import MissingExtraError, install_hint
 
 
 def load_mujoco() -> ModuleType:
@@ -25,7 +25,7 @@ def load_mujoco() -> ModuleType:
         import mujoco
     except ImportError as error:
         raise MissingExtraError(
-            f'the simulation needs mujoco ({error}): pip install frame_ros[sim]'
+            f'the simulation needs mujoco ({error}): {install_hint("sim")}'
         ) from error
     return mujoco
 

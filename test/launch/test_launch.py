@@ -8,7 +8,12 @@ import pytest
 
 pytest.importorskip('launch_ros')
 
-from launch.actions import DeclareLaunchArgument, OpaqueFunction, RegisterEventHandler
+from launch.actions import (
+    DeclareLaunchArgument,
+    OpaqueFunction,
+    RegisterEventHandler,
+    SetEnvironmentVariable,
+)
 from launch.event_handlers import OnProcessExit
 from launch.launch_description_sources import get_launch_description_from_python_launch_file
 from launch_ros.actions import Node
@@ -17,12 +22,15 @@ from frame_ros.cli.ros2.launching import process_actions
 from frame_ros.errors import SetupError
 from frame_ros.nodes.processes import (
     Process,
+    arm_environment,
+    demo_environment,
     demo_processes,
     find_executable,
     franka_processes,
     so101_processes,
 )
 from frame_ros.nodes.settings import DemoSettings, FrankaSettings, So101Settings
+from frame_ros.nodes.supervisor import ros_environment
 from launch import LaunchContext, LaunchDescription, LaunchService
 
 LAUNCH = Path(__file__).resolve().parent.parent.parent / 'launch'
@@ -69,7 +77,23 @@ def test_a_launch_file_starts_the_table(name, rviz):
     ]
     is_run = any(process.is_essential for process in wanted)
     watched = sum(not process.may_end for process in wanted) if is_run else 0
-    assert len(actions) - len(nodes) == watched
+    assert sum(isinstance(action, RegisterEventHandler) for action in actions) == watched
+
+
+@pytest.mark.parametrize('name', TABLES)
+def test_a_launch_file_gives_the_environment_of_the_supervisor(name, monkeypatch):
+    for variable in demo_environment({}):
+        monkeypatch.delenv(variable, raising=False)
+    wanted = (demo_environment if name == 'demo' else arm_environment)({})
+    assert name != 'demo' or wanted.items() <= ros_environment({}).items()
+    _, actions = read(name)
+    context = LaunchContext()
+    first = actions[: len(wanted)]  # before the nodes
+    assert all(isinstance(action, SetEnvironmentVariable) for action in first)
+    for action in first:
+        action.execute(context)
+    given = {variable: context.environment.get(variable) for variable in demo_environment({})}
+    assert given == dict.fromkeys(given) | wanted
 
 
 def test_a_wrong_argument_is_an_error():

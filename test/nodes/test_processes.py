@@ -17,7 +17,10 @@ import yaml
 
 from frame_ros.errors import SetupError
 from frame_ros.nodes.processes import (
+    PROFILES,
     Process,
+    arm_environment,
+    demo_environment,
     demo_processes,
     find_executable,
     franka_processes,
@@ -25,6 +28,7 @@ from frame_ros.nodes.processes import (
     so101_processes,
 )
 from frame_ros.nodes.settings import (
+    POLICIES,
     DemoSettings,
     FrankaSettings,
     So101Settings,
@@ -33,6 +37,7 @@ from frame_ros.nodes.settings import (
     text_of,
 )
 from frame_ros.nodes.supervisor import ProcessError, Supervisor, free_domain, ros_environment
+from frame_ros.policies.registry import BUILDERS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TABLES = {
@@ -88,6 +93,16 @@ def test_topics_of_the_users_driver_reach_every_process_that_reads_them():
         assert processes[name].remappings['joint_states'] == 'follower/joint_states'
 
 
+def test_the_recorder_takes_the_users_topics_and_the_video_the_users_camera():
+    settings = So101Settings(
+        joint_states_topic='/follower/joint_states', front_image_topic='/camera/image_raw'
+    )
+    parameters = by_name(so101_processes(settings))['episode_recorder'].parameters
+    assert parameters['also'] == ['/camera/image_raw', '/follower/joint_states']
+    assert parameters['video_topic'] == '/camera/image_raw'
+    assert 'also' not in by_name(so101_processes(So101Settings()))['episode_recorder'].parameters
+
+
 @pytest.mark.parametrize('table', TABLES)
 def test_no_name_of_a_table_is_absolute(table):
     make, settings = TABLES[table]
@@ -102,6 +117,17 @@ def test_rviz_is_switchable_and_keeps_its_transforms_in_the_namespace():
     assert set(shown) - set(plain) == {'robot_state_publisher', 'rviz'}
     assert shown['rviz'].remappings['/tf'] == 'tf'
     assert '<robot' in shown['robot_state_publisher'].parameters['robot_description']
+
+
+def test_rviz_listens_to_what_is_published_as_reliably():
+    """The path comes seldom, from a reliable publisher that keeps nothing for late subscribers."""
+    layout = yaml.safe_load((share_directory() / 'rviz' / 'frame_ros.rviz').read_text())
+    displays = {shown['Name']: shown for shown in layout['Visualization Manager']['Displays']}
+    assert displays['Path']['Enabled'] is displays['Path']['Value'] is True
+    for name in ('Path', 'Metrics'):
+        topic = displays[name]['Topic']
+        assert topic['Reliability Policy'] == 'Reliable'
+        assert topic['Durability Policy'] == 'Volatile'
 
 
 def test_a_command_line_carries_name_namespace_parameters_and_remappings():
@@ -121,6 +147,22 @@ def test_a_missing_package_is_named():
         find_executable('no_such_package', 'rviz9')
 
 
+@pytest.mark.parametrize(('sourced', 'named'), [('kilted', 'kilted'), ('', 'jazzy')])
+def test_the_package_to_install_is_that_of_a_real_distribution(monkeypatch, sourced, named):
+    monkeypatch.setenv('ROS_DISTRO', sourced)
+    with pytest.raises(SetupError, match=f'RViz .* ROS 2 installation.* ros-{named}-no-such'):
+        find_executable('no_such', 'rviz9')
+
+
+def test_nothing_is_started_when_one_command_is_missing(tmp_path):
+    missing = Process('window', 'rviz9', package='no_such_package')
+    supervisor = supervise([Script('calm', SLEEPER), missing], tmp_path)
+    with pytest.raises(SetupError, match='no_such_package'):
+        supervisor.start()
+    assert supervisor.stop() == {}
+    assert not (tmp_path / 'logs').exists()
+
+
 @pytest.mark.parametrize('kind', [DemoSettings, So101Settings, FrankaSettings])
 def test_settings_survive_the_way_through_text(kind):
     settings = replace(kind(), record=False, directory='elsewhere', policy='scripted')
@@ -137,11 +179,63 @@ def test_settings_survive_the_way_through_text(kind):
         ({'robot': 'fr3'}, 'the simulated robot is so101'),
         ({'qualities': '1.0,1.2'}, '1.2 does not'),
         ({'qualities': 'good'}, 'numbers separated by commas'),
+        ({'episodes': '0'}, 'episodes must be at least 1, not 0'),
+        ({'seed': '-1'}, 'seed must be 0 or more, not -1'),
+        ({'timeout': '0'}, 'timeout must be more than 0 s, not 0.0'),
+        ({'timeout': 'nan'}, 'timeout must be more than 0 s, not nan'),
+        ({'policy': ''}, "no policy ''"),
+        ({'policy': 'clever'}, "no policy 'clever'; there are scripted, hold, lerobot"),
+        ({'policy': 'lerobot'}, 'checkpoint of the policy lerobot is empty'),
+        ({'policy': 'lerobot', 'checkpoint': 'nowhere'}, "is 'nowhere', which is no folder"),
     ],
 )
 def test_wrong_settings_are_named(texts, message):
     with pytest.raises(SetupError, match=message):
         settings_from_text(DemoSettings, texts)
+
+
+def test_a_checkpoint_is_a_folder_with_a_configuration(tmp_path):
+    for settings in ({'policy': str(tmp_path)}, {'policy': 'lerobot', 'checkpoint': str(tmp_path)}):
+        (tmp_path / 'config.json').unlink(missing_ok=True)
+        for kind in (DemoSettings, So101Settings):
+            with pytest.raises(SetupError, match=r'which has no config\.json'):
+                kind(**settings)
+        (tmp_path / 'config.json').write_text('{}')
+        assert DemoSettings(**settings).policy == settings['policy']
+
+
+def test_every_policy_can_be_chosen():
+    assert set(POLICIES) == set(BUILDERS)
+
+
+@pytest.mark.parametrize(
+    'options', [['--policy', 'clever'], ['--episodes', '0'], ['--policy', 'lerobot']]
+)
+def test_the_demo_refuses_a_wrong_option_in_one_line_and_starts_nothing(tmp_path, options):
+    pytest.importorskip('rclpy')
+    command = [sys.executable, str(ROOT / 'scripts' / 'frame-ros'), 'demo', *options]
+    run = tmp_path / 'run'
+    done = subprocess.run([*command, '--directory', run], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith('frame-ros: ') and done.stderr.count('\n') == 1
+    assert not run.exists()
+
+
+def test_the_demo_keeps_to_this_machine_unless_told_otherwise():
+    alone = demo_environment({})
+    assert alone['ROS_AUTOMATIC_DISCOVERY_RANGE'] == 'LOCALHOST'
+    assert {Path(alone[name]).name for name in PROFILES} == {'fastdds_loopback.xml'}
+    assert demo_environment(alone) == {}
+    assert not set(demo_environment({PROFILES[0]: '/mine.xml'})) & set(PROFILES)
+    chosen = {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET'}
+    assert 'ROS_AUTOMATIC_DISCOVERY_RANGE' not in demo_environment(chosen)
+    assert demo_environment(chosen).items() <= ros_environment(chosen).items()
+    assert ros_environment({}).items() >= alone.items()
+
+
+def test_the_network_of_an_arm_is_left_as_it_is():
+    assert set(arm_environment({})) == {'OMP_NUM_THREADS', 'MUJOCO_GL'}
+    assert arm_environment({'OMP_NUM_THREADS': '4', 'MUJOCO_GL': 'osmesa'}) == {}
 
 
 def test_qualities_are_read_in_order():

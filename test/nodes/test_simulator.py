@@ -25,8 +25,18 @@ from sensor_msgs.msg import CameraInfo, Image, JointState
 
 from frame_ros.errors import SetupError
 from frame_ros.msg import ContactState, EpisodeEvent, Proximity
-from frame_ros.nodes.simulator import DEFAULTS, TICK, Schedule, Simulator
-from frame_ros.nodes.simulator_cameras import wants_viewer
+from frame_ros.nodes.simulator import DEFAULTS, Simulator
+from frame_ros.nodes.simulator_timing import (
+    LARGEST_LAG,
+    LATE,
+    LONGEST_GAP,
+    SECOND,
+    TICK,
+    Pace,
+    PictureSchedule,
+    Schedule,
+)
+from frame_ros.nodes.simulator_viewer import display_problem, wants_viewer
 from frame_ros.scenes import JOINT_NAMES, PickPlaceSimulation
 from frame_ros.srv import ResetScene
 
@@ -321,6 +331,32 @@ def test_a_schedule_does_not_catch_up_after_a_gap():
     assert sum(late) == 2
 
 
+def test_time_is_caught_up_a_little_and_given_up_beyond():
+    pace = Pace()
+    assert pace.next(0, TICK // 2) == TICK
+    assert pace.next(0, TICK + LARGEST_LAG) == TICK
+    assert (pace.delays, pace.given_up) == (0, 0)
+    assert pace.next(0, 2 * SECOND) == 2 * SECOND
+    assert (pace.delays, pace.given_up) == (1, 2 * SECOND - TICK)
+    assert pace.next(5 * SECOND, SECOND) == SECOND  # the clock was set back
+    assert (pace.delays, pace.given_up) == (2, 2 * SECOND - TICK)
+
+
+def test_images_are_left_out_before_time_is_given_up():
+    assert TICK < LATE < LARGEST_LAG < LONGEST_GAP
+
+
+def test_late_images_are_left_out_and_counted_but_for_one_now_and_then():
+    pictures = PictureSchedule({'front': Schedule(20.0), 'wrist': Schedule(0.0)})
+    ticks = [SECOND + i * TICK for i in range(100)]
+    assert [pictures.due(stamp, stamp + LATE) for stamp in ticks[:6]].count(['front']) == 2
+    assert pictures.left_out == 0
+    drawn = [stamp for stamp in ticks[6:] if pictures.due(stamp, stamp + LATE + 1)]
+    assert np.diff(drawn).min() > LONGEST_GAP
+    assert len(drawn) == 3
+    assert pictures.left_out == 18 - 3
+
+
 def test_a_viewer_needs_a_display(monkeypatch):
     monkeypatch.delenv('DISPLAY', raising=False)
     monkeypatch.delenv('WAYLAND_DISPLAY', raising=False)
@@ -332,6 +368,30 @@ def test_a_viewer_needs_a_display(monkeypatch):
     monkeypatch.setenv('DISPLAY', ':0')
     assert wants_viewer('auto')
     assert not wants_viewer('false')
+
+
+def test_a_display_that_does_not_work_costs_the_viewer_and_nothing_else(
+    ros_domain, probe, tmp_path, monkeypatch
+):
+    """GLFW ends the process that asks it for a window there."""
+    monkeypatch.setenv('DISPLAY', ':77')
+    monkeypatch.delenv('WAYLAND_DISPLAY', raising=False)
+    assert ':77' in display_problem()
+    command = [sys.executable, '-m', 'frame_ros.nodes.simulator', '--ros-args']
+    command += ['-p', 'depth_rate:=0.0', '-r', 'joint_states:=blind_states']
+    command += ['-r', 'front/image_raw:=blind_images']
+    arrived = {'blind_states': [], 'blind_images': []}
+    for topic, kind in (('blind_states', JointState), ('blind_images', Image)):
+        probe.node.create_subscription(kind, topic, arrived[topic].append, 10)
+    log = tmp_path / 'log'
+    process = subprocess.Popen(command, cwd=ROOT, stderr=log.open('w'))
+    try:
+        probe.until(lambda: min(map(len, arrived.values())) > 20)
+    finally:
+        process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=DEADLINE) == 0, log.read_text()
+    assert log.read_text().count('there will be no viewer: ') == 1
+    assert 'Traceback' not in log.read_text()
 
 
 @pytest.mark.parametrize(

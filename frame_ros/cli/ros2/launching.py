@@ -19,7 +19,7 @@ from launch.events.process import ProcessExited
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from frame_ros.nodes.processes import Process, arm_environment
+from frame_ros.nodes.processes import Process, arm_environment, check_installed
 from frame_ros.nodes.settings import Settings, settings_from_text, text_of
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
@@ -39,10 +39,12 @@ def launch_description(
     def actions(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         texts = {name: LaunchConfiguration(name).perform(context) for name in names}
         settings = settings_from_text(kind, texts)
+        processes = table(settings)
+        check_installed(processes)
         additions = environment(context.environment)
         return [
             *(SetEnvironmentVariable(name, value) for name, value in additions.items()),
-            *process_actions(table(settings), settings.namespace),
+            *process_actions(processes, settings.namespace),
         ]
 
     return LaunchDescription(
