@@ -42,11 +42,9 @@ class SetupError(FrameRosError):
 
 
 def install_hint(extra: str = '') -> str:
-    """How to install what is missing, by pip and beside a sourced ROS 2. extra: the extra that
-    brings it; empty: the package's own requirements.
-    """
+    """How to install what is missing. extra: the one that brings it; empty: the package itself."""
     package = f'frame_ros[{extra}]' if extra else 'frame_ros'
     return (
-        f"pip install '{package}'; beside a sourced ROS 2, whose Python pip may not change: "
-        f'`make setup` in the checkout (docs/getting-started.md has the steps for a workspace)'
+        f'pip install {package}; with a colcon build: `make setup` in the checkout, or '
+        'requirements/ros-sourced.txt in a venv made with --system-site-packages'
     )

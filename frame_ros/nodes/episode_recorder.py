@@ -211,8 +211,7 @@ class EpisodeRecorder(LifecycleNode):
                 self._stop.wait(period)
 
     def _note_trouble(self, text: str) -> None:
-        with self._lock:
-            session = self._session
+        session = self._session
         if session is not None:
             session.fail(text)
         else:
@@ -241,11 +240,7 @@ class EpisodeRecorder(LifecycleNode):
     def _on_start(
         self, request: StartEpisode.Request, response: StartEpisode.Response
     ) -> StartEpisode.Response:
-        problem = self._refusal(has_episode=False)
-        if not problem and not self._now():
-            problem = 'use_sim_time is set and nothing came on /clock yet; start the simulation'
-        if not problem and self._value('enabled'):
-            problem = self._obstacle()
+        problem = self._refusal(has_episode=False) or self._obstacle()
         if problem:
             response.message = problem
             return response
@@ -307,10 +302,9 @@ class EpisodeRecorder(LifecycleNode):
             response.bag, response.message = self._finish(
                 request.outcome, request.notes, self._value('post_roll')
             )
+            response.success = True
         except BagError as error:
             response.message = str(error)
-            return response
-        response.success = True
         return response
 
     def _refusal(self, has_episode: bool) -> str:
@@ -325,10 +319,14 @@ class EpisodeRecorder(LifecycleNode):
     # -- bags --------------------------------------------------------------------------
 
     def _obstacle(self) -> str:
-        """What keeps a bag from being written, if anything; looks once more for all topics."""
-        directory = Path(self._value('directory')).expanduser()
+        """What keeps an episode from beginning, if anything; looks once more for all topics."""
+        if not self._now():
+            return 'use_sim_time is set and nothing came on /clock yet; start the simulation'
+        if not self._value('enabled'):
+            return ''
         try:
-            refuse_full_disk(directory, self._value('min_free_bytes'))
+            folder = Path(self._value('directory')).expanduser()
+            refuse_full_disk(folder, self._value('min_free_bytes'))
         except BagError as error:
             return str(error)
         self._recorded.retry()

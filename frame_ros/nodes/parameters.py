@@ -5,13 +5,13 @@ they are read once."""
 
 from __future__ import annotations
 
-import inspect
+import sys
 from array import array
 from pathlib import Path
 from typing import Any
 
 from rcl_interfaces.msg import ParameterDescriptor
-from rclpy.exceptions import InvalidParameterTypeException, ParameterUninitializedException
+from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.node import Node
 
 from frame_ros.errors import SetupError
@@ -35,21 +35,18 @@ def declare(
     Raises:
         SetupError: the value given is of another type.
     """
-    module = Path(inspect.getfile(type(node))).stem
-    descriptor = ParameterDescriptor(
-        description=meanings(module).get(name, ''), read_only=read_only
-    )
+    text = meanings(_executable(node)).get(name, '')
+    descriptor = ParameterDescriptor(description=text, read_only=read_only)
     try:
-        return node.declare_parameter(name, default, descriptor).value
-    except ParameterUninitializedException:
-        raise SetupError(
-            f"{name} is empty; it must be {kind_of(default)} (the empty list is ['']; "
-            f"the empty text '')"
-        ) from None
+        value = node.declare_parameter(name, default, descriptor).value
     except InvalidParameterTypeException:
         given = _given(node, name)
         is_switch = is_word and isinstance(given, bool)
         value = str(given).lower() if is_switch else converted(name, given, default)
+    else:
+        if value is None:  # what ROS makes of []
+            raise SetupError(f'{name} is empty; it must be {kind_of(default)}')
+        return value
     return node.declare_parameter(name, value, descriptor, ignore_override=True).value
 
 
@@ -61,17 +58,23 @@ def converted(name: str, given: Any, default: Any) -> Any:
     """
     if isinstance(default, float) and type(given) is int:
         return float(given)
-    if isinstance(default, list) and isinstance(default[0], float):
-        if isinstance(given, list) and all(type(value) in (int, float) for value in given):
-            return [float(value) for value in given]
+    is_list = isinstance(default, list) and isinstance(given, list)
+    if is_list and isinstance(default[0], float) and all(type(v) in (int, float) for v in given):
+        return [float(value) for value in given]
     raise SetupError(f'{name} is {given!r}; it must be {kind_of(default)}')
 
 
 def kind_of(default: Any) -> str:
     """In words, what a parameter with this default may be."""
     if isinstance(default, list):
-        return f'a list, each element {KINDS[type(default[0])]}'
+        empty = " (the empty list is [''])" if isinstance(default[0], str) else ''
+        return f'a list, each element {KINDS[type(default[0])]}{empty}'
     return KINDS[type(default)]
+
+
+def _executable(node: Node) -> str:
+    """The name of the node's module, whatever the node is called."""
+    return Path(getattr(sys.modules.get(type(node).__module__), '__file__', None) or '').stem
 
 
 def _given(node: Node, name: str) -> Any:

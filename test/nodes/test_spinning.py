@@ -5,10 +5,19 @@
 import signal
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 
 pytest.importorskip('rclpy')
+
+from builtin_interfaces.msg import Time
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rosgraph_msgs.msg import Clock
+
+from frame_ros.nodes.spinning import poll_with_services
 
 PROGRAM = """
 import sys, time
@@ -80,3 +89,43 @@ def test_an_error_of_the_user_is_one_line(ros_domain):
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (1, '')
     assert err == 'Example: the value 3 is wrong; 2 is right\n'
+
+
+def test_a_polling_node_answers_all_that_waits_at_its_next_look(ros_context):
+    """Many requests at once: one executor turn per look would take seconds."""
+    node = Node('server')
+    answered = []
+    timers = [node.create_timer(0.0, lambda i=i: answered.append(i)) for i in range(20)]
+    stop = threading.Event()
+    looks = []
+
+    def look():
+        looks.append(len(set(answered)))
+        stop.set()
+
+    poll_with_services(node, stop, lambda: None, lambda: None, look)
+    assert len(timers) == 20 and looks == [20]
+    node.destroy_node()
+
+
+def test_simulated_time_is_up_to_date_at_every_poll(ros_context):
+    node = Node('follower', parameter_overrides=[Parameter('use_sim_time', value=True)])
+    clock = Node('clock')
+    publisher = clock.create_publisher(Clock, '/clock', 10)
+    stop = threading.Event()
+    seen, sent = [], 0
+
+    def poll():
+        nonlocal sent
+        seen.append(node.get_clock().now().nanoseconds)
+        if len(seen) >= 400 or seen[-1] >= 30_000_000:
+            stop.set()
+        if seen[-1] == sent * 1_000_000:  # the last one has arrived: the next
+            sent += 1
+            publisher.publish(Clock(clock=Time(nanosec=sent * 1_000_000)))
+
+    poll_with_services(node, stop, poll, lambda: time.sleep(0.005))
+    values = sorted(set(seen))
+    assert values[-1] >= 30_000_000, 'in 2 s of polling'
+    for other in (node, clock):
+        other.destroy_node()
