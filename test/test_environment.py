@@ -99,6 +99,32 @@ def test_find_python_takes_the_python_that_runs_these_tests():
     assert done.stdout.strip() == os.path.realpath(sys.executable)
 
 
+@pytest.mark.parametrize(
+    ('found', 'pins'),
+    [
+        ('3.12 1.26.4', 'ros-sourced.txt'),
+        ('3.12 2.2.6', 'ros-sourced-numpy2.txt'),
+        ('3.14 2.4.1', 'ros-sourced-numpy2.txt'),
+        ('3.10 1.26.4', ''),
+        ('3.15 2.5.0', ''),
+        ('3.14 3.0.0', ''),
+    ],
+)
+def test_the_pins_beside_a_sourced_ros_are_those_of_its_numpy(tmp_path, found, pins):
+    python = tmp_path / 'python3'
+    python.write_text(f'#!/bin/sh\necho "{found}"\n')
+    python.chmod(0o755)
+    done = subprocess.run(
+        [ROOT / 'scripts' / 'sourced_pins.sh', python], capture_output=True, text=True
+    )
+    assert done.stdout.strip() == pins
+    assert done.returncode == (0 if pins else 1)
+    if pins:
+        assert (ROOT / 'requirements' / pins).is_file()
+    else:
+        assert found.split()[0] in done.stderr and found.split()[1] in done.stderr
+
+
 PROBE = """
 import os, rclpy
 rclpy.init()

@@ -89,6 +89,43 @@ def test_package_xml_says_what_ros_needs_to_know():
     assert package.findtext('member_of_group') == 'rosidl_interface_packages'
 
 
+def test_package_xml_names_every_ros_package_that_is_imported():
+    package = ElementTree.parse(ROOT / 'package.xml').getroot()
+    declared = {element.text for element in package if element.tag in ('depend', 'exec_depend')}
+    ours = [*python_files(PACKAGE), *python_files(ROOT / 'launch')]
+    imported = {module.split('.')[0] for path in ours for module in imports(path)}
+    ros = re.compile(r'rclpy|launch(_ros)?|\w+_(msgs|srvs|interfaces)')
+    found = {name for name in imported if ros.fullmatch(name)}
+    assert 'rcl_interfaces' in found and not found - declared
+    in_messages = {'builtin_interfaces'}
+    assert {name for name in declared if ros.fullmatch(name)} <= found | in_messages
+
+
+PLUGIN = """
+[pytest11]
+launch_testing = intruder
+launch_ros = intruder
+"""
+
+
+def test_the_tests_are_collected_beside_ros_pytest_plugins(tmp_path):
+    """launch_testing's collecting ends at the first module that skips itself."""
+    metadata = tmp_path / 'intruder-1.0.dist-info'
+    metadata.mkdir()
+    (metadata / 'entry_points.txt').write_text(PLUGIN)
+    (metadata / 'METADATA').write_text('Metadata-Version: 2.1\nName: intruder\nVersion: 1.0\n')
+    (tmp_path / 'intruder.py').write_text('raise RuntimeError("loaded")\n')
+    paths = [str(tmp_path), *os.environ.get('PYTHONPATH', '').split(os.pathsep)]
+    done = subprocess.run(
+        [sys.executable, '-m', 'pytest', '--collect-only', '-q', __file__],
+        env=os.environ | {'PYTHONPATH': os.pathsep.join(filter(None, paths))},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_the_distribution_has_the_version_of_package_xml():
     done = subprocess.run(
         [sys.executable, 'setup.py', '--version'],

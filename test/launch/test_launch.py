@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The launch files, read by ROS 2's own launch: they start what the table says."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -65,9 +66,20 @@ def test_every_setting_is_a_documented_argument(name):
         assert argument.description == settings[argument.name].metadata['help']
 
 
+@pytest.fixture()
+def with_rviz(tmp_path, monkeypatch):
+    """RViz and robot_state_publisher as far as a launch file looks for them."""
+    for name in ('robot_state_publisher', 'rviz2'):
+        folder = tmp_path / 'lib' / name
+        folder.mkdir(parents=True)
+        (folder / name).touch()
+    prefixes = os.environ.get('AMENT_PREFIX_PATH', '')
+    monkeypatch.setenv('AMENT_PREFIX_PATH', f'{tmp_path}:{prefixes}')
+
+
 @pytest.mark.parametrize('rviz', ['true', 'false'])
 @pytest.mark.parametrize('name', TABLES)
-def test_a_launch_file_starts_the_table(name, rviz):
+def test_a_launch_file_starts_the_table(name, rviz, with_rviz):
     table, kind = TABLES[name]
     _, actions = read(name, policy='scripted', namespace='left', rviz=rviz)
     nodes = [action for action in actions if isinstance(action, Node)]
@@ -99,6 +111,12 @@ def test_a_launch_file_gives_the_environment_of_the_supervisor(name, monkeypatch
 def test_a_wrong_argument_is_an_error():
     with pytest.raises(SetupError, match='record is true or false'):
         read('demo', record='maybe')
+
+
+def test_without_rviz_a_launch_file_starts_nothing(monkeypatch):
+    monkeypatch.setenv('AMENT_PREFIX_PATH', '')
+    with pytest.raises(SetupError, match='rviz2 of the package rviz2 was not found'):
+        read('so101', rviz='true')
 
 
 def run(processes):

@@ -93,9 +93,7 @@ def test_what_is_read_once_cannot_be_set_later(node_with):
     node = node_with(fixed=3)  # also where the value was converted
     declare(node, 'fixed', 0.5)
     declare(node, 'free', 0.5, read_only=False)
-    fixed, free = node.set_parameters(
-        [Parameter('fixed', value=0.7), Parameter('free', value=0.7)]
-    )
+    fixed, free = node.set_parameters([Parameter('fixed', value=0.7), Parameter('free', value=0.7)])
     assert not fixed.successful and 'read-only' in fixed.reason
     assert free.successful
     assert (node.get_parameter('fixed').value, node.get_parameter('free').value) == (3.0, 0.7)

@@ -20,6 +20,7 @@ from frame_ros.nodes.processes import (
     PROFILES,
     Process,
     arm_environment,
+    check_installed,
     demo_environment,
     demo_processes,
     find_executable,
@@ -117,6 +118,37 @@ def test_rviz_is_switchable_and_keeps_its_transforms_in_the_namespace():
     assert set(shown) - set(plain) == {'robot_state_publisher', 'rviz'}
     assert shown['rviz'].remappings['/tf'] == 'tf'
     assert '<robot' in shown['robot_state_publisher'].parameters['robot_description']
+
+
+def test_robot_state_publisher_is_the_drivers_beside_an_arm_and_ours_in_the_demo():
+    alone = by_name(demo_processes(DemoSettings(rviz=True, robot_state_publisher=False)))
+    assert 'rviz' in alone and 'robot_state_publisher' not in alone
+    for table, kind in ((so101_processes, So101Settings), (franka_processes, FrankaSettings)):
+        assert 'robot_state_publisher' not in by_name(table(kind(rviz=True)))
+        wanted = by_name(table(kind(robot_state_publisher=True)))
+        assert 'robot_state_publisher' in wanted and 'rviz' not in wanted
+
+
+@pytest.mark.parametrize('table', TABLES)
+def test_all_processes_or_none_take_their_time_from_the_clock_topic(table):
+    make, settings = TABLES[table]
+    simulated = make(replace(settings, use_sim_time=True, rviz=True, robot_state_publisher=True))
+    assert {process.parameters.get('use_sim_time') for process in simulated} == {True}
+    assert not any('use_sim_time' in process.parameters for process in make(settings))
+
+
+def test_what_is_not_installed_is_said_before_anything_starts(tmp_path, monkeypatch):
+    processes = demo_processes(DemoSettings(rviz=True))
+    monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path))
+    with pytest.raises(
+        SetupError, match='robot_state_publisher was not found|robot_state_publisher of'
+    ):
+        check_installed(processes)
+    for name in ('robot_state_publisher', 'rviz2'):
+        folder = tmp_path / 'lib' / name
+        folder.mkdir(parents=True)
+        (folder / name).touch()
+    check_installed(processes)
 
 
 def test_rviz_listens_to_what_is_published_as_reliably():
