@@ -26,11 +26,11 @@ _frame_ros_env() {
   # The checkout's sources come before the overlay's copy: an edit needs no build.
   export PYTHONPATH="$root${PYTHONPATH:+:$PYTHONPATH}"
   # Nodes find each other on this machine only, unless FRAME_ROS_NETWORK=1 (an arm driven from another machine).
-  # The profile alone says so: with LOCALHOST, rmw_fastrtps would add a second UDP transport that binds every interface.
+  # Both settings together: the profile keeps receiving ports on 127.0.0.1, LOCALHOST keeps what is sent on this machine.
   if [ "${FRAME_ROS_NETWORK:-}" != 1 ]; then
     export FASTRTPS_DEFAULT_PROFILES_FILE="$root/config/fastdds_loopback.xml"
     export FASTDDS_DEFAULT_PROFILES_FILE="$FASTRTPS_DEFAULT_PROFILES_FILE"
-    export ROS_AUTOMATIC_DISCOVERY_RANGE=SYSTEM_DEFAULT
+    export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST
   fi
   export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}" MUJOCO_GL="${MUJOCO_GL:-egl}"
 }

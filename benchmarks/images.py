@@ -95,7 +95,7 @@ def measure(profile: Path, arguments: argparse.Namespace) -> dict[str, float]:
     environment = os.environ | {
         'FASTRTPS_DEFAULT_PROFILES_FILE': str(profile),
         'FASTDDS_DEFAULT_PROFILES_FILE': str(profile),
-        'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SYSTEM_DEFAULT',
+        'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
     }
     shared = [f'--seconds={arguments.seconds}', f'--rate={arguments.rate}']
     size = [f'--width={arguments.width}', f'--height={arguments.height}']

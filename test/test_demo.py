@@ -90,8 +90,11 @@ def test_the_report_is_one_page_that_names_both_episodes(demo):
 
 
 def test_a_node_that_dies_is_named(ros_domain, tmp_path):
-    """A checkpoint that is not there: the policy cannot start, and the demo says so and ends."""
-    options = ['--policy', 'lerobot', '--checkpoint', str(tmp_path / 'nowhere')]
+    """A checkpoint without weights: the policy cannot start, and the demo says so and ends."""
+    checkpoint = tmp_path / 'checkpoint'
+    checkpoint.mkdir()
+    (checkpoint / 'config.json').write_text('{}')
+    options = ['--policy', 'lerobot', '--checkpoint', str(checkpoint)]
     done = subprocess.run(
         [*DEMO, *options, '--directory', str(tmp_path / 'run')],
         capture_output=True,
@@ -101,7 +104,7 @@ def test_a_node_that_dies_is_named(ros_domain, tmp_path):
     )
     assert done.returncode == 2
     assert 'the process policy' in done.stderr
-    assert 'nowhere' in done.stderr
+    assert 'lacks model.safetensors' in done.stderr
     assert 'Traceback' not in done.stderr
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from frame_ros.nodes.supervisor import free_domain
+
 ROOT = Path(__file__).resolve().parent.parent
 OVERLAY = ROOT / 'install' / 'frame_ros'
 
@@ -138,29 +140,34 @@ for kind in ('udp', 'udp6'):
     for line in open(f'/proc/net/{kind}').readlines()[1:]:
         fields = line.split()
         if fields[9] in inodes:
-            print(kind, fields[1].split(':')[0])
+            print(kind, *fields[1].split(':'))
 rclpy.shutdown()
 """
 
 
 @pytest.mark.usefixtures('ros_domain')
 @pytest.mark.skipif(not Path('/proc/net/udp').exists(), reason='needs /proc/net/udp')
-def test_a_node_binds_nothing_but_loopback():
-    profile = str(ROOT / 'config' / 'fastdds_loopback.xml')
+def test_a_node_receives_on_loopback_only():
+    profile, domain = str(ROOT / 'config' / 'fastdds_loopback.xml'), free_domain()
     done = subprocess.run(
         [sys.executable, '-c', PROBE],
         env=os.environ
         | {
             'FASTRTPS_DEFAULT_PROFILES_FILE': profile,
             'FASTDDS_DEFAULT_PROFILES_FILE': profile,
-            'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SYSTEM_DEFAULT',
+            'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+            'ROS_DOMAIN_ID': str(domain),
         },
         capture_output=True,
         text=True,
         timeout=60,
     )
     assert done.returncode == 0, done.stderr
-    bound = {address(*line.split()) for line in done.stdout.splitlines()}
+    # The ports that DDS receives on in this domain. What else is bound sends only, with LOCALHOST's
+    # time to live of 0, and from a port of the system's choice.
+    ports = range(7400 + 250 * domain, 7400 + 250 * (domain + 1))
+    sockets = [line.split() for line in done.stdout.splitlines()]
+    bound = {address(kind, host) for kind, host, port in sockets if int(port, 16) in ports}
     # 239.255.0.1: DDS's multicast group, which the whitelist joins on the loopback interface only.
     assert '127.0.0.1' in bound
     assert bound <= {'127.0.0.1', '239.255.0.1'}
