@@ -129,7 +129,7 @@ class EpisodeAccount:
         return record is not None and event.episode_id in ('', record.start.episode_id)
 
     def end(self, event: Event, side: str, totals: tuple | None) -> None:
-        """One side has passed the end; `totals`: its safety (steps) or efficiency (ticks) row."""
+        """A side has passed the end; `totals`: its safety (steps) or efficiency (ticks) row."""
         record = self._current[side]
         if record is None:
             return
