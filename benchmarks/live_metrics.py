@@ -121,42 +121,73 @@ def time_formulas(run: dict[str, np.ndarray]) -> list[float]:
     return costs
 
 
-def recompute(run: dict[str, np.ndarray], window: slice, latencies: np.ndarray) -> tuple:
-    """The same metrics of one window in bare numpy, as one would write them down."""
-    p, a = run['positions'][window], run['actions'][window] / 4.0
-    q, dt = run['orientations'][window], np.diff(run['stamps'][window]) * 1e-9
+def recompute_trajectory(run: dict[str, np.ndarray], window: slice) -> tuple:
+    """pl, ps, cc, ti, the TCP instabilities and rates of one window in bare numpy."""
+    p, q, stamps = run['positions'][window], run['orientations'][window], run['stamps'][window]
+    q = q / np.linalg.norm(q, axis=1, keepdims=True)
+    dt = np.diff(stamps) * 1e-9
     d1, d2, d3 = np.diff(p, axis=0), np.diff(p, 2, axis=0), np.diff(p, 3, axis=0)
     n1, n2, n3 = (np.linalg.norm(d, axis=1) for d in (d1, d2, d3))
     length = n1.sum()
     turn = 2.0 * np.arccos(np.minimum(1.0, np.abs((q[1:] * q[:-1]).sum(axis=1))))
-    curvature = turn / n1
+    curvature = turn[n1 >= 1e-6] / n1[n1 >= 1e-6]
     velocity = d1 / dt[:, None]
     acceleration = np.diff(velocity, axis=0) / (0.5 * (dt[1:] + dt[:-1]))[:, None]
     jerk = np.diff(acceleration, axis=0) / ((dt[2:] + dt[1:-1] + dt[:-2]) / 3.0)[:, None]
-    collisions, distances = run['collisions'][window], run['distances'][window]
-    edges = np.count_nonzero(collisions[1:] & ~collisions[:-1]) + int(collisions[0])
+    rates = [np.linalg.norm(rate, axis=1) for rate in (velocity, acceleration, jerk)]
     return (
-        length,
-        n2.sum() / length,
-        np.abs(np.diff(curvature)).mean(),
-        np.sqrt((jerk**2).sum(axis=1).mean()),
-        (n1.mean(), n2.mean(), n3.mean()),
-        [np.abs(np.diff(a, order, axis=0)).mean() for order in (1, 2, 3)],
-        edges / WINDOW,
-        distances.min(),
+        *(length, n2.sum() / length, np.abs(np.diff(curvature)).mean()),
+        np.sqrt((rates[2] ** 2).mean()),
+        *((n.mean(), n[-1]) for n in (n1, n2, n3)),
+        *(rate[-1] for rate in rates),
+        np.linalg.norm(p - p[0], axis=1).max() < 5e-3,
+    )
+
+
+def recompute_actions(run: dict[str, np.ndarray], window: slice) -> list[tuple]:
+    """The action instabilities of one window in bare numpy."""
+    lower, upper = np.full(6, -2.0), np.full(6, 2.0)
+    a = (run['actions'][window] - lower) / (upper - lower)
+    steps = [np.abs(np.diff(a, order, axis=0)).mean(axis=1) for order in (1, 2, 3)]
+    return [(step.mean(), step[-1]) for step in steps]
+
+
+def recompute_safety(run: dict[str, np.ndarray], window: slice) -> tuple:
+    """Contact and distance metrics of one window in bare numpy."""
+    collisions, distances = run['collisions'][window], run['distances'][window]
+    dt, force = np.diff(run['stamps'][window]) * 1e-9, np.ones(WINDOW)
+    edges = np.count_nonzero(collisions[1:] & ~collisions[:-1]) + int(collisions[0])
+    closing = (distances[-2] - distances[-1]) / dt[-1]
+    touched = force[collisions]
+    return (
+        *(edges / WINDOW, edges / dt.sum(), edges, distances.min(), distances[-1]),
         (1.0 / np.maximum(distances, 1e-3)).mean(),
-        (latencies.mean(), latencies.std(), np.percentile(latencies, (50, 95, 99))),
-        (1.0 / dt.mean(), 1.0 / dt.max()),
+        *(dt[distances[1:] < 0.05].sum(), closing, distances[-1] / closing if closing > 0 else 0),
+        *(force.max(), np.sqrt((touched**2).mean()) if len(touched) else 0),
+    )
+
+
+def recompute_efficiency(run: dict[str, np.ndarray], window: slice, calls: np.ndarray) -> tuple:
+    """Control rate and latency of one window in bare numpy; calls: (8, 6) s, whole, parts, CPU."""
+    dt = np.diff(run['stamps'][window]) * 1e-9
+    whole = calls[:, 0]
+    return (
+        *(1.0 / dt.mean(), 1.0 / dt[-1], 1.0 / dt.max()),
+        *(whole.std(), np.percentile(whole, (50, 95, 99)), calls.mean(axis=0)),
     )
 
 
 def time_recomputing(run: dict[str, np.ndarray], steps: int) -> list[float]:
     """us per step when an 8-sample window is computed anew in numpy for the same metrics."""
-    latencies = np.full(WINDOW, 0.05)
+    calls = np.full((WINDOW, 6), 0.05)
     costs = []
     for end in range(WINDOW, min(steps, len(run['stamps']))):
         begin = time.perf_counter_ns()
-        recompute(run, slice(end - WINDOW, end), latencies)
+        window = slice(end - WINDOW, end)
+        recompute_trajectory(run, window)
+        recompute_actions(run, window)
+        recompute_safety(run, window)
+        recompute_efficiency(run, window, calls)
         costs.append((time.perf_counter_ns() - begin) / 1e3)
     return costs
 

@@ -59,7 +59,7 @@ class ActionOrder:
         places = self._places.get(names)
         if places is None:
             places = self._learn(names)
-        return [positions[i] for i in places] if places else None
+        return list(map(positions.__getitem__, places)) if places else None
 
     def _learn(self, names: tuple[str, ...]) -> list[int]:
         wanted = self.names
@@ -83,5 +83,5 @@ def check_action(
     names, positions = value
     if not names or len(positions) != len(names):
         return None
-    action = [float(position) for position in positions]
+    action = list(map(float, positions))
     return (names, action) if sum(map(abs, action)) < LARGEST else None

@@ -18,7 +18,6 @@ from frame_ros.episodes.summary import EpisodeAccount
 from frame_ros.metrics import ActionStep, TrajectoryStep
 
 NAN = math.nan
-NO_POSE = (NAN,) * 6
 # Bits of QualityMetrics.lagging.
 LAGGING = {'pose': 1, 'contact': 2, 'proximity': 4}
 
@@ -163,10 +162,12 @@ class StepSide:
         """Bits of the streams that had not passed the step, or were past it when it came late."""
         if self._forced is not None:
             return self._forced.get(stamp, 0)
-        bits = self._safety.ahead_of(stamp)
-        if self._pose is not None and self._pose_stamp > stamp:
-            bits |= LAGGING['pose']
-        if self._is_finishing or stamp <= self.merge.passed:
+        bits, merge = 0, self.merge
+        if stamp < merge.released:  # it came late: what is known may be of a later time
+            bits = self._safety.ahead_of(stamp)
+            if self._pose is not None and self._pose_stamp > stamp:
+                bits |= LAGGING['pose']
+        if self._is_finishing or stamp <= merge.passed:
             return bits
         for stream in self.merge.lagging(stamp):
             bits |= LAGGING.get(stream, 0)
@@ -195,23 +196,29 @@ class StepSide:
     def _emit(self, stamp: int, a: ActionStep, lagging: int, pose_age: float) -> None:
         t, step, episode_id, start = self._trajectory, self._step, self._episode_id, self._start
         time = (stamp - start) / SECOND if start is not None else NAN
-        means = (t.tcp_pi_mean, t.tcp_vi_mean, t.tcp_ai_mean)
+        is_moving = False
         if pose_age == pose_age:
-            momentary = (
-                t.tcp_pi, t.tcp_vi, t.tcp_ai, t.tcp_pi_step, t.tcp_vi_step, t.tcp_ai_step, *means,
-                t.tcp_speed, t.tcp_acceleration, t.tcp_jerk,
-            )  # fmt: skip
             is_moving = t.tcp_speed >= self._config.moving_speed
+            quality = (
+                step, time, t.pl, t.ps, t.cc, t.ti,
+                t.tcp_pi, t.tcp_vi, t.tcp_ai, t.tcp_pi_step, t.tcp_vi_step, t.tcp_ai_step,
+                t.tcp_pi_mean, t.tcp_vi_mean, t.tcp_ai_mean,
+                t.tcp_speed, t.tcp_acceleration, t.tcp_jerk,
+                a.a_pi, a.a_vi, a.a_ai, a.a_pi_step, a.a_vi_step, a.a_ai_step,
+                a.a_pi_mean, a.a_vi_mean, a.a_ai_mean,
+                NAN, NAN, NAN, NAN, NAN,
+                t.is_static, self._gaps, t.short_segments, lagging, self._hold_expired, pose_age,
+            )  # fmt: skip
         else:
-            momentary, is_moving = (*NO_POSE, *means, NAN, NAN, NAN), False
-        quality = (
-            step, time,
-            t.pl, t.ps, t.cc, t.ti, *momentary,
-            a.a_pi, a.a_vi, a.a_ai, a.a_pi_step, a.a_vi_step, a.a_ai_step,
-            a.a_pi_mean, a.a_vi_mean, a.a_ai_mean,
-            NAN, NAN, NAN, NAN, NAN,
-            t.is_static, self._gaps, t.short_segments, lagging, self._hold_expired, pose_age,
-        )  # fmt: skip
+            quality = (
+                step, time, t.pl, t.ps, t.cc, t.ti,
+                NAN, NAN, NAN, NAN, NAN, NAN, t.tcp_pi_mean, t.tcp_vi_mean, t.tcp_ai_mean,
+                NAN, NAN, NAN,
+                a.a_pi, a.a_vi, a.a_ai, a.a_pi_step, a.a_vi_step, a.a_ai_step,
+                a.a_pi_mean, a.a_vi_mean, a.a_ai_mean,
+                NAN, NAN, NAN, NAN, NAN,
+                t.is_static, self._gaps, t.short_segments, lagging, self._hold_expired, NAN,
+            )  # fmt: skip
         safety = (step, time) + self._safety.values(stamp, time, t.pl, is_moving, lagging)
         samples = self._samples
         samples.append(MetricSample('quality', stamp, episode_id, QUALITY_FIELDS, quality))
