@@ -90,6 +90,7 @@ def _full_text(message_type: str, path: Path, prefix_path: str) -> list[str]:
     seen = {_short_name(message_type)}
 
     def append_dependencies(text: str, package: str) -> None:
+        """Adds the text of each type that `text` names and is not there yet, depth first."""
         for name in _dependencies(text, package):
             if name in seen:
                 continue

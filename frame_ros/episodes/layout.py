@@ -82,6 +82,7 @@ class _Tracer:
         self._order = '>' if data[1] == 0 else '<'
 
     def structure(self, message_type: str, prefix: str, is_recorded: bool = True) -> None:
+        """Walks the fields of one structure, whose paths begin with `prefix`."""
         for name, (kind, detail) in self._types[message_type][1]:
             path = f'{prefix}{name}'
             if kind == BASE:
@@ -252,6 +253,7 @@ class _Columns:
         self._parts: dict[str, list[NDArray]] = {}
 
     def add(self, group: _Group) -> None:
+        """Takes the wanted columns of messages of one layout."""
         number = len(group.indices)
         self._indices.append(group.indices)
         for item in group.layout.fields:
@@ -265,6 +267,7 @@ class _Columns:
                 self._put(path + '.count', np.full(number, count))
 
     def finish(self) -> tuple[NDArray[np.int64], dict[str, NDArray]]:
+        """Returns the messages' indices (N,), in order, and field -> column (N, ...)."""
         if not self._indices:
             return np.zeros(0, np.int64), {}
         indices = np.concatenate(self._indices)

@@ -286,6 +286,7 @@ class _Cursor:
         self.position += count
 
     def text(self) -> str:
+        """A string: its length in bytes, then UTF-8."""
         length = self.number('<I')
         data = self._data[self.position : self.position + length]
         if len(data) != length:
@@ -294,6 +295,7 @@ class _Cursor:
         return data.decode('utf-8', 'replace')
 
     def texts(self) -> dict[str, str]:
+        """A map of strings: its length in bytes, then keys and values in turn."""
         end = self.number('<I') + self.position
         values: dict[str, str] = {}
         while self.position < end:

@@ -16,6 +16,7 @@ from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import Image, JointState
 
+from frame_ros.episodes.conversion import pose_values
 from frame_ros.errors import PolicyError, SetupError
 from frame_ros.policies.observation_buffer import JOINTS, ObservationBuffer
 from frame_ros.robots import JointStateAssembler
@@ -104,18 +105,7 @@ def stamp_of_serialised(serialised: bytes) -> int:
 
 def pose_array(message: PoseStamped) -> NDArray[np.float64]:
     """(7,) position and quaternion xyzw."""
-    position, orientation = message.pose.position, message.pose.orientation
-    return np.array(
-        (
-            position.x,
-            position.y,
-            position.z,
-            orientation.x,
-            orientation.y,
-            orientation.z,
-            orientation.w,
-        )
-    )
+    return np.array(pose_values(message))
 
 
 def decode_image(name: str, serialised: bytes) -> NDArray[np.uint8]:

@@ -37,6 +37,7 @@ def launch_description(
     names = [setting.name for setting in fields(kind)]
 
     def actions(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+        """The processes of the table for the arguments given, and what ends the launch."""
         texts = {name: LaunchConfiguration(name).perform(context) for name in names}
         settings = settings_from_text(kind, texts)
         processes = table(settings)
