@@ -19,7 +19,10 @@ from sensor_msgs.msg import JointState
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.processes import demo_processes
 from frame_ros.nodes.settings import DemoSettings
-from frame_ros.nodes.supervisor import Supervisor
+from frame_ros.nodes.supervisor import (
+    Supervisor,
+    free_domain,
+)
 from frame_ros.srv import StartEpisode
 
 ARMS = ('left', 'right')
@@ -86,7 +89,13 @@ class Observer:
 
 
 @pytest.fixture()
-def arms(ros_context, tmp_path):
+def own_domain(monkeypatch):
+    """Nothing of the other tests is in the graph that this one looks at."""
+    monkeypatch.setenv('ROS_DOMAIN_ID', str(free_domain()))
+
+
+@pytest.fixture()
+def arms(own_domain, ros_context, tmp_path):
     with ExitStack() as stack:
         for arm in ARMS:
             logs = tmp_path / arm / 'logs'
@@ -96,6 +105,11 @@ def arms(ros_context, tmp_path):
         stack.callback(observer.close)
         observer.until(lambda: all(observer.poses.values()), 'both arms publish ee_pose')
         yield observer
+
+
+def top_names(names_and_types):
+    """First parts of the names in the graph, but for those that ROS itself has at the root."""
+    return {name.split('/')[1] for name, _ in names_and_types if name not in OF_ROS}
 
 
 def test_two_arms_run_side_by_side(arms):
@@ -110,10 +124,8 @@ def test_two_arms_run_side_by_side(arms):
     arms.until(
         lambda: all(spaces(arm, topic) for arm in ARMS for topic in topics), 'every topic is there'
     )
-    names = {name for name, _ in arms.node.get_topic_names_and_types()} - OF_ROS
-    assert {name.split('/')[1] for name in names} == set(ARMS)
-    services = {name.split('/')[1] for name, _ in arms.node.get_service_names_and_types()}
-    assert services <= {*ARMS, 'observer'}
+    assert top_names(arms.node.get_topic_names_and_types()) == set(ARMS)
+    assert top_names(arms.node.get_service_names_and_types()) <= {*ARMS, 'observer'}
     for topic in topics:
         for arm in ARMS:
             assert spaces(arm, topic) == {f'/{arm}'}, topic
