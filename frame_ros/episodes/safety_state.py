@@ -11,6 +11,8 @@ from frame_ros.episodes.stamps import SECOND
 from frame_ros.metrics import CollisionRate, ObstacleProximity, RiskFactor
 
 NAN = math.nan
+NO_FORCE = (NAN,) * 2
+NO_DISTANCE = (NAN,) * 7
 
 
 class SafetyState:
@@ -100,35 +102,31 @@ class SafetyState:
         at this step, all of it: its late samples will count, but which of them have arrived by now
         is chance.
         """
-        self._collisions.add_step()
-        contact, force = self._contact_values(stamp, time, path_length, bool(lagging & 2))
-        return contact + self._distance_values(stamp, is_moving, bool(lagging & 4)) + force
-
-    def _contact_values(
-        self, stamp: int, time: float, path_length: float, is_lagging: bool
-    ) -> tuple[tuple, tuple]:
-        rate, newest, samples = self._collisions, self._contact_stamp, self._force_samples
-        if is_lagging:
-            return (NAN, NAN, NAN, self._collisions_shown, False, False, False), (NAN, NAN)
-        self._collisions_shown = rate.collisions
-        rms_force = math.sqrt(self._force_squares / samples) if samples else NAN
-        force = (self.peak_force, rms_force)
-        if newest is None or stamp - newest > self._contact_age:
-            return (NAN, NAN, NAN, rate.collisions, False, False, False), force
-        return (
-            rate.value, rate.per(time), rate.per(path_length),
-            rate.collisions, True, self.in_contact, rate.in_collision,
-        ), force  # fmt: skip
-
-    def _distance_values(self, stamp: int, is_moving: bool, is_lagging: bool) -> tuple:
-        if is_lagging:
-            return (NAN,) * 7
-        newest, distance, closing = self._distance_stamp, self.distance, self.closing_speed
-        if newest is None or stamp - newest > self._distance_age:
+        rate = self._collisions
+        rate.add_step()
+        contact_stamp, distance_stamp = self._contact_stamp, self._distance_stamp
+        if lagging & 2:
+            contact, force = (NAN, NAN, NAN, self._collisions_shown, False, False, False), NO_FORCE
+        else:
+            count = self._collisions_shown = rate.collisions
+            samples = self._force_samples
+            rms_force = math.sqrt(self._force_squares / samples) if samples else NAN
+            force = (self.peak_force, rms_force)
+            if contact_stamp is None or stamp - contact_stamp > self._contact_age:
+                contact = (NAN, NAN, NAN, count, False, False, False)
+            else:
+                contact = (
+                    rate.value, rate.per(time), rate.per(path_length),
+                    count, True, self.in_contact, rate.in_collision,
+                )  # fmt: skip
+        if lagging & 4:
+            return contact + NO_DISTANCE + force
+        distance, closing = self.distance, self.closing_speed
+        if distance_stamp is None or stamp - distance_stamp > self._distance_age:
             distance = closing = NAN
         elif is_moving and not self.moving_distance <= distance:
             self.moving_distance = distance
         return (
-            self._proximity.value, self._risk.value, distance, self.near_zone_time, closing,
-            distance / closing if closing > 0 else NAN, self.moving_distance,
+            *contact, self._proximity.value, self._risk.value, distance, self.near_zone_time,
+            closing, distance / closing if closing > 0 else NAN, self.moving_distance, *force,
         )  # fmt: skip

@@ -4,11 +4,10 @@
 
 from __future__ import annotations
 
-from math import isinf, isnan
+from math import isinf
 
 from frame_ros.errors import ValueRangeError
 from frame_ros.metrics.definitions import NAN, RISK_FLOOR
-from frame_ros.metrics.streaming.samples import RunningMean
 
 
 class CollisionRate:
@@ -47,10 +46,9 @@ class CollisionRate:
         return self.collisions / amount if amount > 0.0 else NAN
 
 
-def _measured(distance: float) -> bool:
+def _refuse_infinite(distance: float) -> None:
     if isinf(distance):
         raise ValueRangeError(f'distance is {distance} m; a finite one, or NaN if not measured')
-    return not isnan(distance)
 
 
 class ObstacleProximity:
@@ -65,8 +63,11 @@ class ObstacleProximity:
 
     def update(self, distance: float) -> None:
         """Takes one distance, m; NaN if not measured."""
-        if _measured(distance) and not distance >= self.value:
-            self.value = float(distance)
+        if distance - distance == 0.0:  # finite
+            if not distance >= self.value:
+                self.value = float(distance)
+        else:
+            _refuse_infinite(distance)
 
 
 class RiskFactor:
@@ -76,18 +77,20 @@ class RiskFactor:
         if not floor > 0.0:
             raise ValueRangeError(f'floor is {floor} m; a positive distance is expected')
         self._floor = floor
-        self._mean = RunningMean()
+        self.reset()
 
     def reset(self) -> None:
         """Forgets everything."""
-        self._mean.reset()
+        self.value = NAN
+        self._total = 0.0
+        self._count = 0
 
     def update(self, distance: float) -> None:
         """Takes one distance, m; NaN if not measured."""
-        if _measured(distance):
-            self._mean.update(1.0 / max(distance, self._floor))
-
-    @property
-    def value(self) -> float:
-        """Mean of the reciprocal distances."""
-        return self._mean.value
+        if distance - distance == 0.0:  # finite
+            floor = self._floor
+            self._total += 1.0 / (distance if distance > floor else floor)
+            self._count += 1
+            self.value = self._total / self._count
+        else:
+            _refuse_infinite(distance)
