@@ -19,6 +19,7 @@ import time
 
 import numpy as np
 
+from frame_ros.episodes.conversion import INFERENCE_FIELDS
 from frame_ros.episodes.data import Event, EventType
 from frame_ros.episodes.efficiency_state import EfficiencyState
 from frame_ros.episodes.pipeline import MetricPipeline
@@ -53,21 +54,8 @@ def make_run(steps: int) -> dict[str, np.ndarray]:
     }
 
 
-TIMES = (
-    'latency',
-    'preprocess',
-    'forward',
-    'postprocess',
-    'transport',
-    'cpu_time',
-    'observation_age',
-)
 COUNTS = ('queue_depth', 'stalls', 'sequence', 'token_count', 'sample_count')
-INFERENCE = {
-    **dict.fromkeys(TIMES, 0.05),
-    **dict.fromkeys(('memory_rss', 'memory_device', 'chunk_overlap'), 1.0),
-    **dict.fromkeys(COUNTS, 0),
-}
+INFERENCE = dict.fromkeys((*INFERENCE_FIELDS, 'observation_age'), 0.05) | dict.fromkeys(COUNTS, 0)
 
 
 def time_pipeline(run: dict[str, np.ndarray]) -> list[float]:
