@@ -11,8 +11,9 @@ QUALITY_FIELDS = (
     'tcp_pi_mean', 'tcp_vi_mean', 'tcp_ai_mean', 'tcp_speed', 'tcp_acceleration', 'tcp_jerk',
     'a_pi', 'a_vi', 'a_ai', 'a_pi_step', 'a_vi_step', 'a_ai_step',
     'a_pi_mean', 'a_vi_mean', 'a_ai_mean',
-    'ot', 'ot_step', 'ot_mean', 'ate', 'rte',
+    'ot', 'ot_step', 'ot_mean', 'ate', 'rte', 'reference', 'is_grasped',
     'is_static', 'gaps', 'short_segments', 'lagging', 'hold_expired', 'pose_age',
+    'low_pass_cutoff',
 )  # fmt: skip
 
 SAFETY_FIELDS = (
@@ -34,9 +35,11 @@ EFFICIENCY_FIELDS = (
 
 CONFIDENCE_FIELDS = (
     'sequence', 'time',
-    'tb_tp', 'tb_pcs', 'tb_d', 'tb_e', 'ev', 'chunk_overlap',
+    'tb_tp', 'tb_pcs', 'tb_d', 'tb_e', 'ev',
+    'tb_tp_step', 'tb_pcs_step', 'tb_d_step', 'tb_e_step', 'ev_step',
+    'tb_tp_mean', 'tb_pcs_mean', 'tb_d_mean', 'tb_e_mean', 'ev_mean', 'chunk_overlap',
     'confidence', 'confidence_calibrated', 'confidence_episode', 'ensemble_mean', 'ensemble_spread',
-    'token_count', 'sample_count',
+    'token_count', 'sample_count', 'vocabulary_size',
 )  # fmt: skip
 
 SUMMARY_FIELDS = (

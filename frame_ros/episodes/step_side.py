@@ -206,8 +206,9 @@ class StepSide:
                 t.tcp_speed, t.tcp_acceleration, t.tcp_jerk,
                 a.a_pi, a.a_vi, a.a_ai, a.a_pi_step, a.a_vi_step, a.a_ai_step,
                 a.a_pi_mean, a.a_vi_mean, a.a_ai_mean,
-                NAN, NAN, NAN, NAN, NAN,
+                NAN, NAN, NAN, NAN, NAN, -1, False,
                 t.is_static, self._gaps, t.short_segments, lagging, self._hold_expired, pose_age,
+                NAN,
             )  # fmt: skip
         else:
             quality = (
@@ -216,8 +217,9 @@ class StepSide:
                 NAN, NAN, NAN,
                 a.a_pi, a.a_vi, a.a_ai, a.a_pi_step, a.a_vi_step, a.a_ai_step,
                 a.a_pi_mean, a.a_vi_mean, a.a_ai_mean,
-                NAN, NAN, NAN, NAN, NAN,
+                NAN, NAN, NAN, NAN, NAN, -1, False,
                 t.is_static, self._gaps, t.short_segments, lagging, self._hold_expired, NAN,
+                NAN,
             )  # fmt: skip
         safety = (step, time) + self._safety.values(stamp, time, t.pl, is_moving, lagging)
         samples = self._samples
@@ -239,9 +241,9 @@ class StepSide:
         time = (stamp - start) / SECOND if start is not None else NAN
         row = (
             int(values['sequence']), time,
-            NAN, NAN, NAN, NAN, NAN, values['chunk_overlap'],
-            NAN, NAN, NAN, NAN, NAN,
-            int(values['token_count']), int(values['sample_count']),
+            NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN,
+            values['chunk_overlap'], NAN, NAN, NAN, NAN, NAN,
+            int(values['token_count']), int(values['sample_count']), 0,
         )  # fmt: skip
         self._samples.append(
             MetricSample('confidence', stamp, self._episode_id, CONFIDENCE_FIELDS, row)

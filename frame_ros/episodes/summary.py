@@ -178,8 +178,9 @@ _COUNTS = (
     'sequence',
     'token_count',
     'sample_count',
+    'vocabulary_size',
 )
-_FLAGS = ('is_static', 'is_contact_sensed', 'in_contact', 'in_collision')
+_FLAGS = ('is_static', 'is_grasped', 'is_contact_sensed', 'in_contact', 'in_collision')
 
 
 def _last_values(kind: str, row: tuple | None) -> dict:
