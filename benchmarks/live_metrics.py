@@ -1,13 +1,30 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the live metrics cost per control step: the whole pipeline, beside recomputing an 8-sample
-window in numpy.
+"""What all live metrics together cost per control step, beside recomputing the same over a window
+of 8 samples in numpy.
 
-    python benchmarks/live_metrics.py [--steps 3000] [--json]
+    python benchmarks/live_metrics.py [--steps 3000] [--runs 5] [--json]
 
-One step is one pose, one contact, one distance and one action (and every 30th an inference), fed,
-ordered by stamps, joined, and turned into the rows of QualityMetrics, SafetyMetrics and
-EfficiencyMetrics.
+A control step is one pose, one action of 6 joints, one contact, one distance, the positions of
+object and goal and whether the object is held. Of it come
+
+- trajectory: pl, ps, cc, ti, tcp_pi, tcp_vi, tcp_ai (step, window, mean), TCP speed, acceleration,
+  jerk, the static guard; ate and rte against 3 references of the same length; ot;
+- actions: a_pi, a_vi, a_ai (step, window, mean);
+- safety: cr (per step, second, metre), op, rf, near-zone time, closing speed, time to collision,
+  least distance while moving, peak and RMS force;
+- efficiency: control rate (all, last second, worst second).
+
+An inference is a chunk of 10 steps, 60 tokens (their four statistics) and 8 sampled chunks. Of it
+come tb_tp, tb_pcs, tb_d, tb_e and ev (step, window, mean), chunk overlap, latency (mean,
+percentiles, jitter, parts), computation time, memory. sr, tcr, mse, amse and namse need an outcome
+or ground truth, which there is none of in a running episode.
+
+Rows: control steps with an inference at every 30th (the median is of a step without one; below it
+the mean, with the share of those), the same with poses through the low-pass first, and with an
+inference at every step. The numpy rows compute the very same metrics of 8 samples and 8 inferences.
+The pipeline row adds checking, ordering by stamps and joining, and the rows of the messages; it is
+without a task for ot, references, tokens and samples.
 """
 
 from __future__ import annotations
@@ -16,6 +33,8 @@ import argparse
 import json
 import statistics
 import time
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -26,17 +45,32 @@ from frame_ros.episodes.pipeline import MetricPipeline
 from frame_ros.episodes.pipeline_config import PipelineConfig
 from frame_ros.episodes.safety_state import SafetyState
 from frame_ros.episodes.stamps import SECOND
-from frame_ros.metrics import ActionStep, TrajectoryStep
+from frame_ros.metrics import (
+    ActionStep,
+    ChunkOverlapDisagreement,
+    ExecutionVariability,
+    OptimalTrajectoryDifference,
+    PoseLowPass,
+    ReferenceTracker,
+    TokenStep,
+    TrajectoryStep,
+)
 
 WINDOW = 8
 NAMES = ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll', 'gripper')
 RATE = 30
+HORIZON, TOKENS, SAMPLES = 10, 60, 8
+# These take turns: like what has just been received, they are warm in the cache.
+INFERENCES = 16
+CUTOFF = 5.0
+GOAL = (0.1, -0.2, 0.05)
+COUNTS = ('queue_depth', 'stalls', 'sequence', 'token_count', 'sample_count', 'vocabulary_size')
+INFERENCE = dict.fromkeys((*INFERENCE_FIELDS, 'observation_age'), 0.05) | dict.fromkeys(COUNTS, 0)
+Run = dict[str, Any]
 
 
-def make_run(steps: int) -> dict[str, np.ndarray]:
-    """A smooth random motion at 30 Hz: positions (T, 3), orientations (T, 4), actions (T, 6),
-    distances (T,).
-    """
+def make_run(steps: int) -> Run:
+    """A smooth random motion at 30 Hz and what goes with it, and some inferences."""
     random = np.random.default_rng(0)
     t = np.arange(steps) / RATE
     phase = random.uniform(0, 6, (1, 6))
@@ -51,20 +85,73 @@ def make_run(steps: int) -> dict[str, np.ndarray]:
         'distances': random.uniform(0.02, 0.3, steps),
         'collisions': random.random(steps) < 0.02,
         'stamps': (t * SECOND).astype(np.int64) + SECOND,
+        'objects': positions + random.normal(0, 0.01, (steps, 3)),
+        'held': (t // 5) % 2 == 1,
+        'references': [(t, positions + random.normal(0, 0.01, (steps, 3))) for _ in range(3)],
+        'tokens': random.uniform(0.1, 0.9, (INFERENCES, 4, TOKENS)),
+        'samples': random.normal(size=(INFERENCES, SAMPLES, HORIZON, 6)),
+        'chunks': random.normal(size=(INFERENCES, HORIZON, 6)),
     }
 
 
-COUNTS = ('queue_depth', 'stalls', 'sequence', 'token_count', 'sample_count')
-INFERENCE = dict.fromkeys((*INFERENCE_FIELDS, 'observation_age'), 0.05) | dict.fromkeys(COUNTS, 0)
+class LiveMetrics:
+    """The objects of all live metrics."""
+
+    def __init__(self, run: Run) -> None:
+        self.trajectory = TrajectoryStep()
+        self.action = ActionStep(6, ((-2.0,) * 6, (2.0,) * 6))
+        self.progress = OptimalTrajectoryDifference()
+        self.tracker = ReferenceTracker(run['references'])
+        self.safety, self.efficiency = SafetyState(PipelineConfig()), EfficiencyState()
+        self.tokens, self.variability = TokenStep(), ExecutionVariability()
+        self.overlap = ChunkOverlapDisagreement()
+
+    def infer(self, tokens: list[list[float]], samples: np.ndarray, chunk: np.ndarray) -> tuple:
+        """Takes one inference; returns what is not an attribute already."""
+        self.tokens.update(*tokens)
+        self.variability.update(samples)
+        self.overlap.update(chunk, 5)
+        self.efficiency.update_inference(INFERENCE)
+        return self.variability.value, self.variability.mean, self.overlap.mean
 
 
-def time_pipeline(run: dict[str, np.ndarray]) -> list[float]:
-    """us per step of the whole pipeline."""
+def time_metrics(run: Run, every: int, low_pass: bool) -> list[float]:
+    """us per step of the metrics alone, with an inference at every so many steps."""
+    live = LiveMetrics(run)
+    trajectory, progress, safety = live.trajectory, live.progress, live.safety
+    update_action, update_tracker = live.action.update, live.tracker.update
+    filtered = PoseLowPass(CUTOFF).update if low_pass else None
+    columns = zip(
+        run['stamps'].tolist(),
+        map(tuple, np.concatenate([run['positions'], run['orientations']], axis=1).tolist()),
+        *(run[name].tolist() for name in ('actions', 'collisions', 'distances', 'held')),
+        map(tuple, run['objects'].tolist()),
+    )
+    tokens, samples, chunks = run['tokens'].tolist(), run['samples'], run['chunks']
+    costs = []
+    for i, (stamp, pose, action, collides, distance, held, target) in enumerate(columns):
+        begin = time.perf_counter_ns()
+        if filtered is not None:
+            pose = filtered(stamp, *pose)
+        safety.update_contact(stamp, (collides, collides, 1.0))
+        safety.update_distance(stamp, distance)
+        trajectory.update(stamp, *pose)
+        update_tracker((stamp - SECOND) * 1e-9, trajectory.pl, pose[0], pose[1], pose[2])
+        progress.update(pose[:3], target, GOAL, held)
+        update_action(action)
+        safety.values(stamp, 1.0, trajectory.pl, True, 0)
+        live.efficiency.update_step(stamp)
+        if i % every == 0:
+            live.infer(tokens[i % INFERENCES], samples[i % INFERENCES], chunks[i % INFERENCES])
+        costs.append((time.perf_counter_ns() - begin) / 1e3)
+    return costs
+
+
+def time_pipeline(run: Run) -> list[float]:
+    """us per step of the whole pipeline: pose, action, contact, distance; inference every 30th."""
     config = PipelineConfig(action_names=NAMES, action_lower=(-2.0,) * 6, action_upper=(2.0,) * 6)
     pipeline = MetricPipeline(config)
-    poses = [
-        tuple(p) + tuple(q) for p, q in zip(run['positions'].tolist(), run['orientations'].tolist())
-    ]
+    poses = np.concatenate([run['positions'], run['orientations']], axis=1).tolist()
     actions, distances = run['actions'].tolist(), run['distances'].tolist()
     collisions, stamps = run['collisions'].tolist(), run['stamps'].tolist()
     start = Event(stamps[0], EventType.START, 'benchmark')
@@ -74,7 +161,7 @@ def time_pipeline(run: dict[str, np.ndarray]) -> list[float]:
         begin = time.perf_counter_ns()
         feed('contact', stamp, (collisions[i], collisions[i], 1.0), stamp)
         feed('proximity', stamp, (distances[i],), stamp)
-        feed('pose', stamp, poses[i], stamp)
+        feed('pose', stamp, tuple(poses[i]), stamp)
         if i % RATE == 0:
             feed('inference', stamp, INFERENCE, stamp)
         feed('action', stamp, (NAMES, actions[i]), stamp)
@@ -84,32 +171,7 @@ def time_pipeline(run: dict[str, np.ndarray]) -> list[float]:
     return costs
 
 
-def time_formulas(run: dict[str, np.ndarray]) -> list[float]:
-    """us per step of the metric updates alone, without checking, ordering and joining."""
-    trajectory, action = TrajectoryStep(), ActionStep(6, ((-2.0,) * 6, (2.0,) * 6))
-    safety, efficiency = SafetyState(PipelineConfig()), EfficiencyState()
-    poses = [
-        tuple(p) + tuple(q) for p, q in zip(run['positions'].tolist(), run['orientations'].tolist())
-    ]
-    distances, collisions = run['distances'].tolist(), run['collisions'].tolist()
-    costs = []
-    for i, (stamp, pose, values) in enumerate(
-        zip(run['stamps'].tolist(), poses, run['actions'].tolist())
-    ):
-        begin = time.perf_counter_ns()
-        safety.update_contact(stamp, (collisions[i], collisions[i], 1.0))
-        safety.update_distance(stamp, distances[i])
-        trajectory.update(stamp, *pose)
-        action.update(values)
-        safety.values(stamp, 1.0, 1.0, True, 0)
-        efficiency.update_step(stamp)
-        if i % RATE == 0:
-            efficiency.update_inference(INFERENCE)
-        costs.append((time.perf_counter_ns() - begin) / 1e3)
-    return costs
-
-
-def recompute_trajectory(run: dict[str, np.ndarray], window: slice) -> tuple:
+def recompute_trajectory(run: Run, window: slice) -> tuple:
     """pl, ps, cc, ti, the TCP instabilities and rates of one window in bare numpy."""
     p, q, stamps = run['positions'][window], run['orientations'][window], run['stamps'][window]
     q = q / np.linalg.norm(q, axis=1, keepdims=True)
@@ -132,7 +194,30 @@ def recompute_trajectory(run: dict[str, np.ndarray], window: slice) -> tuple:
     )
 
 
-def recompute_actions(run: dict[str, np.ndarray], window: slice) -> list[tuple]:
+def recompute_references(run: Run, window: slice) -> tuple:
+    """ate and rte of one window against each reference, resampled at its stamps, in bare numpy."""
+    p, t = run['positions'][window], (run['stamps'][window] - SECOND) * 1e-9
+    errors = []
+    for stamps, positions in run['references']:
+        wanted = np.stack([np.interp(t, stamps, positions[:, i]) for i in range(3)], axis=1)
+        apart = np.linalg.norm(p - wanted, axis=1).mean()
+        moved = np.diff(p, axis=0) - np.diff(wanted, axis=0)
+        errors.append((apart, np.linalg.norm(moved, axis=1).mean()))
+    return min(errors)
+
+
+def recompute_progress(run: Run, window: slice) -> tuple:
+    """ot of one window in bare numpy."""
+    p, thing = run['positions'][window], run['objects'][window]
+    to_goal = np.linalg.norm(p - np.array(GOAL), axis=1)
+    carry = np.linalg.norm(thing - np.array(GOAL), axis=1)
+    reach = np.linalg.norm(p - thing, axis=1)
+    left = np.where(run['held'][window], to_goal, reach + carry)
+    steps = 0.5 * (1.0 + np.diff(left / left[0]))
+    return steps.mean(), steps[-1]
+
+
+def recompute_actions(run: Run, window: slice) -> list[tuple]:
     """The action instabilities of one window in bare numpy."""
     lower, upper = np.full(6, -2.0), np.full(6, 2.0)
     a = (run['actions'][window] - lower) / (upper - lower)
@@ -140,7 +225,7 @@ def recompute_actions(run: dict[str, np.ndarray], window: slice) -> list[tuple]:
     return [(step.mean(), step[-1]) for step in steps]
 
 
-def recompute_safety(run: dict[str, np.ndarray], window: slice) -> tuple:
+def recompute_safety(run: Run, window: slice) -> tuple:
     """Contact and distance metrics of one window in bare numpy."""
     collisions, distances = run['collisions'][window], run['distances'][window]
     dt, force = np.diff(run['stamps'][window]) * 1e-9, np.ones(WINDOW)
@@ -155,56 +240,104 @@ def recompute_safety(run: dict[str, np.ndarray], window: slice) -> tuple:
     )
 
 
-def recompute_efficiency(run: dict[str, np.ndarray], window: slice, calls: np.ndarray) -> tuple:
-    """Control rate and latency of one window in bare numpy; calls: (8, 6) s, whole, parts, CPU."""
+def recompute_rate(run: Run, window: slice) -> tuple:
+    """Control rate of one window in bare numpy."""
     dt = np.diff(run['stamps'][window]) * 1e-9
+    return 1.0 / dt.mean(), 1.0 / dt[-1], 1.0 / dt.max()
+
+
+def recompute_inferences(run: Run, calls: np.ndarray) -> tuple:
+    """Tokens, samples, overlap and latency of 8 inferences; calls: (8, 6) s: whole, parts, CPU."""
+    window = slice(0, WINDOW)
+    largest, second, squares, entropy = np.moveaxis(run['tokens'][window], 1, 0)
+    tokens = (
+        1.0 - largest.mean(axis=1), 1.0 - (largest - second).mean(axis=1),
+        (1.0 - squares).mean(axis=1), entropy.mean(axis=1),
+    )  # fmt: skip
+    variability = run['samples'][window].std(axis=1).mean(axis=(1, 2))
+    chunk, last = run['chunks'][window][-1], run['chunks'][window][-2]
     whole = calls[:, 0]
     return (
-        *(1.0 / dt.mean(), 1.0 / dt[-1], 1.0 / dt.max()),
+        *((values.mean(), values[-1]) for values in (*tokens, variability)),
+        np.abs(chunk[:5] - last[5:]).mean(),
         *(whole.std(), np.percentile(whole, (50, 95, 99)), calls.mean(axis=0)),
     )
 
 
-def time_recomputing(run: dict[str, np.ndarray], steps: int) -> list[float]:
+def time_recomputing(run: Run, with_inference: bool) -> list[float]:
     """us per step when an 8-sample window is computed anew in numpy for the same metrics."""
     calls = np.full((WINDOW, 6), 0.05)
+    parts: list[Callable[[Run, slice], Any]] = [
+        recompute_trajectory, recompute_references, recompute_progress, recompute_actions,
+        recompute_safety, recompute_rate,
+    ]  # fmt: skip
     costs = []
-    for end in range(WINDOW, min(steps, len(run['stamps']))):
+    for end in range(WINDOW, min(500, len(run['stamps']))):
         begin = time.perf_counter_ns()
         window = slice(end - WINDOW, end)
-        recompute_trajectory(run, window)
-        recompute_actions(run, window)
-        recompute_safety(run, window)
-        recompute_efficiency(run, window, calls)
+        for part in parts:
+            part(run, window)
+        if with_inference:
+            recompute_inferences(run, calls)
         costs.append((time.perf_counter_ns() - begin) / 1e3)
     return costs
 
 
+LINES = {
+    'metrics': 'all live metrics, per control step',
+    'metrics_mean': '  mean, an inference at every 30th step',
+    'metrics_low_pass': '  poses through the low-pass first',
+    'metrics_inference': '  with an inference at every step',
+    'numpy': '8-sample window of the same anew in numpy',
+    'numpy_inference': '  with an inference at every step',
+    'pipeline': 'whole pipeline (4 samples checked, ordered, joined)',
+}
+RATIOS = {
+    'numpy / metrics': ('numpy', 'metrics'),
+    'numpy / metrics, inference at every step': ('numpy_inference', 'metrics_inference'),
+    'numpy / whole pipeline': ('numpy', 'pipeline'),
+}
+
+
+def measure(run: Run) -> dict[str, float]:
+    """us per control step, medians over the steps; metrics_mean: the mean of the medians of those
+    without and with an inference, in their shares.
+    """
+    plain = time_metrics(run, RATE, False)
+    costs = {
+        'metrics': plain,
+        'metrics_low_pass': time_metrics(run, RATE, True),
+        'metrics_inference': time_metrics(run, 1, False),
+        'numpy': time_recomputing(run, False),
+        'numpy_inference': time_recomputing(run, True),
+        'pipeline': time_pipeline(run),
+    }
+    result = {name: statistics.median(values) for name, values in costs.items()}
+    inferring = statistics.median(plain[::RATE])
+    return result | {'metrics_mean': result['metrics'] + (inferring - result['metrics']) / RATE}
+
+
 def main() -> None:
-    """Runs all three five times and prints the median of the medians."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Measures everything five times and prints the median of the medians, and their range."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument('--steps', type=int, default=3000)
     parser.add_argument('--runs', type=int, default=5)
-    parser.add_argument('--json', action='store_true')
+    parser.add_argument('--json', action='store_true', help='one JSON object on stdout')
     options = parser.parse_args()
     run = make_run(options.steps)
-    rows: dict[str, list[float]] = {'metrics': [], 'pipeline': [], 'numpy window': []}
-    for _ in range(options.runs):
-        rows['pipeline'].append(statistics.median(time_pipeline(run)))
-        rows['metrics'].append(statistics.median(time_formulas(run)))
-        rows['numpy window'].append(statistics.median(time_recomputing(run, 500)))
-    result = {name: statistics.median(values) for name, values in rows.items()}
-    for name in ('metrics', 'pipeline'):
-        ratios = [slow / fast for slow, fast in zip(rows['numpy window'], rows[name])]
-        result[f'numpy / {name}'] = statistics.median(ratios)
+    runs = [measure(run) for _ in range(options.runs)]
+    for each in runs:
+        each.update({name: each[slow] / each[fast] for name, (slow, fast) in RATIOS.items()})
+    result = {name: statistics.median(each[name] for each in runs) for name in runs[0]}
     if options.json:
-        print(json.dumps(result))
+        print(json.dumps({'unit': 'us', 'runs': options.runs, 'median': result, 'each': runs}))
         return
-    print(f'all live metrics, per control step                 {result["metrics"]:8.1f} us')
-    print(f'8-sample window of the same anew in numpy          {result["numpy window"]:8.1f} us')
-    print(f'numpy / live metrics                               {result["numpy / metrics"]:8.1f}')
-    print(f'whole pipeline (4 samples checked, ordered, joined) {result["pipeline"]:7.1f} us')
-    print(f'numpy / whole pipeline                             {result["numpy / pipeline"]:8.1f}')
+    for name, line in (LINES | dict.fromkeys(RATIOS)).items():
+        low, high = min(each[name] for each in runs), max(each[name] for each in runs)
+        unit = 'times' if name in RATIOS else 'us'
+        print(f'{line or name:53s}{result[name]:8.1f} {unit} ({low:.1f} to {high:.1f})')
 
 
 if __name__ == '__main__':

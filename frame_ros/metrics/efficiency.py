@@ -7,11 +7,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import array_api_compat
 import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.errors import ShapeError, ValueRangeError
-from frame_ros.metrics.arrays import Array, as_floats, like
+from frame_ros.metrics.arrays import Array, as_floats, as_numbers, like, unavailable
 from frame_ros.metrics.definitions import NAN, NANOSECOND
 
 _SECOND = 1_000_000_000
@@ -39,7 +40,7 @@ def latency_statistics(latencies: Any) -> LatencySummary:
         ShapeError: another shape, or no call.
         ValueRangeError: a latency is negative or not finite.
     """
-    values = np.asarray(latencies, dtype=float)
+    values = _on_cpu(as_numbers(latencies, 'latencies')[1]).astype(np.float64)
     if values.ndim != 1 or not len(values):
         raise ShapeError(f'latencies have shape {values.shape}; (N,), N >= 1, is expected')
     if not np.all((values >= 0.0) & np.isfinite(values)):
@@ -65,24 +66,30 @@ def control_rate(stamps: Any) -> ControlRates:
     """Rates of actions executed at `stamps`, (N,) integers in ns, not decreasing.
 
     mean: intervals over the time they took. now: the same since the newest stamp that is at least a
-        second
-    old (since the first, if none is). worst: the fewest actions in one of the consecutive seconds
-    counted from the first stamp, over those that are complete. NaN: fewer than 2 stamps, no time
-    between them, no complete second.
+    second old (since the first, if none is). worst: the fewest actions in one of the consecutive
+    seconds counted from the first stamp, over those that are complete. NaN: fewer than 2 stamps, no
+    time between them, no complete second.
 
     Raises:
         ShapeError: stamps are not (N,).
-        ValueRangeError: stamps decrease.
+        ValueRangeError: stamps are no integers, or decrease.
     """
-    times = np.asarray(stamps, dtype=np.int64)
-    if times.ndim != 1:
-        raise ShapeError(f'stamps have shape {times.shape}; (N,) is expected')
+    given = _on_cpu(as_numbers(stamps, 'stamps')[1])
+    if given.ndim != 1:
+        raise ShapeError(f'stamps have shape {given.shape}; (N,) is expected')
+    if given.dtype.kind not in 'iu' and len(given):
+        raise ValueRangeError(f'stamps have type {given.dtype}; integers, in ns, are expected')
+    times = given.astype(np.int64)
     if np.any(np.diff(times) < 0):
         raise ValueRangeError('stamps decrease; sort them')
     if len(times) < 2 or times[-1] == times[0]:
         return ControlRates(NAN, NAN, NAN)
     start = max(int(np.searchsorted(times, times[-1] - _SECOND, side='right')) - 1, 0)
     return ControlRates(_rate(times, 0), _rate(times, start), _worst_second(times))
+
+
+def _on_cpu(array: Array) -> NDArray[Any]:
+    return array.detach().cpu().numpy() if array_api_compat.is_torch_array(array) else array
 
 
 def _rate(times: NDArray[np.int64], start: int) -> float:
@@ -120,5 +127,5 @@ def chunk_overlap_disagreement(chunk: Any, last: Any, shift: int) -> Array:
         raise ValueRangeError(f'shift is {shift}; 0 steps or more is expected')
     steps = min(new.shape[0], old.shape[0] - shift)
     if steps < 1:
-        return xp.sum(new) * xp.nan
+        return unavailable(xp.sum(new))
     return xp.mean(xp.abs(new[:steps, :] - old[shift : shift + steps, :]))

@@ -4,19 +4,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+
+import numpy as np
 
 from frame_ros.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.arrays import (
     Array,
     as_points,
+    as_times,
+    check_result,
     check_same_shape,
     check_variant,
     difference,
     like,
     norm,
 )
+from frame_ros.metrics.runs import runs_of
 
 
 def absolute_trajectory_error(positions: Any, reference: Any, align: str = 'none') -> Array:
@@ -26,7 +31,7 @@ def absolute_trajectory_error(positions: Any, reference: Any, align: str = 'none
         positions: (..., T, 2 or 3), m, T >= 1.
         reference: the same shape; `resample` brings a reference to the trajectory's stamps.
         align: 'none'; or 'se3' or 'sim3': `positions` are first aligned to the reference as a
-            whole.
+            whole (`align`).
 
     Returns:
         (...,) m.
@@ -35,23 +40,38 @@ def absolute_trajectory_error(positions: Any, reference: Any, align: str = 'none
         ShapeError: shapes differ, or no samples.
         ValueRangeError: a value is not finite, or an unknown alignment.
     """
-    xp, points, wanted = _pair(positions, reference, 1, align)
-    return xp.mean(norm(xp, points - wanted), axis=-1)
+    xp, points, wanted = _pair(positions, reference, 1, align, check=False)
+    error = xp.mean(norm(xp, points - wanted, overwrite=True), axis=-1)
+    return check_result(xp, error, positions=points, reference=wanted)
 
 
 def relative_trajectory_error(
-    positions: Any, reference: Any, delta: int = 1, align: str = 'none'
+    positions: Any, reference: Any, delta: int = 1, align: str = 'none', breaks: Any = None
 ) -> Array:
     """Mean difference of the displacements over `delta` samples, m. FRAME eq. 10.
 
-    Arguments, returns and errors as for `absolute_trajectory_error`; T > delta >= 1.
+    Args:
+        positions: (..., T, 2 or 3), m, T > delta.
+        reference: the same shape; `resample` brings a reference to the trajectory's stamps.
+        delta: samples from the beginning to the end of a displacement, 1 or more.
+        align: as for `absolute_trajectory_error`.
+        breaks: (T,) or (..., T) booleans, True where a sample begins a new run (`find_breaks`): no
+            displacement spans two runs.
+
+    Returns:
+        (...,) m; NaN where no run has more than `delta` samples.
+
+    Raises:
+        ShapeError: shapes differ, or too few samples.
+        ValueRangeError: a value is not finite, delta is below 1, or an unknown alignment.
     """
     if delta < 1:
         raise ValueRangeError(f'delta is {delta}; 1 sample or more is expected')
-    xp, points, wanted = _pair(positions, reference, delta + 1, align)
-    moved = points[..., delta:, :] - points[..., :-delta, :]
-    meant = wanted[..., delta:, :] - wanted[..., :-delta, :]
-    return xp.mean(norm(xp, moved - meant), axis=-1)
+    xp, points, wanted = _pair(positions, reference, delta + 1, align, breaks is not None)
+    # (p' - p) - (r' - r) = (p' - r') - (p - r): one difference along the samples instead of two.
+    changes = norm(xp, difference(points - wanted, span=delta), overwrite=True)
+    error = runs_of(breaks, points).mean(xp, changes)
+    return check_result(xp, error, positions=points, reference=wanted)
 
 
 def nearest_reference(
@@ -70,8 +90,17 @@ def nearest_reference(
     errors = [error(positions, reference) for reference in references]
     if not errors:
         raise ShapeError('references are empty; at least one trajectory is expected')
-    best = min(range(len(errors)), key=lambda i: float(errors[i]))
+    best = index_of_least(errors)
     return errors[best], best
+
+
+def index_of_least(errors: Sequence[Array]) -> int:
+    """Index of the least of some scalars, the first of equal ones."""
+    best = 0
+    for index, error in enumerate(errors):
+        if bool(error < errors[best]):
+            best = index
+    return best
 
 
 def resample(positions: Any, stamps: Any, new_stamps: Any) -> Array:
@@ -97,12 +126,19 @@ def resample(positions: Any, stamps: Any, new_stamps: Any) -> Array:
             f'{tuple(times.shape)} and {tuple(wanted.shape)}; '
             f'(T, 2 or 3), (T,) and (S,) are expected'
         )
-    if not bool(xp.all(times[1:] > times[:-1])):
-        raise ValueRangeError('stamps do not increase strictly; sort them and drop the doubles')
+    as_times(times, 'stamps')
+    return interpolated(xp, points, times, wanted)
+
+
+def interpolated(xp: Any, points: Array, places: Array, wanted: Array) -> Array:
+    """Points (T, D) at increasing places (T,) -> (S, D) at the wanted (S,); at the ends beyond."""
+    if isinstance(points, np.ndarray):
+        columns = [np.interp(wanted, places, points[:, axis]) for axis in range(points.shape[1])]
+        return np.stack(columns, axis=1, dtype=points.dtype)
     if points.shape[0] == 1:
-        return points[xp.zeros(wanted.shape, dtype=xp.int64), :]
-    after = xp.clip(xp.searchsorted(times, wanted), 1, times.shape[0] - 1)
-    share = (wanted - times[after - 1]) / (times[after] - times[after - 1])
+        return points[xp.zeros_like(wanted, dtype=xp.int64), :]
+    after = xp.clip(xp.searchsorted(places, wanted), 1, places.shape[0] - 1)
+    share = (wanted - places[after - 1]) / (places[after] - places[after - 1])
     share = xp.clip(share, 0.0, 1.0)[:, None]
     return (1.0 - share) * points[after - 1, :] + share * points[after, :]
 
@@ -112,22 +148,77 @@ def resample_by_arc_length(positions: Any, samples: int) -> Array:
 
     Raises:
         ShapeError: another shape, or fewer than 2 samples.
+        ValueRangeError: a value is not finite, or a path without length.
+    """
+    if samples < 2:
+        raise ShapeError(f'samples is {samples}; at least 2 are expected')
+    xp, points = one_path(positions, 2, 'positions')
+    points, along = without_pauses(xp, points, points, 'positions')
+    share = like(points, [i / (samples - 1) for i in range(samples)], 'share')
+    return interpolated(xp, points, along, share * along[-1])
+
+
+def resample_at_arc_length(reference: Any, lengths: Any) -> Array:
+    """Where a path is after the given lengths of way along it; at its ends beyond them.
+
+    Args:
+        reference: (T, 2 or 3), m, T >= 2.
+        lengths: (S,), m along the path from its first position, in any order.
+
+    Returns:
+        (S, 2 or 3) m.
+
+    Raises:
+        ShapeError: other shapes.
+        ValueRangeError: a value is not finite, or a path without length.
+    """
+    xp, points = one_path(reference, 2, 'reference')
+    points, along = without_pauses(xp, points, points, 'reference')
+    wanted = like(points, lengths, 'lengths')
+    if wanted.ndim != 1:
+        raise ShapeError(f'lengths have shape {tuple(wanted.shape)}; (S,) is expected')
+    return interpolated(xp, points, along, wanted)
+
+
+def travelled_lengths(positions: Any, breaks: Any = None) -> Array:
+    """The way along the path from the first position to each: (..., T, 2 or 3) -> (..., T), m.
+
+    Args:
+        breaks: (T,) or (..., T) booleans, True where a sample begins a new run (`find_breaks`): the
+            way across does not count.
+
+    Raises:
+        ShapeError: another shape, or no sample.
+        ValueRangeError: a value is not finite.
+    """
+    xp, points = as_points(positions, 1)
+    lengths = runs_of(breaks, points).masked(xp, norm(xp, difference(points)), 0.0)
+    start = xp.zeros_like(points[..., :1, 0])
+    return xp.concat([start, xp.cumulative_sum(lengths, axis=-1)], axis=-1)
+
+
+def without_pauses(xp: Any, points: Array, rows: Array, name: str) -> tuple[Array, Array]:
+    """Rows (T, ...) of the points (T, D) that are not where the last one was, and arc lengths.
+
+    Raises:
         ValueRangeError: a path without length.
     """
-    xp, points = as_points(positions, 2)
-    if points.ndim != 2 or samples < 2:
-        raise ShapeError(
-            f'positions have shape {tuple(points.shape)}, samples is {samples}; '
-            f'(T, 2 or 3) and at least 2 samples are expected'
-        )
     lengths = norm(xp, difference(points))
     moved = lengths > 0
     if not bool(xp.any(moved)):
-        raise ValueRangeError('positions are all the same; a path with a length is expected')
-    kept = xp.concat([points[:1, :], points[1:, :][moved, :]])
-    along = xp.concat([lengths[:1] * 0.0, xp.cumulative_sum(lengths[moved])])
-    share = like(points, [i / (samples - 1) for i in range(samples)], 'share')
-    return resample(kept, along, share * along[-1])
+        raise ValueRangeError(f'{name} are all the same; a path with a length is expected')
+    start = xp.zeros_like(points[:1, 0])
+    along = xp.concat([start, xp.cumulative_sum(lengths[moved])])
+    return xp.concat([rows[:1, :], rows[1:, :][moved, :]]), along
+
+
+def one_path(positions: Any, minimum: int, name: str) -> tuple[Any, Array]:
+    xp, points = as_points(positions, minimum, name)
+    if points.ndim != 2:
+        raise ShapeError(
+            f'{name} have shape {tuple(points.shape)}; (T, 2 or 3), one path, is expected'
+        )
+    return xp, points
 
 
 def align(positions: Any, reference: Any, with_scale: bool = False) -> Array:
@@ -151,7 +242,8 @@ def align(positions: Any, reference: Any, with_scale: bool = False) -> Array:
     left, singular, right = xp.linalg.svd(covariance)
     # A reflection is no rotation: where the best matrix is one, the weakest axis is turned round.
     mirrored = xp.linalg.det(left) * xp.linalg.det(right) < 0
-    last = xp.where(mirrored, -1.0, 1.0)[..., None] * xp.ones_like(singular[..., -1:])
+    one = xp.ones_like(singular[..., 0])
+    last = xp.where(mirrored, -one, one)[..., None]
     signs = xp.concat([xp.ones_like(singular[..., :-1]), last], axis=-1)
     rotation = xp.matmul(left * signs[..., None, :], right)
     turned = xp.matmul(centred, xp.matrix_transpose(rotation))
@@ -163,10 +255,13 @@ def align(positions: Any, reference: Any, with_scale: bool = False) -> Array:
     return turned + wanted_centre
 
 
-def _pair(positions: Any, reference: Any, minimum: int, alignment: str) -> tuple[Any, Array, Array]:
+def _pair(
+    positions: Any, reference: Any, minimum: int, alignment: str, check: bool
+) -> tuple[Any, Array, Array]:
+    """Namespace, positions, aligned if that is asked for (then checked), and reference."""
     check_variant(alignment, ('none', 'se3', 'sim3'))
-    xp, points = as_points(positions, minimum)
-    wanted = like(points, reference, 'reference')
+    xp, points = as_points(positions, minimum, check=check)
+    wanted = like(points, reference, 'reference', check=check)
     check_same_shape(points, wanted, ('positions', 'reference'))
     if alignment != 'none':
         points = align(points, wanted, with_scale=alignment == 'sim3')

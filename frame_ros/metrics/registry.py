@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from frame_ros.errors import ValueRangeError
@@ -25,8 +25,9 @@ class Metric:
     minimum_samples: of its stream, before which it is NaN. source: paper and equation.
     category: task, trajectory, safety, efficiency, uncertainty or confidence.
     unavailable: what makes it NaN. messages: kinds of metric message that carry it (quality,
-        safety,
-    efficiency, confidence). fields: its field names there.
+        safety, efficiency, confidence). fields: its field names there.
+    function, streaming: names in `frame_ros.metrics` of what computes it from arrays, and sample by
+        sample; torch: class in `frame_ros.metrics.torch`. Empty: there is none.
     """
 
     id: str
@@ -39,6 +40,14 @@ class Metric:
     unavailable: str
     messages: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
+    function: str = ''
+    streaming: str = ''
+    torch: str = ''
+
+    @property
+    def has_three_forms(self) -> bool:
+        """Whether its message carries a window's mean, `_step` and `_mean` of it."""
+        return f'{self.id}_mean' in self.fields
 
     @property
     def message(self) -> str:
@@ -111,6 +120,15 @@ _TRAJECTORY = _metrics(
     ),
 )  # fmt: skip
 
+_REFERENCE = _metrics(
+    'trajectory',
+    '',
+    (
+        ('dtw', 'DTW distance to the nearest reference', 'm', False, 1, OURS,
+         f'{_NO_POSE}, {_NO_REFERENCE}, or dtaidistance is not installed'),
+    ),
+)  # fmt: skip
+
 _SAFETY = _metrics(
     'safety',
     'safety',
@@ -169,20 +187,6 @@ _EFFICIENCY = _metrics(
     ),
 )  # fmt: skip
 
-_UNCERTAINTY = _metrics(
-    'uncertainty',
-    'confidence',
-    (
-        ('tb_tp', 'token probability uncertainty', '1', False, 1, f'{VLA_UQ} eq. 8', _NO_TOKENS),
-        ('tb_pcs', 'prediction confidence score uncertainty', '1', False, 1, f'{VLA_UQ} eq. 10',
-         _NO_TOKENS),
-        ('tb_d', 'DeepGini', '1', False, 1, f'{VLA_UQ} eq. 12', _NO_TOKENS),
-        ('tb_e', 'token entropy', 'nats', False, 1, f'{VLA_UQ} eq. 14', _NO_TOKENS),
-        ('ev', 'execution variability', 'action', False, 2, f'{VLA_UQ} eq. 15',
-         'the policy yields fewer than 2 samples per inference'),
-    ),
-)  # fmt: skip
-
 _CONFIDENCE = _metrics(
     'confidence',
     'confidence',
@@ -206,14 +210,18 @@ _CHUNK_OVERLAP = Metric(
 
 
 def _three_forms(
-    key: str, name: str, unit: str, minimum: int, source: str, category: str, missing: str
+    key: str,
+    name: str,
+    unit: str,
+    minimum: int,
+    source: str,
+    category: str,
+    missing: str,
+    message: str = 'quality',
 ) -> Metric:
-    """A per-step metric: window mean, `_step` and `_mean` in QualityMetrics."""
-    unavailable = f'{missing}, {_TOO_FEW}'
+    """A metric of each step or inference: window mean, `_step` and `_mean` in its message."""
     fields = (key, f'{key}_step', f'{key}_mean')
-    return Metric(
-        key, name, unit, False, minimum, source, category, unavailable, ('quality',), fields
-    )
+    return Metric(key, name, unit, False, minimum, source, category, missing, (message,), fields)
 
 
 def _instabilities() -> list[Metric]:
@@ -223,9 +231,10 @@ def _instabilities() -> list[Metric]:
     ):
         arguments = (
             (f'tcp_{short}', f'TCP {word} instability', 'm', order + 1,
-             f'{VLA_UQ} eq. {15 + 2 * order}', 'trajectory', _NO_POSE),
+             f'{VLA_UQ} eq. {15 + 2 * order}', 'trajectory', f'{_NO_POSE}, {_TOO_FEW}'),
             (f'a_{short}', f'action {word} instability', '1', order + 1,
-             f'{VLA_UQ} eq. {2 * order}', 'uncertainty', 'no executed action, or no bounds'),
+             f'{VLA_UQ} eq. {2 * order}', 'uncertainty',
+             f'no executed action, or no bounds, {_TOO_FEW}'),
         )  # fmt: skip
         metrics.extend(_three_forms(*each) for each in arguments)
     return metrics
@@ -233,12 +242,80 @@ def _instabilities() -> list[Metric]:
 
 _OT = _three_forms(
     'ot', 'optimal trajectory difference', '1', 2, f'{VLA_UQ} eq. 29', 'trajectory',
-    'no object pose, no TCP pose, an initial distance of 0',
+    f'no object pose, no TCP pose, an initial distance of 0, {_TOO_FEW}',
 )  # fmt: skip
 
+_NO_SAMPLES = 'the policy yields fewer than 2 samples per inference'
+_UNCERTAINTY = [
+    _three_forms(key, name, unit, minimum, f'{VLA_UQ} eq. {equation}', 'uncertainty', missing,
+                 'confidence')
+    for key, name, unit, minimum, equation, missing in (
+        ('tb_tp', 'token probability uncertainty', '1', 1, 8, _NO_TOKENS),
+        ('tb_pcs', 'prediction confidence score uncertainty', '1', 1, 10, _NO_TOKENS),
+        ('tb_d', 'DeepGini', '1', 1, 12, _NO_TOKENS),
+        ('tb_e', 'token entropy', 'nats', 1, 14, _NO_TOKENS),
+        ('ev', 'execution variability', 'action', 2, 15, _NO_SAMPLES),
+    )
+]  # fmt: skip
+
+# id -> (function, streaming class, torch class).
+_PYTHON = {
+    'sr': ('success_rate', 'SuccessRate', 'SuccessRate'),
+    'tcr': ('task_completion_rate', 'TaskCompletionRate', 'TaskCompletionRate'),
+    'mse': ('mse', 'MSE', 'MSE'),
+    'amse': ('amse', 'AMSE', 'AMSE'),
+    'namse': ('namse', 'NAMSE', 'NAMSE'),
+    'pl': ('path_length', 'PathLength', 'PathLength'),
+    'ps': ('path_smoothness', 'PathSmoothness', 'PathSmoothness'),
+    'cc': ('curvature_change', 'CurvatureChange', 'CurvatureChange'),
+    'ti': ('rms_jerk', 'RMSJerk', 'RMSJerk'),
+    'ate': ('absolute_trajectory_error', 'AbsoluteTrajectoryError', 'AbsoluteTrajectoryError'),
+    'rte': ('relative_trajectory_error', 'RelativeTrajectoryError', 'RelativeTrajectoryError'),
+    'dtw': ('dtw_distance', '', ''),
+    **dict.fromkeys(
+        ('tcp_pi', 'tcp_vi', 'tcp_ai'), ('tcp_instability', 'TCPInstability', 'TCPInstability')
+    ),
+    **dict.fromkeys(
+        ('tcp_speed', 'tcp_acceleration', 'tcp_jerk'), ('tcp_instability', 'TrajectoryStep', '')
+    ),
+    **dict.fromkeys(
+        ('a_pi', 'a_vi', 'a_ai'), ('action_instability', 'ActionInstability', 'ActionInstability')
+    ),
+    'ot': ('optimal_trajectory_difference', *('OptimalTrajectoryDifference',) * 2),
+    'cr': ('collision_rate', 'CollisionRate', 'CollisionRate'),
+    **dict.fromkeys(('cr_per_second', 'cr_per_metre'), ('collision_rate', '', '')),
+    'op': ('obstacle_proximity', 'ObstacleProximity', 'ObstacleProximity'),
+    'rf': ('risk_factor', 'RiskFactor', 'RiskFactor'),
+    'il': ('latency_statistics', 'InferenceLatency', 'InferenceLatency'),
+    **dict.fromkeys(
+        ('il_p50', 'il_p95', 'il_p99', 'il_jitter'),
+        ('latency_statistics', 'LatencyStatistics', 'LatencyStatistics'),
+    ),
+    'ct': ('', 'ComputationTime', 'ComputationTime'),
+    'mu': ('', 'MemoryUsage', 'MemoryUsage'),
+    'control_rate': ('control_rate', 'ControlRate', 'ControlRate'),
+    'control_rate_now': ('control_rate', 'ControlRate', ''),
+    'control_rate_worst': ('control_rate', 'ControlRate', 'WorstControlRate'),
+    'tb_tp': ('token_probability_uncertainty', *('TokenProbabilityUncertainty',) * 2),
+    'tb_pcs': ('prediction_confidence_uncertainty', *('PredictionConfidenceUncertainty',) * 2),
+    'tb_d': ('deepgini', 'DeepGini', 'DeepGini'),
+    'tb_e': ('token_entropy', 'TokenEntropy', 'TokenEntropy'),
+    'ev': ('execution_variability', 'ExecutionVariability', 'ExecutionVariability'),
+    'chunk_overlap': ('chunk_overlap_disagreement', *('ChunkOverlapDisagreement',) * 2),
+}
+
+
+def _with_names(entry: Metric) -> Metric:
+    function, streaming, torch = _PYTHON.get(entry.id, ('', '', ''))
+    return replace(entry, function=function, streaming=streaming, torch=torch)
+
+
 _ALL = [
-    *_TASK, *_TRAJECTORY, *_instabilities(), _OT, *_SAFETY, *_EFFICIENCY, *_UNCERTAINTY,
-    _CHUNK_OVERLAP, *_CONFIDENCE,
+    _with_names(entry)
+    for entry in (
+        *_TASK, *_TRAJECTORY, *_REFERENCE, *_instabilities(), _OT, *_SAFETY, *_EFFICIENCY,
+        *_UNCERTAINTY, _CHUNK_OVERLAP, *_CONFIDENCE,
+    )
 ]  # fmt: skip
 
 # id -> metric, in the order of tables.

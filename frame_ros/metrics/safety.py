@@ -6,8 +6,21 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from frame_ros.errors import ShapeError, ValueRangeError
-from frame_ros.metrics.arrays import Array, as_floats, check_variant, like
+from frame_ros.metrics.arrays import (
+    Array,
+    as_flags,
+    as_floats,
+    check_finite,
+    check_scalar_or_same,
+    check_variant,
+    count_true,
+    inner,
+    like,
+    squares_are_finite,
+)
 from frame_ros.metrics.definitions import RISK_FLOOR
 
 # What the published library adds to every distance before it inverts it. m.
@@ -23,10 +36,12 @@ def collision_rate(collisions: Any, steps: Any) -> Array:
         steps: number of control steps, at least 1, scalar or the same shape.
 
     Raises:
+        ShapeError: two shapes, neither of them a scalar's.
         ValueRangeError: a negative number of collisions, or no steps.
     """
     xp, count = as_floats(collisions, 'collisions')
     of = like(count, steps, 'steps')
+    check_scalar_or_same(count, of, ('collisions', 'steps'))
     if bool(xp.any(count < 0)) or bool(xp.any(of < 1)):
         raise ValueRangeError(
             f'{collisions} collisions in {steps} steps; collisions >= 0 and steps >= 1 are expected'
@@ -42,31 +57,36 @@ def count_collisions(in_collision: Any) -> Array:
 
     Returns:
         (...,) integers.
+
+    Raises:
+        ShapeError: a scalar.
+        ValueRangeError: a value is neither a boolean nor a finite number.
     """
-    xp, flags = as_floats(in_collision, 'in_collision')
-    if flags.ndim < 1:
+    xp, now = as_flags(in_collision, 'in_collision')
+    if now.ndim < 1:
         raise ShapeError('in_collision is a scalar; (..., T) is expected')
-    now = flags != 0
-    edges = xp.sum(xp.astype(now[..., 1:] & ~now[..., :-1], xp.int64), axis=-1)
-    return edges + xp.sum(xp.astype(now[..., :1], xp.int64), axis=-1)
+    return count_true(xp, now[..., 1:] > now[..., :-1]) + count_true(xp, now[..., :1])
 
 
 def obstacle_proximity(distances: Any) -> Array:
     """Least distance to any obstacle, m. FRAME eq. 12.
 
     Args:
-        distances: (..., T), m; NaN where nothing was measured, negative in penetration.
+        distances: (..., T), m; NaN where nothing was measured, negative in penetration, infinite
+            where nothing was within range (REP-117).
 
     Returns:
         (...,) m; NaN where nothing was ever measured.
 
     Raises:
         ShapeError: no samples.
-        ValueRangeError: an infinite distance.
+        ValueRangeError: the least distance is infinite.
     """
-    xp, array, known = _measured(distances)
-    least = xp.min(xp.where(known, array, xp.inf), axis=-1)
-    return xp.where(xp.any(known, axis=-1), least, xp.nan)[()]
+    xp, array = _as_distances(distances)
+    least = _least(xp, array)
+    if bool(xp.any(xp.isinf(least))):
+        check_finite(xp, array, 'distances', allow_nan=True)
+    return least
 
 
 def risk_factor(distances: Any, floor: float = RISK_FLOOR, variant: str = 'paper') -> Array:
@@ -88,18 +108,43 @@ def risk_factor(distances: Any, floor: float = RISK_FLOOR, variant: str = 'paper
     if not floor > 0.0:
         raise ValueRangeError(f'floor is {floor} m; a positive distance is expected')
     xp, array, known = _measured(distances)
-    safe = xp.where(known, array, 1.0)
-    safe = safe + _AUTHORS_OFFSET if variant == 'authors' else xp.where(safe > floor, safe, floor)
-    risk = xp.sum(xp.where(known, 1.0 / safe, 0.0), axis=-1)
-    count = xp.sum(xp.astype(known, array.dtype), axis=-1)
-    return xp.where(count > 0, risk / xp.where(count > 0, count, 1.0), xp.nan)[()]
+    if known is None:
+        return xp.mean(_risks(array, floor, variant), axis=-1)
+    risks = _risks(xp.where(known, array, 1.0), floor, variant)
+    weights = xp.astype(known, array.dtype)
+    total, count = inner(xp, risks, weights), xp.sum(weights, axis=-1)
+    return xp.where(count > 0, total / xp.where(count > 0, count, 1.0), xp.nan)[()]
 
 
-def _measured(distances: Any) -> tuple[Any, Array, Array]:
-    xp, array = as_floats(distances, 'distances', allow_nan=True)
+def _risks(distances: Array, floor: float, variant: str) -> Array:
+    if variant == 'authors':
+        return 1.0 / (distances + _AUTHORS_OFFSET)
+    return 1.0 / distances.clip(floor)
+
+
+def _measured(distances: Any) -> tuple[Any, Array, Array | None]:
+    """Namespace, distances (..., T), and where something was measured; None: everywhere."""
+    xp, array = _as_distances(distances)
+    if squares_are_finite(xp, array):
+        return xp, array, None
+    check_finite(xp, array, 'distances', allow_nan=True)
+    return xp, array, ~xp.isnan(array)
+
+
+def _as_distances(distances: Any) -> tuple[Any, Array]:
+    xp, array = as_floats(distances, 'distances', check=False)
     if array.ndim < 1 or array.shape[-1] < 1:
         raise ShapeError(
             f'distances have shape {tuple(array.shape)}; '
             f'(..., T) with at least 1 sample is expected'
         )
-    return xp, array, ~xp.isnan(array)
+    return xp, array
+
+
+def _least(xp: Any, values: Array) -> Array:
+    """Least value over the last axis that is no NaN, (...,); NaN: all are."""
+    if isinstance(values, np.ndarray):
+        return np.fmin.reduce(values, axis=-1)
+    known = ~xp.isnan(values)
+    least = xp.min(xp.where(known, values, xp.inf), axis=-1)
+    return xp.where(xp.any(known, axis=-1), least, xp.nan)

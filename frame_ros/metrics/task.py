@@ -9,10 +9,22 @@ from math import sqrt
 from statistics import NormalDist
 from typing import Any
 
-import array_api_compat
-
 from frame_ros.errors import ShapeError, ValueRangeError
-from frame_ros.metrics.arrays import Array, as_floats, as_sequences, check_same_shape, like
+from frame_ros.metrics.arrays import (
+    Array,
+    as_floats,
+    as_numbers,
+    as_sequences,
+    check_result,
+    check_same_shape,
+    check_scalar_or_same,
+    count_true,
+    flattened,
+    inner,
+    like,
+    pair_of,
+    unavailable,
+)
 
 
 def success_rate(successes: Any) -> Array:
@@ -28,15 +40,16 @@ def success_rate(successes: Any) -> Array:
         ShapeError: no trial.
         ValueRangeError: a value is neither 0 nor 1.
     """
-    xp, values = as_floats(successes, 'successes')
+    xp, values = as_numbers(successes, 'successes')
     if values.ndim < 1 or values.shape[-1] < 1:
         raise ShapeError(
             f'successes have shape {tuple(values.shape)}; '
             f'(..., N) with at least 1 trial is expected'
         )
-    if not bool(xp.all((values == 0) | (values == 1))):
+    if values.dtype != xp.bool and not bool(xp.all((values == 0) | (values == 1))):
         raise ValueRangeError('successes hold other values than 0 and 1 (False and True)')
-    return xp.mean(values, axis=-1)
+    dtype = values.dtype if xp.isdtype(values.dtype, 'real floating') else xp.float64
+    return xp.astype(xp.asarray(count_true(xp, values)), dtype)[()] / values.shape[-1]
 
 
 def task_completion_rate(completed: Any, total: Any) -> Array:
@@ -47,10 +60,12 @@ def task_completion_rate(completed: Any, total: Any) -> Array:
         total: number of task chains, scalar or the same shape.
 
     Raises:
+        ShapeError: two shapes, neither of them a scalar's.
         ValueRangeError: total is not positive, or completed is not within 0 to total.
     """
     xp, done = as_floats(completed, 'completed')
     of = like(done, total, 'total')
+    check_scalar_or_same(done, of, ('completed', 'total'))
     if bool(xp.any(of <= 0)) or bool(xp.any(done < 0)) or bool(xp.any(done > of)):
         raise ValueRangeError(
             f'{completed} completed of {total}; 0 <= completed <= total and total > 0 is expected'
@@ -107,11 +122,12 @@ def mse(actions: Any, predicted: Any) -> Array:
         ShapeError: shapes differ, or no samples.
         ValueRangeError: a value is not finite.
     """
-    xp, truth = as_sequences(actions, 1, 'actions')
-    guess = like(truth, predicted, 'predicted')
+    xp, truth = as_sequences(actions, 1, 'actions', check=False)
+    guess = like(truth, predicted, 'predicted', check=False)
     check_same_shape(truth, guess, ('actions', 'predicted'))
-    error = truth - guess
-    return xp.mean(xp.sum(error * error, axis=-1), axis=-1)
+    error = flattened(xp, truth - guess)
+    mean = inner(xp, error, error) / truth.shape[-2]
+    return check_result(xp, mean, actions=truth, predicted=guess)
 
 
 def amse(pairs: Iterable[tuple[Any, Any]]) -> Array:
@@ -123,7 +139,7 @@ def amse(pairs: Iterable[tuple[Any, Any]]) -> Array:
     Raises:
         ShapeError: no trajectory, or shapes differ within a pair.
     """
-    errors = [mse(actions, predicted) for actions, predicted in pairs]
+    errors = [mse(*pair_of(pair, 'pairs', '(T, D) arrays')) for pair in pairs]
     if not errors:
         raise ShapeError('pairs are empty; at least one pair of (T, D) arrays is expected')
     return sum(errors[1:], start=errors[0]) / len(errors)
@@ -141,11 +157,13 @@ def namse(pairs: Iterable[tuple[Any, Any]]) -> Array:
     Raises:
         ShapeError: no trajectory, or shapes differ within a pair.
     """
-    kept = [tuple(pair) for pair in pairs]
+    kept = [pair_of(pair, 'pairs', '(T, D) arrays') for pair in pairs]
     error = amse(kept)
     xp, first = as_floats(kept[0][0], 'actions')
     flat = [xp.reshape(like(first, actions, 'actions'), (-1,)) for actions, _ in kept]
-    variance = xp.var(xp.concat(flat), correction=0)
-    if not float(variance.detach() if array_api_compat.is_torch_array(variance) else variance) > 0:
-        return error * xp.nan
+    entries = xp.concat(flat) if len(flat) > 1 else flat[0]
+    centred = entries - xp.mean(entries)
+    variance = inner(xp, centred, centred) / centred.shape[0]
+    if not bool(variance > 0):
+        return unavailable(error)
     return error / variance

@@ -8,22 +8,38 @@ that a PolicyInference message carries (`token_metrics`). Both end in the same f
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import log
 from typing import Any
 
 import array_api_compat
+import numpy as np
 
 from frame_ros.errors import ShapeError, ValueRangeError
-from frame_ros.metrics.arrays import Array, as_floats, as_sequences, check_variant, norm
+from frame_ros.metrics.arrays import (
+    Array,
+    as_floats,
+    as_numbers,
+    as_sequences,
+    check_finite,
+    check_same_shape,
+    check_variant,
+    inner,
+    norm,
+    weighted_sum,
+)
 
 _VARIANTS = ('paper', 'authors')
 
 # Softmax outputs in half precision still add up to this.
 _SUM_TOLERANCE = 1e-2
 
+# Probabilities that are looked at together: 512 KB in double precision.
+_BLOCK = 65536
+
 
 def token_probability_uncertainty(
-    p: Any, normalised: bool = False, variant: str = 'paper'
+    p: Any, normalised: bool = False, variant: str = 'paper', validate: bool = True
 ) -> Array:
     """TB-TP: 1 - mean over tokens of the largest probability. VLA-UQ eq. 8.
 
@@ -31,6 +47,8 @@ def token_probability_uncertainty(
         p: (..., TN, V) probabilities of the V classes of each of TN tokens.
         normalised: divide by the maximum for V classes, 1 - 1/V.
         variant: 'paper'; or 'authors': normalised, as their code reports it.
+        validate: False takes it on trust that p are probabilities, as of a softmax: half of the
+            time goes into the check.
 
     Returns:
         (...,) in [0, 1].
@@ -40,13 +58,16 @@ def token_probability_uncertainty(
         ValueRangeError: p are no probabilities that add up to 1, or an unknown variant.
     """
     check_variant(variant, _VARIANTS)
-    xp, array = _probabilities(p)
-    values = 1.0 - xp.mean(xp.max(array, axis=-1), axis=-1)
-    return values / _gini_maximum(array.shape[-1], normalised or variant == 'authors')
+    values, classes = _mean_over_tokens(p, _unlikeliness, validate)
+    return values / _gini_maximum(classes, normalised or variant == 'authors')
+
+
+def _unlikeliness(xp: Any, tokens: Array) -> Array:
+    return 1.0 - xp.max(tokens, axis=-1)
 
 
 def prediction_confidence_uncertainty(
-    p: Any, normalised: bool = False, variant: str = 'paper'
+    p: Any, normalised: bool = False, variant: str = 'paper', validate: bool = True
 ) -> Array:
     """TB-PCS: 1 - mean over tokens of (largest - second largest probability). VLA-UQ eq. 10.
 
@@ -54,37 +75,48 @@ def prediction_confidence_uncertainty(
     Arguments, returns and errors: see `token_probability_uncertainty`.
     """
     check_variant(variant, _VARIANTS)
-    xp, array = _probabilities(p)
-    largest = xp.max(array, axis=-1)
+    return _mean_over_tokens(p, _closeness_of_two, validate)[0]
+
+
+def _closeness_of_two(xp: Any, tokens: Array) -> Array:
+    largest = xp.max(tokens, axis=-1)
     # Without the one chosen maximum the largest of the rest is the second largest, ties included.
-    device = array_api_compat.device(array)
-    classes = xp.arange(array.shape[-1], device=device)
-    chosen = xp.argmax(array, axis=-1)[..., None] == classes
-    second = xp.max(xp.where(chosen, -1.0, array), axis=-1)
-    return 1.0 - xp.mean(largest - second, axis=-1)
+    rest = xp.astype(tokens, tokens.dtype, copy=True)
+    rows = xp.arange(rest.shape[0], device=array_api_compat.device(tokens))
+    rest[rows, xp.argmax(tokens, axis=-1)] = -1.0
+    return 1.0 - (largest - xp.max(rest, axis=-1))
 
 
-def deepgini(p: Any, normalised: bool = False, variant: str = 'paper') -> Array:
+def deepgini(
+    p: Any, normalised: bool = False, variant: str = 'paper', validate: bool = True
+) -> Array:
     """TB-D: mean over tokens of 1 - sum of squared probabilities. VLA-UQ eq. 12.
 
     Arguments, returns and errors: see `token_probability_uncertainty`; the maximum is 1 - 1/V.
     """
     check_variant(variant, _VARIANTS)
-    xp, array = _probabilities(p)
-    values = xp.mean(1.0 - xp.sum(array * array, axis=-1), axis=-1)
-    return values / _gini_maximum(array.shape[-1], normalised or variant == 'authors')
+    values, classes = _mean_over_tokens(p, _impurity, validate)
+    return values / _gini_maximum(classes, normalised or variant == 'authors')
 
 
-def token_entropy(p: Any, normalised: bool = False, variant: str = 'paper') -> Array:
+def _impurity(xp: Any, tokens: Array) -> Array:
+    return 1.0 - inner(xp, tokens, tokens)
+
+
+def token_entropy(
+    p: Any, normalised: bool = False, variant: str = 'paper', validate: bool = True
+) -> Array:
     """TB-E: mean over tokens of the entropy, nats. VLA-UQ eq. 14.
 
     Arguments, returns and errors: see `token_probability_uncertainty`; the maximum is ln V.
     """
     check_variant(variant, _VARIANTS)
-    xp, array = _probabilities(p)
-    logarithms = xp.log(xp.where(array > 0, array, 1.0))  # 0 log 0 is 0
-    values = xp.mean(-xp.sum(array * logarithms, axis=-1), axis=-1)
-    return values / (log(array.shape[-1]) if normalised or variant == 'authors' else 1.0)
+    values, classes = _mean_over_tokens(p, _entropies, validate)
+    return values / (log(classes) if normalised or variant == 'authors' else 1.0)
+
+
+def _entropies(xp: Any, tokens: Array) -> Array:
+    return -inner(xp, tokens, xp.log(xp.where(tokens > 0, tokens, 1.0)))  # 0 log 0 is 0
 
 
 def token_metrics(
@@ -108,7 +140,7 @@ def token_metrics(
         'tb_tp', 'tb_pcs', 'tb_d', 'tb_e', (...,) each.
 
     Raises:
-        ShapeError: no token.
+        ShapeError: no token, or shapes differ.
         ValueRangeError: a value is not finite, or vocabulary_size is below 2.
     """
     if vocabulary_size is not None and vocabulary_size < 2:
@@ -119,6 +151,12 @@ def token_metrics(
     second = _token_statistic(second_probability, 'second_probability')[1]
     squares = _token_statistic(sum_of_squares, 'sum_of_squares')[1]
     entropies = _token_statistic(entropy, 'entropy')[1]
+    for name, other in (
+        ('second_probability', second),
+        ('sum_of_squares', squares),
+        ('entropy', entropies),
+    ):
+        check_same_shape(largest, other, ('max_probability', name))
     return {
         'tb_tp': (1.0 - xp.mean(largest, axis=-1)) / gini,
         'tb_pcs': 1.0 - xp.mean(largest - second, axis=-1),
@@ -146,20 +184,47 @@ def execution_variability(samples: Any) -> Array:
     return xp.mean(spread, axis=-1)
 
 
-def _probabilities(p: Any) -> tuple[Any, Array]:
-    xp, array = as_floats(p, 'p')
+def _mean_over_tokens(
+    p: Any, formula: Callable[[Any, Array], Array], validate: bool
+) -> tuple[Array, int]:
+    """Mean over the tokens of what `formula` makes of each, (N, V) -> (N,), and V."""
+    xp, array = as_numbers(p, 'p')
     if array.ndim < 2 or array.shape[-1] < 2 or array.shape[-2] < 1:
         raise ShapeError(
             f'p has shape {tuple(array.shape)}; '
             f'(..., TN, V) with at least 1 token and 2 classes is expected'
         )
-    off = float(xp.max(xp.abs(xp.sum(array, axis=-1) - 1.0)))
-    if off > _SUM_TOLERANCE or bool(xp.any(array < 0)):
-        raise ValueRangeError(
-            f'p are no probabilities: they must be 0 or more and add up to 1 over the last axis '
-            f'(furthest sum: off by {off:.3g}); apply softmax to logits first'
-        )
-    return xp, array
+    if not xp.isdtype(array.dtype, 'real floating'):
+        array = xp.astype(array, xp.float64)
+    classes = array.shape[-1]
+    tokens = xp.reshape(array, (-1, classes))
+    count = max(tokens.shape[0], 1)
+    # In NumPy a block that fits the cache at a time, which is read once for checks and formula.
+    size = max(_BLOCK // classes, 1) if isinstance(tokens, np.ndarray) else count
+    parts = []
+    for begin in range(0, count, size):
+        block = tokens[begin : begin + size, :]
+        if validate:
+            _check_probabilities(xp, block, array)
+        parts.append(formula(xp, block))
+    values = xp.reshape(parts[0] if len(parts) == 1 else xp.concat(parts), array.shape[:-1])
+    return xp.mean(values, axis=-1), classes
+
+
+def _check_probabilities(xp: Any, tokens: Array, array: Array) -> None:
+    """Of tokens (N, V) of the array; what is not finite shows in the sums."""
+    off = xp.abs(weighted_sum(xp, tokens) - 1.0)
+    if bool(xp.all(off <= _SUM_TOLERANCE)) and not _has_negative(xp, tokens):
+        return
+    check_finite(xp, array, 'p')
+    raise ValueRangeError(
+        f'p are no probabilities: they must be 0 or more and add up to 1 over the last axis '
+        f'(furthest sum: off by {float(xp.max(off)):.3g}); apply softmax to logits first'
+    )
+
+
+def _has_negative(xp: Any, tokens: Array) -> bool:
+    return tokens.shape[0] > 0 and bool(xp.min(tokens) < 0)
 
 
 def _token_statistic(values: Any, name: str) -> tuple[Any, Array]:

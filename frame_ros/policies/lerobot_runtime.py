@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from types import ModuleType
 
 from frame_ros.errors import MissingExtraError, install_hint
+from frame_ros.torchvision_import import import_torchvision
 
 OFFLINE_VARIABLES = ('HF_HUB_OFFLINE', 'TRANSFORMERS_OFFLINE', 'HF_DATASETS_OFFLINE')
-# A torch.library.Library's definitions live as long as the object.
-_operators: list[object] = []
 
 
 def import_lerobot() -> ModuleType:
@@ -32,34 +31,6 @@ def import_lerobot() -> ModuleType:
             f'a LeRobot policy cannot be loaded: {error}: {install_hint("lerobot")}'
         ) from error
     return lerobot.policies
-
-
-def import_torchvision() -> ModuleType:
-    """Imports torchvision, also beside a torch for which its compiled operators do not load.
-
-    Without them torchvision fails at import, because it registers shape functions for two
-    operators. Declaring the schemas of these two is enough for all that uses neither, such as the
-    ResNets in policies.
-    """
-    try:
-        import torchvision
-    except RuntimeError as error:
-        if 'torchvision::nms' not in str(error):
-            raise
-        for name in [name for name in sys.modules if name.split('.')[0] == 'torchvision']:
-            del sys.modules[name]
-        _declare_operators()
-        import torchvision
-    return torchvision
-
-
-def _declare_operators() -> None:
-    import torch
-
-    library = torch.library.Library('torchvision', 'FRAGMENT')
-    for name in ('nms', 'qnms'):
-        library.define(f'{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor')
-    _operators.append(library)
 
 
 @contextlib.contextmanager

@@ -5,8 +5,13 @@
 import numpy as np
 from hypothesis import strategies as st
 
-# Coordinates of a robot's work space, m, and of places far from the origin.
-coordinates = st.one_of(st.floats(-1.0, 1.0), st.floats(999.0, 1001.0), st.just(0.0))
+# Coordinates of a robot's work space, m, and of places far from the origin; none so small that its
+# square is no longer a number.
+coordinates = st.one_of(
+    st.floats(-1.0, 1.0).map(lambda value: round(value, 15)),
+    st.floats(999.0, 1001.0),
+    st.just(0.0),
+)
 
 
 @st.composite

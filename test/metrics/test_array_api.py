@@ -31,6 +31,7 @@ CALLS = {
     'namse': (lambda a, b: metrics.namse([(a[0], b[0]), (a[1], b[1])]), ACTIONS, 2 * ACTIONS),
     'path_length': (metrics.path_length, PATH),
     'path_smoothness': (metrics.path_smoothness, PATH),
+    'path_smoothness_authors': (lambda p: metrics.path_smoothness(p, 'authors'), PATH),
     'cc_path': (metrics.curvature_change, PATH),
     'cc_path_2d': (metrics.curvature_change, PATH[..., :2].copy()),
     'cc_pause': (metrics.curvature_change, WITH_PAUSE),
@@ -49,12 +50,33 @@ CALLS = {
         PATH[::-1].copy(),
     ),
     'rte': (metrics.relative_trajectory_error, PATH, PATH[::-1].copy()),
+    'rte_3_se3': (
+        lambda a, b: metrics.relative_trajectory_error(a, b, 3, 'se3'),
+        PATH,
+        PATH[::-1].copy(),
+    ),
+    'travelled_lengths': (metrics.travelled_lengths, PATH),
+    'resample_at_arc_length': (
+        metrics.resample_at_arc_length,
+        WITH_PAUSE[1],
+        np.linspace(-1.0, 30.0, 9),
+    ),
+    'mean_trajectory': (
+        lambda t, a, b: metrics.mean_trajectory([(t, a), (t * 2.0, b)], 5, 'arc_length')[1],
+        np.arange(12.0),
+        PATH[0],
+        WITH_PAUSE[1],
+    ),
+    'find_breaks': (lambda t: metrics.find_breaks(t, 1.5), np.array([0.0, 1.0, 3.0])),
     'resample': (metrics.resample, PATH[0], np.arange(12.0), np.linspace(-1, 12, 9)),
     'resample_by_arc_length': (lambda p: metrics.resample_by_arc_length(p, 7), WITH_PAUSE[1]),
     'collision_rate': (metrics.collision_rate, np.array([1, 2]), np.array([3, 4])),
     'count_collisions': (metrics.count_collisions, FLAGS),
     'obstacle_proximity': (metrics.obstacle_proximity, DISTANCES),
     'risk_factor': (metrics.risk_factor, DISTANCES),
+    'risk_authors': (lambda d: metrics.risk_factor(d, variant='authors'), DISTANCES),
+    'risk_without_nan': (metrics.risk_factor, DT),
+    'proximity_without_nan': (metrics.obstacle_proximity, DT),
     'action_instability': (
         lambda a, low, high: metrics.action_instability(a, 2, (low, high)),
         ACTIONS,
@@ -66,6 +88,8 @@ CALLS = {
         ACTIONS,
     ),
     'tcp_instability': (lambda p, dt: metrics.tcp_instability(p, 3, dt), PATH, DT),
+    'tcp_authors': (lambda p: metrics.tcp_instability(p, 2, variant='authors'), PATH),
+    'tcp_rates_at_one_dt': (lambda p: metrics.tcp_instability(p, 2, 0.1), PATH),
     'window_mean': (lambda p: metrics.window_mean(metrics.tcp_instability(p, 2), 2), PATH),
     'rms_jerk': (metrics.rms_jerk, PATH, DT),
     'rms_jerk_authors': (lambda p: metrics.rms_jerk(p, 1.0, 'authors'), PATH),
@@ -94,7 +118,32 @@ def test_torch_in_torch_out_and_the_same_values(name):
     assert isinstance(wanted, np.ndarray | np.generic)
 
 
-@pytest.mark.parametrize('name', ['path_length', 'cc_orientation', 'tb_e', 'ev', 'rms_jerk'])
+@pytest.mark.parametrize('name', CALLS)
+def test_the_input_is_only_read(name):
+    function, *arrays = CALLS[name]
+    copies = [array.copy() for array in arrays]
+    for array in copies:
+        array.flags.writeable = False
+    function(*copies)
+    for copy, array in zip(copies, arrays, strict=True):
+        np.testing.assert_array_equal(copy, array)
+
+
+@pytest.mark.parametrize('name', CALLS)
+def test_arrays_that_are_not_contiguous_give_the_same(name):
+    function, *arrays = CALLS[name]
+    spread = [np.repeat(array, 2, axis=-1)[..., ::2] for array in arrays]
+    assert all(array.size < 2 or not array.flags.c_contiguous for array in spread)
+    np.testing.assert_allclose(function(*spread), function(*arrays), rtol=1e-12, atol=1e-15)
+
+
+SINGLE = [
+    'path_length', 'cc_orientation', 'tb_e', 'ev', 'rms_jerk', 'ate', 'rte_3_se3', 'resample',
+    'action_instability', 'window_mean', 'mean_trajectory', 'risk_factor', 'travelled_lengths',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize('name', SINGLE)
 def test_single_precision_stays_what_it_is(name):
     torch = pytest.importorskip('torch')
     function, *arrays = CALLS[name]

@@ -1,24 +1,30 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The registry covers every metric field of the messages, with the unit their comments state."""
+"""The registry covers every metric field of the messages, with the unit their comments state, and
+every metric is explained and computed by what it names.
+"""
 
+import inspect
 import re
 from pathlib import Path
 
 import pytest
 
+from frame_ros import metrics
 from frame_ros.errors import ValueRangeError
-from frame_ros.metrics import REGISTRY, metric, metric_of_field
+from frame_ros.metrics import EXPLANATIONS, REGISTRY, explanation, metric, metric_of_field
 
 MSG = Path(__file__).resolve().parents[2] / 'msg'
 KINDS = ('quality', 'safety', 'efficiency', 'confidence')
+# Fields that state a fact beside the metrics.
+FACTS = ('time', 'low_pass_cutoff')
 
 
 def float_fields(kind):
-    """(name, comment) of each float64 field of a metric message, but not of the time."""
+    """(name, comment) of each float64 field of a metric message that is a metric's."""
     text = (MSG / f'{kind.capitalize()}Metrics.msg').read_text()
     found = re.findall(r'^float64 (\w+)[ \t]*(?:#[ \t]*(.*))?$', text, flags=re.MULTILINE)
-    return [(name, comment) for name, comment in found if name != 'time']
+    return [(name, comment) for name, comment in found if name not in FACTS]
 
 
 @pytest.mark.parametrize('kind', KINDS)
@@ -75,3 +81,50 @@ def test_unknown_ids_are_refused_and_other_fields_are_no_metric():
     with pytest.raises(ValueRangeError, match="'plx'"):
         metric('plx')
     assert metric_of_field('quality', 'step') is None
+
+
+def test_every_metric_is_explained():
+    assert list(EXPLANATIONS) != [] and set(EXPLANATIONS) == set(REGISTRY)
+    for key, words in EXPLANATIONS.items():
+        assert len(words.formula) > 5 and len(words.tells) > 20 and len(words.misleads) > 40, key
+        assert words.tells.strip().endswith('.') and words.misleads.strip().endswith('.'), key
+        assert not words.variants or words.variants.strip().endswith('.'), key
+        assert '  ' not in words.tells + words.misleads + words.variants, key
+    assert explanation('ps') is EXPLANATIONS['ps']
+    with pytest.raises(ValueRangeError, match="'plx'"):
+        explanation('plx')
+
+
+def test_functions_and_streaming_classes_exist():
+    named = [entry for entry in REGISTRY.values() if entry.function or entry.streaming]
+    assert len(named) > 30
+    for entry in named:
+        for name in filter(None, (entry.function, entry.streaming)):
+            assert callable(getattr(metrics, name, None)), f'{entry.id}: frame_ros.metrics.{name}'
+        if entry.streaming:
+            assert hasattr(getattr(metrics, entry.streaming), 'update'), entry.streaming
+
+
+def test_every_papers_metric_has_a_function_and_a_torch_class():
+    of_papers = [m for m in REGISTRY.values() if ' eq. ' in m.source and m.id != 'tcp_jerk']
+    assert len(of_papers) == 28
+    for entry in of_papers:
+        assert (entry.function or entry.id == 'mu') and entry.streaming and entry.torch, entry.id
+
+
+def test_torch_classes_exist_and_agree_on_the_direction():
+    torch_metrics = pytest.importorskip('frame_ros.metrics.torch')
+    for entry in REGISTRY.values():
+        if entry.torch:
+            found = getattr(torch_metrics, entry.torch)
+            assert found.higher_is_better == entry.higher_is_better, entry.id
+
+
+def test_variants_are_those_of_the_functions():
+    for name, accepted in (
+        ('ps', 'mean_second_difference'), ('ti', 'authors'), ('rf', 'authors'),
+        ('tb_e', 'normalised'), ('ot', 'tcp_to_goal'),
+    ):  # fmt: skip
+        assert accepted in EXPLANATIONS[name].variants
+        source = inspect.getsource(getattr(metrics, REGISTRY[name].function))
+        assert accepted in source, name

@@ -43,7 +43,8 @@ def test_risk_is_floored_or_offset():
 
 def test_bad_distances_are_refused():
     with pytest.raises(ValueRangeError, match='infinite'):
-        obstacle_proximity([0.1, np.inf])
+        obstacle_proximity([0.1, -np.inf])
+    assert obstacle_proximity([0.1, np.inf]) == 0.1  # nothing within range is no nearer
     with pytest.raises(ShapeError, match='at least 1 sample'):
         risk_factor([])
     with pytest.raises(ValueRangeError, match='floor is 0'):

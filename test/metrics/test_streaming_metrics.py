@@ -241,13 +241,6 @@ def test_every_class_is_nan_at_first_and_after_reset(metric, arguments):
     assert np.isnan(metric.value)
 
 
-@pytest.mark.parametrize(('metric', 'arguments'), every_class()[:9], ids=lambda v: type(v).__name__)
-def test_values_that_are_not_finite_are_refused(metric, arguments):
-    bad = [(float('nan'), 0.0, 0.0), *arguments[1:]]
-    with pytest.raises(ValueRangeError, match='not finite'):
-        metric.update(*bad)
-
-
 def test_other_bad_input_is_named():
     with pytest.raises(ShapeError, match='4 values; 2 or 3'):
         PathLength().update((0.0, 0.0, 0.0, 0.0))

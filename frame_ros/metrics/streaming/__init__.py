@@ -8,35 +8,72 @@ inference, in logarithm). Values that are not finite are refused with ValueRange
 them counts bad input. `step` holds the fused forms of the live path.
 """
 
-from frame_ros.metrics.streaming.efficiency import ControlRate, LatencyStatistics
-from frame_ros.metrics.streaming.instability import ActionInstability, RMSJerk, TCPInstability
+from frame_ros.metrics.streaming.efficiency import (
+    ComputationTime,
+    ControlRate,
+    InferenceLatency,
+    LatencyStatistics,
+    MemoryUsage,
+)
+from frame_ros.metrics.streaming.instability import ActionInstability, TCPInstability
+from frame_ros.metrics.streaming.jerk import RMSJerk
+from frame_ros.metrics.streaming.low_pass import LowPass, PoseLowPass
 from frame_ros.metrics.streaming.path import CurvatureChange, PathLength, PathSmoothness
 from frame_ros.metrics.streaming.reference import (
     AbsoluteTrajectoryError,
     OptimalTrajectoryDifference,
     RelativeTrajectoryError,
 )
+from frame_ros.metrics.streaming.references import ReferenceTracker
 from frame_ros.metrics.streaming.safety import CollisionRate, ObstacleProximity, RiskFactor
 from frame_ros.metrics.streaming.samples import RunningMean, WindowMean
 from frame_ros.metrics.streaming.step import ActionStep, TrajectoryStep
+from frame_ros.metrics.streaming.task import AMSE, MSE, NAMSE, SuccessRate, TaskCompletionRate
+from frame_ros.metrics.streaming.token_step import TokenStep
+from frame_ros.metrics.streaming.uncertainty import (
+    ChunkOverlapDisagreement,
+    DeepGini,
+    ExecutionVariability,
+    PredictionConfidenceUncertainty,
+    TokenEntropy,
+    TokenProbabilityUncertainty,
+)
 
 __all__ = [
+    'AMSE',
+    'MSE',
+    'NAMSE',
     'AbsoluteTrajectoryError',
     'ActionInstability',
     'ActionStep',
+    'ChunkOverlapDisagreement',
     'CollisionRate',
+    'ComputationTime',
     'ControlRate',
     'CurvatureChange',
+    'DeepGini',
+    'ExecutionVariability',
+    'InferenceLatency',
     'LatencyStatistics',
+    'LowPass',
+    'MemoryUsage',
     'ObstacleProximity',
     'OptimalTrajectoryDifference',
     'PathLength',
     'PathSmoothness',
+    'PoseLowPass',
+    'PredictionConfidenceUncertainty',
     'RMSJerk',
+    'ReferenceTracker',
     'RelativeTrajectoryError',
     'RiskFactor',
     'RunningMean',
+    'SuccessRate',
     'TCPInstability',
+    'TaskCompletionRate',
+    'TokenEntropy',
+    'TokenProbabilityUncertainty',
+    'TokenStep',
     'TrajectoryStep',
     'WindowMean',
 ]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Streaming latency statistics and control rate (FRAME eq. 14 and beside it)."""
+"""Streaming efficiency: latency, computation time, memory, control rate (FRAME eq. 14, 15)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from math import isfinite, sqrt
 
 from frame_ros.errors import ValueRangeError
 from frame_ros.metrics.definitions import NAN, NANOSECOND
+from frame_ros.metrics.streaming.samples import RunningMean
 
 _SECOND = 1_000_000_000
 
@@ -35,7 +36,7 @@ class LatencyStatistics:
         """Takes the latency of one call, s.
 
         Raises:
-            ValueRangeError: it is negative or not finite.
+            ValueRangeError: it is negative or not finite. Nothing has changed then.
         """
         if not (isfinite(latency) and latency >= 0.0):
             raise ValueRangeError(f'latency is {latency} s; a finite time, 0 or more, is expected')
@@ -65,13 +66,14 @@ class LatencyStatistics:
 
     def percentile(self, percent: float) -> float:
         """The percentile, linearly interpolated; NaN before the first call."""
-        if not self._sorted:
+        latencies = self._sorted
+        if not latencies:
             return NAN
-        place = (len(self._sorted) - 1) * percent / 100.0
+        last = len(latencies) - 1
+        place = last * percent / 100.0
         below = int(place)
-        low = self._sorted[below]
-        high = self._sorted[min(below + 1, len(self._sorted) - 1)]
-        return low + (high - low) * (place - below)
+        low = latencies[below]
+        return low + (latencies[below + 1] - low) * (place - below) if below < last else low
 
     @property
     def p50(self) -> float:
@@ -87,6 +89,57 @@ class LatencyStatistics:
     def p99(self) -> float:
         """99th percentile."""
         return self.percentile(99.0)
+
+
+# FRAME's name for it: IL is its `value`, the mean.
+InferenceLatency = LatencyStatistics
+
+
+class ComputationTime(RunningMean):
+    """CT so far: mean CPU seconds per decision step, s; `last`: the newest. FRAME, table 1."""
+
+    def reset(self) -> None:
+        """Forgets everything."""
+        super().reset()
+        self.last = NAN
+
+    def update(self, value: float) -> None:
+        """Takes the CPU time of one decision step, s.
+
+        Raises:
+            ValueRangeError: it is negative or not finite. Nothing has changed then.
+        """
+        if not (isfinite(value) and value >= 0.0):
+            raise ValueRangeError(f'CPU time is {value} s; a finite time, 0 or more, is expected')
+        super().update(value)
+        self.last = float(value)
+
+
+class MemoryUsage:
+    """MU so far: `value`, the peak of resident and device memory together, bytes; `last`: the
+    newest. FRAME eq. 15.
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets everything."""
+        self.value = self.last = NAN
+
+    def update(self, resident: float, device: float = 0.0) -> None:
+        """Takes the resident memory of the process and what it has allocated on a device, bytes.
+
+        Raises:
+            ValueRangeError: one is negative or not finite. Nothing has changed then.
+        """
+        if not (isfinite(resident + device) and resident >= 0.0 and device >= 0.0):
+            raise ValueRangeError(
+                f'memory is {resident} and {device} bytes; finite sizes, 0 or more, are expected'
+            )
+        self.last = float(resident + device)
+        if not self.value >= self.last:
+            self.value = self.last
 
 
 class ControlRate:
@@ -120,16 +173,17 @@ class ControlRate:
         while len(recent) > 1 and recent[1] <= stamp - _SECOND:
             recent.popleft()
         self._count += 1
-        self._count_in_second((stamp - self._first) // _SECOND)
-        if stamp > self._first:
-            self.value = (self._count - 1) / ((stamp - self._first) * NANOSECOND)
+        passed = stamp - self._first
+        if passed // _SECOND > self._second:
+            self._complete_seconds(passed // _SECOND)
+        self._in_second += 1
+        if passed:
+            self.value = (self._count - 1) / (passed * NANOSECOND)
             self.now = (len(recent) - 1) / ((stamp - recent[0]) * NANOSECOND)
 
-    def _count_in_second(self, second: int) -> None:
-        """One more action in this second since the first; a later one completes those before it."""
-        if second > self._second:
-            least = 0 if second > self._second + 1 else self._in_second
-            self.worst = float(least) if not self.worst <= least else self.worst
-            self._second = second
-            self._in_second = 0
-        self._in_second += 1
+    def _complete_seconds(self, second: int) -> None:
+        """An action in a later second since the first completes those before it."""
+        least = 0 if second > self._second + 1 else self._in_second
+        self.worst = float(least) if not self.worst <= least else self.worst
+        self._second = second
+        self._in_second = 0

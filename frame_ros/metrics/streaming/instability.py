@@ -1,17 +1,23 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Streaming instability of actions and TCP, and RMS jerk (VLA-UQ eq. 2-6, 17-25)."""
+"""Streaming instability of actions and of the TCP (VLA-UQ eq. 2-6, 17-21)."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
-from math import hypot, sqrt
+from collections.abc import Callable, Sequence
+from math import hypot
 from operator import sub, truediv
 
 from frame_ros.errors import ShapeError, ValueRangeError
-from frame_ros.metrics.definitions import NAN, WINDOW
+from frame_ros.metrics.arrays import check_variant
+from frame_ros.metrics.definitions import WINDOW
 from frame_ros.metrics.streaming.samples import Differences, StepValue, finite
+
+VARIANTS = ('paper', 'authors')
+
+# The authors' code averages this many differences of each order, whatever the window.
+AUTHORS_DIFFERENCES = 5
 
 
 def normalisation_ranges(
@@ -34,17 +40,46 @@ def normalisation_ranges(
     return ranges
 
 
-def _check_order(order: int) -> None:
-    if order not in (1, 2, 3):
-        raise ValueRangeError(
-            f'order is {order}; 1 (position), 2 (velocity) or 3 (acceleration) is expected'
-        )
+class _Instability(StepValue):
+    """What ActionInstability and TCPInstability share: the size of the newest n-th difference."""
+
+    def __init__(self, order: int, window: int, variant: str) -> None:
+        if order not in (1, 2, 3):
+            raise ValueRangeError(
+                f'order is {order}; 1 (position), 2 (velocity) or 3 (acceleration) is expected'
+            )
+        check_variant(variant, VARIANTS)
+        self._is_authors = variant == 'authors'
+        self._samples = 0
+        self._recent: deque[float] = deque(maxlen=AUTHORS_DIFFERENCES)
+        self._differences = Differences(order)
+        # The authors' value is a mean over a window already: `step` and `value` are one.
+        super().__init__(*((0, 1) if self._is_authors else (order, window)))
+
+    def _forget(self) -> bool:
+        self._samples = 0
+        self._recent.clear()
+        return self._differences.reset()
+
+    def _take(self, differences: list[list[float]], size: Callable[[list[float]], float]) -> None:
+        """The differences that end in a new sample, and what turns one into a number."""
+        order = self._differences.order
+        newest = size(differences[-1]) if len(differences) == order else None
+        if not self._is_authors:
+            if newest is not None:
+                self._add(newest)
+            return
+        self._samples += 1
+        if newest is not None:
+            self._recent.append(newest)
+        scale = AUTHORS_DIFFERENCES * 2 ** (order - 1)
+        self._add(sum(self._recent) / scale if self._samples >= WINDOW else 0.0)
 
 
-class ActionInstability(StepValue):
-    """A-PI, A-VI or A-AI (order 1, 2, 3): `step`, `value` (window), `mean`.
+class ActionInstability(_Instability):
+    """A-PI, A-VI or A-AI (order 1, 2, 3): `step`, `value` (window), `mean`, `gaps`.
 
-    Batch form: `action_instability`.
+    Batch form: `action_instability`, whose newest value is `step`.
     """
 
     def __init__(
@@ -52,93 +87,61 @@ class ActionInstability(StepValue):
         order: int,
         bounds: tuple[Sequence[float], Sequence[float]] | None = None,
         window: int = WINDOW,
+        variant: str = 'paper',
     ) -> None:
-        _check_order(order)
-        super().__init__(order, window)
+        """`variant`: as of the batch form; with 'authors' `window` does not count.
+
+        Raises:
+            ValueRangeError: an unknown order or variant, or a window that order does not fit in.
+        """
+        super().__init__(order, window, variant)
         self._bounds = bounds
         self._ranges: list[float] = []
-        self._differences = Differences(order)
-
-    def reset_differences(self) -> None:
-        """After a gap: no difference spans it, and a new window begins."""
-        super().reset_differences()
-        self._differences.reset()
 
     def update(self, action: Sequence[float]) -> None:
-        """Takes one executed action, D values."""
+        """Takes one executed action, D values.
+
+        Raises:
+            ShapeError: not as many values as before, or as the bounds have.
+            ValueRangeError: a value is not finite. Nothing has changed in either case.
+        """
         values = finite(action, (), 'action')
         if self._bounds is not None and not self._ranges:
             self._ranges = normalisation_ranges(self._bounds, len(values))
-        differences = self._differences.update(values)
-        if len(differences) == self._differences.order:
-            change = differences[-1]
-            if self._ranges:
-                change = list(map(truediv, change, self._ranges))
-            self._add(sum(map(abs, change)) / len(change))
+        if not values or (self._ranges and len(values) != len(self._ranges)):
+            wanted = len(self._ranges) or 'at least 1'
+            raise ShapeError(f'action has {len(values)} values; {wanted} are expected')
+        self._take(self._differences.update(values), self._size)
+
+    def _size(self, change: list[float]) -> float:
+        if self._ranges:
+            change = list(map(truediv, change, self._ranges))
+        return sum(map(abs, change)) / len(change)
 
 
-class TCPInstability(StepValue):
-    """TCP-PI, -VI or -AI (order 1, 2, 3), m: `step`, `value` (window), `mean`.
+class TCPInstability(_Instability):
+    """TCP-PI, -VI or -AI (order 1, 2, 3), m: `step`, `value` (window), `mean`, `gaps`.
 
-    Batch form: `tcp_instability`.
+    Batch form: `tcp_instability`, whose newest value is `step`.
     """
 
-    def __init__(self, order: int, window: int = WINDOW) -> None:
-        _check_order(order)
-        super().__init__(order, window)
-        self._differences = Differences(order)
+    def __init__(self, order: int, window: int = WINDOW, variant: str = 'paper') -> None:
+        """`variant`: as of the batch form; with 'authors' `window` does not count.
 
-    def reset_differences(self) -> None:
-        """After a gap: no difference spans it, and a new window begins."""
-        super().reset_differences()
-        self._differences.reset()
+        Raises:
+            ValueRangeError: an unknown order or variant, or a window that order does not fit in.
+        """
+        super().__init__(order, window, variant)
 
     def update(self, position: Sequence[float]) -> None:
-        """Takes one TCP position, 2 or 3 values, m."""
-        differences = self._differences.update(finite(position, (2, 3), 'position'))
-        if len(differences) == self._differences.order:
-            self._add(hypot(*differences[-1]))
+        """Takes one TCP position, 2 or 3 values, m.
 
+        Raises:
+            ShapeError: another number of values than 2 or 3, or than before.
+            ValueRangeError: a value is not finite. Nothing has changed in either case.
+        """
+        point = finite(position, (2, 3), 'position')
+        self._take(self._differences.update(point), self._size)
 
-class RMSJerk:
-    """TI so far, m/s^3, from 4 samples on; `jerk`: the norm of the newest. Batch: `rms_jerk`."""
-
-    def __init__(self, dt: float | None = None) -> None:
-        """`dt`: s between samples, where every update leaves it out."""
-        self._fixed_dt = dt
-        self.reset()
-
-    def reset(self) -> None:
-        """Forgets everything."""
-        self.value = NAN
-        self._squares = 0.0
-        self._count = 0
-        self.reset_differences()
-
-    def reset_differences(self) -> None:
-        """After a gap: no derivative spans it."""
-        self.jerk = NAN
-        self._derivatives: list[list[float]] = []
-        self._spacings: deque[float] = deque(maxlen=3)
-
-    def update(self, position: Sequence[float], dt: float | None = None) -> None:
-        """Takes one position, 2 or 3 values, m, and the s since the last one (at first unused)."""
-        derivatives = [finite(position, (2, 3), 'position')]
-        if self._derivatives:
-            self._spacings.append(self._positive(dt))
-        for order, before in enumerate(self._derivatives[:3], start=1):
-            span = sum(list(self._spacings)[-order:]) / order
-            change = map(sub, derivatives[-1], before)
-            derivatives.append([part / span for part in change])
-        self._derivatives = derivatives
-        if len(derivatives) == 4:
-            self.jerk = hypot(*derivatives[3])
-            self._squares += self.jerk * self.jerk
-            self._count += 1
-            self.value = sqrt(self._squares / self._count)
-
-    def _positive(self, dt: float | None) -> float:
-        spacing = self._fixed_dt if dt is None else dt
-        if spacing is None or not 0.0 < spacing < float('inf'):
-            raise ValueRangeError(f'dt is {spacing} s; a positive time is expected')
-        return spacing
+    def _size(self, change: list[float]) -> float:
+        return sum(map(abs, change)) / len(change) if self._is_authors else hypot(*change)

@@ -30,7 +30,12 @@ class AbsoluteTrajectoryError:
         self._mean.reset()
 
     def update(self, position: Sequence[float], reference: Sequence[float]) -> None:
-        """Takes one position and the reference's at the same stamp, 2 or 3 values each, m."""
+        """Takes one position and the reference's at the same stamp, 2 or 3 values each, m.
+
+        Raises:
+            ShapeError: not 2 or 3 values each.
+            ValueRangeError: a value is not finite. Nothing has changed in either case.
+        """
         self._mean.update(dist(*_pair(position, reference)))
 
     @property
@@ -40,26 +45,42 @@ class AbsoluteTrajectoryError:
 
 
 class RelativeTrajectoryError:
-    """RTE so far over `delta` samples, m. Batch form: `relative_trajectory_error`."""
+    """RTE so far over `delta` samples, m. Batch form: `relative_trajectory_error`.
+
+    `gaps`: how often displacements began anew.
+    """
 
     def __init__(self, delta: int = 1) -> None:
+        """Raises ValueRangeError: delta is below 1."""
         if delta < 1:
             raise ValueRangeError(f'delta is {delta}; 1 sample or more is expected')
         self._pairs: deque[tuple[list[float], list[float]]] = deque(maxlen=delta)
         self._mean = RunningMean()
+        self.gaps = 0
 
     def reset(self) -> None:
         """Forgets everything."""
         self._mean.reset()
-        self.reset_differences()
+        self._pairs.clear()
+        self.gaps = 0
 
     def reset_differences(self) -> None:
         """After a gap: no displacement spans it."""
+        self.gaps += bool(self._pairs)
         self._pairs.clear()
 
     def update(self, position: Sequence[float], reference: Sequence[float]) -> None:
-        """Takes one position and the reference's at the same stamp, 2 or 3 values each, m."""
+        """Takes one position and the reference's at the same stamp, 2 or 3 values each, m.
+
+        Raises:
+            ShapeError: not 2 or 3 values each, or not as many as before.
+            ValueRangeError: a value is not finite. Nothing has changed in either case.
+        """
         point, wanted = _pair(position, reference)
+        if self._pairs and len(point) != len(self._pairs[0][0]):
+            raise ShapeError(
+                f'position has {len(point)} values; {len(self._pairs[0][0])} are expected'
+            )
         if len(self._pairs) == self._pairs.maxlen:
             before, wanted_before = self._pairs[0]
             parts = zip(point, before, wanted, wanted_before, strict=True)
@@ -73,24 +94,25 @@ class RelativeTrajectoryError:
 
 
 class OptimalTrajectoryDifference(StepValue):
-    """OT: `step`, `value` (window), `mean`. Batch form: `optimal_trajectory_difference`."""
+    """OT: `step`, `value` (window), `mean`, `gaps`. Batch form: `optimal_trajectory_difference`."""
 
     def __init__(self, second_term: str = 'object_to_goal', window: int = WINDOW) -> None:
+        """`second_term`: as of the batch form. Raises ValueRangeError: it is unknown."""
         check_variant(second_term, ('object_to_goal', 'tcp_to_goal'))
         super().__init__(1, window)
-        self._second_term = second_term
+        self._is_from_tcp = second_term == 'tcp_to_goal'
         self._initial = NAN
-        self._left = NAN
+        self._last = NAN
 
     def reset(self) -> None:
         """Forgets everything: the next distance is the initial one."""
         super().reset()
         self._initial = NAN
 
-    def reset_differences(self) -> None:
-        """After a gap: no difference spans it, and a new window begins."""
-        super().reset_differences()
-        self._left = NAN
+    def _forget(self) -> bool:
+        had_sample = self._last == self._last
+        self._last = NAN
+        return had_sample
 
     def update(
         self,
@@ -99,15 +121,20 @@ class OptimalTrajectoryDifference(StepValue):
         goal: Sequence[float] | None = None,
         grasped: bool | None = None,
     ) -> None:
-        """Takes the positions (m) of TCP, object and goal, and whether the object is held."""
+        """Takes the positions (m) of TCP, object and goal, and whether the object is held.
+
+        Raises:
+            ShapeError: not 2 or 3 values each, or one of goal and grasped without the other.
+            ValueRangeError: a value is not finite. Nothing has changed in either case.
+        """
         distance = self._distance(tcp, target, goal, grasped)
-        if self._initial != self._initial:
+        before, initial = self._last, self._initial
+        self._last = distance
+        if initial > 0.0:
+            if before == before:
+                self._add(0.5 * (1.0 + distance / initial - before / initial))
+        elif initial != initial:
             self._initial = distance
-        if not self._initial > 0.0:
-            return
-        before, self._left = self._left, distance / self._initial
-        if before == before:
-            self._add(0.5 * (1.0 + self._left - before))
 
     def _distance(
         self,
@@ -116,14 +143,22 @@ class OptimalTrajectoryDifference(StepValue):
         goal: Sequence[float] | None,
         grasped: bool | None,
     ) -> float:
-        point, thing = _pair(tcp, target)
+        """The distance left, m."""
+        size = len(tcp)
+        if size not in (2, 3) or len(target) != size or (goal is not None and len(goal) != size):
+            sizes = [len(each) for each in (tcp, target, goal) if each is not None]
+            raise ShapeError(f'positions have {sizes} values; 2 or 3, all alike, are expected')
+        reach = dist(tcp, target)
         if goal is None and grasped is None:
-            return dist(point, thing)
-        if goal is None or grasped is None:
+            left = total = reach
+        elif goal is None or grasped is None:
             missing = 'goal' if goal is None else 'grasped'
             raise ShapeError(f'{missing} is missing; goal and grasped are expected together')
-        end = finite(goal, (len(point),), 'goal')
-        if grasped:
-            return dist(point, end)
-        start = point if self._second_term == 'tcp_to_goal' else thing
-        return dist(point, thing) + dist(start, end)
+        else:
+            to_goal = dist(tcp, goal)
+            carry = to_goal if self._is_from_tcp else dist(target, goal)
+            left = to_goal if grasped else reach + carry
+            total = reach + to_goal
+        if total - total != 0.0:  # true for NaN and infinity: a distance is finite if its ends are
+            raise ValueRangeError(f'positions {tcp}, {target}, {goal} are not finite')
+        return left

@@ -4,10 +4,14 @@
 
 from __future__ import annotations
 
-from math import isinf
+from math import inf, isinf
 
 from frame_ros.errors import ValueRangeError
+from frame_ros.metrics.arrays import check_variant
 from frame_ros.metrics.definitions import NAN, RISK_FLOOR
+
+# What the published library adds to every distance before it inverts it. m.
+AUTHORS_OFFSET = 1e-6
 
 
 class CollisionRate:
@@ -26,7 +30,13 @@ class CollisionRate:
         self.in_collision = False
 
     def update(self, in_collision: bool, steps: int = 1) -> None:
-        """Takes one contact state and the control steps it stands for (0: between two steps)."""
+        """Takes one contact state and the control steps it stands for (0: between two steps).
+
+        Raises:
+            ValueRangeError: steps are negative. Nothing has changed then.
+        """
+        if steps < 0:
+            raise ValueRangeError(f'steps is {steps}; 0 or more is expected')
         if in_collision and not self.in_collision:
             self.collisions += 1
         self.in_collision = bool(in_collision)
@@ -73,10 +83,17 @@ class ObstacleProximity:
 class RiskFactor:
     """RF so far: mean of 1 / distance, 1/m. NaN distances are left out. Batch: `risk_factor`."""
 
-    def __init__(self, floor: float = RISK_FLOOR) -> None:
+    def __init__(self, floor: float = RISK_FLOOR, variant: str = 'paper') -> None:
+        """`floor` (m), `variant`: as of the batch form.
+
+        Raises:
+            ValueRangeError: floor is not positive, or an unknown variant.
+        """
+        check_variant(variant, ('paper', 'authors'))
         if not floor > 0.0:
             raise ValueRangeError(f'floor is {floor} m; a positive distance is expected')
-        self._floor = floor
+        self._floor = floor if variant == 'paper' else -inf
+        self._offset = 0.0 if variant == 'paper' else AUTHORS_OFFSET
         self.reset()
 
     def reset(self) -> None:
@@ -89,7 +106,10 @@ class RiskFactor:
         """Takes one distance, m; NaN if not measured."""
         if distance - distance == 0.0:  # finite
             floor = self._floor
-            self._total += 1.0 / (distance if distance > floor else floor)
+            safe = distance + self._offset
+            if safe <= floor:
+                safe = floor
+            self._total += 1.0 / safe if safe else inf
             self._count += 1
             self.value = self._total / self._count
         else:

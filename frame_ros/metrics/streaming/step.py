@@ -18,6 +18,7 @@ from math import asin, sqrt
 from frame_ros.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.definitions import NAN, NANOSECOND, SHORT_SEGMENT, STATIC_THRESHOLD, WINDOW
 from frame_ros.metrics.streaming.instability import normalisation_ranges
+from frame_ros.metrics.streaming.samples import gap_nanoseconds
 
 _Vector = tuple[float, float, float]
 
@@ -30,6 +31,7 @@ class TrajectoryStep:
     with `_step` (this step) and `_mean` (all steps); `tcp_speed` (m/s), `tcp_acceleration` (m/s^2),
     `tcp_jerk` (m/s^3) of this step. `is_static`: the TCP has stayed within `static_threshold` (m)
     of its first position. `short_segments`: skipped in `cc`. `samples`: updates since `reset`.
+    `gaps`: how often differences began anew since.
 
     Sources: FRAME eq. 6-8; VLA-UQ eq. 17, 19, 21, 25.
     """
@@ -38,9 +40,10 @@ class TrajectoryStep:
         'pl', 'ps', 'cc', 'ti', 'tcp_pi', 'tcp_vi', 'tcp_ai', 'tcp_pi_step', 'tcp_vi_step',
         'tcp_ai_step', 'tcp_pi_mean', 'tcp_vi_mean', 'tcp_ai_mean', 'tcp_speed',
         'tcp_acceleration', 'tcp_jerk', 'is_static', 'short_segments', 'samples',
-        'static_threshold', '_run', '_stamp', '_dt', '_span', '_position', '_orientation', '_first',
-        '_length', '_curvature', '_difference', '_second', '_velocity', '_acceleration', '_total',
-        '_sum2', '_sum3', '_squares', '_turns', '_count1', '_count2', '_count3', '_turn_count',
+        'gaps', 'static_threshold', '_gap', '_run', '_stamp', '_dt', '_span', '_position',
+        '_orientation', '_first', '_length', '_curvature', '_difference', '_second', '_velocity',
+        '_acceleration', '_total', '_sum2', '_sum3', '_squares', '_turns', '_count1', '_count2',
+        '_count3', '_turn_count',
         '_window1', '_window2', '_window3',
     )  # fmt: skip
 
@@ -57,12 +60,21 @@ class TrajectoryStep:
     _velocity: _Vector
     _acceleration: _Vector
 
-    def __init__(self, static_threshold: float = STATIC_THRESHOLD) -> None:
+    def __init__(
+        self, static_threshold: float = STATIC_THRESHOLD, gap: float | None = None
+    ) -> None:
+        """`static_threshold`, m. `gap`, s: a longer step resets the differences by itself; None:
+        only `reset_differences` does.
+
+        Raises:
+            ValueRangeError: static_threshold is negative, or gap is not positive.
+        """
         if not static_threshold >= 0.0:
             raise ValueRangeError(
                 f'static_threshold is {static_threshold} m; a distance of 0 m or more is expected'
             )
         self.static_threshold = static_threshold
+        self._gap = gap_nanoseconds(gap)
         self._window1: deque[float] = deque(maxlen=WINDOW - 1)
         self._window2: deque[float] = deque(maxlen=WINDOW - 2)
         self._window3: deque[float] = deque(maxlen=WINDOW - 3)
@@ -76,13 +88,18 @@ class TrajectoryStep:
         self.short_segments = self.samples = 0
         self._total = self._sum2 = self._sum3 = self._squares = self._turns = 0.0
         self._count1 = self._count2 = self._count3 = self._turn_count = 0
-        self.reset_differences()
+        self.gaps = 0
+        self._begin()
 
     def reset_differences(self) -> None:
         """After a gap: the next sample is differenced with none before it, and starts a new window.
 
         What has been summed so far stays.
         """
+        self.gaps += self._run > 0
+        self._begin()
+
+    def _begin(self) -> None:
         self._run = 0
         self._curvature = NAN
         self._window1.clear()
@@ -108,13 +125,17 @@ class TrajectoryStep:
             raise ValueRangeError(f'pose {pose} is not finite, or its quaternion is zero')
         run = self._run
         if run:
-            dt = (stamp - self._stamp) * NANOSECOND
-            if not dt > 0.0:
+            step = stamp - self._stamp
+            if not step > 0:
                 raise ValueRangeError(
                     f'stamp {stamp} ns is not after the last one, {self._stamp} ns'
                 )
+            if step > self._gap:
+                self.reset_differences()
+                run = 0
+        if run:
             px, py, pz = self._position
-            self._add_segment(run, dt, x - px, y - py, z - pz)
+            self._add_segment(run, step * NANOSECOND, x - px, y - py, z - pz)
             self._add_curvature(qx / norm, qy / norm, qz / norm, qw / norm)
         else:
             self._orientation = (qx / norm, qy / norm, qz / norm, qw / norm)
@@ -175,28 +196,28 @@ class TrajectoryStep:
         self.tcp_acceleration = sqrt(ax * ax + ay * ay + az * az)
         if run > 2:
             px, py, pz = self._second
+            gx = ex - px
+            gy = ey - py
+            gz = ez - pz
+            size = sqrt(gx * gx + gy * gy + gz * gz)
+            self._sum3 += size
+            self._count3 += 1
+            window = self._window3
+            window.append(size)
+            self.tcp_ai_step = size
+            self.tcp_ai = sum(window) / len(window)
+            self.tcp_ai_mean = self._sum3 / self._count3
             ux, uy, uz = self._acceleration
+            gx = ax - ux
+            gy = ay - uy
+            gz = az - uz
             third = (self._span + dt) / 3.0
-            self._add_third(ex - px, ey - py, ez - pz, ax - ux, ay - uy, az - uz, third)
+            self.tcp_jerk = jerk = sqrt(gx * gx + gy * gy + gz * gz) / third
+            self._squares += jerk * jerk
+            self.ti = sqrt(self._squares / self._count3)
         self._span = span
         self._second = (ex, ey, ez)
         self._acceleration = (ax, ay, az)
-
-    def _add_third(
-        self, ex: float, ey: float, ez: float, ax: float, ay: float, az: float, third: float
-    ) -> None:
-        """Adds a third difference (e), and the change (a) of acceleration over `third` seconds."""
-        size = sqrt(ex * ex + ey * ey + ez * ez)
-        self._sum3 += size
-        self._count3 += 1
-        window = self._window3
-        window.append(size)
-        self.tcp_ai_step = size
-        self.tcp_ai = sum(window) / len(window)
-        self.tcp_ai_mean = self._sum3 / self._count3
-        self.tcp_jerk = jerk = sqrt(ax * ax + ay * ay + az * az) / third
-        self._squares += jerk * jerk
-        self.ti = sqrt(self._squares / self._count3)
 
     def _add_curvature(self, qx: float, qy: float, qz: float, qw: float) -> None:
         """Curvature of the newest segment, which ends in the unit quaternion given."""
@@ -227,15 +248,15 @@ class ActionStep:
     Values, NaN until their samples suffice: `a_pi`, `a_vi`, `a_ai` (mean over the window of the
     last 8 samples), each with `_step` (this step) and `_mean` (all steps). With `bounds` = (lower,
     upper), D values each, actions are normalised to [0, 1] by them; without, the values have the
-    action's unit. `samples`: updates since `reset`.
+    action's unit. `samples`: updates since `reset`; `gaps`: how often differences began anew since.
 
     Source: VLA-UQ eq. 2, 4, 6.
     """
 
     __slots__ = (
         'a_pi', 'a_vi', 'a_ai', 'a_pi_step', 'a_vi_step', 'a_ai_step', 'a_pi_mean', 'a_vi_mean',
-        'a_ai_mean', 'samples', 'dimension', '_ranges', '_run', '_action', '_firsts', '_seconds',
-        '_sum1', '_sum2', '_sum3', '_count1', '_count2', '_count3',
+        'a_ai_mean', 'samples', 'gaps', 'dimension', '_ranges', '_run', '_action', '_firsts',
+        '_seconds', '_sum1', '_sum2', '_sum3', '_count1', '_count2', '_count3',
         '_window1', '_window2', '_window3',
     )  # fmt: skip
 
@@ -262,13 +283,18 @@ class ActionStep:
         self.samples = 0
         self._sum1 = self._sum2 = self._sum3 = 0.0
         self._count1 = self._count2 = self._count3 = 0
-        self.reset_differences()
+        self.gaps = 0
+        self._begin()
 
     def reset_differences(self) -> None:
         """After a gap: the next sample is differenced with none before it, and starts a new window.
 
         What has been summed so far stays.
         """
+        self.gaps += self._run > 0
+        self._begin()
+
+    def _begin(self) -> None:
         self._run = 0
         self._action = self._firsts = self._seconds = [0.0] * self.dimension
         self._window1.clear()
@@ -291,7 +317,7 @@ class ActionStep:
         size1 = size2 = size3 = 0.0
         # Differences with a sample that is not there are computed too, and then not used.
         for value, before, width, first_before, second_before in zip(
-            values, self._action, self._ranges, self._firsts, self._seconds, strict=True
+            values, self._action, self._ranges, self._firsts, self._seconds
         ):
             first = (value - before) / width
             second = first - first_before

@@ -1,0 +1,186 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Streaming RMS jerk (VLA-UQ eq. 25)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from math import hypot, sqrt
+
+from frame_ros.errors import ValueRangeError
+from frame_ros.metrics.arrays import check_variant
+from frame_ros.metrics.definitions import NAN
+from frame_ros.metrics.streaming.samples import finite, positive_gap
+
+_MINIMUM = 4
+
+# Three gradients reach 3 samples to either side: of 7 samples in a row the middle one's value rests
+# on neither end of them.
+_REACH = 3
+_SAMPLES = 2 * _REACH + 1
+
+
+class RMSJerk:
+    """TI so far, m/s^3, from 4 samples on; `jerk`: the norm of the newest. Batch: `rms_jerk`.
+
+    `gaps`: how often derivatives began anew. With variant 'authors' the mean of the norms of three
+    central-difference gradients with dt = 1, in m per step^3, needs no dt; the gradients at the
+    newest 3 samples change with every sample, and they alone are computed anew.
+    """
+
+    def __init__(
+        self, dt: float | None = None, gap: float | None = None, variant: str = 'paper'
+    ) -> None:
+        """
+        Args:
+            dt: s between samples, where every update leaves it out.
+            gap: s; a longer step is a gap by itself. None: only `reset_differences` makes one.
+            variant: 'paper' or 'authors'.
+
+        Raises:
+            ValueRangeError: dt or gap is not positive, or an unknown variant.
+        """
+        check_variant(variant, ('paper', 'authors'))
+        if dt is not None:
+            _check_dt(dt)
+        self._fixed_dt = dt
+        self._gap = positive_gap(gap)
+        self._is_authors = variant == 'authors'
+        self._jerk = _GradientJerk() if self._is_authors else _DividedJerk()
+        self._dimension = 0
+        self.gaps = 0
+
+    def reset(self) -> None:
+        """Forgets everything."""
+        self._jerk.reset()
+        self._dimension = self.gaps = 0
+
+    def reset_differences(self) -> None:
+        """After a gap: no derivative spans it."""
+        self.gaps += self._jerk.run > 0
+        self._jerk.begin_run()
+
+    @property
+    def value(self) -> float:
+        """TI so far; NaN: too few samples in a row."""
+        return self._jerk.value
+
+    @property
+    def jerk(self) -> float:
+        """Norm of the newest jerk; NaN: too few samples since the beginning or a gap."""
+        return self._jerk.newest
+
+    def update(self, position: Sequence[float], dt: float | None = None) -> None:
+        """Takes one position, 2 or 3 values, m, and the s since the last one (at first unused).
+
+        Raises:
+            ShapeError: another number of values than 2 or 3, or than before.
+            ValueRangeError: a value is not finite, or dt is not positive. Nothing has changed in
+                either case.
+        """
+        point = finite(position, (self._dimension,) if self._dimension else (2, 3), 'position')
+        spacing = self._fixed_dt if dt is None else dt
+        if self._jerk.run and not (self._is_authors and spacing is None):
+            _check_dt(spacing)
+            if spacing > self._gap:  # type: ignore[operator]
+                self.reset_differences()
+        self._dimension = len(point)
+        self._jerk.update(point, spacing or 1.0)
+
+
+def _check_dt(dt: float | None) -> None:
+    if dt is None or not 0.0 < dt < float('inf'):
+        raise ValueRangeError(f'dt is {dt} s; a positive time is expected')
+
+
+class _DividedJerk:
+    """Root of the mean squared third divided difference."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        self.value = NAN
+        self._squares = 0.0
+        self._count = 0
+        self.begin_run()
+
+    def begin_run(self) -> None:
+        self.newest = NAN
+        self.run = 0
+        self._derivatives: list[list[float]] = []
+        self._spacings: deque[float] = deque(maxlen=_MINIMUM - 1)
+
+    def update(self, point: list[float], dt: float) -> None:
+        """Takes a point, `dt` s after the last one of this run."""
+        if self.run:
+            self._spacings.append(dt)
+        spacings = list(self._spacings)
+        derivatives = [point]
+        for order, before in enumerate(self._derivatives[: _MINIMUM - 1], start=1):
+            span = sum(spacings[-order:]) / order
+            change = zip(derivatives[-1], before, strict=True)
+            derivatives.append([(new - old) / span for new, old in change])
+        self._derivatives = derivatives
+        self.run += 1
+        if len(derivatives) == _MINIMUM:
+            self.newest = hypot(*derivatives[-1])
+            self._squares += self.newest * self.newest
+            self._count += 1
+            self.value = sqrt(self._squares / self._count)
+
+
+class _GradientJerk:
+    """Mean norm of three gradients in a row, central inside a run and one-sided at its ends.
+
+    A run counts from its 4th sample on.
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        self.value = NAN
+        self._closed = self._settled = self._open = 0.0
+        self._closed_count = self.run = 0
+        self.begin_run()
+
+    def begin_run(self) -> None:
+        if self.run >= _MINIMUM:
+            self._closed += self._open
+            self._closed_count += self.run
+        self.newest = NAN
+        self.run = 0
+        self._settled = 0.0
+        self._points: deque[list[float]] = deque(maxlen=_SAMPLES)
+
+    def update(self, point: list[float], dt: float) -> None:
+        """Takes a point of this run; `dt` does not count."""
+        self._points.append(point)
+        self.run += 1
+        if self.run < _MINIMUM:
+            return
+        jerks = list(self._points)
+        for _ in range(3):
+            jerks = _gradient(jerks)
+        norms = [hypot(*jerk) for jerk in jerks]
+        self.newest = norms[-1]
+        if self.run < _SAMPLES:
+            self._open = sum(norms)
+        else:
+            is_first = self.run == _SAMPLES
+            self._settled += sum(norms[: _REACH + 1]) if is_first else norms[_REACH]
+            self._open = self._settled + sum(norms[_REACH + 1 :])
+        self.value = (self._closed + self._open) / (self._closed_count + self.run)
+
+
+def _gradient(points: list[list[float]]) -> list[list[float]]:
+    """Central differences with step 1, one-sided at both ends."""
+    inner = [
+        [(after - before) / 2.0 for after, before in zip(c, a, strict=True)]
+        for a, c in zip(points, points[2:])
+    ]
+    first, last = points[:2], points[-2:]
+    ends = [[b - a for a, b in zip(*pair, strict=True)] for pair in (first, last)]
+    return [ends[0], *inner, ends[1]]

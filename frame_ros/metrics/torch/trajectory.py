@@ -1,0 +1,193 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Trajectory quality as TorchMetrics: length, smoothness, curvature change, reference errors.
+
+One episode's value each, then the mean over the episodes.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from frame_ros.errors import ShapeError
+from frame_ros.metrics.dtw import dtw_distance
+from frame_ros.metrics.reference import absolute_trajectory_error, relative_trajectory_error
+from frame_ros.metrics.torch.base import MeanMetric
+from frame_ros.metrics.torch.padding import by_episode, widened
+from frame_ros.metrics.trajectory import (
+    count_short_segments,
+    curvature_change,
+    path_length,
+    path_smoothness,
+)
+
+
+class PathLength(MeanMetric, id='pl'):
+    """Mean over episodes of the path length, m. FRAME eq. 6."""
+
+    is_differentiable = True
+
+    def update(self, positions: Tensor, mask: Tensor | None = None) -> None:
+        """Adds one episode or a batch of them.
+
+        Args:
+            positions: (..., T, 2 or 3), m, T >= 2.
+            mask: (..., T) booleans or (...,) lengths of padded episodes.
+
+        Raises:
+            ShapeError: another shape, or too few samples. ValueRangeError: a value is not finite.
+        """
+        self._add(by_episode(path_length, 2, mask, positions))
+
+
+class PathSmoothness(MeanMetric, id='ps'):
+    """Mean over episodes of the path smoothness; a path without length is unavailable. FRAME eq. 7.
+
+    Args:
+        variant: 'paper' (dimensionless), or 'mean_second_difference' (m), as the published library
+            has it.
+    """
+
+    is_differentiable = True
+
+    def __init__(self, variant: str = 'paper', **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.variant = variant
+        if variant != 'paper':
+            self.unit = 'm'
+
+    def update(self, positions: Tensor, mask: Tensor | None = None) -> None:
+        """Adds one episode or a batch of them; as of `PathLength`, T >= 3."""
+        formula = partial(path_smoothness, variant=self.variant)
+        self._add(by_episode(formula, 3, mask, positions))
+
+
+class CurvatureChange(MeanMetric, id='cc'):
+    """Mean over episodes of the curvature change, 1/m. FRAME eq. 8.
+
+    Args:
+        wrap: False leaves turns of headings unwrapped, as the published library does.
+
+    short_segments: how many segments below 1e-6 m were left out.
+    """
+
+    is_differentiable = True
+    short_segments: Tensor
+
+    def __init__(self, wrap: bool = True, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.wrap = wrap
+        self._add_scalar('short_segments')
+
+    def update(
+        self,
+        positions: Tensor,
+        headings: Tensor | None = None,
+        orientations: Tensor | None = None,
+        mask: Tensor | None = None,
+    ) -> None:
+        """Adds one episode or a batch of them.
+
+        Args:
+            positions: (..., T, 2 or 3), m, T >= 3; T >= 4 without headings and orientations.
+            headings: (..., T), rad.
+            orientations: (..., T, 4), xyzw.
+            mask: (..., T) booleans or (...,) lengths of padded episodes.
+
+        Raises:
+            ShapeError: shapes that do not match, or too few samples.
+            ValueRangeError: a value is not finite, a zero quaternion, headings and orientations.
+        """
+        minimum = 4 if headings is None and orientations is None else 3
+        formula = partial(curvature_change, wrap=self.wrap)
+        self._add(by_episode(formula, minimum, mask, positions, headings, orientations))
+        short = by_episode(count_short_segments, 2, mask, positions)
+        self.short_segments = self.short_segments + short.nansum().to(self.count)
+
+
+class AbsoluteTrajectoryError(MeanMetric, id='ate'):
+    """Mean over episodes of the mean distance to the reference, m. FRAME eq. 9.
+
+    Args:
+        align: 'none', 'se3' or 'sim3'.
+    """
+
+    is_differentiable = True
+
+    def __init__(self, align: str = 'none', **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.align = align
+
+    def update(self, positions: Tensor, reference: Tensor, mask: Tensor | None = None) -> None:
+        """Adds one episode or a batch of them.
+
+        Args:
+            positions: (..., T, 2 or 3), m, T >= 1 (2 with alignment).
+            reference: the same shape, sample by sample.
+            mask: (..., T) booleans or (...,) lengths of padded episodes.
+
+        Raises:
+            ShapeError: shapes differ, or too few samples.
+            ValueRangeError: a value is not finite, or an unknown alignment.
+        """
+        formula = partial(absolute_trajectory_error, align=self.align)
+        minimum = 1 if self.align == 'none' else 2
+        self._add(by_episode(formula, minimum, mask, positions, reference))
+
+
+class RelativeTrajectoryError(MeanMetric, id='rte'):
+    """Mean over episodes of the mean difference of the displacements, m. FRAME eq. 10.
+
+    Args:
+        delta: samples between both ends of a displacement.
+        align: 'none', 'se3' or 'sim3'.
+    """
+
+    is_differentiable = True
+
+    def __init__(self, delta: int = 1, align: str = 'none', **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.delta, self.align = delta, align
+
+    def update(self, positions: Tensor, reference: Tensor, mask: Tensor | None = None) -> None:
+        """Adds one episode or a batch; as of `AbsoluteTrajectoryError`, T > delta."""
+        formula = partial(relative_trajectory_error, delta=self.delta, align=self.align)
+        self._add(by_episode(formula, self.delta + 1, mask, positions, reference))
+
+
+class DTWDistance(MeanMetric, id='dtw'):
+    """Mean over episodes of the DTW distance to the reference, m. Needs the extra 'dtw' as well.
+
+    Args:
+        window: samples by which a matching may leave the diagonal; None: any.
+        normalised: divide by the larger number of samples.
+    """
+
+    def __init__(self, window: int | None = None, normalised: bool = False, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.window, self.normalised = window, normalised
+
+    def update(self, positions: Tensor, reference: Tensor) -> None:
+        """Adds one episode or a batch of them.
+
+        Args:
+            positions: (..., T, 2 or 3), m, T >= 1.
+            reference: (..., S, the same 2 or 3), m, S >= 1.
+
+        Raises:
+            ShapeError: other shapes. ValueRangeError: a value is not finite.
+            MissingExtraError: dtaidistance is not installed.
+        """
+        points, wanted = widened(positions), widened(reference)
+        if points.ndim < 2 or points.shape[:-2] != wanted.shape[:-2]:
+            raise ShapeError(
+                f'positions have shape {tuple(points.shape)}, reference {tuple(wanted.shape)}; '
+                f'(..., T, D) and (..., S, D) of the same episodes are expected'
+            )
+        pairs = zip(*(a.reshape(-1, *a.shape[-2:]) for a in (points, wanted)))
+        values = [dtw_distance(a, b, self.window, self.normalised) for a, b in pairs]
+        self._add(torch.as_tensor(values, dtype=self.dtype, device=self.device))
