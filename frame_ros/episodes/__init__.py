@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from frame_ros.episodes.pipeline import MetricPipeline
     from frame_ros.episodes.pipeline_config import PipelineConfig
     from frame_ros.episodes.reading import read_episodes
+    from frame_ros.episodes.references import Reference, load_references
 
 _HOMES = {
     'Bag': 'bag_reader',
@@ -29,7 +30,9 @@ _HOMES = {
     'MetricSample': 'data',
     'Outcome': 'data',
     'PipelineConfig': 'pipeline_config',
+    'Reference': 'references',
     'Stream': 'data',
+    'load_references': 'references',
     'read_episodes': 'reading',
 }
 
@@ -43,7 +46,9 @@ __all__ = [
     'MetricSample',
     'Outcome',
     'PipelineConfig',
+    'Reference',
     'Stream',
+    'load_references',
     'read_episodes',
 ]
 

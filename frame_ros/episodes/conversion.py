@@ -5,15 +5,22 @@ same numbers."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.episodes.data import Event, EventType, Outcome
+from frame_ros.episodes.inference_uncertainty import (
+    TOKEN_FIELDS,
+    sample_variability,
+    token_uncertainty,
+)
 from frame_ros.errors import ValueRangeError
 
 NANOSECONDS = 1_000_000_000
+NAN = float('nan')
 
 # Facts of START that have their own field in EpisodeEvent.msg; as attributes they keep the field's
 # name.
@@ -33,6 +40,7 @@ INFERENCE_FIELDS = (
     'stalls',
     'chunk_overlap',
     'sample_count',
+    'vocabulary_size',
 )
 
 
@@ -73,19 +81,69 @@ def proximity_values(message: Any) -> tuple[float]:
     return (float(message.distance),)
 
 
-def inference_values(message: Any) -> dict[str, float]:
-    """Returns the timing and memory fields of a PolicyInference by name, `observation_age`, and the
-    counts.
+def target_values(message: Any) -> tuple[float, float, float, str]:
+    """Returns position (m) and frame of a PoseStamped of an object or goal: x, y, z, frame_id."""
+    position = message.pose.position
+    return position.x, position.y, position.z, str(message.header.frame_id)
 
-    observation_age: s, request_stamp - observation_stamp; NaN if either is zero (unset).
+
+def gripper_values(message: Any, joint: str) -> tuple[float, float] | None:
+    """Returns position (rad or m) and effort (N m or N, NaN if not measured) of one joint of a
+    JointState; None if the message does not have that joint.
     """
-    values = {name: float(getattr(message, name)) for name in INFERENCE_FIELDS}
+    names = message.name
+    if joint not in names:
+        return None
+    at, positions, efforts = list(names).index(joint), message.position, message.effort
+    return (
+        float(positions[at]) if at < len(positions) else NAN,
+        float(efforts[at]) if at < len(efforts) else NAN,
+    )
+
+
+def grasp_contact_values(message: Any) -> tuple[float, float]:
+    """Returns how many links of the robot a ContactState says to touch the same thing, as
+    expected, and NaN: there is no effort.
+    """
+    pairs = zip(message.links, message.others, message.is_expected)
+    return grasp_contact(bool(message.in_contact), bool(message.in_collision), pairs)
+
+
+def grasp_contact(
+    in_contact: bool, in_collision: bool, pairs: Iterable[tuple[str, str, bool]]
+) -> tuple[float, float]:
+    """The same from values; pairs: link, what it touches, whether that is expected. A sensor that
+    tells no contacts apart counts as one link.
+    """
+    links: dict[str, set[str]] = {}
+    is_told_apart = False
+    for link, other, is_expected in pairs:
+        is_told_apart = True
+        if is_expected:
+            links.setdefault(other, set()).add(link)
+    if not is_told_apart:
+        return float(in_contact and not in_collision), NAN
+    return float(max(map(len, links.values()), default=0)), NAN
+
+
+def inference_values(message: Any) -> dict[str, Any]:
+    """Returns the numbers of a PolicyInference by name, `observation_age`, the counts, and its
+    uncertainties: its tokens and samples are reduced to them.
+
+    observation_age: s, request_stamp - observation_stamp; NaN if either is zero (unset). tb_tp,
+    tb_pcs, tb_d, tb_e, ev, tokens_problem, samples_problem: see `inference_uncertainty`.
+    """
+    values: dict[str, Any] = {name: float(getattr(message, name)) for name in INFERENCE_FIELDS}
     request, observation = stamp_ns(message.request_stamp), stamp_ns(message.observation_stamp)
     is_known = request != 0 and observation != 0
     values['observation_age'] = (request - observation) / NANOSECONDS if is_known else float('nan')
-    values['sequence'] = int(message.sequence)
+    for name in ('sequence', 'sample_count', 'vocabulary_size'):
+        values[name] = int(getattr(message, name))
     values['token_count'] = len(message.token_max_probability)
-    values['sample_count'] = int(message.sample_count)
+    tokens = {name: getattr(message, name) for name in TOKEN_FIELDS}
+    values.update(token_uncertainty(tokens, values['vocabulary_size']))
+    shape = (values['sample_count'], int(message.horizon), int(message.action_dimension))
+    values.update(sample_variability(message.samples, *shape))
     return values
 
 

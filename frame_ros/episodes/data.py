@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.episodes.references import Reference
+
 
 class EventType(IntEnum):
     """Kinds of event; the numbers are those of EpisodeEvent.msg."""
@@ -83,7 +85,8 @@ class Stream:
     """Samples of one topic: T stamps, T receive times, and one array per value name.
 
     stamps: (T,) int64, header stamps in ns, in recorded order. received: (T,) int64, the recorder's
-    receive time in ns. values: name -> (T, ...) array.
+    receive time in ns. values: name -> (T, ...) array. frame_id: the frame that the first message
+    names; '' if none, or if it was not asked for.
     """
 
     topic: str
@@ -91,6 +94,7 @@ class Stream:
     stamps: NDArray[np.int64]
     received: NDArray[np.int64]
     values: dict[str, NDArray]
+    frame_id: str = ''
 
     def __len__(self) -> int:
         return len(self.stamps)
@@ -100,12 +104,14 @@ class Stream:
 class Episode:
     """One recorded episode.
 
-    streams: role ('pose', 'action', 'contact', 'proximity', 'inference', 'joint_states', ...) ->
+    streams: role ('pose', 'action', 'contact', 'proximity', 'inference', 'joint_states', 'object',
+    'goal', and 'gripper' where it is no other's topic) ->
     Stream. live: kind ('quality', 'safety', 'efficiency', 'confidence') -> the recorded metric
     topic, one array per field. metrics: kind -> the same recomputed: field -> (steps,) array, plus
     'stamp' (steps,) int64. summary: field of EpisodeSummary -> value, recomputed. data_quality:
-    counters by name, e.g. 'pose.gaps'. problems: what a person should know, in words: truncated
-    bag, missing topic, unreadable type.
+    counters by name, e.g. 'pose.gaps'. references: those that ATE and RTE were computed against
+    where they were given at reading, instead of recorded. problems: what a person should know, in
+    words: truncated bag, missing topic, unreadable type.
     """
 
     path: Path
@@ -119,3 +125,4 @@ class Episode:
     data_quality: dict[str, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     is_truncated: bool = False
+    references: tuple[Reference, ...] = ()

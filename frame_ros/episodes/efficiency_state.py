@@ -30,31 +30,32 @@ class EfficiencyState:
         for mean in (self._cpu_time, *self._parts):
             mean.reset()
         self._memory = NAN
+        self._inferences = 0
+        self._newest = 0
         self._last: tuple = (NAN, NAN, NAN)
         self._stalls = 0
         self._inference_row: tuple = (NAN,) * 10 + (0, NAN, NAN)
 
     @property
     def inferences(self) -> int:
-        """How many have been taken."""
-        return self._latency.count
+        """How many have been taken, timed or not."""
+        return self._inferences
 
     def reset_rate(self) -> None:
         """The clock was set anew: the control rate begins again."""
         self._rate.reset()
 
     def update_inference(self, values: dict[str, Any]) -> None:
-        """values: as `conversion.inference_values` gives them; what is NaN is left out of the
-        means.
+        """values: as `conversion.inference_values` gives them; what is NaN, or no time, is left out
+        of the means.
         """
+        self._inferences += 1
         latency = values['latency']
         if math.isfinite(latency):
             self._latency.update(latency)
-        for part, mean in zip(PARTS, self._parts):
-            if math.isfinite(values[part]):
+        for part, mean in zip((*PARTS, 'cpu_time'), (*self._parts, self._cpu_time)):
+            if 0.0 <= values[part] < math.inf:
                 mean.update(values[part])
-        if math.isfinite(values['cpu_time']):
-            self._cpu_time.update(values['cpu_time'])
         self._update_memory(values['memory_rss'], values['memory_device'])
         self._stalls += int(values['stalls'])
         self._last = (values['observation_age'], values['queue_depth'], values['chunk_overlap'])
@@ -63,16 +64,20 @@ class EfficiencyState:
             statistics.mean, latency, statistics.p50, statistics.p95, statistics.p99,
             statistics.jitter,
             *(mean.value for mean in self._parts),
-            statistics.count, self._cpu_time.value, self._memory,
+            self._inferences, self._cpu_time.value, self._memory,
         )  # fmt: skip
 
     def _update_memory(self, resident: float, device: float) -> None:
-        used = resident + (device if math.isfinite(device) else 0.0)
+        """One of them unknown: so is their sum."""
+        used = resident + device
         if math.isfinite(used) and not self._memory >= used:
             self._memory = used
 
     def update_step(self, stamp: int) -> None:
-        """stamp: ns, of the executed action."""
+        """stamp: ns, of the executed action; before the last one, the clock was set anew."""
+        if stamp < self._newest:
+            self._rate.reset()
+        self._newest = stamp
         self._rate.update(stamp)
 
     def values(self) -> tuple:

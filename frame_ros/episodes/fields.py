@@ -11,7 +11,8 @@ QUALITY_FIELDS = (
     'tcp_pi_mean', 'tcp_vi_mean', 'tcp_ai_mean', 'tcp_speed', 'tcp_acceleration', 'tcp_jerk',
     'a_pi', 'a_vi', 'a_ai', 'a_pi_step', 'a_vi_step', 'a_ai_step',
     'a_pi_mean', 'a_vi_mean', 'a_ai_mean',
-    'ot', 'ot_step', 'ot_mean', 'ate', 'rte', 'reference', 'is_grasped',
+    'ot', 'ot_step', 'ot_mean', 'ate', 'rte', 'ate_reference', 'rte_reference',
+    'is_grasped',
     'is_static', 'gaps', 'short_segments', 'lagging', 'hold_expired', 'pose_age',
     'low_pass_cutoff',
 )  # fmt: skip

@@ -22,6 +22,9 @@ class StampMerge:
     sample's arrival, beyond the period of the slowest stream waited for: what comes every 100 ms
     cannot have passed a stamp earlier. At equal stamps the stream named first in `handlers` goes
     first.
+
+    What is `sporadic` may be said once and for all: it is waited for, and lags, only while it comes
+    again and again.
     """
 
     def __init__(
@@ -30,13 +33,20 @@ class StampMerge:
         waits_for: Iterable[str],
         hold: float = 0.05,
         silence: float = 1.0,
+        sporadic: Iterable[str] = (),
     ) -> None:
-        """`handlers`: stream -> what takes (stamp, value). `hold` and `silence` in s."""
+        """`handlers`: stream -> what takes (stamp, value). `hold` and `silence` in s. `sporadic`:
+        some of `waits_for`.
+        """
         self._order = {name: i for i, name in enumerate(handlers)}
         self._handlers = list(handlers.values())
         self._newest: dict[str, Any] = dict.fromkeys(waits_for)  # name -> stamp, None: not seen
         self._periods = dict.fromkeys(self._newest, 0)
         self._arrived = dict.fromkeys(self._newest, 0)
+        # Sporadic streams are in the three tables only while they come again and again.
+        self._sporadic = dict.fromkeys(sporadic, 0)  # name -> last stamp
+        for name in self._sporadic:
+            self._leave(name)
         self._hold = int(hold * SECOND)
         self._silence = int(silence * SECOND)
         self._heap: list[tuple[int, int, int, int, Any]] = []
@@ -57,6 +67,8 @@ class StampMerge:
         if now is None:
             now = stamp
         newest = self._newest
+        if stream in self._sporadic:
+            self._join(stream, stamp, now)
         if stream in newest:
             last = newest[stream]
             if last is not None:
@@ -110,8 +122,23 @@ class StampMerge:
             if name == stream or (newest is not None and abs(newest - stamp) > self._silence):
                 self._newest[name] = None
                 self._periods[name] = 0
+        for name in self._sporadic:
+            self._sporadic[name] = 0
+            self._leave(name)
         self._first = 0
         self.passed = self.released = 0
+
+    def _join(self, stream: str, stamp: int, now: int) -> None:
+        """A sporadic stream that has come within the silence before is waited for."""
+        last = self._sporadic[stream]
+        self._sporadic[stream] = stamp
+        if stream not in self._newest and last and 0 < stamp - last < self._silence:
+            self._newest[stream], self._periods[stream] = last, 0
+            self._arrived[stream] = now
+
+    def _leave(self, stream: str) -> None:
+        for table in (self._newest, self._periods, self._arrived):
+            table.pop(stream, None)
 
     def _follow_period(self, stream: str, interval: int) -> None:
         """A longer interval counts at once, shorter ones little by little; a silence is none."""
@@ -126,6 +153,10 @@ class StampMerge:
         if None not in newest and min(arrived) >= max(arrived) - self._silence:
             self.passed = lowest = min(newest)
             return lowest
+        oldest = max(arrived) - self._silence
+        for name in self._sporadic:
+            if name in self._newest and self._arrived[name] < oldest:
+                self._leave(name)
         known = {name: stamp for name, stamp in self._newest.items() if stamp is not None}
         if not known:
             return 0

@@ -13,24 +13,29 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from frame_ros.episodes.data import Event, MetricSample
-from frame_ros.episodes.pipeline_config import PipelineConfig
+from frame_ros.episodes.pipeline_config import PipelineConfig, target_streams
 from frame_ros.episodes.sample_checks import (
     check_action,
     check_contact,
+    check_grip,
     check_inference,
     check_pose,
     check_proximity,
+    check_target,
 )
 from frame_ros.episodes.stamps import SECOND, StampGuard, Verdict
 from frame_ros.episodes.step_side import StepSide
 from frame_ros.episodes.summary import EpisodeAccount
 from frame_ros.episodes.tick_side import TickSide
 
-STREAMS = ('pose', 'action', 'contact', 'proximity', 'inference')
+STREAMS = ('pose', 'action', 'contact', 'proximity', 'inference', 'object', 'goal', 'gripper')
 TICK_STREAMS = frozenset(('action', 'inference'))
+TARGETS = frozenset(('object', 'goal'))
 USE = Verdict.USE
 # A stamp further ahead of its message's arrival is counted: two clocks that are not set alike, ns.
 AHEAD = SECOND // 2
+# Of a gripper's kilohertz stream the first sample in each such period is taken, ns.
+GRIP_PERIOD = SECOND // 200
 
 
 class MetricPipeline:
@@ -39,9 +44,11 @@ class MetricPipeline:
     Feed with `feed(stream, stamp, value, now)`; `advance(now)` returns the samples that are due,
     `finish()` all that are left. Streams and values: 'pose' (x, y, z in m, quaternion x, y, z, w),
     'action' (names, positions), 'contact' (in_contact, in_collision, force in N), 'proximity'
-    (distance in m,), 'inference' (dict of `conversion.inference_values`), 'event' (`Event`). Values
-    that are not finite, of a wrong length or badly stamped are dropped and counted in `counts`;
-    nothing raises.
+    (distance in m,), 'inference' (dict of `conversion.inference_values`), 'event' (`Event`); with a
+    task of OT also 'object' and 'goal' (x, y, z in m, frame) and 'gripper' (position in rad or m
+    and effort in N m or N, None without the joint; or `conversion.grasp_contact_values`). Values
+    that are not finite, of a wrong length or badly stamped are dropped and counted in
+    `counts`; nothing raises.
     """
 
     def __init__(
@@ -56,6 +63,9 @@ class MetricPipeline:
         account = EpisodeAccount(self._samples.append, self.data_quality)
         self._steps = StepSide(self.config, account, self._samples, self._count, lagging)
         self._ticks = TickSide(self.config.efficiency_hold, account, self._samples)
+        self._grip_period = 0
+        # Stream -> stamp and value of its newest pose: what an episode may have to start from.
+        self.newest: dict[str, tuple[int, Any]] = {}
         self._inputs: dict[str, tuple[Callable[[Any], Any], StampGuard]] = {
             'pose': (check_pose, StampGuard(self.config.gap)),
             # Between episodes nothing is commanded: gaps of actions are counted at the steps.
@@ -65,22 +75,51 @@ class MetricPipeline:
             # Inferences come when they come: none is missed.
             'inference': (check_inference, StampGuard(math.inf)),
         }
+        # Poses of targets may be said once, or seldom.
+        checks = {'gripper': check_grip(self.config.grasp_source)}
+        for stream in target_streams(self.config):
+            gap = self.config.gap if stream == 'gripper' else math.inf
+            self._inputs[stream] = checks.get(stream, check_target), StampGuard(gap)
 
     @property
     def problems(self) -> list[str]:
         """What is wrong with the input, in words."""
-        return [self._steps.actions.problem] if self._steps.actions.problem else []
+        steps = self._steps
+        missing = ''
+        if 'gripper.without_joint' in self.counts and not self._grip_period:
+            missing = f'no joint {self.config.gripper_joint!r} in the messages of the gripper'
+        found = (
+            steps.actions.problem, steps.target.problem, missing, steps.confidence.problem,
+        )  # fmt: skip
+        return [problem for problem in found if problem]
+
+    @property
+    def pose_frame(self) -> str:
+        """The frame of the TCP poses, in which object and goal are expected; '' if not known."""
+        return self._steps.target.frame
+
+    @pose_frame.setter
+    def pose_frame(self, frame: str) -> None:
+        self._steps.target.frame = frame or self.config.pose_frame
 
     def feed(self, stream: str, stamp: int, value: Any, now: int | None = None) -> None:
         """Takes one sample; stamp and now (its arrival; none: at its stamp) in ns on one clock."""
         if stream == 'event':
             self._feed_event(value, now)
             return
-        check, guard = self._inputs[stream]
+        known = self._inputs.get(stream)
+        if known is None:  # of a task that is not set
+            return
+        check, guard = known
         checked = check(value)
         if checked is None:
-            self._count(f'{stream}.invalid')
+            self._count(f'{stream}.invalid' if value is not None else f'{stream}.without_joint')
             return
+        if stream == 'gripper' and stamp > 0:
+            period = stamp // GRIP_PERIOD
+            if period == self._grip_period:
+                return
+            self._grip_period = period
         arrival = stamp if now is None else now
         verdict = guard.check(stamp, arrival)
         if verdict is not USE:
@@ -91,6 +130,8 @@ class MetricPipeline:
         if stamp - arrival > AHEAD:
             self._count(f'{stream}.ahead')
         self._steps.merge.push(stream, stamp, checked, arrival)
+        if stream in TARGETS:
+            self.newest[stream] = stamp, checked
         if stream in TICK_STREAMS:
             self._ticks.merge.push(stream, stamp, checked, arrival)
 

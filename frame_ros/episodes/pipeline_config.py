@@ -11,7 +11,20 @@ import math
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from frame_ros.episodes.references import Reference
 from frame_ros.errors import ValueRangeError
+from frame_ros.sensing.grasp import SOURCES, GraspSettings
+
+# Task -> whether the object has to go somewhere, so that OT needs a goal and the grasp.
+OT_TASKS = {'pick': False, 'move': True, 'put_on': True, 'put_in': True}
+CHOICES: dict[str, tuple[str, ...]] = {
+    'ot_task': ('', *OT_TASKS),
+    'ot_second_term': ('object_to_goal', 'tcp_to_goal'),
+    'grasp_source': SOURCES,
+    'reference_match': ('time', 'arc_length'),
+}
+# Positions of a gripper may be negative.
+SIGNED = frozenset(('gripper_closed', 'gripper_open', 'gripper_empty'))
 
 
 @dataclass(frozen=True)
@@ -27,6 +40,19 @@ class PipelineConfig:
     s beyond which a joined value is too old to be used. static_threshold: m of TCP motion below
     which an episode counts as static. risk_floor: m, least distance used in the risk factor.
     near_distance: m, the near zone. moving_speed: m/s from which the TCP counts as moving.
+
+    low_pass_cutoff: Hz of the causal low-pass that poses go through first; 0: none. pose_frame: the
+    frame of the TCP poses, where they do not say it themselves; empty: not known.
+
+    ot_task: what is done, one of OT_TASKS; empty: no optimal trajectory difference. ot_second_term:
+    what is added to the distance from TCP to object before the grasp. max_object_age, max_goal_age,
+    max_gripper_age: s beyond which a joined value is too old; 0: no limit, so that one message may
+    serve for all episodes. grasp_source, gripper_* and effort_*, contact_links, grasp_debounce: see
+    `GraspSettings`; gripper_joint: the joint of joint_states. grasp_distance: m from the TCP within
+    which the object must be to be held; 0: anywhere.
+
+    references: trajectories for ATE and RTE. reference_match: what brings a pose to its place on a
+    reference, 'time' or 'arc_length'. rte_delta: poses over which RTE compares displacements.
     """
 
     action_names: tuple[str, ...] = ()
@@ -43,24 +69,72 @@ class PipelineConfig:
     risk_floor: float = 1e-3
     near_distance: float = 0.05
     moving_speed: float = 0.01
+    low_pass_cutoff: float = 0.0
+    pose_frame: str = ''
+    ot_task: str = ''
+    ot_second_term: str = 'object_to_goal'
+    max_object_age: float = 0.5
+    max_goal_age: float = 0.0
+    max_gripper_age: float = 0.5
+    grasp_source: str = 'position'
+    gripper_joint: str = 'gripper'
+    gripper_closed: float = 0.2
+    gripper_open: float = 0.25
+    gripper_smaller_is_closed: bool = True
+    gripper_empty: float = 0.0
+    gripper_margin: float = 0.0
+    effort_on: float = 0.5
+    effort_off: float = 0.25
+    contact_links: int = 2
+    grasp_debounce: float = 0.1
+    grasp_distance: float = 0.0
+    reference_match: str = 'time'
+    rte_delta: int = 1
+    references: tuple[Reference, ...] = ()
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value, default = getattr(self, field.name), field.default
-            if isinstance(default, tuple):
-                self._check_tuple(field.name, value)
-            elif isinstance(value, bool) or not isinstance(value, (int, float)):
-                raise ValueRangeError(f'{field.name} is {value!r}; it must be a number')
-            elif not (math.isfinite(value) and value >= 0):
-                raise ValueRangeError(f'{field.name} is {value}; it must be finite, not negative')
+            self._check(field.name, getattr(self, field.name), field.default)
         if not self.risk_floor > 0:
             raise ValueRangeError(f'risk_floor is {self.risk_floor} m; it must be more than 0')
         self._check_bounds()
+        if self.ot_task:
+            self.grasp_settings()
+        if self.reference_match == 'arc_length':
+            self._check_lengths()
+
+    def _check(self, name: str, value: Any, default: Any) -> None:
+        if isinstance(default, tuple):
+            self._check_tuple(name, value)
+        elif isinstance(default, str):
+            if not isinstance(value, str):
+                raise ValueRangeError(f'{name} is {value!r}; it must be a text')
+            if value not in CHOICES.get(name, (value,)):
+                known = ', '.join(repr(choice) for choice in CHOICES[name])
+                raise ValueRangeError(f'{name} is {value!r}; it must be one of {known}')
+        elif isinstance(default, bool):
+            if not isinstance(value, bool):
+                raise ValueRangeError(f'{name} is {value!r}; it must be true or false')
+        elif isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise ValueRangeError(f'{name} is {value!r}; it must be a number')
+        elif isinstance(default, int):
+            if not (isinstance(value, int) and value >= 1):
+                raise ValueRangeError(f'{name} is {value}; it must be a whole number from 1')
+        elif not (math.isfinite(value) and (value >= 0 or name in SIGNED)):
+            raise ValueRangeError(f'{name} is {value}; it must be finite, not negative')
 
     def _check_tuple(self, name: str, value: object) -> None:
-        kinds = (str,) if name == 'action_names' else (int, float)
+        kinds: tuple[type, ...] = (int, float)
+        kinds = {'action_names': (str,), 'references': (Reference,)}.get(name, kinds)
         if not isinstance(value, tuple) or not all(isinstance(item, kinds) for item in value):
             raise ValueRangeError(f'{name} is {value!r}; it must list {kinds[-1].__name__} values')
+
+    def _check_lengths(self) -> None:
+        for reference in self.references:
+            if len(set(reference.positions)) == 1:
+                raise ValueRangeError(
+                    f'reference {reference.origin} has no length; match it by time'
+                )
 
     def _check_bounds(self) -> None:
         names, lower, upper = self.action_names, self.action_lower, self.action_upper
@@ -80,8 +154,25 @@ class PipelineConfig:
         """(lower, upper), or None for raw actions."""
         return (self.action_lower, self.action_upper) if self.action_lower else None
 
+    @property
+    def has_goal(self) -> bool:
+        """Whether the task of OT takes the object somewhere."""
+        return OT_TASKS.get(self.ot_task, False)
+
+    def grasp_settings(self) -> GraspSettings:
+        """What counts as a grasp.
+
+        Raises:
+            ValueRangeError: settings that contradict each other.
+        """
+        return GraspSettings(
+            self.grasp_source, self.gripper_closed, self.gripper_open,
+            self.gripper_smaller_is_closed, self.gripper_empty, self.gripper_margin,
+            self.effort_on, self.effort_off, self.contact_links, self.grasp_debounce,
+        )  # fmt: skip
+
     def to_json(self) -> str:
-        """The settings as JSON text, as published on `metrics_config`."""
+        """The settings as JSON text, as published on `metrics_config`; numbers are exact."""
         return json.dumps(asdict(self))
 
     @classmethod
@@ -103,4 +194,25 @@ class PipelineConfig:
             for name, value in given.items()
             if name in known
         }
+        references = values.get('references')
+        if isinstance(references, tuple):
+            values['references'] = tuple(map(Reference.from_mapping, references))
         return cls(**values)
+
+
+def target_streams(config: PipelineConfig) -> tuple[str, ...]:
+    """The streams that OT needs beside the poses, with what tells of the grasp: to pick, only if
+    that is named.
+    """
+    if not config.ot_task:
+        return ()
+    if config.has_goal:
+        return 'object', 'goal', 'gripper'
+    is_named = config.gripper_joint or config.grasp_source == 'contact'
+    return ('object', 'gripper') if is_named else ('object',)
+
+
+def sporadic_streams(config: PipelineConfig) -> tuple[str, ...]:
+    """Those of them that may be said once and for all."""
+    ages = {'object': config.max_object_age, 'goal': config.max_goal_age}
+    return tuple(s for s in target_streams(config) if ages.get(s) == 0)

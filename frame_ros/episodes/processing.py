@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +14,12 @@ from numpy.typing import NDArray
 from frame_ros.episodes.data import Episode, Event, EventType, MetricSample, Stream
 from frame_ros.episodes.fields import FIELDS
 from frame_ros.episodes.pipeline import STREAMS, MetricPipeline
-from frame_ros.episodes.pipeline_config import PipelineConfig
+from frame_ros.episodes.pipeline_config import (
+    PipelineConfig,
+    sporadic_streams,
+    target_streams,
+)
+from frame_ros.episodes.references import Reference
 from frame_ros.episodes.stamps import SECOND
 from frame_ros.episodes.streams import pipeline_values
 from frame_ros.errors import FrameRosError
@@ -27,10 +34,14 @@ FAR = 60 * SECOND
 NAMELESS = '(nameless)'
 
 
-def process_episode(episode: Episode) -> None:
+def process_episode(episode: Episode, references: Sequence[Reference] | None = None) -> None:
     """Computes `metrics`, `summary`, and adds to `data_quality` and `problems` of an episode that
     was read.
+
+    references: what ATE and RTE are computed against, instead of those recorded; kept in the
+    episode. None: those recorded.
     """
+    episode.references = tuple(references or ())
     samples, pipeline = run_pipeline(episode, settings_of(episode))
     episode.metrics = {kind: as_arrays(samples, kind, _id(episode)) for kind in KINDS}
     summaries = [s for s in samples if s.kind == 'summary' and s.episode_id == _id(episode)]
@@ -57,8 +68,15 @@ def recompute_as_live(episode: Episode) -> dict[str, dict[str, NDArray]]:
 
 def settings_of(episode: Episode) -> PipelineConfig:
     """The settings recorded with the episode, else the limits of its robot, else raw actions; says
-    so.
+    so. References that were given at reading take the place of those recorded.
     """
+    settings = _recorded_settings(episode)
+    if episode.references:
+        return replace(settings, references=episode.references)
+    return settings
+
+
+def _recorded_settings(episode: Episode) -> PipelineConfig:
     text = episode.attributes.get('metrics_config')
     if text:
         try:
@@ -97,15 +115,18 @@ def run_pipeline(
     pipeline = MetricPipeline(config, lagging)
     for event in _bounded(episode):
         pipeline.feed('event', event.stamp, event)
-    streams = {role: episode.streams[role] for role in STREAMS if role in episode.streams}
-    streams = {role: stream for role, stream in streams.items() if len(stream)}
+    streams = _fed_streams(episode, config)
+    if 'pose' in streams:
+        pipeline.pose_frame = streams['pose'].frame_id
+    _feed_known(episode, config, streams, pipeline)
     samples: list[MetricSample] = []
     if streams:
         roles = list(streams)
         received = np.concatenate([stream.received for stream in streams.values()])
         which = np.repeat(np.arange(len(roles)), [len(stream) for stream in streams.values()])
         place = np.concatenate([np.arange(len(stream)) for stream in streams.values()])
-        values = [pipeline_values(role, stream) for role, stream in streams.items()]
+        joint = config.gripper_joint
+        values = [pipeline_values(role, stream, joint) for role, stream in streams.items()]
         stamps = [stream.stamps.tolist() for stream in streams.values()]
         order = np.argsort(received, kind='stable')
         arrivals = received[order].tolist()
@@ -116,6 +137,35 @@ def run_pipeline(
             if n % BLOCK == 0:
                 samples += pipeline.advance()
     return samples + pipeline.finish(), pipeline
+
+
+def _fed_streams(episode: Episode, config: PipelineConfig) -> dict[str, Stream]:
+    """Role -> stream of what the pipeline takes with these settings."""
+    wanted = set(STREAMS).difference(('object', 'goal', 'gripper')).union(target_streams(config))
+    streams = {role: episode.streams[role] for role in STREAMS if role in episode.streams}
+    joints = episode.streams.get('joint_states')
+    if 'gripper' not in streams and joints is not None and config.grasp_source != 'contact':
+        streams['gripper'] = joints
+    return {role: stream for role, stream in streams.items() if role in wanted and len(stream)}
+
+
+def _feed_known(
+    episode: Episode, config: PipelineConfig, streams: dict[str, Stream], pipeline: MetricPipeline
+) -> None:
+    """Poses that were said before the episode and once for all, as the settings recorded with it
+    tell them.
+    """
+    try:
+        known = json.loads(episode.attributes.get('metrics_config', ''))['known']
+        poses = {s: (int(v[0]), (*map(float, v[1:4]), str(v[4]))) for s, v in known.items()}
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
+        return
+    starts = [event.stamp for event in episode.events if event.type is EventType.START]
+    for role in sporadic_streams(config):
+        stamp, value = poses.get(role, (0, None))
+        is_recorded = role in streams and stamp in streams[role].stamps
+        if 0 < stamp <= min(starts, default=0) and not is_recorded:
+            pipeline.feed(role, stamp, value)
 
 
 def _id(episode: Episode) -> str:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,11 +15,13 @@ from frame_ros.episodes.bag_reader import Bag, find_bags
 from frame_ros.episodes.computed_pose import add_computed_pose
 from frame_ros.episodes.data import Episode, Event, EventType, Stream
 from frame_ros.episodes.division import Part, divide
+from frame_ros.episodes.references import Reference
 from frame_ros.episodes.streams import (
     LIVE_TOPICS,
     ROLE_TOPICS,
     SECOND,
     SETTINGS_TOPIC,
+    TARGETS,
     TopicMap,
     read_events,
     read_stream,
@@ -42,6 +44,7 @@ def read_episodes(
     namespace: str | None = None,
     topics: Mapping[str, str] | None = None,
     robot: str | None = None,
+    references: Sequence[Reference] | None = None,
 ) -> Iterator[Episode]:
     """Yields the episodes of a bag, or of each bag in a folder in the order of their names, with
     their metrics.
@@ -58,13 +61,15 @@ def read_episodes(
         topics: role ('pose', 'action', 'contact', ...) or live kind ('quality', ...) -> absolute
         topic; None: those that the metrics node recorded, else those of the usual names.
         robot: name or URDF by which poses are computed from joint states where none were recorded.
+        references: what ATE and RTE are computed against (`load_references`), instead of those that
+        the metrics node recorded; None: those.
 
     Raises:
         BagError: there is no bag at the path, or the only one cannot be read.
     """
     bags = find_bags(path)
     for bag_path in bags:
-        yield from _read_one(bag_path, len(bags) == 1, namespace, topics, robot)
+        yield from _read_one(bag_path, len(bags) == 1, references, namespace, topics, robot)
 
 
 def read_bag(
@@ -88,6 +93,7 @@ def read_bag(
 def _read_one(
     path: Path,
     is_only: bool,
+    references: Sequence[Reference] | None,
     namespace: str | None,
     topics: Mapping[str, str] | None,
     robot: str | None,
@@ -104,7 +110,7 @@ def _read_one(
         return
     for episode in episodes:
         try:
-            process_episode(episode)
+            process_episode(episode, references)
         except Exception as error:  # the same
             problem = _bag_error(path, error, 'its metrics cannot be computed')
             if is_only:
@@ -157,6 +163,8 @@ def _read_streams(bag: Bag, topic_map: TopicMap) -> tuple[dict[str, Stream], dic
             topic = topic_map.find(role)
             if topic is None or role == 'event':
                 continue
+            if role == 'gripper' and topic == topic_map.find('joint_states'):
+                continue  # which is read already
             try:
                 stream = read_stream(bag, role, topic)
             except BagError as error:
@@ -231,24 +239,27 @@ def _episode(
 
 def _cut_all(streams: Mapping[str, Stream], part: Part) -> dict[str, Stream]:
     """The part's share of each stream that has one."""
-    cut = {name: _cut(stream, part) for name, stream in streams.items()}
+    cut = {name: _cut(stream, part, name in TARGETS) for name, stream in streams.items()}
     return {name: stream for name, stream in cut.items() if len(stream)}
 
 
-def _cut(stream: Stream, part: Part) -> Stream:
+def _cut(stream: Stream, part: Part, is_lasting: bool) -> Stream:
+    """is_lasting: what was said before, and once for all, holds still: the newest of it stays."""
     if part.begin is None and part.end is None:
         return stream
     is_inside = np.ones(len(stream), bool)
     if part.begin is not None:
         is_inside &= stream.stamps >= part.begin
+        earlier = np.flatnonzero((stream.stamps > 0) & (stream.stamps < part.begin))
+        if is_lasting and len(earlier):
+            is_inside[earlier[stream.stamps[earlier].argmax()]] = True
     if part.end is not None:
         is_inside &= stream.stamps < part.end
-    return Stream(
-        stream.topic,
-        stream.message_type,
-        stream.stamps[is_inside],
-        stream.received[is_inside],
-        {name: values[is_inside] for name, values in stream.values.items()},
+    return replace(
+        stream,
+        stamps=stream.stamps[is_inside],
+        received=stream.received[is_inside],
+        values={name: values[is_inside] for name, values in stream.values.items()},
     )
 
 

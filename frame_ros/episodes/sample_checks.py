@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 # Beyond this, in m or rad, a value is an error of the message.
 LARGEST = 1e6
@@ -29,6 +30,26 @@ def check_proximity(value: Sequence[float]) -> float | None:
     """The distance, m: NaN if not measured, negative where the bodies overlap, never infinite."""
     distance = value[0]
     return None if math.isinf(distance) else distance
+
+
+def check_target(
+    value: tuple[float, float, float, str],
+) -> tuple[float, float, float, str] | None:
+    """Position of an object or goal (m), finite, and the frame it is in."""
+    x, y, z, _ = value
+    return value if abs(x) + abs(y) + abs(z) < LARGEST else None
+
+
+def check_grip(source: str) -> Callable[[tuple[float, float] | None], Any]:
+    """What checks position and effort of the gripper, for a source of the grasp: the one that it
+    goes by is finite.
+    """
+    at = 1 if source == 'effort' else 0
+
+    def check(value: tuple[float, float] | None) -> tuple[float, float] | None:
+        return value if value is not None and abs(value[at]) < LARGEST else None
+
+    return check
 
 
 def check_inference(value: dict[str, float]) -> dict[str, float] | None:

@@ -15,6 +15,9 @@ from frame_ros.episodes import conversion
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.data import Event, Stream
 from frame_ros.episodes.definitions import find_definition, parse_fields
+from frame_ros.episodes.grip_stream import grasp_contact_samples, gripper_samples
+from frame_ros.episodes.inference_stream import inference_columns
+from frame_ros.episodes.inference_uncertainty import UNCERTAINTY_VALUES
 from frame_ros.errors import BagError, FrameRosError
 
 SECOND = 1_000_000_000
@@ -29,6 +32,9 @@ ROLE_TOPICS: dict[str, tuple[str, ...]] = {
     'proximity': ('proximity', 'ground_truth/proximity'),
     'inference': ('policy_inference',),
     'joint_states': ('joint_states',),
+    'object': ('object_pose', 'ground_truth/object_pose'),
+    'goal': ('goal_pose', 'ground_truth/goal_pose'),
+    'gripper': ('joint_states',),
     'event': ('episode_events',),
 }
 LIVE_TOPICS: dict[str, tuple[str, ...]] = {
@@ -44,12 +50,18 @@ ROLE_TYPES = {
     'proximity': 'frame_ros/msg/Proximity',
     'inference': 'frame_ros/msg/PolicyInference',
     'joint_states': 'sensor_msgs/msg/JointState',
+    'object': 'geometry_msgs/msg/PoseStamped',
+    'goal': 'geometry_msgs/msg/PoseStamped',
+    'gripper': 'sensor_msgs/msg/JointState',
     'event': EVENT_TYPE,
     'quality': 'frame_ros/msg/QualityMetrics',
     'safety': 'frame_ros/msg/SafetyMetrics',
     'efficiency': 'frame_ros/msg/EfficiencyMetrics',
     'confidence': 'frame_ros/msg/ConfidenceMetrics',
 }
+# What may tell of the grasp instead of the joint of the gripper.
+GRASP_CONTACT = 'frame_ros/msg/ContactState'
+TARGETS = ('object', 'goal')
 POSITION = tuple(f'pose.position.{axis}' for axis in 'xyz')
 ORIENTATION = tuple(f'pose.orientation.{axis}' for axis in 'xyzw')
 # Role -> value name -> field. Sequences also give `<value name>_count`.
@@ -57,9 +69,13 @@ JOINTS = {'names': 'name', 'positions': 'position', 'velocities': 'velocity', 'e
 ROLE_FIELDS: dict[str, dict[str, str]] = {
     'action': {'names': 'name', 'positions': 'position'},
     'joint_states': JOINTS,
+    'gripper': JOINTS,
     'contact': {name: name for name in ('in_contact', 'in_collision', 'force')},
     'proximity': {'distance': 'distance'},
     'inference': {name: name for name in conversion.INFERENCE_FIELDS},
+}
+GRASP_CONTACT_FIELDS = {
+    name: name for name in ('in_contact', 'in_collision', 'links', 'others', 'is_expected')
 }
 INFERENCE_TIMES = ('request_stamp', 'observation_stamp')
 
@@ -183,8 +199,9 @@ def read_stream(bag: Bag, role: str, topic: str) -> Stream:
 
     values by role: pose: position (T, 3) m, orientation (T, 4) xyzw. action: names (T, D),
     positions (T, D).
-    joint_states: the same with velocities, efforts. contact: in_contact, in_collision, force.
-    proximity: distance.
+    joint_states, gripper: the same with velocities, efforts. contact: in_contact, in_collision,
+    force. gripper of contacts: in_contact, in_collision, links, others, is_expected. proximity:
+    distance. object, goal: position (T, 3) m, frame (T,).
     inference: those of `conversion.inference_values`. Live kinds: every number of the message, and
     episode_id. Of sequences, `<name>_count` (T,) is how many entries each message had; shorter rows
     are filled up with NaN or ''.
@@ -196,12 +213,16 @@ def read_stream(bag: Bag, role: str, topic: str) -> Stream:
         BagError: the topic's type is another one, is not readable, or lacks a field.
     """
     message_type = bag.topics[topic].message_type
-    if message_type != ROLE_TYPES[role]:
+    is_grasp_contact = role == 'gripper' and message_type == GRASP_CONTACT
+    if message_type != ROLE_TYPES[role] and not is_grasp_contact:
         raise BagError(
             f'{topic} has type {message_type}; as {role} it should be {ROLE_TYPES[role]}'
         )
     paths = _paths(bag, role, topic)
-    received, columns = bag.columns(topic, paths)
+    if role == 'inference':
+        received, columns = inference_columns(bag, topic, paths)
+    else:
+        received, columns = bag.columns(topic, paths)
     missing = sorted(
         path for path in paths if path not in columns and f'{path}.count' not in columns
     )
@@ -214,8 +235,14 @@ def read_stream(bag: Bag, role: str, topic: str) -> Stream:
         _note_version(bag, topic)
     has_header = 'header.stamp.sec' in paths
     stamps = _time(columns, 'header.stamp', len(received)) if has_header else received
-    values = _values(role, columns, len(received))
-    return Stream(topic, message_type, stamps, received, values)
+    values = _values(role, message_type, columns, len(received))
+    frame_id = _first_frame(bag, topic) if role == 'pose' and len(received) else ''
+    return Stream(topic, message_type, stamps, received, values, frame_id)
+
+
+def _first_frame(bag: Bag, topic: str) -> str:
+    """The frame of the first message: that of every one, where it means anything."""
+    return next((str(message.header.frame_id) for _, message in bag.messages(topic)), '')
 
 
 def _note_version(bag: Bag, topic: str) -> None:
@@ -256,9 +283,9 @@ def read_events(bag: Bag, topic: str) -> list[Event]:
     return sorted(events, key=lambda event: event.stamp)
 
 
-def pipeline_values(role: str, stream: Stream) -> list[Any]:
+def pipeline_values(role: str, stream: Stream, joint: str = '') -> list[Any]:
     """Returns the samples of a stream one by one, as `conversion` gives them live and
-    MetricPipeline.feed takes them."""
+    MetricPipeline.feed takes them. joint: that of the gripper."""
     values = stream.values
     if role == 'pose':
         return np.hstack([values['position'], values['orientation']]).tolist()
@@ -266,6 +293,13 @@ def pipeline_values(role: str, stream: Stream) -> list[Any]:
         return _action_samples(values)
     if role == 'contact':
         return list(zip(*(values[name].tolist() for name in ROLE_FIELDS['contact'])))
+    if role in TARGETS:
+        rows = zip(values['position'].tolist(), values['frame'].tolist())
+        return [(*position, str(frame)) for position, frame in rows]
+    if role == 'gripper' and stream.message_type == GRASP_CONTACT:
+        return grasp_contact_samples(values)
+    if role == 'gripper':
+        return gripper_samples(values, joint)
     if role == 'proximity':
         return [(distance,) for distance in values['distance'].tolist()]
     if role == 'inference':
@@ -299,10 +333,17 @@ def _paths(bag: Bag, role: str, topic: str) -> list[str]:
         return times + numbers if has_header else numbers
     if role == 'pose':
         return [*times, *POSITION, *ORIENTATION]
+    if role in TARGETS:
+        return [*times, *POSITION, 'header.frame_id']
     if role == 'inference':
         times += [f'{name}.{part}' for name in INFERENCE_TIMES for part in ('sec', 'nanosec')]
-        times.append('token_max_probability')
-    return times + list(ROLE_FIELDS[role].values())
+    return times + list(_fields(role, bag.topics[topic].message_type).values())
+
+
+def _fields(role: str, message_type: str) -> dict[str, str]:
+    if role == 'gripper' and message_type == GRASP_CONTACT:
+        return GRASP_CONTACT_FIELDS
+    return ROLE_FIELDS[role]
 
 
 def _time(columns: Mapping[str, NDArray], path: str, count: int) -> NDArray[np.int64]:
@@ -312,16 +353,21 @@ def _time(columns: Mapping[str, NDArray], path: str, count: int) -> NDArray[np.i
     return seconds * SECOND + columns[f'{path}.nanosec'].astype(np.int64)
 
 
-def _values(role: str, columns: Mapping[str, NDArray], count: int) -> dict[str, NDArray]:
+def _values(
+    role: str, message_type: str, columns: Mapping[str, NDArray], count: int
+) -> dict[str, NDArray]:
     if role == 'pose':
         return {
             'position': _stacked(columns, POSITION, count),
             'orientation': _stacked(columns, ORIENTATION, count),
         }
+    if role in TARGETS:
+        frames = columns.get('header.frame_id', np.full(count, ''))
+        return {'position': _stacked(columns, POSITION, count), 'frame': frames}
     if role in LIVE_TOPICS:
         return {path: column for path, column in columns.items() if '.' not in path}
     values: dict[str, NDArray] = {}
-    for name, path in ROLE_FIELDS[role].items():
+    for name, path in _fields(role, message_type).items():
         values[name] = columns.get(path, np.zeros(count))
         if f'{path}.count' in columns:
             values[f'{name}_count'] = columns[f'{path}.count']
@@ -341,9 +387,8 @@ def _add_inference_values(
 ) -> None:
     for name in conversion.INFERENCE_FIELDS:
         values[name] = values[name].astype(np.float64)
+    for name in ('token_count', *UNCERTAINTY_VALUES):
+        values[name] = columns.get(name, np.zeros(count))
     request, observation = (_time(columns, name, count) for name in INFERENCE_TIMES)
     age = (request - observation) / SECOND
-    values['token_count'] = columns.get('token_max_probability.count', np.zeros(count)).astype(
-        float
-    )
     values['observation_age'] = np.where((request != 0) & (observation != 0), age, np.nan)

@@ -7,7 +7,7 @@ are missing.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from frame_ros.episodes.data import Event, MetricSample
@@ -46,7 +46,7 @@ INFERENCE_METRICS = (
     'queue_depth',
 )
 REASONS = {
-    'ot': 'no target pose is given',
+    'ot': 'fewer than two steps with a new pose, or an initial distance of 0',
     'ate': 'no reference trajectory is given',
     'rte': 'no reference trajectory is given',
     'time_to_collision': 'the robot is not closing in on anything',
@@ -57,6 +57,10 @@ REASONS = {
     'peak_force': 'no contact force is measured',
     'rms_force': 'no contact force was measured while in contact',
     'control_rate_worst': 'the episode has no full second of steps',
+    'il': 'the policy does not time its calls',
+    'ct': 'the CPU time of the policy is not known',
+    'mu': 'the memory of the policy, resident and on its device, is not known',
+    'observation_age': 'the newest inference does not say when its inputs were taken',
 }  # fmt: skip
 
 
@@ -70,6 +74,7 @@ class _Record:
     success: Event | None = None
     steps: int = 0
     last: dict[str, tuple] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
     passed: set[str] = field(default_factory=set)
 
 
@@ -128,13 +133,22 @@ class EpisodeAccount:
         record = self._current[side]
         return record is not None and event.episode_id in ('', record.start.episode_id)
 
-    def end(self, event: Event, side: str, totals: tuple | None) -> None:
-        """A side has passed the end; `totals`: its safety (steps) or efficiency (ticks) row."""
+    def end(
+        self,
+        event: Event,
+        side: str,
+        totals: tuple | None,
+        reasons: Mapping[str, str] | None = None,
+    ) -> None:
+        """A side has passed the end; `totals`: its safety (steps) or efficiency (ticks) row;
+        `reasons`: metric -> why it is unavailable, where the side knows that itself.
+        """
         record = self._current[side]
         if record is None:
             return
         self._current[side] = None
         record.passed.add(side)
+        record.reasons.update(reasons or {})
         if totals is not None:
             record.last['safety' if side == 'steps' else 'efficiency'] = totals
         if len(record.passed) == len(SIDES):
@@ -154,7 +168,7 @@ class EpisodeAccount:
             record.steps,
             bool(nested['quality'].get('is_static', True)),
             *(nested[kind] for kind in ('quality', 'safety', 'confidence', 'efficiency')),
-            unavailable(nested, record.steps),
+            unavailable(nested, record.steps, record.reasons),
             {name: n for name, n in counts.items() if n > 0},
         )
         return MetricSample('summary', end.stamp, start.episode_id, SUMMARY_FIELDS, row)
@@ -180,31 +194,44 @@ _COUNTS = (
     'sample_count',
     'vocabulary_size',
 )
+_SETTINGS = ('low_pass_cutoff',)  # NaN where it is not used, which is no lack
+_REFERENCES = ('ate_reference', 'rte_reference')
 _FLAGS = ('is_static', 'is_grasped', 'is_contact_sensed', 'in_contact', 'in_collision')
 
 
 def _last_values(kind: str, row: tuple | None) -> dict:
-    """Field -> value of the last row; where there was none, NaN, 0 and False."""
+    """Field -> value of the last row; without one NaN, 0, False; -1 for no reference."""
     fields = _KINDS[kind]
     if row is not None:
         return dict(zip(fields, row))
-    return {name: 0 if name in _COUNTS else False if name in _FLAGS else NAN for name in fields}
+    values = {name: 0 if name in _COUNTS else False if name in _FLAGS else NAN for name in fields}
+    return values | {name: -1 for name in _REFERENCES if name in values}
 
 
-def unavailable(nested: dict[str, dict], steps: int) -> list[str]:
-    """One 'id: reason' for each metric of a finished episode that is NaN."""
+def unavailable(
+    nested: dict[str, dict], steps: int, known: Mapping[str, str] | None = None
+) -> list[str]:
+    """One 'id: reason' for each metric of a finished episode that is NaN.
+
+    known: reasons that whoever computed a metric gave, by its id.
+    """
     lines = []
     for kind in _KINDS:
         for name, value in nested[kind].items():
-            if isinstance(value, float) and math.isnan(value):
-                lines.append(f'{name}: {_reason(kind, name, nested, steps)}')
+            if isinstance(value, float) and math.isnan(value) and name not in _SETTINGS:
+                reason = _reason(kind, name, nested, steps, known or {})
+                lines.append(f'{name}: {reason}')
     return lines
 
 
-def _reason(kind: str, name: str, nested: dict[str, dict], steps: int) -> str:
+def _reason(
+    kind: str, name: str, nested: dict[str, dict], steps: int, known: Mapping[str, str]
+) -> str:
     base = name.removesuffix('_step').removesuffix('_mean')
     if steps == 0 and kind in ('quality', 'safety', 'efficiency'):
         return 'the episode has no control step (no joint_commands)'
+    if kind in ('quality', 'confidence') and known.get(base):
+        return known[base]
     if kind == 'confidence':
         return _confidence_reason(name, nested['confidence'])
     if kind == 'quality' and base in (*POSE_METRICS, 'pose_age'):
@@ -231,12 +258,12 @@ def _reason(kind: str, name: str, nested: dict[str, dict], steps: int) -> str:
 
 
 def _confidence_reason(name: str, confidence: dict) -> str:
+    if math.isnan(confidence['time']):
+        return 'no inference in this episode'
     if name == 'chunk_overlap':
         return REASONS[name]
-    if name == 'ev':
-        return 'the policy yields one chunk, no samples'
     if name in ('ensemble_mean', 'ensemble_spread'):
         return 'no prompt ensemble was run'
     if not confidence['token_count']:
-        return 'the policy yields no tokens'
+        return 'no tokens: this policy yields no token probabilities'
     return 'not computed for this policy'

@@ -36,7 +36,11 @@ class TickSide:
         self._begin('', None)
 
     def reset_clock(self, stream: str, stamp: int) -> None:
-        """The clock of a stream was set anew, to `stamp`: rates begin again."""
+        """The clock of a stream was set anew, to `stamp`: rates begin again.
+
+        What is held is of the old clock, and would come between the samples of the new one.
+        """
+        self.merge.flush()
         self.merge.forget(stream, stamp)
         if stream == 'action':
             self._efficiency.reset_rate()

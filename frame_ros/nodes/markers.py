@@ -21,6 +21,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from frame_ros.errors import SetupError
 from frame_ros.msg import (
+    ConfidenceMetrics,
     ContactState,
     EfficiencyMetrics,
     Proximity,
@@ -143,6 +144,7 @@ class Markers(Node):
         self._newest_of = {
             'safety': self._subscribe(SafetyMetrics, 'safety_metrics', 1),
             'efficiency': self._subscribe(EfficiencyMetrics, 'efficiency_metrics', 1),
+            'confidence': self._subscribe(ConfidenceMetrics, 'confidence_metrics', 1),
             'proximity': self._subscribe(Proximity, 'proximity', 1),
             'contact': self._subscribe(ContactState, 'contact', 1),
         }
@@ -298,7 +300,20 @@ class Markers(Node):
                 f'latency {text(efficiency.il_last, "ms", 1e3)}'
                 f'  control rate {text(efficiency.control_rate_now, "Hz")}'
             )
+        lines += self._uncertainty()
         return lines or ['no metrics']
+
+    def _uncertainty(self) -> list[str]:
+        """A line of what the policy tells of its uncertainty; none if it tells nothing."""
+        confidence = self._last.get('confidence')
+        if confidence is None:
+            return []
+        parts = []
+        if math.isfinite(confidence.tb_e):
+            parts.append(f'token entropy {text(confidence.tb_e, "nats", digits=2)}')
+        if math.isfinite(confidence.ev):
+            parts.append(f'execution variability {confidence.ev:.3f}')
+        return ['  '.join(parts)] if parts else []
 
 
 def main() -> None:

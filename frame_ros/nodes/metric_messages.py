@@ -8,9 +8,12 @@ from typing import Any
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import KeyValue
+from geometry_msgs.msg import PoseStamped
+from nav_msgs.msg import Path
 
 from frame_ros.episodes.data import MetricSample
 from frame_ros.episodes.fields import FIELDS
+from frame_ros.episodes.references import Reference
 from frame_ros.episodes.stamps import SECOND
 from frame_ros.msg import (
     ConfidenceMetrics,
@@ -39,6 +42,21 @@ TOPICS = {
 def time_message(stamp: int) -> Time:
     """ns -> builtin_interfaces/Time."""
     return Time(sec=stamp // SECOND, nanosec=stamp % SECOND)
+
+
+def path_message(reference: Reference, frame_id: str, now: int) -> Path:
+    """A reference as a path, in `frame_id` if it does not say its own; the stamps of its poses
+    count from its own zero.
+    """
+    path, frame_id = Path(), reference.frame or frame_id
+    path.header.stamp, path.header.frame_id = time_message(now), frame_id
+    for stamp, position in zip(reference.stamps, reference.positions):
+        pose = PoseStamped()
+        pose.header.stamp = time_message(max(0, round(stamp * SECOND)))
+        pose.header.frame_id = frame_id
+        pose.pose.position.x, pose.pose.position.y, pose.pose.position.z = position
+        path.poses.append(pose)
+    return path
 
 
 def fill(message: Any, sample: MetricSample, frame_id: str) -> Any:

@@ -6,9 +6,7 @@ live.
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import math
 import sys
 import threading
 import time
@@ -16,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
+from nav_msgs.msg import Path
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
@@ -23,22 +22,25 @@ from std_msgs.msg import String
 
 from frame_ros.episodes import conversion
 from frame_ros.episodes.data import Event, EventType, MetricSample
-from frame_ros.episodes.pipeline_config import PipelineConfig
+from frame_ros.episodes.pipeline_config import sporadic_streams
 from frame_ros.episodes.stamps import SECOND
 from frame_ros.errors import FrameRosError
 from frame_ros.msg import ContactState, EpisodeEvent, PolicyInference, Proximity
-from frame_ros.nodes.metric_messages import MESSAGE_TYPES, TOPICS, fill, summary_message
-from frame_ros.nodes.parameters import declare
+from frame_ros.nodes.metric_messages import (
+    MESSAGE_TYPES,
+    TOPICS,
+    fill,
+    path_message,
+    summary_message,
+)
+from frame_ros.nodes.metric_parameters import declare_settings
 from frame_ros.nodes.polled import PolledSubscription
 from frame_ros.nodes.spinning import poll_with_services, run_node
-from frame_ros.robots import load_robot
+from frame_ros.nodes.target_inputs import TargetInputs
 
 RELIABLE = QoSProfile(depth=200, reliability=ReliabilityPolicy.RELIABLE)
 LATCHED = QoSProfile(
     depth=50, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
-)
-SETTINGS = tuple(
-    field.name for field in dataclasses.fields(PipelineConfig) if field.type in ('float', float)
 )
 ROLES = ('event', 'contact', 'proximity', 'pose', 'inference', 'action')
 POLL_PERIOD = 0.005
@@ -50,7 +52,8 @@ class MetricsNode(Node):
 
     Publishes quality_metrics, safety_metrics and efficiency_metrics at every control step,
     confidence_metrics at every inference, episode_summary at the end of an episode, and its
-    settings on metrics_config.
+    settings on metrics_config. With a task of OT it also takes the poses of object and goal and the
+    state of the gripper; references are published on reference_path.
     """
 
     def __init__(self) -> None:
@@ -58,46 +61,40 @@ class MetricsNode(Node):
         from frame_ros.episodes.pipeline import MetricPipeline
 
         super().__init__('metrics')
-        self._config = self._configure()
+        self._now = self.get_clock().now().nanoseconds
+        self._config, self._frame_id = declare_settings(self)
+        self._config_text = self._config.to_json()
         self._pipeline = MetricPipeline(self._config)
+        self._pose_frame = ''
         self._subscriptions_by_stream = self._subscribe()
+        self._targets = TargetInputs(
+            self, self._config, self._feed, lambda: self._pipeline.pose_frame
+        )
         self._metric_publishers = {
             kind: self.create_publisher(MESSAGE_TYPES[kind], topic, 50)
             for kind, topic in TOPICS.items()
         }
         self._messages = {kind: MESSAGE_TYPES[kind]() for kind in TOPICS if kind != 'summary'}
         self._config_publisher = self.create_publisher(String, 'metrics_config', LATCHED)
-        self._began = self.get_clock().now().nanoseconds
+        self._path_publishers = self._publish_references()
+        self._began = self._now
         self._old_starts: dict[str, Event] | None = {}
         self._publish_settings()
         self._warned: dict[str, int] = {}
         self._next_warning = 0.0
 
-    def _configure(self) -> PipelineConfig:
-        defaults = PipelineConfig()
-        robot_name = declare(self, 'robot', 'so101')
-        urdf = declare(self, 'urdf', '')
-        self._frame_id = declare(self, 'frame_id', '')
-        normalise = declare(self, 'normalise_actions', True)
-        settings = {name: declare(self, name, float(getattr(defaults, name))) for name in SETTINGS}
-        robot = load_robot(urdf or robot_name)
-        self._frame_id = self._frame_id or robot.base_link
-        if normalise:
-            settings |= action_bounds(robot)
-        return PipelineConfig(**settings)
-
     def _subscribe(self) -> list[tuple[PolledSubscription, Callable[[Any], None]]]:
         events = self._on_event
         wanted = (
             (EpisodeEvent, 'episode_events', LATCHED, events),
-            (ContactState, 'contact', RELIABLE, self._feeder('contact', conversion.contact_values)),
+            (ContactState, 'contact', RELIABLE, self._on_contact),
             (
                 Proximity,
                 'proximity',
                 RELIABLE,
                 self._feeder('proximity', conversion.proximity_values),
             ),
-            (PoseStamped, 'ee_pose', RELIABLE, self._feeder('pose', conversion.pose_values)),
+            (PoseStamped, 'ee_pose', RELIABLE, self._on_pose),
             (
                 PolicyInference,
                 'policy_inference',
@@ -116,12 +113,26 @@ class MetricsNode(Node):
             for kind, topic, qos, handle in wanted
         ]
 
+    def _feed(self, stream: str, stamp: int, value: Any) -> None:
+        self._pipeline.feed(stream, stamp, value, self._now)
+
     def _feeder(self, stream: str, values: Callable[[Any], Any]) -> Callable[[Any], None]:
         def feed(message: Any) -> None:
-            stamp = conversion.stamp_ns(message.header.stamp)
-            self._pipeline.feed(stream, stamp, values(message), self._now)
+            self._feed(stream, conversion.stamp_ns(message.header.stamp), values(message))
 
         return feed
+
+    def _on_pose(self, message: PoseStamped) -> None:
+        if message.header.frame_id != self._pose_frame:
+            self._pipeline.pose_frame = self._pose_frame = message.header.frame_id
+        stamp = conversion.stamp_ns(message.header.stamp)
+        self._feed('pose', stamp, conversion.pose_values(message))
+
+    def _on_contact(self, message: ContactState) -> None:
+        stamp = conversion.stamp_ns(message.header.stamp)
+        self._feed('contact', stamp, conversion.contact_values(message))
+        if self._is_grasp_by_contact:
+            self._feed('gripper', stamp, conversion.grasp_contact_values(message))
 
     def _on_event(self, message: EpisodeEvent) -> None:
         try:
@@ -161,14 +172,34 @@ class MetricsNode(Node):
             self._pipeline.feed('event', event.stamp, event, self._now)
         self._old_starts = None
 
+    @property
+    def _is_grasp_by_contact(self) -> bool:
+        return bool(self._config.ot_task) and self._config.grasp_source == 'contact'
+
     def _publish_settings(self) -> None:
-        """The settings and the topic of each stream, for whoever reads the bag."""
+        """The settings, the topic of each stream, and the poses that were said once for all, for
+        whoever reads the bag.
+        """
         topics = {
             role: subscription.topic_name
             for role, (subscription, _) in zip(ROLES, self._subscriptions_by_stream)
         }
-        settings = {**json.loads(self._config.to_json()), 'topics': topics}
-        self._config_publisher.publish(String(data=json.dumps(settings)))
+        if self._is_grasp_by_contact:
+            topics['gripper'] = topics['contact']
+        newest = self._pipeline.newest
+        lasting = [stream for stream in sporadic_streams(self._config) if stream in newest]
+        known = {stream: [newest[stream][0], *newest[stream][1]] for stream in lasting}
+        facts = json.dumps({'topics': topics | self._targets.topics, 'known': known})
+        self._config_publisher.publish(String(data=f'{self._config_text[:-1]}, {facts[1:]}'))
+
+    def _publish_references(self) -> list[Any]:
+        """One latched path a reference, for RViz."""
+        publishers = []
+        for index, reference in enumerate(self._config.references):
+            topic = f'reference_path_{index}' if index else 'reference_path'
+            publishers.append(self.create_publisher(Path, topic, LATCHED))
+            publishers[-1].publish(path_message(reference, self._frame_id, self._now))
+        return publishers
 
     def poll(self) -> None:
         """Takes all that has arrived and publishes what came of it."""
@@ -176,6 +207,7 @@ class MetricsNode(Node):
         for subscription, handle in self._subscriptions_by_stream:
             for message, _ in subscription.take(1000):
                 handle(message)
+        self._targets.poll()
         self._resume()
         for sample in self._pipeline.advance(self._now):
             self._publish(sample)
@@ -189,6 +221,7 @@ class MetricsNode(Node):
 
     def warn_of_bad_input(self) -> None:
         """Says, at most every few seconds, what input was dropped since the last time, and why."""
+        self._targets.look()
         now = time.monotonic()
         if now < self._next_warning:
             return
@@ -201,7 +234,7 @@ class MetricsNode(Node):
         ]
         self._warned = counts
         if news:
-            details = '; '.join(self._pipeline.problems)
+            details = '; '.join(self._pipeline.problems + self._targets.problems)
             self.get_logger().warning(
                 f'input not used or irregular, last {WARNING_PERIOD:.0f} s: {", ".join(news)}'
                 + (f' ({details})' if details else '')
@@ -212,22 +245,6 @@ class MetricsNode(Node):
         poll_with_services(
             self, stop, self.poll, lambda: stop.wait(POLL_PERIOD), self.warn_of_bad_input
         )
-
-
-def action_bounds(robot: Any) -> dict[str, tuple]:
-    """The action's names and bounds for PipelineConfig: every joint that can be commanded, within
-    its limits.
-
-    A robot with a joint that has no limits gives the names alone: its actions stay raw.
-    """
-    limits = robot.joint_limits
-    if not all(math.isfinite(low) and math.isfinite(high) for low, high in limits.values()):
-        return {'action_names': tuple(limits)}
-    return {
-        'action_names': tuple(limits),
-        'action_lower': tuple(float(low) for low, _ in limits.values()),
-        'action_upper': tuple(float(high) for _, high in limits.values()),
-    }
 
 
 def main() -> None:

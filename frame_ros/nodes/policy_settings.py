@@ -30,6 +30,7 @@ class PolicySettings:
     robot: str = 'so101'
     instruction: str = ''
     quality: float = 1.0
+    samples: int = 0
     seed: int = 0
     control_rate: float = 30.0
     run_on: str = 'episode'
@@ -92,7 +93,13 @@ class PolicySettings:
     def make_policy(self, limits: Mapping[str, tuple[float, float]]) -> Policy:
         """The policy. limits: every joint of the robot -> lower and upper limit, rad."""
         if self.policy == 'scripted':
-            return make_policy('scripted', quality=self.quality, seed=self.seed, dt=self.period)
+            return make_policy(
+                'scripted',
+                quality=self.quality,
+                seed=self.seed,
+                dt=self.period,
+                samples=self.samples,
+            )
         if self.policy == 'hold':
             return make_policy('hold', dt=self.period)
         if self.policy == 'lerobot' and not self.checkpoint:
@@ -126,6 +133,10 @@ def check_ranges(settings: PolicySettings) -> dict[str, str]:
         ),
         'max_observation_age': (settings.max_observation_age > 0, 'a positive time in s'),
         'quality': (0.0 <= settings.quality <= 1.0, 'between 0 and 1'),
+        'samples': (
+            settings.samples == 0 or (settings.samples >= 2 and settings.policy == 'scripted'),
+            'for the scripted policy 0, or 2 or more; for others 0: they are not sampled',
+        ),
         'n_action_steps': (settings.n_action_steps >= 0, '0 or more'),
         'prefetch': (settings.prefetch >= -1, '-1 (automatic), or a number of actions'),
         'run_on': (settings.run_on in RUN_ON, f'one of {", ".join(RUN_ON)}'),

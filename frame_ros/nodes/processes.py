@@ -38,6 +38,13 @@ PROFILES = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE')
 # Metrics of a simulated arm, in s: physics and rendering share two cores with all the rest, and a
 # state may come this much after its stamp.
 SIMULATED: Mapping[str, Value] = {'hold': 0.2, 'max_pose_age': 0.2, 'efficiency_hold': 0.5}
+# The demo's task: a cube of 3 cm keeps the gripper open by 0.15 rad, its middle 14 mm from the TCP.
+PUT_IN_BIN: Mapping[str, Value] = {
+    'ot_task': 'put_in', 'gripper_margin': 0.07, 'grasp_distance': 0.03,
+}  # fmt: skip
+
+# Chunks that the demo's scripted policy draws per inference, for EV: as many as VLA-UQ's study.
+SAMPLES = 4
 
 VIDEO_TOPIC = 'front/image_raw'
 
@@ -176,9 +183,9 @@ def demo_processes(settings: DemoSettings) -> list[Process]:
         settings,
         [
             _simulator(settings),
-            *_monitors(settings, SIMULATED),
+            *_monitors(settings, {**SIMULATED, **PUT_IN_BIN}),
             _recorder(settings),
-            _policy(settings),
+            _policy(settings, {'samples': SAMPLES} if settings.policy == 'scripted' else {}),
             Process('session', 'session', _session_parameters(settings), is_essential=True),
             *_display(settings, has_publisher),
         ],
@@ -198,7 +205,30 @@ def franka_processes(settings: FrankaSettings) -> list[Process]:
 def _arm_processes(settings: ArmSettings) -> list[Process]:
     policy = [_policy(settings)] if settings.policy else []
     display = _display(settings, settings.robot_state_publisher)
-    return _on_clock(settings, [*_monitors(settings), _recorder(settings), *policy, *display])
+    monitors = _monitors(settings, _target(settings))
+    recorder = _recorder(settings, (settings.gripper_topic,))
+    return _on_clock(settings, [*monitors, recorder, *policy, *display])
+
+
+def _target(settings: ArmSettings) -> dict[str, Value]:
+    """What the metrics node is told of object, goal and gripper, where it is not the default."""
+    names = ('ot_task', 'object_frame', 'goal_frame', 'gripper_topic')
+    chosen: dict[str, Value] = {n: getattr(settings, n) for n in names if getattr(settings, n)}
+    if settings.ot_task:
+        chosen['grasp_source'] = settings.grasp_source
+        chosen['grasp_distance'] = settings.grasp_distance
+    return chosen
+
+
+def _references(settings: RunSettings) -> dict[str, Value]:
+    """The demonstrations and the low-pass, where they are asked for."""
+    chosen: dict[str, Value] = {}
+    paths = [absolute(path.strip()) for path in settings.references.split(',') if path.strip()]
+    if paths:
+        chosen |= {'references': paths, 'reference_mean': settings.reference_mean}
+    if settings.low_pass_cutoff:
+        chosen['low_pass_cutoff'] = settings.low_pass_cutoff
+    return chosen
 
 
 def _on_clock(settings: RunSettings, processes: list[Process]) -> list[Process]:
@@ -219,33 +249,38 @@ def _monitors(
     robot: dict[str, Value] = {'robot': settings.robot}
     return [
         Process('kinematics', 'kinematics', robot, names),
-        Process('metrics', 'metrics', {**robot, **(of_metrics or {})}, names),
+        Process(
+            'metrics', 'metrics', {**robot, **(of_metrics or {}), **_references(settings)}, names
+        ),
         Process('markers', 'markers', {}, names),
     ]
 
 
-def _policy(settings: RunSettings) -> Process:
+def _policy(settings: RunSettings, of_policy: Mapping[str, Value] | None = None) -> Process:
     parameters: dict[str, Value] = {
         'robot': settings.robot,
         'policy': settings.policy if settings.policy in POLICIES else absolute(settings.policy),
         'checkpoint': absolute(settings.checkpoint) if settings.checkpoint else '',
         'instruction': settings.instruction,
+        **(of_policy or {}),
     }
     return Process('policy', 'policy', parameters, settings.remappings(), is_lifecycle=True)
 
 
-def _recorder(settings: RunSettings) -> Process:
+def _recorder(settings: RunSettings, others: Sequence[str] = ()) -> Process:
     """Without recording too: its services and events bound the episodes.
 
-    What the other processes read under another name is recorded wherever it is published.
+    What the other processes read under another name, and `others`, is recorded wherever it is
+    published.
     """
     names = settings.remappings()
     parameters: dict[str, Value] = {
         'directory': absolute(settings.directory),
         'enabled': settings.record,
     }
-    if names:
-        parameters['also'] = sorted(set(names.values()))
+    also = sorted({*names.values(), *filter(None, others)})
+    if also:
+        parameters['also'] = also
     if VIDEO_TOPIC in names:
         parameters['video_topic'] = names[VIDEO_TOPIC]
     return Process('episode_recorder', 'episode_recorder', parameters, is_lifecycle=True)

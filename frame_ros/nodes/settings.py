@@ -47,6 +47,11 @@ class RunSettings:
     )
     use_sim_time: bool = option(False, 'every node takes its time from /clock')
     namespace: str = option('', 'namespace of our nodes, for several arms side by side')
+    references: str = option(
+        '', 'demonstrations that ATE and RTE compare with: bags or folders of bags, with commas'
+    )
+    reference_mean: bool = option(False, 'compare with the mean of the references')
+    low_pass_cutoff: float = option(0.0, 'Hz of a low-pass of the TCP poses; 0: none')
 
     def __post_init__(self) -> None:
         if self.robot not in ROBOTS:
@@ -99,8 +104,9 @@ class DemoSettings(RunSettings):
             raise SetupError(f'timeout must be more than 0 s, not {self.timeout}')
 
     def remappings(self) -> dict[str, str]:
-        """Contact and distance are the simulator's true ones."""
-        return {'contact': 'ground_truth/contact', 'proximity': 'ground_truth/proximity'}
+        """Contact, distance and the poses of object and goal are the simulator's true ones."""
+        roles = ('contact', 'proximity', 'object_pose', 'goal_pose')
+        return {role: f'ground_truth/{role}' for role in roles}
 
 
 @dataclass(frozen=True)
@@ -120,6 +126,22 @@ class ArmSettings(RunSettings):
     wrist_image_topic: str = option('wrist/image_raw', 'wrist camera, sensor_msgs/Image')
     contact_topic: str = option('contact', 'contact, frame_ros/ContactState')
     proximity_topic: str = option('proximity', 'least distance, frame_ros/Proximity')
+    ot_task: str = option(
+        '', 'task of the optimal trajectory difference: pick, move, put_on, put_in; empty: none'
+    )
+    object_topic: str = option('object_pose', 'the object to pick, geometry_msgs/PoseStamped')
+    goal_topic: str = option('goal_pose', 'where it has to go, geometry_msgs/PoseStamped')
+    object_frame: str = option('', 'tf frame of the object, instead of a topic')
+    goal_frame: str = option('', 'tf frame of the goal, instead of a topic')
+    grasp_source: str = option(
+        'position', 'what tells that the object is held: position, effort, contact'
+    )
+    grasp_distance: float = option(
+        0.0, 'm from the TCP within which the object must be to be held; 0: anywhere'
+    )
+    gripper_topic: str = option(
+        '', "the gripper's state, sensor_msgs/JointState; empty: that of the arm"
+    )
 
     def remappings(self) -> dict[str, str]:
         """Our topic name -> the user's, where they differ."""
@@ -131,6 +153,8 @@ class ArmSettings(RunSettings):
             'wrist/image_raw': self.wrist_image_topic,
             'contact': self.contact_topic,
             'proximity': self.proximity_topic,
+            'object_pose': self.object_topic,
+            'goal_pose': self.goal_topic,
         }
         return {ours: theirs for ours, theirs in names.items() if theirs != ours}
 
@@ -151,6 +175,9 @@ class FrankaSettings(ArmSettings):
     wrench_topic: str = option(
         'franka_robot_state_broadcaster/external_wrench_in_base_frame',
         'external wrench, geometry_msgs/WrenchStamped',
+    )
+    gripper_topic: str = option(
+        'franka_gripper/joint_states', "the gripper's state, sensor_msgs/JointState"
     )
 
 

@@ -101,6 +101,8 @@ class ActionQueue:
         self._tag: Hashable = None
         self._is_open = False
         self._chunk: Chunk | None = None
+        # The newest chunk at the time of its observation, wherever it is executed from.
+        self._predicted: Chunk | None = None
         self._last: NDArray[np.float64] | None = None
         self._end = self._executed = self._tick = self._stalls = 0
 
@@ -198,7 +200,8 @@ class ActionQueue:
     def _accept(self, request: Request, chunk: Chunk) -> Arrival:
         depth, latency = self._depth(), self._tick - request.tick
         self._latencies.append(latency)
-        overlap = float('nan') if self._chunk is None else chunk_overlap(self._chunk, chunk)
+        former, self._predicted = self._predicted, chunk
+        overlap = float('nan') if former is None else chunk_overlap(former, chunk)
         if self._alignment == 'first':
             chunk = chunk.moved_to(self._executed)
         first = chunk.step_at(self._executed)
@@ -212,7 +215,7 @@ class ActionQueue:
 
     def _clear(self) -> None:
         self._generation += 1
-        self._chunk = self._last = None
+        self._chunk = self._predicted = self._last = None
         self._end = self._executed = self._tick = self._stalls = 0
 
     def _depth(self) -> int:

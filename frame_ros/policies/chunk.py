@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.metrics import chunk_overlap_disagreement
+
 # A tick this share of a step before the next step counts as that step: periods are rounded to
 # nanoseconds.
 TOLERANCE = 20
@@ -51,9 +53,7 @@ def chunk_overlap(former: Chunk, newer: Chunk) -> float:
     """
     if former.dt != newer.dt or former.actions.shape[1:] != newer.actions.shape[1:]:
         return float('nan')
-    offset = round((newer.start - former.start) / newer.dt)
-    first, end = max(0, -offset), min(len(newer.actions), len(former.actions) - offset)
-    if first >= end:
-        return float('nan')
-    difference = former.actions[first + offset : end + offset] - newer.actions[first:end]
-    return float(np.mean(np.abs(difference)))
+    shift = round((newer.start - former.start) / newer.dt)
+    if shift < 0:
+        former, newer, shift = newer, former, -shift
+    return float(chunk_overlap_disagreement(newer.actions, former.actions, shift))

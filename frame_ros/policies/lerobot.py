@@ -21,6 +21,12 @@ from numpy.typing import NDArray
 
 from frame_ros.errors import CheckpointError, PolicyError
 from frame_ros.policies.checkpoint import CheckpointFolder, open_checkpoint
+from frame_ros.policies.environment_state import (
+    COORDINATES,
+    ENVIRONMENT_STATE,
+    POSES,
+    environment_state,
+)
 from frame_ros.policies.joint_units import JointUnits, joint_units
 from frame_ros.policies.lerobot_runtime import import_lerobot, offline
 from frame_ros.policies.protocol import Inference, Observation
@@ -39,8 +45,6 @@ class LeRobotPolicy:
     chunk it was meant to execute before the next. horizon: steps of a chunk.
     """
 
-    poses: tuple[str, ...] = ()
-
     def __init__(
         self,
         folder: CheckpointFolder,
@@ -51,7 +55,9 @@ class LeRobotPolicy:
         units: JointUnits,
         action_rate: float,
         notes: list[str],
+        poses: tuple[str, ...] = (),
     ) -> None:
+        self.poses = poses
         self.name = folder.policy_type
         self.checkpoint = str(folder.path)
         self.cameras = tuple(camera_names.values())
@@ -87,7 +93,9 @@ class LeRobotPolicy:
             camera: np.zeros((*shape[1:], shape[0]), np.uint8)
             for camera, (_, shape) in self._image_shapes.items()
         }
-        self.infer(Observation(0, 0, self._joint_names, np.zeros(len(self._joint_names)), images))
+        poses = dict.fromkeys(self.poses, np.array((0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)))
+        joints = np.zeros(len(self._joint_names))
+        self.infer(Observation(0, 0, self._joint_names, joints, images, poses))
         self.reset()
 
     def infer(self, observation: Observation) -> Inference:
@@ -135,6 +143,8 @@ class LeRobotPolicy:
         }
         if self._has_state:
             inputs[STATE] = self._units.to_policy(self._positions(observation)).astype(np.float32)
+        if self.poses:
+            inputs[ENVIRONMENT_STATE] = environment_state(observation, self.poses)
         return prepare_observation_for_inference(inputs, self._device, task=observation.instruction)
 
     def _positions(self, observation: Observation) -> NDArray[np.float64]:
@@ -193,6 +203,7 @@ def load_lerobot_policy(
     units: str = 'degrees',
     gripper_limits: Mapping[str, tuple[float, float]] | None = None,
     action_rate: float = 30.0,
+    pose_names: Sequence[str] = POSES,
 ) -> LeRobotPolicy:
     """Loads a LeRobot checkpoint from a local folder; nothing is downloaded.
 
@@ -202,6 +213,8 @@ def load_lerobot_policy(
     'front').
     units, gripper_limits: what the checkpoint's state and action are in, see `joint_units`.
     action_rate: Hz, the frame rate of the data set that it was trained on.
+    pose_names: the poses that a checkpoint's `observation.environment_state` is made of, see
+    `environment_state`.
 
     Raises:
         CheckpointError: files are missing, of another version, or do not fit the robot or its
@@ -217,12 +230,13 @@ def load_lerobot_policy(
         config, notes = _load_config(checkpoint, device)
         cameras = _match_cameras(checkpoint, config, camera_names)
         _check_widths(checkpoint, config, names)
+        poses = _match_poses(checkpoint, config, pose_names)
         model = _load_model(checkpoint, config, notes)
         processors = _load_processors(checkpoint, config, notes)
     for note in notes:
         logger.warning('%s: %s', checkpoint.path, note)
     return LeRobotPolicy(
-        checkpoint, model, processors, names, cameras, converter, action_rate, notes
+        checkpoint, model, processors, names, cameras, converter, action_rate, notes, poses
     )
 
 
@@ -329,10 +343,25 @@ def _check_widths(checkpoint: CheckpointFolder, config: Any, names: tuple[str, .
     unfit = [
         name
         for name in config.input_features
-        if name != STATE and name not in config.image_features
+        if name not in (STATE, ENVIRONMENT_STATE) and name not in config.image_features
     ]
     if unfit:
         raise CheckpointError(f'{checkpoint.path} needs inputs that a robot does not give: {unfit}')
+
+
+def _match_poses(
+    checkpoint: CheckpointFolder, config: Any, pose_names: Sequence[str]
+) -> tuple[str, ...]:
+    feature = config.input_features.get(ENVIRONMENT_STATE)
+    if feature is None:
+        return ()
+    width = len(COORDINATES) * len(pose_names)
+    if tuple(feature.shape) != (width,):
+        raise CheckpointError(
+            f'{checkpoint.path} takes {ENVIRONMENT_STATE} of shape {tuple(feature.shape)}; '
+            f'the poses {", ".join(pose_names)} give ({width},)'
+        )
+    return tuple(pose_names)
 
 
 def _load_model(checkpoint: CheckpointFolder, config: Any, notes: list[str]) -> Any:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -34,13 +35,25 @@ _IN_BIN_DISTANCE = 0.05  # m, in x and y, between the object and the goal
 
 @dataclass
 class _Plan:
-    """Actions (N, 6) at the policy's rate. checks: step -> what is looked at there."""
+    """Actions (N, 6) at the policy's rate, of the motions that were planned so far.
+
+    rng: where its flaws are drawn. rows: without tremor, of each motion; `finished` of them are in
+    `actions`. checks: step -> what is looked at there. motions: plans one more, each time.
+    """
 
     target: NDArray[np.float64]
+    rng: np.random.Generator
     rows: list[NDArray[np.float64]] = field(default_factory=list)
     checks: dict[int, str] = field(default_factory=dict)
     approach_end: int = 0
     actions: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, len(JOINT_NAMES))))
+    motions: Iterator[None] = iter(())
+    finished: int = 0
+
+    @property
+    def steps(self) -> int:
+        """How many are planned."""
+        return sum(map(len, self.rows))
 
 
 class ScriptedPickPlace:
@@ -55,6 +68,9 @@ class ScriptedPickPlace:
     quality: 1 is smooth and nearly always succeeds. The lower, the more it hesitates (pauses
     between and within motions), jerks (noise on waypoints and on every action), misses (the grasp
     is off), lets go early, and the sooner it gives up.
+
+    samples: so many chunks come with each inference: what other draws of the flaws would have had
+    it do at this step, from where the plan began. They are drawn apart, so they change no action.
     """
 
     name = 'scripted'
@@ -69,9 +85,10 @@ class ScriptedPickPlace:
         horizon: int = 20,
         dt: float = 1 / 30,
         robot: Kinematics | None = None,
+        samples: int = 0,
     ):
         """seed: of the flaws. horizon: steps of a chunk. dt: s between them. robot: an SO-101, by
-        default ours.
+        default ours. samples: 0, or 2 and more, sampled chunks per inference.
 
         Raises:
             ValueRangeError: an argument is out of its range.
@@ -80,7 +97,10 @@ class ScriptedPickPlace:
             raise ValueRangeError(f'quality is {quality}; it lies within 0 and 1')
         if horizon < 1 or not (math.isfinite(dt) and dt > 0):
             raise ValueRangeError(f'a chunk of {horizon} steps {dt} s apart; both must be positive')
+        if samples < 0 or samples == 1:
+            raise ValueRangeError(f'samples is {samples}; it is 0, or 2 or more')
         self.quality = quality
+        self.samples = samples
         self.horizon, self.dt = horizon, dt
         self._seed, self._episode = seed, 0
         self._robot: Kinematics = load_robot('so101') if robot is None else robot
@@ -97,9 +117,12 @@ class ScriptedPickPlace:
         """Forgets the last episode. seed: of this episode's flaws; None: drawn on from the seed
         given at the start.
         """
-        self._rng = np.random.default_rng((self._seed, self._episode) if seed is None else seed)
+        drawn = (self._seed, self._episode) if seed is None else seed
+        self._rng = np.random.default_rng(drawn)
+        self._sample_rng = np.random.default_rng(np.random.SeedSequence(drawn, spawn_key=(1,)))
         self._episode += 1
         self._plan: _Plan | None = None
+        self._others: list[_Plan] = []
         self._attempts = 0
         self._stamp = 0
         self._step = 0
@@ -115,7 +138,7 @@ class ScriptedPickPlace:
         target, goal = _pose(observation, 'object'), _pose(observation, 'goal')
         now = _executed_time(observation)
         if self._plan is None:
-            self._start(now, self._plan_pick(joints, target, goal))
+            self._start(now, lambda rng: self._plan_pick(rng, joints, target, goal))
         else:
             self._advance(now)
             self._react(now, target, goal)
@@ -123,12 +146,28 @@ class ScriptedPickPlace:
 
     def _inference(self) -> Inference:
         assert self._plan is not None
-        steps = np.minimum(self._step + np.arange(self.horizon), len(self._plan.actions) - 1)
+        chunk = self._chunk_of(self._plan)
         units = ('rad',) * len(JOINT_NAMES)
-        return Inference(self._plan.actions[steps], self.dt, JOINT_NAMES, units)
+        return Inference(chunk, self.dt, JOINT_NAMES, units, samples=self._samples(chunk))
 
-    def _start(self, stamp: int, plan: _Plan) -> None:
-        self._plan, self._stamp, self._step, self._phase = plan, stamp, 0, 0.0
+    def _chunk_of(self, plan: _Plan) -> NDArray[np.float64]:
+        self._plan_motions(plan, self._step + self.horizon)
+        steps = np.minimum(self._step + np.arange(self.horizon), len(plan.actions) - 1)
+        return plan.actions[steps]
+
+    def _samples(self, chunk: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """(samples, horizon, 6). Without flaws they are all the same, and need no planning."""
+        if not self.samples:
+            return None
+        if self.quality == 1.0:
+            return np.repeat(chunk[None], self.samples, axis=0)
+        return np.stack([self._chunk_of(plan) for plan in self._others])
+
+    def _start(self, stamp: int, make: Callable[[np.random.Generator], _Plan]) -> None:
+        """Begins the plan that `make` gives with a source of flaws."""
+        self._plan, self._stamp, self._step, self._phase = make(self._rng), stamp, 0, 0.0
+        self._plan_motions(self._plan, math.inf)
+        self._others = [make(self._sample_rng) for _ in range(self.samples)]
 
     def _advance(self, stamp: int) -> None:
         """Moves on by the time passed, in whole steps; stamps may jitter by less than half a step
@@ -152,7 +191,7 @@ class ScriptedPickPlace:
         here = plan.actions[min(self._step, len(plan.actions) - 1)]
         if self._step < plan.approach_end:
             if np.linalg.norm(target[:2] - plan.target[:2]) > _MOVED * (1 + 4 * (1 - self.quality)):
-                self._start(stamp, self._plan_pick(here, target, goal))
+                self._start(stamp, lambda rng: self._plan_pick(rng, here, target, goal))
             return
         for step in [s for s in plan.checks if s <= self._step]:
             kind = plan.checks.pop(step)
@@ -160,9 +199,9 @@ class ScriptedPickPlace:
                 continue
             self._attempts += 1
             if self._attempts > math.floor(2 * self.quality) or not self._is_reachable(target):
-                self._start(stamp, self._plan_home(here, target))
+                self._start(stamp, lambda rng: self._plan_home(rng, here, target))
             else:
-                self._start(stamp, self._plan_pick(here, target, goal))
+                self._start(stamp, lambda rng: self._plan_pick(rng, here, target, goal))
             return
 
     def _is_as_planned(self, kind: str, here: NDArray, target: NDArray, goal: NDArray) -> bool:
@@ -176,63 +215,87 @@ class ScriptedPickPlace:
     def _is_reachable(target: NDArray[np.float64]) -> bool:
         return target[2] > 0.0 and 0.12 < math.hypot(target[0], target[1]) < 0.36
 
-    def _plan_pick(self, start: NDArray, target: NDArray, goal: NDArray) -> _Plan:
-        plan = _Plan(target.copy(), [start[None]])
-        miss = self._miss()
+    def _plan_pick(
+        self, rng: np.random.Generator, start: NDArray, target: NDArray, goal: NDArray
+    ) -> _Plan:
+        plan = _Plan(target.copy(), rng, [start[None]])
+        plan.motions = self._pick(plan, goal)
+        return plan
+
+    def _pick(self, plan: _Plan, goal: NDArray) -> Iterator[None]:
+        target = plan.target
+        miss = self._miss(plan)
         grasp = _grasp_rotation(target)
         place = _natural_rotation(goal)
         at_object = target[:3] * (1, 1, 0) + miss
         self._joint_move(plan, self._reach(plan, at_object, ABOVE, grasp, _BEFORE_GRASP), OPEN, 1.5)
-        plan.approach_end = sum(map(len, plan.rows))
+        plan.approach_end = plan.steps
+        yield
         self._line_move(plan, at_object, (ABOVE, GRASP), grasp, _BEFORE_GRASP, 1.0)
+        yield
         self._grip(plan, CLOSED, 0.6)
+        yield
         self._line_move(plan, at_object, (GRASP, LIFTED), grasp, _BEFORE_GRASP, 0.9)
-        plan.checks[sum(map(len, plan.rows))] = 'held'
-        at_goal = goal[:3] * (1, 1, 0) + self._waypoint_noise()
-        slip = self._rng.random() < 0.4 * (1 - self.quality)
+        plan.checks[plan.steps] = 'held'
+        yield
+        at_goal = goal[:3] * (1, 1, 0) + self._waypoint_noise(plan)
+        slip = plan.rng.random() < 0.4 * (1 - self.quality)
         self._joint_move(
             plan,
             self._reach(plan, at_goal, OVER_BIN, place, _HELD),
             RELEASED if slip else CLOSED,
             1.6,
         )
+        yield
         self._line_move(plan, at_goal, (OVER_BIN, IN_BIN), place, _HELD, 0.7)
+        yield
         self._grip(plan, RELEASED, 0.45)
+        yield
         self._line_move(plan, at_goal, (IN_BIN, OVER_BIN), place, _HELD, 0.7)
-        plan.checks[sum(map(len, plan.rows))] = 'placed'
+        plan.checks[plan.steps] = 'placed'
+        yield
         self._joint_move(plan, np.array(HOME), HOME[-1], 1.3)
-        return self._finished(plan)
 
-    def _plan_home(self, start: NDArray, target: NDArray) -> _Plan:
-        plan = _Plan(target.copy(), [start[None]])
-        self._joint_move(plan, np.array(HOME), HOME[-1], 1.5)
-        return self._finished(plan)
-
-    def _finished(self, plan: _Plan) -> _Plan:
-        """The plan as one array, with the tremor of a low quality on the arm's joints."""
-        actions = np.concatenate(plan.rows)
-        tremor = 0.014 * (1 - self.quality) * self._rng.standard_normal(actions.shape)
-        tremor[:, -1] = 0.0
-        tremor[0] = 0.0
-        plan.actions = actions + tremor
-        # Splines between postures at a joint's limit swing a little beyond it.
-        arm = list(self._arm)
-        plan.actions[:, arm] = np.clip(plan.actions[:, arm], self._robot.lower, self._robot.upper)
+    def _plan_home(self, rng: np.random.Generator, start: NDArray, target: NDArray) -> _Plan:
+        plan = _Plan(target.copy(), rng, [start[None]])
+        plan.motions = self._go_home(plan)
         return plan
 
-    # The flaws of a low quality.
+    def _go_home(self, plan: _Plan) -> Iterator[None]:
+        self._joint_move(plan, np.array(HOME), HOME[-1], 1.5)
+        yield
 
-    def _miss(self) -> NDArray[np.float64]:
+    def _plan_motions(self, plan: _Plan, steps: float) -> None:
+        """Plans on until there are so many steps, or the end; with the tremor of a low quality on
+        the arm's joints.
+        """
+        while plan.steps < steps and next(plan.motions, self) is None:
+            pass
+        if plan.finished == len(plan.rows):
+            return
+        actions = np.concatenate(plan.rows[plan.finished :])
+        tremor = 0.014 * (1 - self.quality) * plan.rng.standard_normal(actions.shape)
+        tremor[:, -1] = 0.0
+        if not plan.finished:
+            tremor[0] = 0.0
+        actions = actions + tremor
+        # Splines between postures at a joint's limit swing a little beyond it.
+        arm = list(self._arm)
+        actions[:, arm] = np.clip(actions[:, arm], self._robot.lower, self._robot.upper)
+        plan.actions = np.concatenate((plan.actions, actions))
+        plan.finished = len(plan.rows)
+
+    def _miss(self, plan: _Plan) -> NDArray[np.float64]:
         """Where the grasp is off, m."""
         flaw = 1 - self.quality
-        return flaw * self._rng.standard_normal(3) * (0.02, 0.02, 0.012)
+        return flaw * plan.rng.standard_normal(3) * (0.02, 0.02, 0.012)
 
-    def _waypoint_noise(self) -> NDArray[np.float64]:
-        return (1 - self.quality) * self._rng.standard_normal(3) * (0.02, 0.02, 0.01)
+    def _waypoint_noise(self, plan: _Plan) -> NDArray[np.float64]:
+        return (1 - self.quality) * plan.rng.standard_normal(3) * (0.02, 0.02, 0.01)
 
     def _hesitate(self, plan: _Plan) -> None:
-        if self._rng.random() < 0.75 * (1 - self.quality):
-            pause = self._steps(self._rng.uniform(0.2, 0.9))
+        if plan.rng.random() < 0.75 * (1 - self.quality):
+            pause = self._steps(plan.rng.uniform(0.2, 0.9))
             plan.rows.append(np.repeat(plan.rows[-1][-1:], pause, axis=0))
 
     # Motions: each appends rows to the plan, from where it ends now.
@@ -240,14 +303,14 @@ class ScriptedPickPlace:
     def _steps(self, duration: float) -> int:
         return max(1, round(duration / self.dt))
 
-    def _profile(self, duration: float) -> NDArray[np.float64]:
+    def _profile(self, plan: _Plan, duration: float) -> NDArray[np.float64]:
         """Progress from 0 (excluded) to 1 at every step: minimum jerk, in two parts with a stop
         between at a low quality.
         """
-        if self._rng.random() < 0.6 * (1 - self.quality):
-            stop = self._rng.uniform(0.25, 0.75)
+        if plan.rng.random() < 0.6 * (1 - self.quality):
+            stop = plan.rng.uniform(0.25, 0.75)
             first = _minimum_jerk(self._steps(stop * duration))
-            pause = np.ones(self._steps(self._rng.uniform(0.1, 0.5)))
+            pause = np.ones(self._steps(plan.rng.uniform(0.1, 0.5)))
             second = _minimum_jerk(self._steps((1 - stop) * duration))
             return np.concatenate((stop * first, stop * pause, stop + (1 - stop) * second))
         return _minimum_jerk(self._steps(duration))
@@ -258,7 +321,7 @@ class ScriptedPickPlace:
         self._hesitate(plan)
         start = plan.rows[-1][-1]
         end = np.append(end[:-1], gripper)
-        plan.rows.append(start + self._profile(duration)[:, None] * (end - start))
+        plan.rows.append(start + self._profile(plan, duration)[:, None] * (end - start))
 
     def _grip(self, plan: _Plan, gripper: float, duration: float) -> None:
         self._joint_move(plan, plan.rows[-1][-1], gripper, duration)
@@ -280,7 +343,7 @@ class ScriptedPickPlace:
         progress = np.linspace(0.0, 1.0, _LINE_KNOTS)
         for height in heights[0] + progress[1:] * (heights[1] - heights[0]):
             knots.append(self._solve(knots[-1], at, height, rotation, offset))
-        plan.rows.append(CubicSpline(progress, knots)(self._profile(duration)))
+        plan.rows.append(CubicSpline(progress, knots)(self._profile(plan, duration)))
 
     def _reach(
         self, plan: _Plan, at: NDArray, height: float, rotation: NDArray, offset: NDArray

@@ -17,6 +17,7 @@ from rclpy.qos import QoSProfile
 from visualization_msgs.msg import Marker, MarkerArray
 
 from frame_ros.msg import (
+    ConfidenceMetrics,
     ContactState,
     EfficiencyMetrics,
     Proximity,
@@ -89,6 +90,7 @@ class Bench:
                 (QualityMetrics, 'quality_metrics'),
                 (SafetyMetrics, 'safety_metrics'),
                 (EfficiencyMetrics, 'efficiency_metrics'),
+                (ConfidenceMetrics, 'confidence_metrics'),
                 (Proximity, 'proximity'),
                 (ContactState, 'contact'),
             )
@@ -231,6 +233,16 @@ def test_the_headline_shows_a_dash_for_what_is_not_available(bench):
         'distance 34 mm  collisions 2',
         'latency 12.3 ms  control rate 30.0 Hz',
     ]
+
+
+def test_the_headline_tells_the_uncertainties_that_the_policy_yields(bench):
+    bench.draw(ConfidenceMetrics(tb_e=NAN, ev=NAN))
+    assert bench.draw(pose())['headline', 0].text == 'no metrics'
+    bench.draw(ConfidenceMetrics(tb_e=NAN, ev=0.0624))
+    assert bench.draw(pose())['headline', 0].text == 'execution variability 0.062'
+    bench.draw(ConfidenceMetrics(tb_e=1.234, ev=0.0624))
+    told = 'token entropy 1.23 nats  execution variability 0.062'
+    assert bench.draw(pose())['headline', 0].text == told
 
 
 def test_markers_vanish_by_themselves(bench):

@@ -357,12 +357,16 @@ def test_episodes_reset_the_policy_and_bound_the_commands(runner):
 def test_the_scripted_policy_acts_through_the_node(runner):
     pytest.importorskip('pinocchio')
     runner.robot.published = {'joint_states', 'object', 'goal'}
-    node = runner.start(quality=0.5)
+    node = runner.start(quality=0.5, samples=3)
     assert node.get_parameter('policy').value == 'scripted'
     runner.robot.send(EpisodeEvent.START, attributes=[KeyValue(key='seed', value='3')])
     runner.wait(lambda: len(runner.robot.commands) > 60 and len(runner.robot.inferences) > 2)
     positions = np.array([command.position for command in runner.robot.commands])
     assert np.ptp(positions, axis=0).max() > 0.05
+    message = runner.robot.inferences[1]
+    samples = np.reshape(message.samples, (3, message.horizon, message.action_dimension))
+    assert message.sample_count == 3
+    assert samples.std(axis=0).mean() > 0.0
     assert not node.set_parameters([Parameter('quality', value=1.5)])[0].successful
     assert node.set_parameters([Parameter('quality', value=0.9)])[0].successful
     runner.robot.send(EpisodeEvent.END)

@@ -156,6 +156,8 @@ def test_pairs():
             SetupError,
             "run_on is 'sunday'; it must be one of episode, always",
         ),
+        ({'samples': 1}, SetupError, 'samples is 1; it must be for the scripted policy 0, or 2'),
+        ({'policy': 'hold', 'samples': 8}, SetupError, 'samples is 8.*not sampled'),
         ({'pose_topics': ['object']}, SetupError, "pose_topics holds 'object'"),
         ({'pose_topics': ['object=a']}, SetupError, r"needs the poses \['goal'\]"),
     ],

@@ -75,6 +75,20 @@ def test_overlap_is_the_mean_absolute_difference_over_the_steps_both_predict():
     assert arrival.overlap == pytest.approx((0.5 + 1.0) / 2)
 
 
+def test_overlap_is_by_when_a_step_was_predicted_for_wherever_it_is_executed():
+    """Chunks that predict the same do not disagree, although each is executed with a delay."""
+    queue = ActionQueue(PERIOD, alignment='first', prefetch=5)
+    queue.open()
+    queue.push(queue.request(), ramp(0, 10), PERIOD)
+    overlaps = []
+    for executed in (2, 7, 12):
+        take(queue, 2)
+        request = queue.request()
+        take(queue, 3)  # of the former chunk, while this one is computed
+        overlaps.append(queue.push(request, ramp(executed, 10), PERIOD).overlap)
+    assert overlaps == [0.0, 0.0, 0.0]
+
+
 def test_overlap_of_chunks_without_a_common_step_is_not_available():
     a = Chunk(ramp(0, 3), 100, 0)
     assert np.isnan(chunk_overlap(a, Chunk(ramp(0, 3), 100, 300)))

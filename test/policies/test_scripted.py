@@ -165,6 +165,50 @@ def test_after_the_end_it_rests_at_home():
     assert executed_plan(policy, seconds=14.0)[-1] == pytest.approx(HOME)
 
 
+@pytest.mark.parametrize('quality', [0.9, 0.2])
+def test_sampled_chunks_change_no_action_and_are_as_uncertain_as_its_flaws(quality):
+    plain = ScriptedPickPlace(quality=quality, seed=2)
+    sampled = ScriptedPickPlace(quality=quality, seed=2, samples=3)
+    assert np.array_equal(executed_plan(plain), executed_plan(sampled))
+    for policy in (plain, sampled):
+        policy.reset(5)
+    for time in np.arange(0.0, 8.0, 0.5):
+        inference = sampled.infer(observe(time))
+        assert np.array_equal(inference.actions, plain.infer(observe(time)).actions)
+        assert inference.samples.shape == (3, *inference.actions.shape)
+        chunks = np.concatenate((inference.samples, inference.actions[None]))
+        assert all((a != b).any() for i, a in enumerate(chunks) for b in chunks[:i])
+    assert plain.infer(observe(9.0)).samples is None
+
+
+def test_samples_are_as_the_policy_would_have_acted_with_other_flaws():
+    """Their spread is that of policies of other seeds at the same step."""
+    policy = ScriptedPickPlace(quality=0.6, samples=24, horizon=30)
+    others = [ScriptedPickPlace(quality=0.6, horizon=30) for _ in range(24)]
+    for seed, other in enumerate(others):
+        other.reset(100 + seed)
+    for time in (0.0, 0.5, 1.0, 1.5):
+        samples = policy.infer(observe(time)).samples
+        runs = np.stack([other.infer(observe(time)).actions for other in others])
+        ratio = samples.std(axis=0).mean() / runs.std(axis=0).mean()
+        assert 0.6 < ratio < 1.6
+
+
+def test_without_flaws_all_samples_are_the_chunk():
+    inference = ScriptedPickPlace(samples=2).infer(observe())
+    assert np.array_equal(inference.samples, np.stack([inference.actions] * 2))
+
+
+def test_samples_are_drawn_from_the_seed():
+    def draw(seed):
+        policy = ScriptedPickPlace(quality=0.4, samples=2)
+        policy.reset(seed)
+        return policy.infer(observe()).samples
+
+    assert np.array_equal(draw(3), draw(3))
+    assert not np.array_equal(draw(3), draw(4))
+
+
 def test_what_it_lacks_is_said():
     policy = ScriptedPickPlace()
     with pytest.raises(PolicyError, match='object'):
@@ -178,7 +222,15 @@ def test_what_it_lacks_is_said():
 
 
 @pytest.mark.parametrize(
-    'arguments', [{'quality': 1.5}, {'quality': float('nan')}, {'horizon': 0}, {'dt': 0.0}]
+    'arguments',
+    [
+        {'quality': 1.5},
+        {'quality': float('nan')},
+        {'horizon': 0},
+        {'dt': 0.0},
+        {'samples': 1},
+        {'samples': -1},
+    ],
 )
 def test_bad_arguments_are_refused(arguments):
     with pytest.raises(ValueRangeError):

@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Made-up pick and place runs, with object, goal and gripper, for the tests of the pipeline."""
+
+import math
+
+import numpy as np
+from pipeline_runs import NAMES, make_events
+
+from frame_ros.episodes.pipeline import MetricPipeline
+from frame_ros.episodes.pipeline_config import PipelineConfig
+from frame_ros.episodes.stamps import SECOND
+
+MS = SECOND // 1000
+BEGIN, STEPS, STEP = 10 * SECOND, 60, 33 * MS
+NAN = math.nan
+PUT = PipelineConfig(ot_task='put_in', pose_frame='base', grasp_debounce=0.0, max_goal_age=0.5)
+REASON = {
+    'object': 'no object pose was received',
+    'goal': 'no goal pose was received',
+    'gripper': "the state of the gripper (joint 'gripper') was not received",
+}
+
+
+class Run:
+    """A pick and place in numbers: poses, object, goal and gripper at every step, 1 ms before."""
+
+    def __init__(self, seed=0):
+        random = np.random.default_rng(seed)
+        self.tcp = np.cumsum(random.normal(0, 0.01, (STEPS, 3)), axis=0)
+        self.object = np.array([0.3, 0.1, 0.0]) + np.cumsum(
+            random.normal(0, 0.002, (STEPS, 3)), axis=0
+        )
+        self.goal = np.array([-0.2, 0.2, 0.1]) + np.zeros((STEPS, 3))
+        self.gripper = np.where((np.arange(STEPS) > 20) & (np.arange(STEPS) < 45), 0.1, 0.5)
+        self.stamps = BEGIN + STEP * np.arange(1, STEPS + 1)
+
+    @property
+    def grasped(self):
+        return self.gripper < 0.2
+
+    def samples(self, frame='base', without=()):
+        found = []
+        for i, stamp in enumerate(self.stamps.tolist()):
+            pose = (*self.tcp[i].tolist(), 0.0, 0.0, 0.0, 1.0)
+            found += [
+                ('object', stamp - MS, (*self.object[i].tolist(), frame)),
+                ('goal', stamp - MS, (*self.goal[i].tolist(), '')),
+                ('gripper', stamp - MS, (float(self.gripper[i]), NAN)),
+                ('pose', stamp - MS, pose),
+                ('action', stamp, (NAMES, [0.0] * 3)),
+            ]
+        return [sample for sample in found if sample[0] not in without]
+
+
+def process(samples, config, lagging=None):
+    pipeline = MetricPipeline(config, lagging)
+    for stream, stamp, value in sorted(samples, key=lambda s: s[0] != 'event'):
+        pipeline.feed(stream, stamp, value)
+    return pipeline.finish(), pipeline
+
+
+def column(out, name):
+    return np.array([s.values[name] for s in out if s.kind == 'quality' and s.episode_id], float)
+
+
+def reasons_of(out):
+    (summary,) = [s for s in out if s.kind == 'summary']
+    return dict(line.split(': ', 1) for line in summary.values['unavailable'])
+
+
+def episode(samples, end=2.5):
+    return make_events(0.0, end) + samples
