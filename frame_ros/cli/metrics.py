@@ -1,33 +1,85 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`frame-ros metrics`: the registry as a table."""
+"""`frame-ros metrics`: the registry as a table, or what is to be known of single metrics."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from frame_ros.metrics.registry import Metric
 
 COLUMNS = ('id', 'name', 'unit', 'direction', 'category', 'source')
+WIDTH = 96
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument(
-        '--json', action='store_true', help='as JSON, with what makes each metric unavailable'
+        'ids',
+        nargs='*',
+        metavar='ID',
+        help='explain these metrics: formula, what it tells, when it misleads',
+    )
+    parser.add_argument(
+        '--json', action='store_true', help='as JSON, with all that is known of each metric'
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Prints the table."""
-    from frame_ros.metrics.registry import REGISTRY
+    """Prints the table, or the explanations of the metrics named.
 
-    entries = list(REGISTRY.values())
+    Raises:
+        ValueRangeError: a metric that there is not.
+    """
+    from frame_ros.metrics.registry import REGISTRY, metric
+
+    entries = [metric(id) for id in args.ids] or list(REGISTRY.values())
     if args.json:
         print(json.dumps([_as_data(entry) for entry in entries], indent=2, ensure_ascii=False))
+    elif args.ids:
+        print('\n\n'.join(explained(entry) for entry in entries))
     else:
         print(format_table([COLUMNS, *(_row(entry) for entry in entries)]))
     return 0
+
+
+def explained(entry: Metric) -> str:
+    """Returns all that is known of a metric, as text for a terminal."""
+    from frame_ros.metrics.explanations import explanation
+
+    words = explanation(entry.id)
+    facts = (
+        ('unit', 'dimensionless' if entry.unit == '1' else entry.unit),
+        ('better', direction(entry.higher_is_better)),
+        ('needs', f'{entry.minimum_samples} or more samples'),
+        ('source', entry.source),
+        ('topic', ', '.join(f'{kind}_metrics' for kind in entry.messages) or 'reports only'),
+        ('fields', ', '.join(entry.fields)),
+        ('Python', ', '.join(python_names(entry))),
+        ('tells', words.tells),
+        ('misleads', words.misleads),
+        ('variants', words.variants),
+        ('NaN when', entry.unavailable),
+    )
+    indent = ' ' * 12
+    lines = [f'{entry.id}: {entry.name}', '']
+    lines += [f'    {line}' for line in words.formula.splitlines()] + ['']
+    lines += [
+        textwrap.fill(text, WIDTH, initial_indent=f'  {name:<10}', subsequent_indent=indent)
+        for name, text in facts
+        if text
+    ]
+    return '\n'.join(lines)
+
+
+def python_names(entry: Metric) -> list[str]:
+    """Returns the dotted names of the function and the classes that compute it."""
+    names = [f'frame_ros.metrics.{name}' for name in (entry.function, entry.streaming) if name]
+    return names + ([f'frame_ros.metrics.torch.{entry.torch}'] if entry.torch else [])
 
 
 def format_table(rows: list[tuple[str, ...]]) -> str:
@@ -59,5 +111,8 @@ def _row(entry: Any) -> tuple[str, ...]:
 
 
 def _as_data(entry: Any) -> dict[str, Any]:
-    names = ('id', 'name', 'unit', 'higher_is_better', 'category', 'source', 'unavailable')
-    return {name: getattr(entry, name) for name in names}
+    from dataclasses import asdict
+
+    from frame_ros.metrics.explanations import explanation
+
+    return {**asdict(entry), **asdict(explanation(entry.id))}

@@ -16,6 +16,7 @@ from frame_ros.errors import BagError, SetupError, ValueRangeError
 
 if TYPE_CHECKING:
     from frame_ros.episodes.data import Episode
+    from frame_ros.episodes.references import Reference
 
 DEFAULT_OUTPUT = Path('report.html')
 STANDARD_OUTPUT = '-'
@@ -59,6 +60,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='NAME',
         help='name or URDF file: computes poses from joint states where none were recorded',
     )
+    parser.add_argument(
+        '--reference',
+        action='append',
+        default=[],
+        metavar='BAG',
+        help='a demonstration, or a folder of them, for ATE, RTE and DTW: its successful episodes; '
+        'may be repeated (default: the references of the live metrics)',
+    )
+    parser.add_argument(
+        '--reference-mean',
+        action='store_true',
+        help='measure against the mean of the references, not against the nearest',
+    )
+    parser.add_argument(
+        '--match',
+        choices=('time', 'arc_length'),
+        default='',
+        help='bring a reference to the poses by time since the start, or by the way travelled '
+        '(default: as the live metrics did)',
+    )
+    parser.add_argument(
+        '--align',
+        choices=('none', 'se3', 'sim3'),
+        default='none',
+        help='move each trajectory as a whole to its reference before ATE and RTE (default: none)',
+    )
+    parser.add_argument(
+        '--fingerprint',
+        default='',
+        metavar='ID[,ID...]',
+        help='axes on which policies are compared (default: of sr, pl, ps, cc, ate, rte, il, mu, '
+        'cr, op, rf those that are known)',
+    )
     parser.add_argument('--title', default='', help='heading of the page')
     parser.add_argument('--open', action='store_true', help='open the page in a browser')
     parser.add_argument(
@@ -76,15 +110,21 @@ def run(args: argparse.Namespace) -> int:
         0, or 1 if a bag could not be read or held no messages: the rest is written all the same.
 
     Raises:
-        BagError: no bag is given, or one is missing or no bag at all.
+        BagError: no bag is given, or one is missing or no bag at all; a reference has no success.
         SetupError: an output cannot be written.
-        ValueRangeError: a role that is not known.
+        ValueRangeError: a role or a metric that is not known.
     """
+    from frame_ros.reports.options import ReportOptions
+
     paths = bag_paths(args)
     if not paths:
         raise BagError('no bag is given; name at least one: frame-ros report BAG')
+    axes = dict.fromkeys(id.strip() for id in args.fingerprint.split(',') if id.strip())
+    options = ReportOptions(tuple(axes), args.match, args.align)
     choice = {'namespace': args.namespace, 'topics': topics_by_role(args.topic)}
-    episodes = load_episodes(paths, args.quiet, robot=args.robot, **choice)
+    choice['robot'] = args.robot
+    references = given_references(args, **choice)
+    episodes = load_episodes(paths, args.quiet, references=references, **choice)
     from frame_ros.reports import report_json, write_report
     from frame_ros.reports.episode_check import has_data
     from frame_ros.reports.numbers import counted
@@ -92,13 +132,14 @@ def run(args: argparse.Namespace) -> int:
     tell_problems(episodes)
     usable = sum(map(has_data, episodes))
     if args.json is not None:
-        _write_json(report_json(episodes), args.json)
+        _write_json(report_json(episodes, options), args.json)
     if args.json is None or args.output or args.open:
         page = write_report(
             episodes,
             args.output or DEFAULT_OUTPUT,
             title=args.title,
             progress=lambda items: progress_bar(items, 'page', args.quiet, usable),
+            options=options,
         )
         if not args.quiet:
             print(f'{counted(usable, "episode")}: {page.resolve()}', file=sys.stderr)
@@ -116,6 +157,22 @@ def bag_paths(args: argparse.Namespace) -> list[Path]:
         bags.insert(0, Path(args.json))
         args.json = STANDARD_OUTPUT
     return bags
+
+
+def given_references(args: argparse.Namespace, **choice: Any) -> list[Reference] | None:
+    """Returns the references named, or their mean; None if none is named.
+
+    Raises:
+        BagError: a bag that is missing, cannot be read or has no successful episode.
+        ValueRangeError: a mean is asked of none.
+    """
+    if not args.reference:
+        if args.reference_mean:
+            raise ValueRangeError('--reference-mean needs references: --reference BAG')
+        return None
+    from frame_ros.episodes.references import load_references
+
+    return load_references(args.reference, mean=args.reference_mean, **choice)
 
 
 def topics_by_role(given: Sequence[str]) -> dict[str, str]:
@@ -147,12 +204,23 @@ def load_episodes(paths: list[Path], is_quiet: bool, **choice: Any) -> list[Epis
     """
     from frame_ros.episodes.bag_reader import find_bags
 
-    found = [(path, len(find_bags(path))) for path in paths]
+    found = [(path, find_bags(path)) for path in paths]
     episodes: list[Episode] = []
-    for path, total in found:
-        bags = read_all(path, **choice)
-        episodes += progress_bar(bags, f'reading {path.name}', is_quiet, total)
+    for path, bags in found:
+        read = read_all(path, **choice) if not choice.get('references') else read_each(bags, choice)
+        episodes += progress_bar(read, f'reading {path.name}', is_quiet, len(bags))
     return episodes
+
+
+def read_each(bags: Sequence[Path], choice: dict[str, Any]) -> Iterator[Episode]:
+    """Yields the episodes of each bag, measured against the references that are from other bags:
+    against itself an episode has no error.
+    """
+    from frame_ros.reports.reference_errors import is_from_bag
+
+    for bag in bags:
+        others = [r for r in choice['references'] if not is_from_bag(r, bag)]
+        yield from read_all(bag, **{**choice, 'references': others})
 
 
 def read_all(path: Path, **choice: Any) -> Iterator[Episode]:

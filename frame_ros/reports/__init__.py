@@ -5,6 +5,7 @@ recomputed metrics.
 """
 
 from frame_ros.reports.json_report import report_data, report_json
+from frame_ros.reports.options import ReportOptions
 from frame_ros.reports.page import build_report, write_report
 from frame_ros.reports.parity import EpisodeParity, ParityRow, compare_live
 from frame_ros.reports.parity_verdict import ParityVerdict, parity_verdict
@@ -13,6 +14,7 @@ __all__ = [
     'EpisodeParity',
     'ParityRow',
     'ParityVerdict',
+    'ReportOptions',
     'build_report',
     'compare_live',
     'parity_verdict',

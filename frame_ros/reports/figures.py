@@ -157,7 +157,7 @@ def _add_panel(data: list, layout: dict, panel: Panel, index: int, count: int) -
         'domain': [max(top - slot * (1 - PANEL_GAP) - slot * 0.04, 0), top - slot * 0.04],
         'anchor': 'x',
         'type': 'log' if panel.is_logarithmic else 'linear',
-        'rangemode': 'normal' if panel.is_logarithmic else 'tozero',
+        'rangemode': 'tozero' if panel.is_from_zero and not panel.is_logarithmic else 'normal',
         'exponentformat': 'power',
         **_ticks(panel),
     }

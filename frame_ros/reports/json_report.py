@@ -19,28 +19,37 @@ from frame_ros.reports.episode_check import (
     unread_text,
     without_data,
 )
+from frame_ros.reports.fingerprint_view import compare_groups, comparison_data
 from frame_ros.reports.metric_table import MetricRow, metric_rows, outcome_of, success_count
 from frame_ros.reports.numbers import json_safe
+from frame_ros.reports.options import ReportOptions
 from frame_ros.reports.parity import BAR, EpisodeParity
 from frame_ros.reports.parity_verdict import parity_verdict
-from frame_ros.reports.rates import metric_rates
+from frame_ros.reports.policy_groups import policy_groups
+from frame_ros.reports.rates import metric_rates, sampling_sentence
+from frame_ros.reports.reference_view import all_reference_errors, reference_data
 from frame_ros.reports.verdict import OUTCOME_WORDS, verdict
 from frame_ros.version import package_version
 
 FORMAT = 'frame_ros report 1'
 
 
-def report_data(episodes: Sequence[Episode]) -> dict[str, Any]:
+def report_data(
+    episodes: Sequence[Episode], options: ReportOptions | None = None
+) -> dict[str, Any]:
     """Returns the report as plain JSON types.
 
     Keys: format, version, verdict (sentences), success (successes, trials, rate, interval), metrics
-    (per id: unit,
-    direction, median, least, greatest), parity, warnings (how many), episodes (see `episode_data`),
-    unreadable (bag, reason): bags that could not be read or held no messages; they are no episodes.
+    (per id: unit, direction, median, least, greatest), fingerprint (see `comparison_data`),
+    sampling (a sentence), references (see `reference_data`; null without any), parity, warnings
+    (how many), episodes (see `episode_data`), unreadable (bag, reason): bags that could not be read
+    or held no messages; they are no episodes.
     """
     unread = without_data(episodes)
     episodes = [episode for episode in episodes if has_data(episode)]
-    rows = metric_rows(episodes)
+    options = options or ReportOptions()
+    errors = all_reference_errors(episodes, options)
+    rows = metric_rows(episodes, errors, options)
     checks = [check_episode(episode) for episode in episodes]
     total = parity_verdict(check.parity for check in checks)
     warnings = sum(len(check.warnings) for check in checks)
@@ -51,6 +60,9 @@ def report_data(episodes: Sequence[Episode]) -> dict[str, Any]:
         'verdict': verdict(episodes, rows, total, warnings, unread_text(unread)),
         'success': {**asdict(count), 'rate': count.rate, 'interval': count.interval},
         'metrics': {row.id: _aggregate(row) for row in rows},
+        'sampling': sampling_sentence(episodes),
+        'fingerprint': comparison_data(compare_groups(policy_groups(episodes), rows, options.axes)),
+        'references': reference_data(episodes, errors),
         'parity': {**asdict(total), 'bar': BAR},
         'warnings': warnings,
         'episodes': [
@@ -95,9 +107,9 @@ def episode_data(
     }
 
 
-def report_json(episodes: Sequence[Episode]) -> str:
+def report_json(episodes: Sequence[Episode], options: ReportOptions | None = None) -> str:
     """Returns `report_data` as JSON text: valid by RFC 8259, so without NaN."""
-    return json.dumps(report_data(episodes), indent=2, allow_nan=False, ensure_ascii=False)
+    return json.dumps(report_data(episodes, options), indent=2, allow_nan=False, ensure_ascii=False)
 
 
 def _aggregate(row: MetricRow) -> dict[str, Any]:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 import numpy as np
@@ -14,22 +14,21 @@ from numpy.typing import NDArray
 from frame_ros.episodes.data import Episode, Outcome
 from frame_ros.metrics import REGISTRY, Metric, wilson_interval
 from frame_ros.reports.numbers import finite
+from frame_ros.reports.options import ReportOptions
+from frame_ros.reports.reference_errors import EpisodeErrors
 
 # Metrics whose live value holds for one step or inference: how an episode's value follows.
 MEAN, SMALLEST, LARGEST = 'mean', 'smallest', 'largest'
 MOMENTARY = {
     **dict.fromkeys(('tcp_speed', 'tcp_acceleration', 'tcp_jerk', 'pose_age', 'distance'), MEAN),
     **dict.fromkeys(('il_last', 'control_rate_now', 'observation_age', 'queue_depth'), MEAN),
-    **dict.fromkeys(('tb_tp', 'tb_pcs', 'tb_d', 'tb_e', 'ev', 'chunk_overlap'), MEAN),
     **dict.fromkeys(('confidence', 'confidence_calibrated', 'ensemble_mean'), MEAN),
-    'ensemble_spread': MEAN,
+    **dict.fromkeys(('ensemble_spread', 'chunk_overlap'), MEAN),
     'closing_speed': LARGEST,
     'time_to_collision': SMALLEST,
 }
 Reduction = Callable[[NDArray], float]
 AGGREGATES: dict[str, Reduction] = {MEAN: np.mean, SMALLEST: np.min, LARGEST: np.max}
-# Metrics whose message carries the mean over the episode's steps beside the live window.
-INSTABILITIES = ('tcp_pi', 'tcp_vi', 'tcp_ai', 'a_pi', 'a_vi', 'a_ai', 'ot')
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ class MetricRow:
     @property
     def aggregate(self) -> str:
         """'mean', 'smallest' or 'largest' of an episode's samples; '' if the value accumulates."""
-        return MEAN if self.id in INSTABILITIES else MOMENTARY.get(self.id, '')
+        return MEAN if REGISTRY[self.id].has_three_forms else MOMENTARY.get(self.id, '')
 
     @property
     def is_available(self) -> bool:
@@ -112,23 +111,45 @@ class SuccessCount:
         return float(low), float(high)
 
 
-def metric_rows(episodes: Sequence[Episode]) -> list[MetricRow]:
-    """One row per metric of the registry, in its order."""
+def metric_rows(
+    episodes: Sequence[Episode],
+    errors: Sequence[EpisodeErrors] = (),
+    options: ReportOptions | None = None,
+) -> list[MetricRow]:
+    """One row per metric of the registry, in its order.
+
+    errors: those of each episode against its references; of them DTW is taken, and ATE and RTE if
+    the options are not those of the live metrics, or the live ones are against the episode itself.
+    """
     reasons = [_reasons(episode) for episode in episodes]
-    return [_row(entry, episodes, reasons) for entry in _entries()]
+    rows = [_row(entry, episodes, reasons) for entry in REGISTRY.values()]
+    is_new = bool(options and options.changes_errors)
+    return [_with_errors(row, errors, is_new) if errors else row for row in rows]
+
+
+def _with_errors(row: MetricRow, errors: Sequence[EpisodeErrors], is_new: bool) -> MetricRow:
+    if row.id not in ('ate', 'rte', 'dtw'):
+        return row
+    values, reasons = list(row.values), list(row.reasons)
+    for i, error in enumerate(errors):
+        if is_new or error.is_own or row.id == 'dtw':
+            why = error.dtw_reason if row.id == 'dtw' else error.reason
+            values[i] = finite(getattr(error, row.id))
+            reasons[i] = '' if values[i] is not None else why or REGISTRY[row.id].unavailable
+    return replace(row, values=values, reasons=reasons)
 
 
 def episode_value(episode: Episode, entry: Metric) -> float | None:
     """The episode's value of a metric, None where unavailable.
 
     What accumulates: the value at the last step. What is of a moment (MOMENTARY): the mean (or the
-    smallest, the largest) of the samples that have a value. Windowed instabilities: the mean over
-    all steps, which the message carries as `<id>_mean`.
+    smallest, the largest) of the samples that have a value. Windowed ones: the mean over all steps
+    or inferences, which the message carries as `<id>_mean`.
     """
     if entry.id == 'sr':
         outcome = outcome_of(episode)
         return None if outcome is Outcome.UNKNOWN else float(outcome is Outcome.SUCCESS)
-    names = [f'{entry.id}_mean'] * (f'{entry.id}_mean' in entry.fields) + [entry.id]
+    names = [f'{entry.id}_mean'] * entry.has_three_forms + [entry.id]
     for kind in entry.messages:
         if entry.id in MOMENTARY:
             return _over_samples(episode.metrics.get(kind, {}).get(entry.id), entry.id)
@@ -162,10 +183,6 @@ def outcome_of(episode: Episode) -> Outcome:
         return Outcome(int(episode.summary.get('outcome', Outcome.UNKNOWN)))
     except ValueError:
         return Outcome.UNKNOWN
-
-
-def _entries() -> list[Metric]:
-    return list(REGISTRY.values())
 
 
 def _row(entry: Metric, episodes: Sequence[Episode], reasons: list[dict[str, str]]) -> MetricRow:

@@ -21,11 +21,16 @@ from markupsafe import Markup
 from frame_ros.episodes.data import Episode
 from frame_ros.errors import SetupError
 from frame_ros.reports.episode_check import check_episode, has_data, unread_text, without_data
-from frame_ros.reports.episode_view import COLUMNS, episode_view
+from frame_ros.reports.episode_view import COLUMNS, as_json_script, episode_view
+from frame_ros.reports.fingerprint_view import compare_groups, comparison_table, radar_figure
 from frame_ros.reports.media import VideoBudget
 from frame_ros.reports.metric_table import MetricRow, metric_rows
 from frame_ros.reports.numbers import counted, readable, readable_unit
+from frame_ros.reports.options import ReportOptions
 from frame_ros.reports.parity_verdict import parity_verdict
+from frame_ros.reports.policy_groups import policy_groups
+from frame_ros.reports.rates import sampling_sentence
+from frame_ros.reports.reference_view import all_reference_errors, reference_data
 from frame_ros.reports.strip import dot_strip
 from frame_ros.reports.tiles import tiles
 from frame_ros.reports.verdict import verdict
@@ -50,6 +55,7 @@ def build_report(
     title: str = '',
     progress: Progress = iter,
     made: datetime | None = None,
+    options: ReportOptions | None = None,
 ) -> str:
     """Returns one self-contained HTML page over these episodes, in their order.
 
@@ -62,7 +68,9 @@ def build_report(
     """
     unread = unread_text(without_data(episodes))
     episodes = [episode for episode in episodes if has_data(episode)]
-    rows = metric_rows(episodes)
+    options = options or ReportOptions()
+    errors = all_reference_errors(episodes, options)
+    rows = metric_rows(episodes, errors, options)
     budget, count, views, checks = VideoBudget(), len(episodes), [], []
     for i, episode in enumerate(progress(episodes)):
         checks.append(check_episode(episode))
@@ -84,21 +92,28 @@ def build_report(
         alarms=_alarms(episodes),
         tiles=tiles(episodes, rows, parity, warnings),
         columns=COLUMNS,
+        sampling=sampling_sentence(episodes),
         episodes=views,
         glyphs=GLYPHS,
         **_metric_tables(episodes, rows),
+        references=reference_data(episodes, errors),
+        **_comparison(episodes, rows, options.axes),
     )
 
 
 def write_report(
-    episodes: Sequence[Episode], path: str | Path, title: str = '', progress: Progress = iter
+    episodes: Sequence[Episode],
+    path: str | Path,
+    title: str = '',
+    progress: Progress = iter,
+    options: ReportOptions | None = None,
 ) -> Path:
     """Writes the page of `build_report` to `path`, whole or not at all; returns the path.
 
     Raises:
         SetupError: the folder does not exist or cannot be written.
     """
-    page, path = build_report(episodes, title, progress), Path(path)
+    page, path = build_report(episodes, title, progress, options=options), Path(path)
     part = path.with_name(f'.{path.name}.part')
     try:
         part.write_text(page, encoding='utf-8')
@@ -223,4 +238,16 @@ def _metric_tables(episodes: Sequence[Episode], rows: Sequence[MetricRow]) -> di
     return {
         'available': list(groups.items()),
         'missing': [row for row in rows if not row.is_available],
+    }
+
+
+def _comparison(
+    episodes: Sequence[Episode], rows: Sequence[MetricRow], axes: Sequence[str]
+) -> dict[str, Any]:
+    """The fingerprint of the policies: figure and table."""
+    comparison = compare_groups(policy_groups(episodes), rows, axes)
+    figure = radar_figure(comparison)
+    return {
+        'comparison': comparison_table(comparison),
+        'radar_json': figure and as_json_script(figure),
     }

@@ -23,6 +23,8 @@ from frame_ros.episodes.processing import recompute_as_live
 
 BAR = 1e-9
 NOT_COMPARED = frozenset({'stamp', 'episode_id'})
+# Not those of the live run, where references were given at reading.
+OF_REFERENCES = frozenset({'ate', 'rte', 'ate_reference', 'rte_reference'})
 # Kinds whose values depend on streams that can lag.
 JOINED = frozenset({'quality', 'safety'})
 NAN = float('nan')
@@ -114,7 +116,8 @@ def compare_live(episode: Episode, bar: float = BAR) -> EpisodeParity:
             continue
         lag = first if kind in JOINED else None
         samples = _Samples.match(live, inside, shown, as_live[kind], held, lag)
-        names = [name for name in _numeric(live) if name in shown]
+        others = OF_REFERENCES if episode.references else frozenset()
+        names = [name for name in _numeric(live) if name in shown and name not in others]
         rows += [_row(kind, name, samples, live, bar) for name in names]
     problems = [problem for kind in episode.live for problem in field_problems(episode, kind)]
     return EpisodeParity(rows, _live_steps(episode), lagging_steps(episode), problems)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from frame_ros.metrics import REGISTRY
-from frame_ros.reports.metric_table import INSTABILITIES, MOMENTARY
+from frame_ros.reports.metric_table import MOMENTARY
 from frame_ros.reports.numbers import counted, readable
 from frame_ros.reports.parity import BAR, EpisodeParity, ParityRow
 
@@ -113,7 +113,7 @@ def _final_names() -> dict[tuple[str, str], str]:
     names = {}
     for entry in REGISTRY.values():
         for kind in entry.messages if entry.id not in MOMENTARY else ():
-            is_mean = entry.id in INSTABILITIES
+            is_mean = entry.has_three_forms
             field = f'{entry.id}_mean' if is_mean else entry.id
             names[kind, field] = f'mean {entry.name}' if is_mean else entry.name
     return names

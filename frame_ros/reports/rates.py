@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,14 +13,20 @@ from numpy.typing import NDArray
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.data import Episode
 from frame_ros.episodes.reading import header_stamps
+from frame_ros.reports.numbers import finite, readable
 
 SECOND = 1e9
+NAN = float('nan')
 GAP_FACTOR = 5.0
 
 # Metrics that difference or integrate over time: what they are sampled at, the kind of message or
 # role whose stamps those are, and their ids.
 DIFFERENCED = (
-    ('control steps', 'quality', 'pl, ps, cc, ti, tcp_pi, tcp_vi, tcp_ai, a_pi, a_vi, a_ai'),
+    (
+        'control steps',
+        'quality',
+        'pl, ps, cc, ti, tcp_pi, tcp_vi, tcp_ai, a_pi, a_vi, a_ai, ot, rte',
+    ),
     ('distances', 'proximity', 'rf, closing_speed, near_zone_time'),
     ('contacts', 'contact', 'collisions, peak_force, rms_force'),
     ('inferences', 'inference', 'il, il_jitter, chunk_overlap'),
@@ -51,11 +58,17 @@ class RateRow:
 
 @dataclass(frozen=True)
 class MetricRate:
-    """The rate that the metrics named in `metrics` saw; see RateRow."""
+    """The rate that the metrics named in `metrics` saw; see RateRow.
+
+    cutoff: Hz, of the causal low-pass that poses went through before; NaN: none. resets: how often
+    a gap reset the differences; None where that does not happen.
+    """
 
     sampled_at: str
     metrics: str
     rate: RateRow
+    cutoff: float = NAN
+    resets: int | None = None
 
 
 def rate_of(
@@ -106,8 +119,46 @@ def metric_rates(episode: Episode) -> list[MetricRate]:
             stamps = episode.streams[source].stamps
         else:
             continue
-        rows.append(MetricRate(name, metrics, rate_of(_within(episode, stamps))))
+        rate = rate_of(_within(episode, stamps))
+        if source == 'quality':
+            rows.append(MetricRate(name, metrics, rate, low_pass_cutoff(episode), resets(episode)))
+        else:
+            rows.append(MetricRate(name, metrics, rate))
     return rows
+
+
+def low_pass_cutoff(episode: Episode) -> float:
+    """Hz of the low-pass that poses went through; NaN: none."""
+    cutoff = finite((episode.summary.get('quality') or {}).get('low_pass_cutoff'))
+    return NAN if cutoff is None else cutoff
+
+
+def resets(episode: Episode) -> int:
+    """How often a gap in the stamps reset the differences of the quality metrics."""
+    return int((episode.summary.get('quality') or {}).get('gaps') or 0)
+
+
+def sampling_sentence(episodes: Sequence[Episode]) -> str:
+    """What the difference-based metrics saw: rate, filter, gaps; '' without any step."""
+    stamps = [np.asarray(e.metrics['quality']['stamp']) for e in episodes if e.metrics]
+    rates = [rate for rate in (rate_of(s).mean for s in stamps) if rate == rate]
+    if not rates:
+        return ''
+    low, high = (readable(bound, 3) for bound in (min(rates), max(rates)))
+    at = f'{low} Hz' if low == high else f'{low} to {high} Hz'
+    cutoffs = {low_pass_cutoff(episode) for episode in episodes if episode.metrics}
+    known = sorted({cutoff for cutoff in cutoffs if cutoff == cutoff})
+    mixed = 'in part ' if known and len(known) < len(cutoffs) else ''
+    filtered = (
+        f'on poses {mixed}low-passed at {", ".join(readable(c, 3) for c in known)} Hz (causal)'
+        if known
+        else 'on poses without a low-pass filter'
+    )
+    count = sum(map(resets, episodes))
+    return (
+        f'Metrics of differences (ps, cc, ti, tcp_*, a_*, ot, rte) were sampled at {at}, '
+        f'{filtered}; gaps reset the differences {count or "no"} time{"" if count == 1 else "s"}.'
+    )
 
 
 def _within(episode: Episode, stamps: NDArray[np.int64]) -> NDArray[np.int64]:

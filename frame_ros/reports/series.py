@@ -39,13 +39,14 @@ class Series:
 @dataclass(frozen=True)
 class Panel:
     """Series that share one value axis; `unit` as shown; is_logarithmic for values over several
-    decades.
+    decades; is_from_zero for an axis that shows 0.
     """
 
     title: str
     unit: str
     series: list[Series]
     is_logarithmic: bool = False
+    is_from_zero: bool = True
 
     @property
     def is_empty(self) -> bool:
@@ -106,6 +107,28 @@ METRIC_PANELS = (
         'quality',
         (('a_pi', 'position'), ('a_vi', 'velocity'), ('a_ai', 'acceleration')),
     ),
+    ('Optimal trajectory difference (window of 8)', '1', False, 'quality', (('ot', 'ot'),)),
+    ('Error against the reference', 'm', False, 'quality', (('ate', 'ATE so far'), ('rte', 'RTE'))),
+    (
+        'Token uncertainty',
+        '1',
+        False,
+        'confidence',
+        (
+            ('tb_tp_step', 'token probability'),
+            ('tb_pcs_step', 'prediction confidence score'),
+            ('tb_d_step', 'DeepGini'),
+        ),
+    ),
+    ('Token entropy', 'nats', False, 'confidence', (('tb_e_step', 'entropy'),)),
+    ('Execution variability', 'unit of the action', False, 'confidence', (('ev_step', 'spread'),)),
+    (
+        'Chunk overlap disagreement',
+        'unit of the action',
+        False,
+        'confidence',
+        (('chunk_overlap', 'mean difference'),),
+    ),
     ('Confidence', '1', False, 'confidence', (('confidence', 'confidence'),)),
     ('Control rate', 'Hz', False, 'efficiency', (('control_rate_now', 'rate, last second'),)),
 )
@@ -116,13 +139,21 @@ STREAM_PANELS = (
     ('Contact force', 'N', 'contact', ('force', 'force', 1.0)),
     ('Inference latency', 'ms', 'inference', ('latency', 'whole call', 1e3)),
 )
+# Where what counts is a small difference from a value that is not 0.
+NOT_FROM_ZERO = ('Optimal trajectory difference (window of 8)',)
 ORDER = (
     'TCP speed',
     'TCP jerk',
     'TCP instability (window of 8)',
     'Action instability (window of 8)',
+    'Optimal trajectory difference (window of 8)',
+    'Error against the reference',
     'Obstacle distance',
     'Contact force',
+    'Token uncertainty',
+    'Token entropy',
+    'Execution variability',
+    'Chunk overlap disagreement',
     'Confidence',
     'Inference latency',
     'Control rate',
@@ -158,7 +189,7 @@ def panels(episode: Episode) -> list[Panel]:
     for title, unit, is_logarithmic, kind, fields in METRIC_PANELS:
         values = episode.metrics.get(kind, {})
         lines = [_metric_series(values, name, label, start) for name, label in fields]
-        made[title] = Panel(title, unit, lines, is_logarithmic)
+        made[title] = Panel(title, unit, lines, is_logarithmic, title not in NOT_FROM_ZERO)
     for title, unit, role, (name, label, factor) in STREAM_PANELS:
         stream = episode.streams.get(role)
         line = _stream_series(stream, name, label, factor, episode)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from frame_ros.cli import COMMANDS, main
-from frame_ros.metrics import REGISTRY
+from frame_ros.metrics import EXPLANATIONS, REGISTRY
 
 HEAVY = ('numpy', 'torch', 'rclpy', 'scipy', 'cv2', 'jinja2', 'plotly', 'tqdm', 'rosbags')
 
@@ -74,6 +74,25 @@ def test_metrics_as_json(capsys: pytest.CaptureFixture[str]):
     assert {entry['id']: entry['unit'] for entry in entries} == {
         m.id: m.unit for m in REGISTRY.values()
     }
+
+
+def test_metrics_explains_the_ones_named(capsys: pytest.CaptureFixture[str]):
+    assert main(['metrics', 'ti', 'dtw']) == 0
+    text = capsys.readouterr().out
+    assert text.startswith('ti: trajectory instability (RMS jerk)') and '\ndtw: ' in text
+    for name in ('tells', 'misleads', 'variants', 'NaN when'):
+        assert f'\n  {name} ' in text
+    assert EXPLANATIONS['ti'].formula.splitlines()[0] in text
+    assert 'frame_ros.metrics.rms_jerk, frame_ros.metrics.RMSJerk' in text
+    assert max(map(len, text.splitlines())) <= 100
+    assert main(['metrics', 'rf', '--json']) == 0
+    (entry,) = json.loads(capsys.readouterr().out)
+    assert entry['formula'] == EXPLANATIONS['rf'].formula and entry['function'] == 'risk_factor'
+
+
+def test_metrics_that_there_are_not_are_refused(capsys: pytest.CaptureFixture[str]):
+    assert main(['metrics', 'plx']) == 2
+    assert "'plx'" in capsys.readouterr().err
 
 
 def test_a_reader_that_has_enough_is_no_error(tmp_path: Path):

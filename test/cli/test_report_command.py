@@ -281,3 +281,37 @@ def test_video_of_a_bag_without_images(tmp_path: Path, capsys: pytest.CaptureFix
 def _file(path: Path) -> Path:
     path.write_text('no bag')
     return path
+
+
+def test_references_are_demonstrations_that_succeeded(
+    bag: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    reference = write_bag(tmp_path / 'demonstration', episode_messages())
+    target = tmp_path / 'out.json'
+    given = ['report', str(bag), '--reference', str(reference), '--json', str(target), '-q']
+    assert main(given) == 0
+    data = json.loads(target.read_text())
+    assert data['metrics']['ate']['median'] == pytest.approx(0.0, abs=1e-12)
+    assert 'demonstration' in data['references']['references'][0]['origin']
+    assert main([*given, '--match', 'arc_length', '--align', 'se3', '--reference-mean']) == 0
+    data = json.loads(target.read_text())
+    assert data['references']['references'][0]['origin'].startswith('mean of 1')
+    assert data['references']['sentence'].startswith('by arc length')
+    assert main(['report', str(bag), '--reference', str(bag), '--json', str(target), '-q']) == 0
+    assert json.loads(target.read_text())['metrics']['ate']['median'] is None
+    failed = write_bag(tmp_path / 'cut', episode_messages()[:80])
+    assert main(['report', str(bag), '--reference', str(failed), '--json', str(target)]) == 2
+    assert 'none of its 1 episodes ended in success' in capsys.readouterr().err
+    assert main(['report', str(bag), '--reference-mean']) == 2
+    assert '--reference BAG' in capsys.readouterr().err
+
+
+def test_axes_of_the_fingerprint_are_checked_before_anything_is_read(
+    bag: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert main(['report', str(tmp_path / 'missing'), '--fingerprint', 'sr,plx']) == 2
+    assert "'plx'" in capsys.readouterr().err
+    target = tmp_path / 'out.json'
+    assert main(['report', str(bag), '--fingerprint', 'ti, pl', '--json', str(target), '-q']) == 0
+    axes = json.loads(target.read_text())['fingerprint']['axes']
+    assert [axis['id'] for axis in axes] == ['ti', 'pl']

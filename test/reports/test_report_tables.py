@@ -25,8 +25,8 @@ from frame_ros.reports.media import VideoBudget, find_videos, still_times
 from frame_ros.reports.metric_table import MetricRow, SuccessCount, metric_rows, success_count
 from frame_ros.reports.numbers import counted, json_safe, readable, readable_unit
 from frame_ros.reports.quality_counts import quality_counts
-from frame_ros.reports.rates import metric_rates, rate_of, stream_rates
-from frame_ros.reports.series import contact_spans, path
+from frame_ros.reports.rates import metric_rates, rate_of, sampling_sentence, stream_rates
+from frame_ros.reports.series import contact_spans, panels, path
 from frame_ros.reports.topic_faults import topic_faults
 from frame_ros.reports.verdict import success_sentence, verdict
 
@@ -64,6 +64,40 @@ def test_streams_and_metrics_have_their_rates():
     seen = {row.sampled_at: row.rate for row in metric_rates(episode)}
     assert seen['control steps'].mean == pytest.approx(30, rel=0.01)
     assert seen['distances'].mean == pytest.approx(25, rel=0.01)
+
+
+def test_rate_filter_and_gaps_stand_beside_the_metrics_of_differences():
+    episode = synthetic_episode(0)
+    (steps,) = [row for row in metric_rates(episode) if row.sampled_at == 'control steps']
+    assert math.isnan(steps.cutoff) and steps.resets == 0
+    text = sampling_sentence([episode])
+    assert 'sampled at 30 Hz, on poses without a low-pass filter' in text
+    assert text.endswith('gaps reset the differences no times.')
+    filtered = synthetic_episode(1)
+    filtered.summary['quality'].update(low_pass_cutoff=5.0, gaps=1)
+    (steps,) = [row for row in metric_rates(filtered) if row.sampled_at == 'control steps']
+    assert (steps.cutoff, steps.resets) == (5.0, 1)
+    assert 'low-passed at 5 Hz (causal); gaps reset the differences 1 time.' in sampling_sentence(
+        [filtered]
+    )
+    assert 'in part low-passed at 5 Hz' in sampling_sentence([episode, filtered])
+    assert sampling_sentence([empty_episode()]) == ''
+    assert report_data([filtered])['sampling'] == sampling_sentence([filtered])
+
+
+def test_uncertainties_are_series_and_their_episode_value_is_the_mean():
+    episode = synthetic_episode(0)
+    count = len(episode.metrics['confidence']['stamp'])
+    for name in ('tb_tp', 'tb_e', 'ev'):
+        episode.metrics['confidence'][f'{name}_step'] = np.linspace(0.1, 0.5, count)
+        episode.summary['confidence'][f'{name}_mean'] = 0.3
+    rows = by_id(metric_rows([episode]))
+    assert rows['tb_tp'].values == [0.3] and rows['tb_tp'].aggregate == 'mean'
+    assert rows['tb_d'].values == [None] and rows['tb_d'].reasons[0]
+    shown = {panel.title: panel for panel in panels(episode) if not panel.is_empty}
+    assert shown['Token entropy'].unit == 'nats'
+    assert [s.is_empty for s in shown['Token uncertainty'].series] == [False, True, True]
+    assert len(shown['Execution variability'].series[0].values) == count > 10
 
 
 def test_metric_rows_hold_the_episodes_values():

@@ -41,6 +41,12 @@
           tickfont: { size: 10 } });
       }
     }
+    if (layout.polar) {
+      const axis = { gridcolor: grid, linecolor: grid };
+      Object.assign(layout.polar, { bgcolor: 'rgba(0,0,0,0)' });
+      Object.assign(layout.polar.radialaxis, axis, { tickfont: { size: 10, color: quiet } });
+      Object.assign(layout.polar.angularaxis, axis, { tickfont: { size: 13, color: ink } });
+    }
     if (isDark.matches) {
       for (const trace of figure.data) {
         if (trace.line && trace.line.color === BLUE) trace.line.color = trace.marker.color = SKY_BLUE;
@@ -117,7 +123,7 @@
   window.addEventListener('beforeprint', () => {
     openedForPrint = [...document.querySelectorAll('.episode:not([open])')];
     for (const episode of openedForPrint) episode.open = true;
-    plots.filter(p => p.classList.contains('series')).forEach(draw);
+    plots.filter(p => !p.classList.contains('path3d')).forEach(draw);
   });
   window.addEventListener('afterprint', () => {
     for (const episode of openedForPrint) episode.open = false;
