@@ -51,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='folder of the run; default: runs/<date-time>',
     )
     parser.add_argument('--namespace', default='', help=texts['namespace'])
+    parser.add_argument('--reference', default='', metavar='BAG[,BAG...]', help=texts['references'])
     parser.add_argument('--rviz', action='store_true', help=texts['rviz'])
     parser.add_argument('--no-record', action='store_true', help='no bags, no videos, no report')
     parser.add_argument('--no-report', action='store_true', help='no report at the end')
@@ -79,6 +80,7 @@ def run(args: argparse.Namespace) -> int:
         record=not args.no_record,
         directory=str(directory),
         rviz=args.rviz,
+        references=args.reference,
         namespace=args.namespace,
     )
     earlier = bags_in(directory)

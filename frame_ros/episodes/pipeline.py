@@ -94,6 +94,12 @@ class MetricPipeline:
         return [problem for problem in found if problem]
 
     @property
+    def harmless(self) -> tuple[str, ...]:
+        """Ends of the names of counters that tell of nothing to mend."""
+        # Arm and gripper may share a topic and take turns on it.
+        return ('.repeated', '.without_joint') if self._grip_period else ('.repeated',)
+
+    @property
     def pose_frame(self) -> str:
         """The frame of the TCP poses, in which object and goal are expected; '' if not known."""
         return self._steps.target.frame

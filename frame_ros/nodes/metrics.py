@@ -230,7 +230,7 @@ class MetricsNode(Node):
         news = [
             f'{name} {count - self._warned.get(name, 0)}'
             for name, count in counts.items()
-            if count > self._warned.get(name, 0) and not name.endswith('.repeated')
+            if count > self._warned.get(name, 0) and not name.endswith(self._pipeline.harmless)
         ]
         self._warned = counts
         if news:

@@ -215,8 +215,8 @@ def _target(settings: ArmSettings) -> dict[str, Value]:
     names = ('ot_task', 'object_frame', 'goal_frame', 'gripper_topic')
     chosen: dict[str, Value] = {n: getattr(settings, n) for n in names if getattr(settings, n)}
     if settings.ot_task:
-        chosen['grasp_source'] = settings.grasp_source
-        chosen['grasp_distance'] = settings.grasp_distance
+        grasp = ('grasp_source', 'grasp_distance', 'gripper_empty', 'gripper_margin')
+        chosen |= {name: getattr(settings, name) for name in grasp}
     return chosen
 
 
@@ -225,7 +225,9 @@ def _references(settings: RunSettings) -> dict[str, Value]:
     chosen: dict[str, Value] = {}
     paths = [absolute(path.strip()) for path in settings.references.split(',') if path.strip()]
     if paths:
-        chosen |= {'references': paths, 'reference_mean': settings.reference_mean}
+        chosen['references'] = paths
+        chosen['reference_mean'] = settings.reference_mean
+        chosen['reference_match'] = settings.reference_match
     if settings.low_pass_cutoff:
         chosen['low_pass_cutoff'] = settings.low_pass_cutoff
     return chosen

@@ -51,6 +51,9 @@ class RunSettings:
         '', 'demonstrations that ATE and RTE compare with: bags or folders of bags, with commas'
     )
     reference_mean: bool = option(False, 'compare with the mean of the references')
+    reference_match: str = option(
+        'time', 'what brings a pose to its place on a reference: time, or arc_length travelled'
+    )
     low_pass_cutoff: float = option(0.0, 'Hz of a low-pass of the TCP poses; 0: none')
 
     def __post_init__(self) -> None:
@@ -138,6 +141,12 @@ class ArmSettings(RunSettings):
     )
     grasp_distance: float = option(
         0.0, 'm from the TCP within which the object must be to be held; 0: anywhere'
+    )
+    gripper_empty: float = option(
+        0.0, 'position of the gripper closed on nothing, rad or m; used with gripper_margin'
+    )
+    gripper_margin: float = option(
+        0.0, 'rad or m that an object keeps the gripper from there, at least; 0: that is not asked'
     )
     gripper_topic: str = option(
         '', "the gripper's state, sensor_msgs/JointState; empty: that of the arm"
