@@ -1,0 +1,128 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a policy's episodes came to together: success with its interval, and each metric's mean.
+
+For a training loop that evaluates a checkpoint, or a comparison of two policies over one set of
+scenes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.episodes.data import Episode, Outcome
+from frame_ros.errors import ShapeError
+from frame_ros.metrics import wilson_interval
+
+NAN = math.nan
+# Where each metric of an episode is in its summary; instability is the mean over the episode.
+SOURCES = {
+    'pl': ('quality', 'pl'),
+    'ps': ('quality', 'ps'),
+    'cc': ('quality', 'cc'),
+    'ti': ('quality', 'ti'),
+    'a_pi': ('quality', 'a_pi_mean'),
+    'a_vi': ('quality', 'a_vi_mean'),
+    'a_ai': ('quality', 'a_ai_mean'),
+    'tcp_pi': ('quality', 'tcp_pi_mean'),
+    'tcp_vi': ('quality', 'tcp_vi_mean'),
+    'tcp_ai': ('quality', 'tcp_ai_mean'),
+    'ot': ('quality', 'ot_mean'),
+    'ate': ('quality', 'ate'),
+    'rte': ('quality', 'rte'),
+    'op': ('safety', 'op'),
+    'rf': ('safety', 'rf'),
+    'cr': ('safety', 'cr'),
+    'il': ('efficiency', 'il'),
+}
+INSTABILITIES = ('a_pi', 'a_vi', 'a_ai', 'tcp_pi', 'tcp_vi', 'tcp_ai', 'ti')
+RESAMPLES = 1000
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over episodes. lower, upper: its 95 % interval. count: episodes that had a value."""
+
+    value: float
+    lower: float
+    upper: float
+    count: int
+
+
+@dataclass(frozen=True)
+class RolloutSummary:
+    """Episodes of one policy.
+
+    success_rate: with its Wilson interval. static: episodes in which the TCP stood still; their
+    instability is left out. metrics: id -> mean with its percentile bootstrap interval over
+    episodes; NaN where no episode had a value. per_episode: id -> (episodes,) values.
+    """
+
+    episodes: int
+    successes: int
+    static: int
+    success_rate: Estimate
+    metrics: dict[str, Estimate]
+    per_episode: dict[str, NDArray[np.float64]] = field(repr=False)
+
+    def scalars(self) -> dict[str, float]:
+        """What a logger of a training run takes: 'sr', 'sr_lower', 'sr_upper', 'ps', ...; metrics
+        that are unavailable are left out.
+        """
+        rate = self.success_rate
+        values = {'sr': rate.value, 'sr_lower': rate.lower, 'sr_upper': rate.upper}
+        values.update({name: estimate.value for name, estimate in self.metrics.items()})
+        return {name: value for name, value in values.items() if math.isfinite(value)}
+
+
+def summarise_rollouts(episodes: Sequence[Episode], seed: int = 0) -> RolloutSummary:
+    """Brings processed episodes together. seed: of the bootstrap.
+
+    Raises:
+        ShapeError: no episodes.
+    """
+    if not episodes:
+        raise ShapeError('there are no episodes; at least one is expected')
+    rows = [episode_metrics(episode) for episode in episodes]
+    successes = sum(episode.summary['outcome'] == Outcome.SUCCESS for episode in episodes)
+    static = [bool(episode.summary['is_static']) for episode in episodes]
+    columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    for name in INSTABILITIES:
+        columns[name] = np.where(static, NAN, columns[name])
+    lower, upper = wilson_interval(successes, len(episodes))
+    return RolloutSummary(
+        len(episodes),
+        successes,
+        sum(static),
+        Estimate(successes / len(episodes), float(lower), float(upper), len(episodes)),
+        {name: bootstrapped_mean(values, seed) for name, values in columns.items()},
+        columns,
+    )
+
+
+def episode_metrics(episode: Episode) -> dict[str, float]:
+    """The metrics of one processed episode by id; NaN where unavailable.
+
+    'time' is the time to success, s.
+    """
+    summary = episode.summary
+    values = {name: float(summary[kind][key]) for name, (kind, key) in SOURCES.items()}
+    values['time'] = float(summary['time_to_success'])
+    return values
+
+
+def bootstrapped_mean(values: NDArray[np.float64], seed: int = 0) -> Estimate:
+    """The mean of the finite values (N,), with the 95 % percentile interval of RESAMPLES means over
+    resampled episodes.
+    """
+    finite = values[np.isfinite(values)]
+    if not len(finite):
+        return Estimate(NAN, NAN, NAN, 0)
+    picks = np.random.default_rng(seed).integers(len(finite), size=(RESAMPLES, len(finite)))
+    lower, upper = np.percentile(finite[picks].mean(axis=1), (2.5, 97.5))
+    return Estimate(float(finite.mean()), float(lower), float(upper), len(finite))

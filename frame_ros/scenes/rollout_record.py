@@ -1,0 +1,152 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The streams of a rolled-out episode, row by row, in the form that a bag's have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.episodes.data import Stream
+from frame_ros.episodes.inference_uncertainty import (
+    TOKEN_FIELDS,
+    sample_variability,
+    token_uncertainty,
+)
+from frame_ros.episodes.streams import ROLE_TYPES
+from frame_ros.policies.action_queue import Arrival
+from frame_ros.policies.protocol import Inference, TokenStatistics
+from frame_ros.scenes.contacts import Contact
+from frame_ros.scenes.simulation import JOINT_NAMES
+
+COLUMNS = ('joints', 'efforts', 'position', 'orientation', 'action', 'distance', 'object', 'goal')
+NAN = float('nan')
+
+
+class RolloutRecord:
+    """The streams of one episode, growing.
+
+    Stamps are ns. A step's `rows` are COLUMNS -> value: joints, action (D,) rad, efforts (D,) N m,
+    position (3,) m and orientation (4,) xyzw of the TCP, distance m, object and goal (7,).
+    """
+
+    def __init__(self) -> None:
+        self._stamps: list[int] = []
+        self._rows: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+        self._contacts: list[list[Contact]] = []
+        self._inferences: list[tuple[int, dict[str, Any]]] = []
+
+    def add_step(self, stamp: int, contacts: list[Contact], rows: dict[str, Any]) -> None:
+        """One control step."""
+        self._stamps.append(stamp)
+        self._contacts.append(contacts)
+        for name in COLUMNS:
+            self._rows[name].append(rows[name])
+
+    def add_inference(
+        self, stamp: int, inference: Inference, arrival: Arrival, latency: float, cpu_time: float
+    ) -> None:
+        """One call of the policy; durations in s. Memory is that of the machine that trains, so it
+        is left out.
+        """
+        samples, tokens = inference.samples, inference.tokens
+        values: dict[str, Any] = {
+            'sequence': len(self._inferences),
+            'latency': latency,
+            'preprocess': inference.preprocess,
+            'forward': inference.forward,
+            'postprocess': inference.postprocess,
+            'transport': inference.transport,
+            'cpu_time': cpu_time,
+            'memory_rss': NAN,
+            'memory_device': inference.memory_device,
+            'observation_age': 0.0,
+            'queue_depth': arrival.queue_depth,
+            'stalls': arrival.stalls,
+            'chunk_overlap': arrival.overlap,
+            'sample_count': 0 if samples is None else len(samples),
+            'token_count': 0 if tokens is None else len(tokens.step),
+            'vocabulary_size': 0 if tokens is None else tokens.vocabulary_size,
+        }
+        values.update(token_uncertainty(_token_arrays(tokens), values['vocabulary_size']))
+        flat = np.zeros(0) if samples is None else np.ravel(samples)
+        values.update(sample_variability(flat, values['sample_count'], *inference.actions.shape))
+        self._inferences.append((stamp, values))
+
+    def streams(self) -> dict[str, Stream]:
+        """Role -> Stream."""
+        rows = {name: np.array(values) for name, values in self._rows.items()}
+        joints, action = _joint_values(rows['joints']), _joint_values(rows['action'])
+        joints.update(efforts=rows['efforts'], efforts_count=joints['positions_count'])
+        pose = {'position': rows['position'], 'orientation': rows['orientation']}
+        return {
+            'inference': self._inference_stream(),
+            'contact': self._stream('contact', self._contact_values()),
+            'gripper': self._stream('contact', self._grasp_values()),
+            'proximity': self._stream('proximity', {'distance': rows['distance']}),
+            'object': self._stream('object', _target_values(rows['object'])),
+            'goal': self._stream('goal', _target_values(rows['goal'])),
+            'pose': self._stream('pose', pose),
+            'joint_states': self._stream('joint_states', joints),
+            'action': self._stream('action', action),
+        }
+
+    def _stream(self, role: str, values: dict[str, NDArray]) -> Stream:
+        stamps = np.array(self._stamps, np.int64)
+        return Stream('', ROLE_TYPES[role], stamps, stamps, values)
+
+    def _inference_stream(self) -> Stream:
+        stamps = np.array([stamp for stamp, _ in self._inferences], np.int64)
+        names = self._inferences[0][1]
+        values = {name: np.array([row[name] for _, row in self._inferences]) for name in names}
+        return Stream('', ROLE_TYPES['inference'], stamps, stamps, values)
+
+    def _contact_values(self) -> dict[str, NDArray]:
+        forces = [sum((c.net_force for c in step), np.zeros(3)) for step in self._contacts]
+        return {
+            'in_contact': np.array([bool(step) for step in self._contacts]),
+            'in_collision': np.array(
+                [not all(c.is_expected for c in step) for step in self._contacts]
+            ),
+            'force': np.linalg.norm(forces, axis=1),
+        }
+
+    def _grasp_values(self) -> dict[str, NDArray]:
+        """The contacts one by one; shorter rows are filled up."""
+        width = max(1, *map(len, self._contacts))
+        values = self._contact_values()
+        for name, attribute, empty in (
+            ('links', 'link', ''),
+            ('others', 'other', ''),
+            ('is_expected', 'is_expected', False),
+        ):
+            values[name] = np.array(
+                [
+                    [getattr(c, attribute) for c in step] + [empty] * (width - len(step))
+                    for step in self._contacts
+                ]
+            )
+            values[f'{name}_count'] = np.array([len(step) for step in self._contacts])
+        return values
+
+
+def _joint_values(positions: NDArray[np.float64]) -> dict[str, NDArray]:
+    count = np.full(len(positions), len(JOINT_NAMES))
+    return {
+        'names': np.tile(np.array(JOINT_NAMES), (len(positions), 1)),
+        'names_count': count,
+        'positions': positions,
+        'positions_count': count,
+    }
+
+
+def _target_values(poses: NDArray[np.float64]) -> dict[str, NDArray]:
+    return {'position': poses[:, :3], 'frame': np.full(len(poses), '')}
+
+
+def _token_arrays(tokens: TokenStatistics | None) -> dict[str, Any]:
+    if tokens is None:
+        return dict.fromkeys(TOKEN_FIELDS, ())
+    return {name: getattr(tokens, name.removeprefix('token_')) for name in TOKEN_FIELDS}
