@@ -60,6 +60,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='NAME',
         help='name or URDF file: computes poses from joint states where none were recorded',
     )
+    _add_comparison_arguments(parser)
+    parser.add_argument('--title', default='', help='heading of the page')
+    parser.add_argument('--open', action='store_true', help='open the page in a browser')
+    parser.add_argument(
+        '-q',
+        '--quiet',
+        action='store_true',
+        help='no progress bar; tells problems of the bags only',
+    )
+
+
+def _add_comparison_arguments(parser: argparse.ArgumentParser) -> None:
+    """What episodes are measured against, and policies compared by."""
     parser.add_argument(
         '--reference',
         action='append',
@@ -92,14 +105,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='ID[,ID...]',
         help='axes on which policies are compared (default: of sr, pl, ps, cc, ate, rte, il, mu, '
         'cr, op, rf those that are known)',
-    )
-    parser.add_argument('--title', default='', help='heading of the page')
-    parser.add_argument('--open', action='store_true', help='open the page in a browser')
-    parser.add_argument(
-        '-q',
-        '--quiet',
-        action='store_true',
-        help='no progress bar; tells problems of the bags only',
     )
 
 

@@ -213,6 +213,7 @@ def without_pauses(xp: Any, points: Array, rows: Array, name: str) -> tuple[Arra
 
 
 def one_path(positions: Any, minimum: int, name: str) -> tuple[Any, Array]:
+    """Namespace and array of one path (T, 2 or 3), T at least `minimum`; ShapeError: no such."""
     xp, points = as_points(positions, minimum, name)
     if points.ndim != 2:
         raise ShapeError(

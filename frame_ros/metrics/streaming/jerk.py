@@ -107,6 +107,7 @@ class _DividedJerk:
         self.begin_run()
 
     def begin_run(self) -> None:
+        """Closes the run of points without a gap; the next point is the first of another."""
         self.newest = NAN
         self.run = 0
         self._derivatives: list[list[float]] = []

@@ -158,12 +158,16 @@ class PoseLowPass:
         self._sign = sign
         if sign < 0.0:
             qx, qy, qz, qw = -qx, -qy, -qz, -qw
-        newest = (qx, qy, qz, qw)
-        if not stages:
-            self.value = pose = (x, y, z, qx, qy, qz, qw)
-            self._stages = [pose] * self.order
-            return pose
-        share = 1.0 - exp(self._rate * step)
+        if stages:
+            return self._filter(1.0 - exp(self._rate * step), (x, y, z, qx, qy, qz, qw))
+        self.value = pose = (x, y, z, qx, qy, qz, qw)
+        self._stages = [pose] * self.order
+        return pose
+
+    def _filter(self, share: float, newest: _Pose) -> _Pose:
+        """The newest pose through all stages, each of which goes this share of the way to it."""
+        x, y, z, qx, qy, qz, qw = newest
+        stages = self._stages
         for i, (sx, sy, sz, ax, ay, az, aw) in enumerate(stages):
             x = sx + share * (x - sx)
             y = sy + share * (y - sy)
@@ -175,7 +179,7 @@ class PoseLowPass:
             stages[i] = (x, y, z, qx, qy, qz, qw)
         size = sqrt(qx * qx + qy * qy + qz * qz + qw * qw)
         if size == 0.0:  # opposite rotations that cancel out: the newest stands
-            qx, qy, qz, qw = newest
+            qx, qy, qz, qw = newest[3:]
             size = 1.0
         self.value = pose = (x, y, z, qx / size, qy / size, qz / size, qw / size)
         return pose
