@@ -129,7 +129,8 @@ def run(args: argparse.Namespace) -> int:
     choice = {'namespace': args.namespace, 'topics': topics_by_role(args.topic)}
     choice['robot'] = args.robot
     references = given_references(args, **choice)
-    episodes = load_episodes(paths, args.quiet, references=references, **choice)
+    mean_by = (args.match or 'time') if args.reference_mean else ''
+    episodes = load_episodes(paths, args.quiet, references, mean_by, **choice)
     from frame_ros.reports import report_json, write_report
     from frame_ros.reports.episode_check import has_data
     from frame_ros.reports.numbers import counted
@@ -165,7 +166,7 @@ def bag_paths(args: argparse.Namespace) -> list[Path]:
 
 
 def given_references(args: argparse.Namespace, **choice: Any) -> list[Reference] | None:
-    """Returns the references named, or their mean; None if none is named.
+    """Returns the references named; None if none is named.
 
     Raises:
         BagError: a bag that is missing, cannot be read or has no successful episode.
@@ -177,7 +178,7 @@ def given_references(args: argparse.Namespace, **choice: Any) -> list[Reference]
         return None
     from frame_ros.episodes.references import load_references
 
-    return load_references(args.reference, mean=args.reference_mean, **choice)
+    return load_references(args.reference, **choice)
 
 
 def topics_by_role(given: Sequence[str]) -> dict[str, str]:
@@ -200,32 +201,49 @@ def topics_by_role(given: Sequence[str]) -> dict[str, str]:
     return topics
 
 
-def load_episodes(paths: list[Path], is_quiet: bool, **choice: Any) -> list[Episode]:
+def load_episodes(
+    paths: list[Path],
+    is_quiet: bool,
+    references: list[Reference] | None = None,
+    mean_by: str = '',
+    **choice: Any,
+) -> list[Episode]:
     """Returns the episodes of all bags, their metrics recomputed; `choice` is what `read_episodes`
-    takes. A bag that cannot be read gives an episode without streams that says why.
+    takes beside references. A bag that cannot be read gives an episode without streams that says
+    why. `mean_by`: as of `read_each`.
 
     Raises:
         BagError: a path is missing or no bag.
+        ShapeError, ValueRangeError: references that have no mean though it is asked for.
     """
     from frame_ros.episodes.bag_reader import find_bags
 
     found = [(path, find_bags(path)) for path in paths]
     episodes: list[Episode] = []
     for path, bags in found:
-        read = read_all(path, **choice) if not choice.get('references') else read_each(bags, choice)
+        if references:
+            read = read_each(bags, references, mean_by, choice)
+        else:
+            read = read_all(path, references=references, **choice)
         episodes += progress_bar(read, f'reading {path.name}', is_quiet, len(bags))
     return episodes
 
 
-def read_each(bags: Sequence[Path], choice: dict[str, Any]) -> Iterator[Episode]:
+def read_each(
+    bags: Sequence[Path], references: Sequence[Reference], mean_by: str, choice: dict[str, Any]
+) -> Iterator[Episode]:
     """Yields the episodes of each bag, measured against the references that are from other bags:
-    against itself an episode has no error.
+    against itself an episode has no error. `mean_by`: 'time' or 'arc_length' takes the mean of
+    those, brought together so; '' takes each.
     """
+    from frame_ros.episodes.references import mean_reference
     from frame_ros.reports.reference_errors import is_from_bag
 
     for bag in bags:
-        others = [r for r in choice['references'] if not is_from_bag(r, bag)]
-        yield from read_all(bag, **{**choice, 'references': others})
+        others = [r for r in references if not is_from_bag(r, bag)]
+        if mean_by and others:
+            others = [mean_reference(others, mean_by)]
+        yield from read_all(bag, references=others, **choice)
 
 
 def read_all(path: Path, **choice: Any) -> Iterator[Episode]:

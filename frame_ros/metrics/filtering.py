@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.errors import ShapeError, ValueRangeError
-from frame_ros.metrics.arrays import Array, as_sequences, like, norm
+from frame_ros.metrics.arrays import Array, as_numbers, as_sequences, like, norm
 from frame_ros.metrics.runs import runs_of
 
 # Beyond so many time constants of a stage, what a sample adds is below the last digit.
@@ -128,9 +128,10 @@ def _runs(xp: Any, breaks: Any, array: Array) -> list[tuple[int, int]]:
 
 def _spacing(dt: Any, samples: int, runs: list[tuple[int, int]]) -> NDArray[np.float64]:
     """The s between samples, (T - 1,), NaN between two runs."""
-    if array_api_compat.is_torch_array(dt):
-        dt = dt.detach().cpu().numpy()
-    spacing = np.asarray(dt, dtype=np.float64)
+    given = as_numbers(dt, 'dt')[1]
+    if array_api_compat.is_torch_array(given):
+        given = given.detach().cpu().numpy()
+    spacing = np.asarray(given, dtype=np.float64)
     if spacing.shape not in ((), (samples - 1,)):
         raise ShapeError(
             f'dt has shape {spacing.shape}; a scalar or ({samples - 1},), '

@@ -114,7 +114,7 @@ def rms_jerk(positions: Any, dt: Any, variant: str = 'paper', breaks: Any = None
 
     Args:
         positions: (..., T, 2 or 3), m, T >= 4.
-        dt: s between samples, a scalar or (..., T - 1).
+        dt: s between samples, a scalar or (..., T - 1); 'authors' does not look at it.
         variant: 'paper'; or 'authors': three central-difference gradients with dt = 1, mean of
             the norms.
         breaks: (T,) or (..., T) booleans, True where a sample begins a new run (`find_breaks`): no
@@ -127,13 +127,17 @@ def rms_jerk(positions: Any, dt: Any, variant: str = 'paper', breaks: Any = None
 
     Raises:
         ShapeError: another shape, or fewer than 4 samples.
-        ValueRangeError: a value is not finite, dt is not positive, unknown variant.
+        ValueRangeError: a value is not finite, dt is missing or not positive, unknown variant.
     """
     check_variant(variant, _VARIANTS)
     xp, points = as_points(positions, 4, check=breaks is not None)
     runs = runs_of(breaks, points)
     if variant == 'authors':
         jerk = _gradient_jerk(xp, points, runs)
+    elif dt is None:
+        raise ValueRangeError(
+            'dt is None; s between samples, a scalar or (..., T - 1), is expected'
+        )
     else:
         rates, unit = _rates(points, dt, 3, runs)
         jerk = runs.root_mean_square(xp, rates) / (1.0 if unit is None else unit)

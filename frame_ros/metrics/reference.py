@@ -7,11 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import array_api_compat
 import numpy as np
 
 from frame_ros.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.arrays import (
     Array,
+    as_numbers,
     as_points,
     as_times,
     check_result,
@@ -119,7 +121,7 @@ def resample(positions: Any, stamps: Any, new_stamps: Any) -> Array:
         ValueRangeError: a value is not finite, or stamps that do not increase.
     """
     xp, points = as_points(positions, 1)
-    times, wanted = like(points, stamps, 'stamps'), like(points, new_stamps, 'new_stamps')
+    times, wanted = as_numbers(stamps, 'stamps')[1], as_numbers(new_stamps, 'new_stamps')[1]
     if points.ndim != 2 or tuple(times.shape) != (points.shape[0],) or wanted.ndim != 1:
         raise ShapeError(
             f'positions, stamps and new_stamps have shapes {tuple(points.shape)}, '
@@ -127,7 +129,16 @@ def resample(positions: Any, stamps: Any, new_stamps: Any) -> Array:
             f'(T, 2 or 3), (T,) and (S,) are expected'
         )
     as_times(times, 'stamps')
-    return interpolated(xp, points, times, wanted)
+    # From the first stamp, in the stamps' own type: ns since 1970 have more digits than a float.
+    start = times[0].item()
+    places = like(points, signed(times) - start, 'stamps')
+    return interpolated(xp, points, places, like(points, signed(wanted) - start, 'new_stamps'))
+
+
+def signed(stamps: Array) -> Array:
+    """Stamps of a type that differences of either sign fit in: integers and booleans as int64."""
+    xp = array_api_compat.array_namespace(stamps)
+    return stamps if xp.isdtype(stamps.dtype, 'real floating') else xp.astype(stamps, xp.int64)
 
 
 def interpolated(xp: Any, points: Array, places: Array, wanted: Array) -> Array:

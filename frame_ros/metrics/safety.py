@@ -76,17 +76,20 @@ def obstacle_proximity(distances: Any) -> Array:
             where nothing was within range (REP-117).
 
     Returns:
-        (...,) m; NaN where nothing was ever measured.
+        (...,) m; NaN where nothing was ever measured within range.
 
     Raises:
         ShapeError: no samples.
-        ValueRangeError: the least distance is infinite.
+        ValueRangeError: a distance is -infinity.
     """
     xp, array = _as_distances(distances)
     least = _least(xp, array)
-    if bool(xp.any(xp.isinf(least))):
+    is_far = xp.isinf(least)
+    if not bool(is_far.any()):
+        return least
+    if bool((least < 0).any()):
         check_finite(xp, array, 'distances', allow_nan=True)
-    return least
+    return xp.where(is_far, xp.nan, least)[()]
 
 
 def risk_factor(distances: Any, floor: float = RISK_FLOOR, variant: str = 'paper') -> Array:

@@ -26,6 +26,9 @@ from frame_ros.metrics.arrays import (
     unavailable,
 )
 
+# Beyond so many last digits the mean of equal numbers is not off.
+_ROUNDING = 1e3
+
 
 def success_rate(successes: Any) -> Array:
     """Share of trials that succeeded, in [0, 1]. FRAME eq. 1.
@@ -162,8 +165,13 @@ def namse(pairs: Iterable[tuple[Any, Any]]) -> Array:
     xp, first = as_floats(kept[0][0], 'actions')
     flat = [xp.reshape(like(first, actions, 'actions'), (-1,)) for actions, _ in kept]
     entries = xp.concat(flat) if len(flat) > 1 else flat[0]
-    centred = entries - xp.mean(entries)
+    mean = xp.mean(entries)
+    centred = entries - mean
     variance = inner(xp, centred, centred) / centred.shape[0]
-    if not bool(variance > 0):
+    # The mean of equal entries is rounded, so their variance need not be 0: one that could be
+    # rounding alone is told apart by the entries.
+    rounding = _ROUNDING * xp.finfo(entries.dtype).eps * mean
+    is_doubtful = bool(variance <= rounding * rounding)
+    if is_doubtful and not (bool(variance > 0) and bool(xp.any(entries != entries[0]))):
         return unavailable(error)
     return error / variance

@@ -31,6 +31,10 @@ Reduction = Callable[[NDArray], float]
 AGGREGATES: dict[str, Reduction] = {MEAN: np.mean, SMALLEST: np.min, LARGEST: np.max}
 
 
+# What the quality messages hold beside unsteadiness: it counts for a robot at rest, too.
+OF_STATIC_TOO = ('pl', 'ate', 'rte', 'ot', 'pose_age')
+
+
 @dataclass(frozen=True)
 class MetricRow:
     """One metric over E episodes. values: E numbers in `unit` (SI), None where unavailable;
@@ -190,7 +194,7 @@ def _row(entry: Metric, episodes: Sequence[Episode], reasons: list[dict[str, str
     why = [
         '' if value is not None else _reason(entry, given) for value, given in zip(values, reasons)
     ]
-    is_instability = entry.message == 'quality' and entry.id != 'pl'
+    is_instability = entry.message == 'quality' and entry.id not in OF_STATIC_TOO
     left_out = [is_instability and bool(e.summary.get('is_static')) for e in episodes]
     unit = '' if entry.unit == '1' else entry.unit
     return MetricRow(

@@ -299,6 +299,10 @@ def test_references_are_demonstrations_that_succeeded(
     assert data['references']['sentence'].startswith('by arc length')
     assert main(['report', str(bag), '--reference', str(bag), '--json', str(target), '-q']) == 0
     assert json.loads(target.read_text())['metrics']['ate']['median'] is None
+    both = ['report', str(bag), '--reference', str(bag), '--reference', str(reference)]
+    assert main([*both, '--reference-mean', '--json', str(target), '-q']) == 0
+    (mean,) = json.loads(target.read_text())['references']['references']
+    assert mean['origin'].startswith('mean of 1') and 'demonstration' in mean['origin']
     failed = write_bag(tmp_path / 'cut', episode_messages()[:80])
     assert main(['report', str(bag), '--reference', str(failed), '--json', str(target)]) == 2
     assert 'none of its 1 episodes ended in success' in capsys.readouterr().err

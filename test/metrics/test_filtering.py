@@ -176,6 +176,8 @@ def test_bad_input_is_named():
             low_pass(values, 0.02, cutoff)
     with pytest.raises(ValueRangeError, match='order is 0'):
         low_pass(values, 0.02, 1.0, order=0)
+    with pytest.raises(ValueRangeError, match='dt have type'):
+        low_pass(np.zeros((3, 2)), 'fast', 1.0)
     with pytest.raises(ShapeError, match=r'dt has shape \(5,\)'):
         low_pass(values, np.ones(5), 0.1)
     with pytest.raises(ValueRangeError, match='stamps must increase'):

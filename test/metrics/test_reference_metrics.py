@@ -81,6 +81,20 @@ def test_resampling_interpolates_and_rests_outside():
         resample(LINE, [0.0, 1.0], wanted)
 
 
+@pytest.mark.parametrize('name', ['numpy', 'torch'])
+def test_resampling_takes_stamps_of_the_clock_in_ns_whatever_the_type_of_the_positions(name):
+    library = pytest.importorskip(name).asarray
+    since_start = np.array([0, 20, 40, 60]) * 1_000_000
+    begin = 1_700_000_000_000_000_000
+    stamps, wanted = library(since_start + begin), library(since_start + begin + 5_000_000)
+    found = resample(library(LINE.astype(np.float32)), stamps, wanted)
+    expected = resample(LINE, since_start / 1e9, since_start / 1e9 + 0.005)
+    np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-6)
+    late = np.uint64(begin) + since_start.astype(np.uint64)
+    before = resample(LINE, late, late - np.uint64(10_000_000))
+    np.testing.assert_array_equal(before[0], LINE[0])
+
+
 def test_resampling_by_arc_length_is_even():
     corner = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0], [1.0, 3.0]])
     found = resample_by_arc_length(corner, 5)

@@ -45,6 +45,7 @@ def test_bad_distances_are_refused():
     with pytest.raises(ValueRangeError, match='infinite'):
         obstacle_proximity([0.1, -np.inf])
     assert obstacle_proximity([0.1, np.inf]) == 0.1  # nothing within range is no nearer
+    assert np.isnan(obstacle_proximity([np.inf, np.nan]))
     with pytest.raises(ShapeError, match='at least 1 sample'):
         risk_factor([])
     with pytest.raises(ValueRangeError, match='floor is 0'):

@@ -203,6 +203,9 @@ def test_what_was_not_measured_is_left_out_and_infinity_refused(name):
     metric.update(NAN)
     assert state(metric) == before
     for bad in (INFINITY, -INFINITY):
+        if name == 'ObstacleProximity' and bad > 0:
+            metric.update(bad)  # nothing within range is no nearer
+            continue
         with pytest.raises(ValueRangeError, match='inf'):
             metric.update(bad)
     assert state(metric) == before
@@ -215,3 +218,13 @@ def test_negative_steps():
     with pytest.raises(ValueRangeError, match='steps is -1'):
         metric.update(False, -1)
     assert state(metric) == before
+
+
+@pytest.mark.parametrize('bad', [None, 'abc', ['a', 'b', 'c'], [1j, 2.0, 3.0], [[1.0], [2.0, 3.0]]])
+@pytest.mark.parametrize(
+    'make', [PathLength, PathSmoothness, CurvatureChange, lambda: RMSJerk(0.1)]
+)
+def test_what_are_no_real_numbers(make, bad):
+    metric = make()
+    with pytest.raises(ValueRangeError, match='no sequence of real numbers'):
+        metric.update(bad)

@@ -72,6 +72,10 @@ def test_amse_weighs_trajectories_alike_and_namse_divides_by_the_variance_of_all
 
 def test_namse_of_constant_ground_truth_is_not_available():
     assert np.isnan(namse([(np.ones((3, 2)), np.zeros((3, 2)))]))
+    # The mean of so many equal values may be another number than these.
+    for value, steps in ((0.1, 7), (0.3, 30), (0.3, 1000), (1e6 + 0.1, 30)):
+        truth = np.full((steps, 7), value)
+        assert np.isnan(namse([(truth, truth + 1.0)]))
 
 
 def test_action_errors_refuse_shapes_that_differ_and_nothing_at_all():

@@ -124,6 +124,9 @@ def test_static_episodes_show_their_values_and_stay_out_of_the_aggregates():
     assert rows['ti'].values[1] is not None
     assert rows['ti'].known == [rows['ti'].values[0]]
     assert len(rows['il'].known) == 2
+    left_out = {id for id, row in rows.items() if any(row.is_left_out)}
+    assert {'ps', 'cc', 'tcp_ai', 'a_pi'} <= left_out
+    assert not left_out & {'ate', 'rte', 'dtw', 'ot', 'pl', 'pose_age'}
 
 
 def test_success_counts_timeouts_as_trials_and_unknown_as_none():

@@ -150,7 +150,7 @@ INSTABILITY = {
 
 REFERENCE = {
     'ate': Explanation(
-        'ATE = 1/L Σᵢ ‖pᵢ − pᵢ*‖         p*: the reference at the same stamps or share of the path',
+        'ATE = 1/L Σᵢ ‖pᵢ − pᵢ*‖         p*: the reference at the same time or after as much path',
         'How far the end effector is from where a demonstration was, on average.',
         'A demonstration is one way among several: of a task with more than one good solution a '
         'single demonstration calls the others wrong. Give several (the nearest counts) and do '

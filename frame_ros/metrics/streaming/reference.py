@@ -132,7 +132,10 @@ class OptimalTrajectoryDifference(StepValue):
         self._last = distance
         if initial > 0.0:
             if before == before:
-                self._add(0.5 * (1.0 + distance / initial - before / initial))
+                self.step = step = 0.5 * (1.0 + distance / initial - before / initial)
+                self._window.append(step)
+                self._total += step
+                self._count += 1
         elif initial != initial:
             self._initial = distance
 
@@ -156,9 +159,11 @@ class OptimalTrajectoryDifference(StepValue):
             raise ShapeError(f'{missing} is missing; goal and grasped are expected together')
         else:
             to_goal = dist(tcp, goal)
-            carry = to_goal if self._is_from_tcp else dist(target, goal)
-            left = to_goal if grasped else reach + carry
             total = reach + to_goal
+            if grasped:
+                left = to_goal
+            else:
+                left = total if self._is_from_tcp else reach + dist(target, goal)
         if total - total != 0.0:  # true for NaN and infinity: a distance is finite if its ends are
             raise ValueRangeError(f'positions {tcp}, {target}, {goal} are not finite')
         return left

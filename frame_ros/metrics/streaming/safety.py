@@ -62,7 +62,9 @@ def _refuse_infinite(distance: float) -> None:
 
 
 class ObstacleProximity:
-    """OP so far: least distance, m. NaN distances are left out. Batch: `obstacle_proximity`."""
+    """OP so far: least distance, m. NaN (not measured) and infinity (nothing within range) are left
+    out. Batch: `obstacle_proximity`.
+    """
 
     def __init__(self) -> None:
         self.reset()
@@ -76,7 +78,7 @@ class ObstacleProximity:
         if distance - distance == 0.0:  # finite
             if not distance >= self.value:
                 self.value = float(distance)
-        else:
+        elif distance != inf:
             _refuse_infinite(distance)
 
 

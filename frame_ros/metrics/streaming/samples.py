@@ -18,9 +18,12 @@ def finite(values: Sequence[float], dimensions: Sequence[int], name: str) -> lis
 
     Raises:
         ShapeError: their number is not one of `dimensions` (empty: any number).
-        ValueRangeError: one is not finite.
+        ValueRangeError: they are no real numbers, or one is not finite.
     """
-    numbers = list(map(float, values))
+    try:
+        numbers = list(map(float, values))
+    except (TypeError, ValueError) as error:
+        raise ValueRangeError(f'{name} {values!r} is no sequence of real numbers') from error
     if dimensions and len(numbers) not in dimensions:
         wanted = ' or '.join(map(str, dimensions))
         raise ShapeError(f'{name} has {len(numbers)} values; {wanted} are expected')

@@ -114,11 +114,13 @@ class NAMSE(AMSE, id='namse'):
         entries = entries.to(self.moments)
         if not entries.shape[0]:
             return
-        mean = entries.mean()
-        spread = ((entries - mean) ** 2).sum()
-        count = torch.full_like(mean, entries.shape[0])
+        # From the first entry: what does not vary has then a spread of exactly 0.
+        shifted = entries - entries[0]
+        offset = shifted.mean()
+        spread = ((shifted - offset) ** 2).sum()
+        count = torch.full_like(offset, entries.shape[0])
         self.moments = merge_moments(
-            torch.stack([self.moments, torch.stack([count, mean, spread])])
+            torch.stack([self.moments, torch.stack([count, entries[0] + offset, spread])])
         )
 
     def compute(self) -> Tensor:
@@ -134,7 +136,9 @@ def merge_moments(parts: Tensor) -> Tensor:
     """Count, mean and sum of squared deviations of parts together: (K, 3) -> (3,)."""
     counts, means, spreads = parts.unbind(dim=-1)
     count = counts.sum()
-    mean = (counts * means).sum() / count.clamp(min=1.0)
+    # From the mean of the largest part: equal means merge to exactly that mean.
+    anchor = means[counts.argmax()]
+    mean = anchor + (counts * (means - anchor)).sum() / count.clamp(min=1.0)
     return torch.stack([count, mean, (spreads + counts * (means - mean) ** 2).sum()])
 
 

@@ -134,8 +134,10 @@ def test_namse_keeps_its_digits_far_from_zero_and_knows_no_constant_truth():
     wanted = metrics.namse(zip(ACTIONS, PREDICTED))
     assert float(far.compute()) == pytest.approx(float(wanted), rel=1e-9)
     constant = classes.NAMSE()
-    constant.update(torch.ones(4, 2), torch.zeros(4, 2))
-    assert torch.isnan(constant.compute())
+    for steps in (4, 30, 7):
+        truth = torch.full((steps, 7), 0.3)
+        constant.update(truth, torch.zeros_like(truth))
+        assert torch.isnan(constant.compute())
 
 
 def test_collisions_are_pooled_over_steps():
