@@ -85,7 +85,7 @@ def obstacle_proximity(distances: Any) -> Array:
     xp, array = _as_distances(distances)
     least = _least(xp, array)
     is_far = xp.isinf(least)
-    if not bool(is_far.any()):
+    if not bool(is_far if least.ndim == 0 else is_far.any()):
         return least
     if bool((least < 0).any()):
         check_finite(xp, array, 'distances', allow_nan=True)
