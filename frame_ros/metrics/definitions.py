@@ -16,4 +16,10 @@ STATIC_THRESHOLD = 5e-3
 # Distances are raised to this before they are inverted for the risk factor. m.
 RISK_FLOOR = 1e-3
 
+# What the published library of FRAME adds to every distance before it inverts it. m.
+AUTHORS_OFFSET = 1e-6
+
+# VLA-UQ's published code averages this many differences of each order, whatever the window.
+AUTHORS_DIFFERENCES = 5
+
 NANOSECOND = 1e-9

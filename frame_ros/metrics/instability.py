@@ -31,13 +31,10 @@ from frame_ros.metrics.arrays import (
     pair_of,
     unavailable,
 )
-from frame_ros.metrics.definitions import WINDOW
+from frame_ros.metrics.definitions import AUTHORS_DIFFERENCES, WINDOW
 from frame_ros.metrics.runs import Runs, runs_of
 
 _VARIANTS = ('paper', 'authors')
-
-# The authors' code averages this many differences of each order, whatever the window.
-_AUTHORS_DIFFERENCES = 5
 
 
 def action_instability(
@@ -260,9 +257,9 @@ def _authors_window(xp: Any, steps: Array, order: int, runs: Runs) -> Array:
     if samples < WINDOW:
         return zeros
     last = samples - WINDOW + 1
-    begin = steps.shape[-1] - last - _AUTHORS_DIFFERENCES + 1
-    window = [steps[..., begin + i : begin + i + last] for i in range(_AUTHORS_DIFFERENCES)]
-    means = sum(window) / (_AUTHORS_DIFFERENCES * 2 ** (order - 1))
+    begin = steps.shape[-1] - last - AUTHORS_DIFFERENCES + 1
+    window = [steps[..., begin + i : begin + i + last] for i in range(AUTHORS_DIFFERENCES)]
+    means = sum(window) / (AUTHORS_DIFFERENCES * 2 ** (order - 1))
     return xp.concat([zeros, runs.masked(xp, means, 0.0)], axis=-1)
 
 

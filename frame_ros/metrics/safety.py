@@ -21,10 +21,7 @@ from frame_ros.metrics.arrays import (
     like,
     squares_are_finite,
 )
-from frame_ros.metrics.definitions import RISK_FLOOR
-
-# What the published library adds to every distance before it inverts it. m.
-_AUTHORS_OFFSET = 1e-6
+from frame_ros.metrics.definitions import AUTHORS_OFFSET, RISK_FLOOR
 
 
 def collision_rate(collisions: Any, steps: Any) -> Array:
@@ -121,7 +118,7 @@ def risk_factor(distances: Any, floor: float = RISK_FLOOR, variant: str = 'paper
 
 def _risks(distances: Array, floor: float, variant: str) -> Array:
     if variant == 'authors':
-        return 1.0 / (distances + _AUTHORS_OFFSET)
+        return 1.0 / (distances + AUTHORS_OFFSET)
     return 1.0 / distances.clip(floor)
 
 

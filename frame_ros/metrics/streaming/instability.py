@@ -11,13 +11,10 @@ from operator import sub, truediv
 
 from frame_ros.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.arrays import check_variant
-from frame_ros.metrics.definitions import WINDOW
+from frame_ros.metrics.definitions import AUTHORS_DIFFERENCES, WINDOW
 from frame_ros.metrics.streaming.samples import Differences, StepValue, finite
 
 VARIANTS = ('paper', 'authors')
-
-# The authors' code averages this many differences of each order, whatever the window.
-AUTHORS_DIFFERENCES = 5
 
 
 def normalisation_ranges(

@@ -148,6 +148,7 @@ class _GradientJerk:
         self.begin_run()
 
     def begin_run(self) -> None:
+        """Closes the run of points without a gap: what it came to stays."""
         if self.run >= _MINIMUM:
             self._closed += self._open
             self._closed_count += self.run

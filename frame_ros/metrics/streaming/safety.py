@@ -8,10 +8,7 @@ from math import inf, isinf
 
 from frame_ros.errors import ValueRangeError
 from frame_ros.metrics.arrays import check_variant
-from frame_ros.metrics.definitions import NAN, RISK_FLOOR
-
-# What the published library adds to every distance before it inverts it. m.
-AUTHORS_OFFSET = 1e-6
+from frame_ros.metrics.definitions import AUTHORS_OFFSET, NAN, RISK_FLOOR
 
 
 class CollisionRate:
