@@ -29,11 +29,11 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import Image, JointState
 
+from frame_ros.lerobot_import import import_lerobot
 from frame_ros.msg import PolicyInference
 from frame_ros.nodes.policy import PolicyNode
 from frame_ros.nodes.policy_settings import PolicySettings
 from frame_ros.nodes.spinning import run_node, spin_until_stopped
-from frame_ros.policies.lerobot_runtime import import_lerobot
 from frame_ros.policies.protocol import Inference
 from frame_ros.robots import load_robot
 

@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.errors import FrameRosError, ValueRangeError
+from frame_ros.lerobot_import import import_lerobot, offline
 from frame_ros.policies.environment_state import (
     ENVIRONMENT_STATE,
     POSES,
     environment_state,
     environment_state_names,
 )
-from frame_ros.policies.joint_units import joint_units
-from frame_ros.policies.lerobot_runtime import import_lerobot, offline
 from frame_ros.policies.protocol import Observation
+from frame_ros.robots.joint_units import joint_units
 
 STATE, ACTION, IMAGES = 'observation.state', 'action', 'observation.images'
 

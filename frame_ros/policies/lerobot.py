@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.errors import CheckpointError, PolicyError
+from frame_ros.lerobot_import import import_lerobot, offline
 from frame_ros.policies.checkpoint import CheckpointFolder, open_checkpoint
 from frame_ros.policies.environment_state import (
     COORDINATES,
@@ -27,9 +28,8 @@ from frame_ros.policies.environment_state import (
     POSES,
     environment_state,
 )
-from frame_ros.policies.joint_units import JointUnits, joint_units
-from frame_ros.policies.lerobot_runtime import import_lerobot, offline
 from frame_ros.policies.protocol import Inference, Observation
+from frame_ros.robots.joint_units import JointUnits, joint_units
 
 SUPPORTED_TYPES = ('act',)
 STATE = 'observation.state'

@@ -7,11 +7,21 @@ One observation in, one chunk of actions out.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+
+from frame_ros.metrics.token_statistics import ReducedTokens
+
+# joint_position: positions of the joints `action_names`, rad or m.
+# joint_delta: their changes.
+# ee_pose: pose of the TCP in the base frame. ee_delta: its change. Both name their columns x, y, z,
+# then the rotation as roll, pitch, yaw or rx, ry, rz (rotation vector) or qx, qy, qz, qw, and
+# gripper joints by their names or as `gripper`.
+ACTION_SPACES = ('joint_position', 'joint_delta', 'ee_pose', 'ee_delta')
 
 
 @dataclass(frozen=True)
@@ -24,6 +34,7 @@ class Observation:
     frame.
     instruction: what the policy is told. executed: s of actions that the robot has executed in this
     episode; it stands still while the robot waits for actions, unlike `stamp`. NaN if not known.
+    rephrasings: the same instruction in other words, for a prompt ensemble; empty: none is wanted.
     """
 
     stamp: int
@@ -34,25 +45,19 @@ class Observation:
     poses: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     instruction: str = ''
     executed: float = float('nan')
+    rephrasings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class TokenStatistics:
-    """Per-token statistics of one inference, reduced over the vocabulary.
+class TokenStatistics(ReducedTokens):
+    """Per-token statistics of one inference, reduced over the vocabulary, and where each belongs.
 
-    See PolicyInference.msg. TN tokens.
+    See PolicyInference.msg. step: (TN,), the step of the chunk. dimension: (TN,), the action
+    dimension. Both are -1 where a token belongs to none of its own.
     """
 
-    vocabulary_size: int
-    max_probability: NDArray[np.float64]
-    second_probability: NDArray[np.float64]
-    sum_of_squares: NDArray[np.float64]
-    entropy: NDArray[np.float64]
-    chosen_probability: NDArray[np.float64]
     step: NDArray[np.int32]
     dimension: NDArray[np.int32]
-    temperatures: NDArray[np.float64]
-    max_at_temperature: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -60,8 +65,10 @@ class Inference:
     """What one call of a policy yielded.
 
     actions: (H, D) in `action_units`. dt: s between two steps. action_names: D names. action_space:
-    joint_position, ... preprocess, forward, postprocess, transport: s; NaN if not taken apart.
-    samples: (N, H, D) or None.
+    one of ACTION_SPACES. preprocess, forward, postprocess, transport: s; NaN if not taken apart.
+    samples: (N, H, D) or None. rephrasings, rephrasing_confidences: r other instructions and the
+    policy's confidence under each, (r,) in [0, 1]; empty and None: not asked for, or unavailable.
+    unavailable: what this policy cannot yield ('tokens', 'samples', 'rephrasings') -> why.
     """
 
     actions: NDArray[np.float64]
@@ -76,6 +83,9 @@ class Inference:
     memory_device: float = 0.0
     tokens: TokenStatistics | None = None
     samples: NDArray[np.float64] | None = None
+    rephrasings: tuple[str, ...] = ()
+    rephrasing_confidences: NDArray[np.float64] | None = None
+    unavailable: Mapping[str, str] = field(default_factory=dict)
 
 
 @runtime_checkable

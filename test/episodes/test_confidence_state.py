@@ -11,7 +11,6 @@ from pipeline_runs import INFERENCE
 from scipy.special import softmax
 
 from frame_ros import metrics
-from frame_ros.confidence.token_statistics import token_statistics
 from frame_ros.episodes import conversion, inference_stream
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.confidence_state import METRICS, ConfidenceState
@@ -27,6 +26,7 @@ from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.stamps import SECOND
 from frame_ros.episodes.streams import read_stream
 from frame_ros.errors import BagError
+from frame_ros.metrics.token_statistics import token_statistics
 
 BATCH = (
     metrics.token_probability_uncertainty,

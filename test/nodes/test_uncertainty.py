@@ -19,9 +19,9 @@ from rclpy.serialization import serialize_message  # noqa: E402
 from scipy.special import softmax  # noqa: E402
 
 from frame_ros import metrics  # noqa: E402
-from frame_ros.confidence.token_statistics import token_statistics  # noqa: E402
 from frame_ros.episodes.bag_writer import BagWriter  # noqa: E402
 from frame_ros.episodes.reading import read_episodes  # noqa: E402
+from frame_ros.metrics.token_statistics import token_statistics  # noqa: E402
 from frame_ros.msg import ConfidenceMetrics, EpisodeEvent, PolicyInference  # noqa: E402
 from frame_ros.nodes.metric_messages import time_message  # noqa: E402
 from frame_ros.nodes.policy_episode import PolicyEpisode  # noqa: E402

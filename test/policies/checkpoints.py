@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from frame_ros.policies.lerobot_runtime import import_lerobot, offline
+from frame_ros.lerobot_import import import_lerobot, offline
 
 
 def make_act_checkpoint(

@@ -12,10 +12,10 @@ from frame_ros.robots import load_robot
 
 pytest.importorskip('lerobot')
 
+from frame_ros.lerobot_import import import_lerobot, offline
 from frame_ros.policies.demonstrations import DemonstrationDataset
-from frame_ros.policies.joint_units import joint_units
 from frame_ros.policies.lerobot import load_lerobot_policy
-from frame_ros.policies.lerobot_runtime import import_lerobot, offline
+from frame_ros.robots.joint_units import joint_units
 
 LIMITS = load_robot('so101').joint_limits
 JOINTS = tuple(LIMITS)

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from frame_ros.errors import CheckpointError, MissingExtraError, PolicyError, ValueRangeError
-from frame_ros.policies.joint_units import joint_units
+from frame_ros.lerobot_import import offline
 from frame_ros.policies.lerobot import load_lerobot_policy
-from frame_ros.policies.lerobot_runtime import offline
 from frame_ros.policies.protocol import Observation, Policy
 from frame_ros.policies.registry import make_policy
+from frame_ros.robots.joint_units import joint_units
 
 lerobot = pytest.importorskip('lerobot')
 

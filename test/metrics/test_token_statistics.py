@@ -8,8 +8,8 @@ from scipy.special import softmax
 from scipy.stats import entropy
 
 from frame_ros import metrics
-from frame_ros.confidence.token_statistics import token_statistics
 from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.metrics.token_statistics import token_statistics
 
 TEMPERATURES = (0.5, 1.0, 3.0)
 # Tokens and classes: one block of many tokens, a part of a block left over, several blocks of one
