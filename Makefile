@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format docs bench clean distclean
+.PHONY: help setup demo test lint format docs bench policy-environment test-policies clean distclean
 
 ARGS ?=
 
@@ -39,9 +39,16 @@ bench: ## Every benchmark that the README quotes; figures on stdout
 	@scripts/setup.sh
 	@source env.bash && for script in benchmarks/*.py; do echo "== $$script"; python "$$script" $(ARGS); done
 
+policy-environment: ## .venv-policy/ for `frame-ros serve`: Python 3.12, LeRobot 0.6, no ROS (several GB)
+	@scripts/policy_environment.sh
+
+test-policies: ## The tests of policies in .venv-policy: the families that LeRobot 0.4 does not have
+	@scripts/policy_environment.sh tests
+	@OMP_NUM_THREADS=1 .venv-policy/bin/python -m pytest test/policies $(ARGS)
+
 clean: ## Removes what was built; keeps .venv and recorded runs
 	rm -rf build install log docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find . -path ./.venv -prune -o -name __pycache__ -type d -print0 | xargs -0 rm -rf
+	find . -path "./.venv*" -prune -o -name __pycache__ -type d -print0 | xargs -0 rm -rf
 
-distclean: clean ## Removes .venv too
-	rm -rf .venv
+distclean: clean ## Removes .venv and .venv-policy too
+	rm -rf .venv .venv-policy

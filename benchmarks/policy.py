@@ -1,201 +1,141 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The policy node: control rate while inference is slow, and what an ACT inference is made of.
+"""What an inference in the policy node is made of, and what the node adds to calling the policy.
 
-    python benchmarks/policy.py [--seconds 20] [--inference 0.8]
+    python benchmarks/policy.py [--seconds 20] [--rate 30] [--policies still,work,act]
 
-A second process feeds the node with two 640x480 cameras at 30 Hz and joint states at 100 Hz, and
-keeps what the node publishes; the rate is taken from the stamps of joint_commands. The slow policy
-'busy' computes all the time in torch, off the interpreter's lock; 'sleep' only waits.
+A second process feeds the node with two 640x480 cameras at 30 Hz and joint states at 100 Hz. What
+the node adds is all that its inference thread does beside the call of the policy: putting the
+observation together, the checks, the queue, and publishing PolicyInference; also the difference to
+calling the same policy directly, in this process, when the node is gone. Policies: `still` does
+nothing, so that all of its latency is the node's; `work` computes for 20 ms; `act` is a LeRobot ACT
+checkpoint with random weights.
 """
 
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'test' / 'policies'))
 
-import rclpy
 from checkpoints import make_act_checkpoint
-from rclpy.node import Node
-from rclpy.parameter import Parameter
-from sensor_msgs.msg import Image, JointState
+from control_loop import SIZE, BusyPolicy, run
 
 from frame_ros.lerobot_import import import_lerobot
-from frame_ros.msg import PolicyInference
-from frame_ros.nodes.policy import PolicyNode
+from frame_ros.nodes.policy_making import make_policy_of
 from frame_ros.nodes.policy_settings import PolicySettings
-from frame_ros.nodes.spinning import run_node, spin_until_stopped
-from frame_ros.policies.protocol import Inference
+from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.robots import load_robot
 
-JOINTS = ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll', 'gripper')
-SIZE = (480, 640)
-PARTS = ('latency', 'preprocess', 'forward', 'postprocess', 'cpu_time', 'stalls')
+DIRECT_CALLS = 60
 
 
-class SlowPolicy:
-    """Takes `duration` s per chunk of 4 s, computing or sleeping, on two cameras."""
+class Timed:
+    """Another policy, with the times between which each call ran, s."""
 
-    checkpoint, cameras, poses = '', ('front', 'wrist'), ()
+    def __init__(self, policy: Any) -> None:
+        self._policy = policy
+        self.begun: list[float] = []
+        self.ended: list[float] = []
+        self.observation: Observation | None = None
 
-    def __init__(self, duration: float, rate: float, is_busy: bool) -> None:
-        self.name = 'busy' if is_busy else 'sleep'
-        self._duration, self._rate, self._is_busy = duration, rate, is_busy
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._policy, name)
 
-    def reset(self, seed=None) -> None:
-        """Nothing to forget."""
+    def infer(self, observation: Observation) -> Inference:
+        """The other's inference."""
+        self.observation = observation
+        self.begun.append(time.perf_counter())
+        inference = self._policy.infer(observation)
+        self.ended.append(time.perf_counter())
+        return inference
 
-    def infer(self, observation) -> Inference:
-        """A chunk of zeros."""
-        if self._is_busy:
-            compute(self._duration)
-        else:
-            time.sleep(self._duration)
-        actions = np.zeros((round(4 * self._rate), len(JOINTS)))
-        return Inference(actions, 1 / self._rate, JOINTS, ('rad',) * len(JOINTS))
-
-
-def compute(seconds: float) -> None:
-    """Multiplies matrices in torch for so long."""
-    import torch
-
-    matrix, deadline = torch.rand(256, 256), time.perf_counter() + seconds
-    while time.perf_counter() < deadline:
-        matrix = (matrix @ matrix).clamp(0, 1)
+    @property
+    def durations(self) -> np.ndarray:
+        """s, of all calls."""
+        return np.array(self.ended) - np.array(self.begun)
 
 
-class Feeder(Node):
-    """Publishes joint states and images; keeps the commands' stamps and the inferences."""
+class TimedPublisher:
+    """The node's publisher of inferences, with how long publishing took, s."""
 
-    def __init__(self) -> None:
-        super().__init__('feeder')
-        self.stamps: list[int] = []
-        self.inferences: list[PolicyInference] = []
-        self._joints = self.create_publisher(JointState, 'joint_states', 10)
-        self._cameras = [
-            self.create_publisher(Image, f'{c}/image_raw', 5) for c in ('front', 'wrist')
-        ]
-        self.create_subscription(JointState, 'joint_commands', self._on_command, 500)
-        self.create_subscription(PolicyInference, 'policy_inference', self.inferences.append, 500)
-        pixels = np.random.default_rng(0).integers(0, 256, (*SIZE, 3), dtype=np.uint8).tobytes()
-        self._image = Image(
-            height=SIZE[0], width=SIZE[1], encoding='rgb8', step=3 * SIZE[1], data=pixels
-        )
-        self.create_timer(0.01, self._publish_joints)
-        self.create_timer(1 / 30, self._publish_images)
+    def __init__(self, publisher: Any) -> None:
+        self._publisher = publisher
+        self.durations: list[float] = []
 
-    def _on_command(self, message: JointState) -> None:
-        self.stamps.append(message.header.stamp.sec * 10**9 + message.header.stamp.nanosec)
-
-    def _publish_joints(self) -> None:
-        message = JointState(name=JOINTS, position=[0.0] * 6)
-        message.header.stamp = self.get_clock().now().to_msg()
-        self._joints.publish(message)
-
-    def _publish_images(self) -> None:
-        self._image.header.stamp = self.get_clock().now().to_msg()
-        for camera in self._cameras:
-            camera.publish(self._image)
+    def publish(self, message: Any) -> None:
+        """Publishes."""
+        begun = time.perf_counter()
+        self._publisher.publish(message)
+        self.durations.append(time.perf_counter() - begun)
 
 
-def feed(path: str) -> int:
-    """Runs the feeder until SIGTERM, then writes what it received to an npz file."""
-    feeders: list[Feeder] = []
+def measure(policy: Any, seconds: float, rate: float) -> dict[str, np.ndarray]:
+    """ms of each part of each inference in the node, and of calling the policy directly."""
+    timed, publishers = Timed(policy), []
 
-    def make() -> Feeder:
-        feeders.append(Feeder())
-        return feeders[0]
+    def watch(node: Any) -> None:
+        publishers.append(TimedPublisher(node._inference._publisher))
+        node._inference._publisher = publishers[0]
 
-    code = run_node(make, [])
-    parts = {name: [getattr(m, name) for m in feeders[0].inferences] for name in PARTS}
-    np.savez(path, stamps=np.array(feeders[0].stamps), **parts)
-    return code
-
-
-def run(seconds: float, policy=None, **parameters) -> tuple[dict[str, np.ndarray], int]:
-    """Runs a node for so long beside a feeder; returns what that received, and missed ticks."""
-    overrides = [Parameter(name, value=v) for name, v in {'run_on': 'always', **parameters}.items()]
-    with tempfile.TemporaryDirectory() as folder:
-        path = f'{folder}/received.npz'
-        feeder = subprocess.Popen([sys.executable, __file__, '--feed', path])
-        rclpy.init()
-        node, stop = PolicyNode(policy, parameter_overrides=overrides), threading.Event()
-        thread = threading.Thread(target=spin_until_stopped, args=(node, stop))
-        thread.start()
-        while not node.counters.get('calls'):
-            time.sleep(0.01)
-        missed = node.counters['missed_ticks']
-        time.sleep(seconds)
-        missed = node.counters['missed_ticks'] - missed
-        feeder.terminate()
-        feeder.wait()
-        stop.set()
-        thread.join()
-        node.destroy_node()
-        rclpy.shutdown()
-        return dict(np.load(path)), missed
+    received, _ = run(seconds, timed, watch, control_rate=rate, execution='ensembling')
+    assert timed.observation is not None
+    direct = []
+    for _ in range(DIRECT_CALLS):
+        begun = time.perf_counter()
+        policy.infer(timed.observation)
+        direct.append(time.perf_counter() - begun)
+    parts = received['parts']
+    own = timed.durations[-len(parts['latency']) :]
+    published = np.array(publishers[0].durations)[-len(own) :]
+    count = min(len(own), len(published), len(parts['latency']))
+    parts = {name: values[-count:] for name, values in parts.items()}
+    times = {**parts, 'call': own[-count:], 'publish': published[-count:]}
+    times['added'] = times['latency'] - times['call'] + times['publish']
+    times['direct'] = np.array(direct)
+    return {name: 1000 * values for name, values in times.items()}
 
 
-def report_rate(label: str, rate: float, received: dict[str, np.ndarray], missed: int) -> None:
-    """Prints one line: mean rate, worst full second, worst gap, stalls."""
-    stamps = received['stamps'] / 1e9
-    ends = np.searchsorted(stamps, stamps + 1.0)
-    worst_second = (ends - np.arange(len(stamps)))[stamps + 1.0 <= stamps[-1]].min()
-    gaps = 1000 * np.diff(stamps)
-    mean = (len(stamps) - 1) / (stamps[-1] - stamps[0])
-    print(
-        f'{label:8} {rate:6.0f} {1000 * np.median(received["latency"]):12.0f} {mean:10.3f} '
-        f'{worst_second:13d} {np.percentile(gaps, 99):9.1f} {gaps.max():10.1f} {missed:7d} '
-        f'{received["stalls"][1:].sum():7d}',
-        flush=True,
-    )
-
-
-def report_parts(received: dict[str, np.ndarray]) -> None:
-    """Prints the median of each part of the ACT inferences, in ms."""
-    count = len(received['latency'])
-    print(f'\nACT, two cameras {SIZE[1]}x{SIZE[0]}, {count} inferences, median ms')
-    received['remainder'] = received['latency'] - sum(received[part] for part in PARTS[1:4])
-    for part in (*PARTS[:5], 'remainder'):
-        print(f'  {part:12} {1000 * np.median(received[part]):8.2f}')
+def report(label: str, times: dict[str, np.ndarray]) -> None:
+    """Prints one block: median and 99th percentile of each part, ms."""
+    print(f'\n{label}, two cameras {SIZE[1]}x{SIZE[0]}, {len(times["latency"])} inferences, ms')
+    names = ('latency', 'preprocess', 'forward', 'postprocess', 'cpu_time', 'call', 'direct')
+    for name in (*names, 'publish', 'added'):
+        values = times[name]
+        if np.isfinite(values).all():
+            print(f'  {name:12} {np.median(values):8.2f} {np.percentile(values, 99):8.2f}')
+    difference = np.median(times['latency'] + times['publish']) - np.median(times['direct'])
+    print(f'  over direct  {difference:8.2f}', flush=True)
 
 
 def main() -> None:
     """Runs all cases."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--seconds', type=float, default=20.0)
-    parser.add_argument(
-        '--inference', type=float, default=0.8, help='s per call of the slow policy'
-    )
-    parser.add_argument('--feed', help=argparse.SUPPRESS)
+    parser.add_argument('--rate', type=float, default=30.0, help='Hz of the control loop')
+    parser.add_argument('--policies', default='still,work,act', help='which, with commas')
     options = parser.parse_args()
-    if options.feed:
-        sys.exit(feed(options.feed))
+    wanted = options.policies.split(',')
+    for label, duration in (('still', 0.0), ('work', 0.02)):
+        if label not in wanted:
+            continue
+        policy = BusyPolicy('numpy', duration, options.rate)
+        report(label, measure(policy, options.seconds, options.rate))
+    if 'act' not in wanted:
+        return
     import_lerobot()
-    print(
-        f'{"policy":8} {"Hz":>6} {"latency ms":>12} {"mean Hz":>10} {"worst second":>13} '
-        f'{"p99 ms":>9} {"max ms":>10} {"missed":>7} {"stalls":>7}'
-    )
-    for rate in (30.0, 50.0):
-        for is_busy in (False, True):
-            policy = SlowPolicy(options.inference, rate, is_busy)
-            report_rate(policy.name, rate, *run(options.seconds, policy, control_rate=rate))
     with tempfile.TemporaryDirectory() as folder:
         make_act_checkpoint(folder, image_size=SIZE, chunk_size=100)
         settings = PolicySettings(policy='lerobot', checkpoint=folder, units='rad')
-        policy = settings.make_policy(load_robot('so101').joint_limits)
-        received, missed = run(options.seconds, policy, control_rate=30.0)
-    report_rate('act', 30.0, received, missed)
-    report_parts(received)
+        policy = make_policy_of(settings, load_robot('so101').joint_limits)
+        report('act', measure(policy, options.seconds, options.rate))
 
 
 if __name__ == '__main__':

@@ -81,6 +81,27 @@ def test_the_bags_hold_live_metrics_and_the_same_are_recomputed(demo):
         assert rows['quality', 'a_pi'].holds
 
 
+def test_commands_went_through_the_gate(demo):
+    """Of the first episode, of quality 1: bit by bit, but for those that it says it has changed."""
+    from frame_ros.episodes.bag_reader import Bag
+    from frame_ros.robots.gate_records import GateStatus
+
+    directory, _ = demo
+    bag = Bag(min(directory.glob('*/episode.json')).parent)
+
+    def commands(topic):
+        stamps = ((m.header.stamp, m.position) for _, m in bag.messages(topic))
+        return {(at.sec, at.nanosec): position.tolist() for at, position in stamps}
+
+    asked, sent = commands('/policy_commands'), commands('/joint_commands')
+    states = [state for _, state in bag.messages('/gate_state')]
+    last = states[-1]
+    assert len(asked) > 50
+    assert sum(asked[stamp] == sent.get(stamp) for stamp in asked) >= last.passed
+    assert last.passed > 0.5 * last.received
+    assert {state.state for state in states} >= {GateStatus.IDLE, GateStatus.PASSING}
+
+
 def test_the_report_is_one_page_that_names_both_episodes(demo):
     directory, _ = demo
     page = (directory / 'report.html').read_text()
@@ -119,7 +140,7 @@ def test_ctrl_c_stops_every_node(ros_domain, tmp_path):
         assert time.monotonic() < deadline
         time.sleep(0.1)
     nodes = children(demo.pid)
-    assert len(nodes) == 7
+    assert len(nodes) == 8
     demo.send_signal(signal.SIGINT)
     demo.communicate(timeout=60)
     assert demo.returncode == 130

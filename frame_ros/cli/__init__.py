@@ -25,6 +25,20 @@ COMMANDS = {
         'recompute the metrics of recorded episodes and write an HTML page or JSON',
     ),
     'video': ('frame_ros.cli.video', 'make an MP4 from the camera images of a bag'),
+    'open-loop': (
+        'frame_ros.cli.open_loop',
+        'compare what a policy predicts from recorded observations with what was executed',
+    ),
+    'dataset': ('frame_ros.cli.dataset', 'write recorded episodes as a LeRobotDataset'),
+    'serve': ('frame_ros.cli.serve', 'serve a policy to robots and other clients; needs no ROS'),
+    'simulate-so101': (
+        'frame_ros.cli.feetech',
+        "simulate an SO-101's servos behind a serial port, to try drivers without an arm",
+    ),
+    'rephrase': (
+        'frame_ros.cli.rephrase',
+        'collect rephrasings of an instruction that a person confirms, for prompt ensembles',
+    ),
     'metrics': ('frame_ros.cli.metrics', 'list all metrics with unit, direction and source'),
 }
 USAGE_ERROR = 2

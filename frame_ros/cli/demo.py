@@ -38,6 +38,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--episodes', type=int, default=default.episodes, help=texts['episodes'])
     parser.add_argument('--policy', default=default.policy, help=texts['policy'])
     parser.add_argument('--checkpoint', default='', metavar='DIR', help=texts['checkpoint'])
+    parser.add_argument(
+        '--option',
+        action='append',
+        default=[],
+        metavar='NAME=VALUE',
+        help='a further option of the policy; may be given several times',
+    )
+    parser.add_argument('--execution', default=default.execution, help=texts['execution'])
+    parser.add_argument('--no-gate', action='store_true', help='commands go to the arm unchecked')
     parser.add_argument('--instruction', default=default.instruction, help=texts['instruction'])
     parser.add_argument(
         '--quality', default=default.qualities, metavar='Q[,Q...]', help=texts['qualities']
@@ -72,6 +81,9 @@ def run(args: argparse.Namespace) -> int:
     settings = DemoSettings(
         policy=args.policy,
         checkpoint=args.checkpoint,
+        policy_options='; '.join(args.option),
+        execution=args.execution,
+        gate=not args.no_gate,
         instruction=args.instruction,
         qualities=args.quality,
         episodes=args.episodes,

@@ -13,7 +13,11 @@ from numpy.typing import NDArray
 
 from frame_ros.episodes.data import Event, EventType, Outcome
 from frame_ros.episodes.inference_uncertainty import (
+    CHOSEN_FIELDS,
+    ENSEMBLE_FIELD,
     TOKEN_FIELDS,
+    chosen_confidence,
+    ensemble_values,
     sample_variability,
     token_uncertainty,
 )
@@ -128,10 +132,10 @@ def grasp_contact(
 
 def inference_values(message: Any) -> dict[str, Any]:
     """Returns the numbers of a PolicyInference by name, `observation_age`, the counts, and its
-    uncertainties: its tokens and samples are reduced to them.
+    uncertainties and confidences: its tokens, samples and rephrasings are reduced to them.
 
-    observation_age: s, request_stamp - observation_stamp; NaN if either is zero (unset). tb_tp,
-    tb_pcs, tb_d, tb_e, ev, tokens_problem, samples_problem: see `inference_uncertainty`.
+    observation_age: s, request_stamp - observation_stamp; NaN if either is zero (unset).
+    UNCERTAINTY_VALUES: see `inference_uncertainty`.
     """
     values: dict[str, Any] = {name: float(getattr(message, name)) for name in INFERENCE_FIELDS}
     request, observation = stamp_ns(message.request_stamp), stamp_ns(message.observation_stamp)
@@ -142,6 +146,9 @@ def inference_values(message: Any) -> dict[str, Any]:
     values['token_count'] = len(message.token_max_probability)
     tokens = {name: getattr(message, name) for name in TOKEN_FIELDS}
     values.update(token_uncertainty(tokens, values['vocabulary_size']))
+    chosen = {name: getattr(message, name) for name in CHOSEN_FIELDS}
+    values.update(chosen_confidence(chosen, values['token_count']))
+    values.update(ensemble_values(getattr(message, ENSEMBLE_FIELD)))
     shape = (values['sample_count'], int(message.horizon), int(message.action_dimension))
     values.update(sample_variability(message.samples, *shape))
     return values

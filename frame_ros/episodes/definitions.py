@@ -20,6 +20,8 @@ from frame_ros.errors import BagError, MissingExtraError, install_hint
 SEPARATOR = '=' * 80
 FIELD_TYPE = re.compile(r'^\s*([A-Za-z][A-Za-z0-9_/]*)(?:<=\d+)?(?:\[[^\]]*\])?\s+[A-Za-z]')
 TYPE_NAME = re.compile(r'([A-Za-z][A-Za-z0-9_]*)/(?:(msg|srv|action)/)?([A-Za-z][A-Za-z0-9_]*)')
+# Parsed definitions that are kept: bags of one folder have the same ones.
+MOST_KEPT = 256
 PRIMITIVES = frozenset(
     ['bool', 'byte', 'char', 'string', 'wstring', 'float32', 'float64']
     + [f'{sign}int{bits}' for sign in ('', 'u') for bits in (8, 16, 32, 64)]
@@ -143,8 +145,10 @@ def _known_definition(message_type: str) -> MessageDefinition:
     return MessageDefinition(message_type, text, store.hash_rihs01(message_type))
 
 
+@lru_cache(maxsize=MOST_KEPT)
 def typestore_of(message_type: str, text: str, encoding: str = 'ros2msg') -> Any:
-    """Returns a rosbags typestore with the types of one stored definition.
+    """Returns a rosbags typestore with the types of one stored definition; the same one for the
+    same definition, as in the next bag of a folder: nothing may be registered in it.
 
     Raises:
         BagError: the text is not a message definition.
@@ -165,6 +169,11 @@ def parse_fields(message_type: str, text: str, encoding: str = 'ros2msg') -> dic
         ros2idl.
         MissingExtraError: rosbags is not installed.
     """
+    return dict(_parsed(message_type, text, encoding))
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _parsed(message_type: str, text: str, encoding: str) -> dict[str, Any]:
     typesys = _typesys()
     try:
         if encoding == 'ros2msg':

@@ -14,7 +14,11 @@ from numpy.typing import NDArray
 
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.inference_uncertainty import (
+    CHOSEN_FIELDS,
+    ENSEMBLE_FIELD,
     TOKEN_FIELDS,
+    chosen_confidence,
+    ensemble_values,
     sample_variability,
     token_uncertainty,
 )
@@ -23,7 +27,7 @@ from frame_ros.errors import BagError
 
 BLOCK = 64
 SHAPE_FIELDS = ('sample_count', 'horizon', 'action_dimension')
-LARGE_FIELDS = (*TOKEN_FIELDS, 'samples')
+LARGE_FIELDS = (*TOKEN_FIELDS, *CHOSEN_FIELDS, ENSEMBLE_FIELD, 'samples')
 
 
 class _Block:
@@ -47,8 +51,8 @@ def inference_columns(
 ) -> tuple[NDArray[np.int64], dict[str, NDArray]]:
     """Returns receive times (T,), ns, and columns of a topic of PolicyInference.
 
-    Columns are the `paths`, none of them a sequence; 'token_count'; and what `token_uncertainty`
-    and `sample_variability` give. Messages that do not fit their definition are left out and
+    Columns are the `paths`, none of them a sequence; 'token_count'; and the UNCERTAINTY_VALUES of
+    `inference_uncertainty`. Messages that do not fit their definition are left out and
     reported in the bag's `problems`.
 
     Raises:
@@ -95,7 +99,11 @@ def _reduced(columns: dict[str, NDArray], paths: Collection[str], count: int) ->
     rows = []
     for row in range(count):
         large = {n: columns[n][row, : columns[f'{n}.count'][row]] for n in LARGE_FIELDS}
-        tokens = token_uncertainty(large, int(columns['vocabulary_size'][row]))
         shape = (int(columns[name][row]) for name in SHAPE_FIELDS)
-        rows.append(tokens | sample_variability(large['samples'], *shape))
+        rows.append(
+            token_uncertainty(large, int(columns['vocabulary_size'][row]))
+            | chosen_confidence(large, len(large[TOKEN_FIELDS[0]]))
+            | ensemble_values(large[ENSEMBLE_FIELD])
+            | sample_variability(large['samples'], *shape)
+        )
     return kept | {name: np.array([row[name] for row in rows]) for name in rows[0]}

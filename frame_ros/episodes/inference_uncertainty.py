@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The uncertainties of one inference, from what its PolicyInference carries; or why there are none.
+"""The uncertainties and confidences of one inference, from what its PolicyInference carries; or why
+there are none.
 
 The same few lines serve a live message and a row of a bag, so both give the same bits.
 """
@@ -21,8 +22,20 @@ TOKEN_FIELDS = (
     'token_sum_of_squares',
     'token_entropy',
 )
-# What the two functions return together.
-UNCERTAINTY_VALUES = (*TOKEN_METRICS, 'ev', 'tokens_problem', 'samples_problem')
+CHOSEN_FIELDS = ('token_chosen_probability', 'token_step', 'token_dimension')
+ENSEMBLE_FIELD = 'rephrasing_confidences'
+# What an inference's confidence can be over its tokens: TOKEN_AGGREGATES, and the mean over action
+# dimensions of the mean over their tokens.
+CONFIDENCE_AGGREGATES = ('mean', 'dimension_mean', 'geometric', 'min', 'max')
+# And over the inferences of an episode: those of frame_ros.metrics, which is not imported here.
+EPISODE_AGGREGATES = ('first', 'mean', 'min', 'max', 'window')
+CONFIDENCES = tuple(f'confidence_{name}' for name in CONFIDENCE_AGGREGATES)
+ENSEMBLE_METRICS = ('ensemble_mean', 'ensemble_spread')
+# What the four functions return together.
+UNCERTAINTY_VALUES = (
+    *TOKEN_METRICS, 'ev', *CONFIDENCES, *ENSEMBLE_METRICS,
+    'tokens_problem', 'samples_problem', 'confidence_problem', 'ensemble_problem',
+)  # fmt: skip
 # Rounding of a softmax in single precision takes probabilities so far beyond their bounds.
 _TOLERANCE = 1e-6
 
@@ -76,6 +89,77 @@ def _token_problem(arrays: list[NDArray[np.float64]], vocabulary_size: int) -> s
 
 def _worst(array: NDArray[np.float64], most: float) -> float:
     return float(array[~((array >= -_TOLERANCE) & (array <= most))][0])
+
+
+def chosen_confidence(statistics: Mapping[str, Any], count: int) -> dict[str, Any]:
+    """The confidence of one inference by each of CONFIDENCE_AGGREGATES.
+
+    Args:
+        statistics: CHOSEN_FIELDS -> (TN,) values. Empty, or NaN, probabilities: it is not known
+            which tokens were taken.
+        count: TN, tokens of the inference.
+
+    Returns:
+        CONFIDENCES -> value in [0, 1], NaN if there are no tokens or their probabilities are not
+        known or unusable; 'confidence_problem': what is wrong with them, or ''.
+    """
+    chosen, step, dimension = (np.asarray(statistics[name]) for name in CHOSEN_FIELDS)
+    chosen = chosen.astype(np.float64)
+    if not len(chosen) or (len(chosen) == count and np.isnan(chosen).any()):
+        return {**dict.fromkeys(CONFIDENCES, NAN), 'confidence_problem': ''}
+    problem = _chosen_problem(chosen, step, dimension, count)
+    if problem:
+        return {**dict.fromkeys(CONFIDENCES, NAN), 'confidence_problem': problem}
+    from frame_ros.metrics import token_confidence, token_groups
+
+    values = {
+        name: float(token_confidence(chosen, aggregate))
+        for name, aggregate in zip(CONFIDENCES, CONFIDENCE_AGGREGATES)
+        if aggregate != 'dimension_mean'
+    }
+    of_groups = NAN
+    if len(dimension) and (dimension >= 0).any():
+        of_groups = float(token_confidence(chosen, groups=token_groups(step, dimension)))
+    return {**values, 'confidence_dimension_mean': of_groups, 'confidence_problem': ''}
+
+
+def _chosen_problem(
+    chosen: NDArray[np.float64], step: NDArray, dimension: NDArray, count: int
+) -> str:
+    if len(chosen) != count:
+        return f'token_chosen_probability has {len(chosen)} values for {count} tokens'
+    if len(step) != len(dimension) or len(step) not in (0, count):
+        return f'token_step has {len(step)} and token_dimension {len(dimension)} values for {count}'
+    most = 1.0 + _TOLERANCE
+    if not (chosen.min() >= -_TOLERANCE and chosen.max() <= most):
+        return f'token_chosen_probability {_worst(chosen, most):g} does not lie between 0 and 1'
+    return ''
+
+
+def ensemble_values(confidences: Any) -> dict[str, Any]:
+    """Mean and spread of one inference's confidence over rephrasings of the instruction.
+
+    Args:
+        confidences: (r,), each in [0, 1]; empty: no prompt ensemble.
+
+    Returns:
+        ENSEMBLE_METRICS -> value, NaN if there are none or they are unusable (the spread also of
+        one); 'ensemble_problem': what is wrong with them, or ''.
+    """
+    values = np.asarray(confidences, dtype=np.float64)
+    nothing = dict.fromkeys(ENSEMBLE_METRICS, NAN)
+    if not len(values):
+        return {**nothing, 'ensemble_problem': ''}
+    most = 1.0 + _TOLERANCE
+    if not (values.min() >= -_TOLERANCE and values.max() <= most):
+        worst = _worst(values, most)
+        problem = f'{ENSEMBLE_FIELD} {worst:g} does not lie between 0 and 1'
+        return {**nothing, 'ensemble_problem': problem}
+    from frame_ros.metrics import ensemble_confidence
+
+    found = ensemble_confidence(values)
+    pair = zip(ENSEMBLE_METRICS, (float(found.mean), float(found.spread)))
+    return {**dict(pair), 'ensemble_problem': ''}
 
 
 def sample_variability(samples: Any, count: int, horizon: int, dimension: int) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import math
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from frame_ros.episodes.inference_uncertainty import CONFIDENCE_AGGREGATES, EPISODE_AGGREGATES
 from frame_ros.episodes.references import Reference
 from frame_ros.errors import ValueRangeError
 from frame_ros.sensing.grasp import SOURCES, GraspSettings
@@ -22,6 +23,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
     'ot_second_term': ('object_to_goal', 'tcp_to_goal'),
     'grasp_source': SOURCES,
     'reference_match': ('time', 'arc_length'),
+    'confidence_aggregate': CONFIDENCE_AGGREGATES,
+    'confidence_episode': EPISODE_AGGREGATES,
 }
 # Positions of a gripper may be negative.
 SIGNED = frozenset(('gripper_closed', 'gripper_open', 'gripper_empty'))
@@ -53,6 +56,9 @@ class PipelineConfig:
 
     references: trajectories for ATE and RTE. reference_match: what brings a pose to its place on a
     reference, 'time' or 'arc_length'. rte_delta: poses over which RTE compares displacements.
+
+    confidence_aggregate: over the tokens of an inference, one of CONFIDENCE_AGGREGATES.
+    confidence_episode: over the inferences of an episode, one of EPISODE_AGGREGATES.
     """
 
     action_names: tuple[str, ...] = ()
@@ -90,6 +96,8 @@ class PipelineConfig:
     grasp_distance: float = 0.0
     reference_match: str = 'time'
     rte_delta: int = 1
+    confidence_aggregate: str = 'mean'
+    confidence_episode: str = 'first'
     references: tuple[Reference, ...] = ()
 
     def __post_init__(self) -> None:

@@ -84,7 +84,9 @@ class StepSide:
         self.actions = ActionOrder(config.action_names)
         self._action: ActionStep | None = None
         self._safety = SafetyState(config)
-        self.confidence = ConfidenceState(count)
+        self.confidence = ConfidenceState(
+            count, config.confidence_aggregate, config.confidence_episode
+        )
         self.target = TargetState(config, count)
         self._references = _tracker(config)
         self._reference_frames = frozenset(r.frame for r in config.references if r.frame)
@@ -348,7 +350,7 @@ class StepSide:
         row = (
             int(values['sequence']), time,
             *self.confidence.update(values),
-            values['chunk_overlap'], NAN, NAN, NAN, NAN, NAN,
+            values['chunk_overlap'], *self.confidence.confidences(values),
             int(values['token_count']), int(values['sample_count']),
             int(values.get('vocabulary_size', 0)),
         )  # fmt: skip

@@ -65,6 +65,7 @@ from frame_ros.metrics.streaming import (
     ControlRate,
     CurvatureChange,
     DeepGini,
+    EpisodeConfidence,
     ExecutionVariability,
     InferenceLatency,
     LatencyStatistics,
@@ -98,6 +99,15 @@ from frame_ros.metrics.task import (
     task_completion_rate,
     wilson_interval,
 )
+from frame_ros.metrics.token_confidence import (
+    EPISODE_AGGREGATES,
+    TOKEN_AGGREGATES,
+    EnsembleConfidence,
+    ensemble_confidence,
+    episode_confidence,
+    token_confidence,
+    token_groups,
+)
 from frame_ros.metrics.trajectory import (
     count_short_segments,
     curvature_change,
@@ -115,11 +125,13 @@ from frame_ros.metrics.uncertainty import (
 )
 
 __all__ = [
+    'EPISODE_AGGREGATES',
     'EXPLANATIONS',
     'REGISTRY',
     'RISK_FLOOR',
     'SHORT_SEGMENT',
     'STATIC_THRESHOLD',
+    'TOKEN_AGGREGATES',
     'WINDOW',
     'AMSE',
     'AbsoluteTrajectoryError',
@@ -133,6 +145,8 @@ __all__ = [
     'ControlRates',
     'CurvatureChange',
     'DeepGini',
+    'EnsembleConfidence',
+    'EpisodeConfidence',
     'ExecutionVariability',
     'Explanation',
     'Fingerprint',
@@ -177,6 +191,8 @@ __all__ = [
     'curvature_change',
     'deepgini',
     'dtw_distance',
+    'ensemble_confidence',
+    'episode_confidence',
     'execution_variability',
     'explanation',
     'find_breaks',
@@ -209,7 +225,9 @@ __all__ = [
     'success_rate',
     'task_completion_rate',
     'tcp_instability',
+    'token_confidence',
     'token_entropy',
+    'token_groups',
     'token_metrics',
     'token_probability_uncertainty',
     'travelled_lengths',

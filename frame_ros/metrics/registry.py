@@ -191,15 +191,15 @@ _CONFIDENCE = _metrics(
     'confidence',
     'confidence',
     (
-        ('confidence', 'confidence', '1', True, 1, f'{CALIBRATION}, section 2', _NO_TOKENS),
+        ('confidence', 'confidence', '1', True, 1, f'{CALIBRATION}, section 3.3', _NO_TOKENS),
         ('confidence_calibrated', 'calibrated confidence', '1', True, 1,
-         f'{CALIBRATION}, section 3', f'{_NO_TOKENS}, or no recalibrator is loaded'),
+         f'{CALIBRATION}, section 3.6', f'{_NO_TOKENS}, or no recalibrator is loaded'),
         ('confidence_episode', 'confidence of the episode so far', '1', True, 1,
-         f'{CALIBRATION}, section 2', _NO_TOKENS),
+         f'{CALIBRATION}, section 3.4', _NO_TOKENS),
         ('ensemble_mean', 'mean confidence over rephrasings', '1', True, 1,
-         f'{CALIBRATION}, section 3', 'no rephrasings of the instruction'),
+         f'{CALIBRATION}, section 3.5', 'no rephrasings of the instruction'),
         ('ensemble_spread', 'spread of confidence over rephrasings', '1', False, 2,
-         f'{CALIBRATION}, section 3', 'fewer than 2 rephrasings of the instruction'),
+         f'{CALIBRATION}, section 3.5', 'fewer than 2 rephrasings of the instruction'),
     ),
 )  # fmt: skip
 
@@ -302,6 +302,9 @@ _PYTHON = {
     'tb_e': ('token_entropy', 'TokenEntropy', 'TokenEntropy'),
     'ev': ('execution_variability', 'ExecutionVariability', 'ExecutionVariability'),
     'chunk_overlap': ('chunk_overlap_disagreement', *('ChunkOverlapDisagreement',) * 2),
+    'confidence': ('token_confidence', '', ''),
+    'confidence_episode': ('episode_confidence', 'EpisodeConfidence', ''),
+    **dict.fromkeys(('ensemble_mean', 'ensemble_spread'), ('ensemble_confidence', '', '')),
 }
 
 

@@ -5,6 +5,7 @@ headline."""
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
 import threading
@@ -24,6 +25,7 @@ from frame_ros.msg import (
     ConfidenceMetrics,
     ContactState,
     EfficiencyMetrics,
+    GateState,
     Proximity,
     QualityMetrics,
     SafetyMetrics,
@@ -45,11 +47,17 @@ DEFAULTS = {
     'text_height': 0.02,
     'text_position': [0.0, 0.0, 0.45],
     'lifetime': 1.0,
+    'workspace': [-10.0, -10.0, -10.0, 10.0, 10.0, 10.0],
+    'floor': -10.0,
 }
 STOPS = ((0.15, 0.70, 0.30), (0.95, 0.80, 0.15), (0.85, 0.15, 0.15))  # green, yellow, red
 EXPECTED = ColorRGBA(r=0.2, g=0.5, b=0.9, a=1.0)
 UNEXPECTED = ColorRGBA(r=0.9, g=0.1, b=0.1, a=1.0)
 UNKNOWN = ColorRGBA(r=0.6, g=0.6, b=0.6, a=1.0)
+# What a gate does, by its state's number, and the colour of its workspace.
+GATE_STATES = ('idle', 'passing', 'holding', 'stopped', 'a person drives')
+GATE_COLOURS = (0.0, 0.0, 0.5, 1.0, 0.25)  # of STOPS
+UNBOUNDED, DRAWN = 10.0, 1.0  # m: a bound so far away is none, and is drawn here
 WHITE = ColorRGBA(r=1.0, g=1.0, b=1.0, a=1.0)
 
 
@@ -134,6 +142,10 @@ class Markers(Node):
             raise SetupError(
                 f'markers: rate must be above 0 and at most 10 Hz, not {self._look.rate}'
             )
+        if len(self._look.workspace) != 6:
+            raise SetupError(
+                f'markers: workspace is x, y, z from, then to, in m, not {self._look.workspace}'
+            )
         if len(self._look.text_position) != 3:
             raise SetupError(
                 f'markers: text_position is x, y, z in m, not {self._look.text_position}'
@@ -147,6 +159,7 @@ class Markers(Node):
             'confidence': self._subscribe(ConfidenceMetrics, 'confidence_metrics', 1),
             'proximity': self._subscribe(Proximity, 'proximity', 1),
             'contact': self._subscribe(ContactState, 'contact', 1),
+            'gate': self._subscribe(GateState, 'gate_state', 1),
         }
         self._last: dict[str, object] = {}
         self._fresh: set[str] = set()
@@ -199,6 +212,7 @@ class Markers(Node):
         if 'pose' in self._fresh:
             markers += self._path(self._last['pose'].header)
             markers.append(self._headline(self._last['pose'].header))
+            markers += self._workspace(self._last['pose'].header)
         return markers
 
     def _marker(self, header: Header, space: str, number: int, kind: int) -> Marker:
@@ -272,6 +286,20 @@ class Markers(Node):
         path.scale.x = self._look.path_width
         return [path]
 
+    def _workspace(self, header: Header) -> list[Marker]:
+        """The box and the floor that the gate keeps the arm in, in the colour of what it does."""
+        lower, upper = list(self._look.workspace[:3]), list(self._look.workspace[3:])
+        if min(map(abs, [*lower, *upper, self._look.floor])) >= UNBOUNDED:
+            return []
+        lower[2] = max(lower[2], self._look.floor)
+        lower, upper = [max(v, -DRAWN) for v in lower], [min(v, DRAWN) for v in upper]
+        box = self._marker(header, 'workspace', 0, Marker.LINE_LIST)
+        box.points = [Point(**dict(zip('xyz', end))) for end in edges(lower, upper)]
+        box.scale.x = 0.002
+        gate = self._last.get('gate')
+        box.color = WHITE if gate is None else colour(GATE_COLOURS[gate.state])
+        return [box]
+
     def _headline(self, header: Header) -> Marker:
         marker = self._marker(header, 'headline', 0, Marker.TEXT_VIEW_FACING)
         marker.pose.position = Point(**dict(zip('xyz', map(float, self._look.text_position))))
@@ -300,7 +328,7 @@ class Markers(Node):
                 f'latency {text(efficiency.il_last, "ms", 1e3)}'
                 f'  control rate {text(efficiency.control_rate_now, "Hz")}'
             )
-        lines += self._uncertainty()
+        lines += self._uncertainty() + self._gate()
         return lines or ['no metrics']
 
     def _uncertainty(self) -> list[str]:
@@ -314,6 +342,25 @@ class Markers(Node):
         if math.isfinite(confidence.ev):
             parts.append(f'execution variability {confidence.ev:.3f}')
         return ['  '.join(parts)] if parts else []
+
+    def _gate(self) -> list[str]:
+        """A line of what the command gate does; none if there is none."""
+        gate = self._last.get('gate')
+        if gate is None:
+            return []
+        changed = f'  limited {gate.limited}  refused {gate.refused}'
+        return [f'gate: {GATE_STATES[gate.state]}' + (f': {gate.cause}' if gate.cause else changed)]
+
+
+def edges(lower: Sequence[float], upper: Sequence[float]) -> list[tuple[float, ...]]:
+    """Both ends of each of the 12 edges of a box."""
+    corners = list(itertools.product(*zip(lower, upper)))
+    return [
+        end
+        for pair in itertools.combinations(corners, 2)
+        if sum(a != b for a, b in zip(*pair)) == 1
+        for end in pair
+    ]
 
 
 def main() -> None:

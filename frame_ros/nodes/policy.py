@@ -4,14 +4,14 @@
 inference.
 
 Three threads: the executor receives, the inference thread calls the policy, the control thread
-commands. Only the action queue stands between the last two, so a slow policy costs no tick.
+commands and gives the heartbeat. Only the action queue stands between the last two, so a slow
+policy costs no tick. A fourth shows observations to a policy that needs a history of them.
 """
 
 from __future__ import annotations
 
-import re
+import gc
 import sys
-import time
 import traceback
 from collections.abc import Callable
 from typing import Any
@@ -19,35 +19,41 @@ from typing import Any
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
 from rclpy.parameter import Parameter
+from rclpy.publisher import Publisher
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
 from frame_ros.episodes.data import EventType
 from frame_ros.errors import FrameRosError, SetupError
-from frame_ros.msg import EpisodeEvent, PolicyInference
+from frame_ros.msg import EpisodeEvent, PolicyHeartbeat, PolicyInference
 from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.policy_control import ControlLoop
-from frame_ros.nodes.policy_episode import ENDINGS, Boundary, EpisodeGate
+from frame_ros.nodes.policy_episode import BOUNDARIES, Boundary, EpisodeGate
+from frame_ros.nodes.policy_history import HistoryLoop
 from frame_ros.nodes.policy_inference import InferenceLoop
 from frame_ros.nodes.policy_inputs import PolicyInputs, camera_topics, pose_topics, stamp_of
+from frame_ros.nodes.policy_making import make_converter, make_policy_of
+from frame_ros.nodes.policy_problems import Problems
 from frame_ros.nodes.policy_settings import PolicySettings, parse_pairs
 from frame_ros.nodes.spinning import run_node
+from frame_ros.nodes.thread_priority import lower_priority
+from frame_ros.policies.action_queue import ActionQueue
 from frame_ros.policies.observation_buffer import ObservationBuffer
 from frame_ros.policies.protocol import Policy
 from frame_ros.robots import load_robot
 
 OUTPUT_QOS = QoSProfile(depth=50)
 EVENT_QOS = QoSProfile(depth=50, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
-REPORT_PERIOD = 1.0  # s at least between two messages about the same kind of trouble
 
 
 class PolicyNode(LifecycleNode):
     """Runs one policy on one robot.
 
     Subscribes: joint_states, episode_events, and the images and poses that the policy needs.
-    Publishes: joint_commands, one per control tick while an episode runs; policy_inference, one per
-    call of the policy.
+    Publishes: joint_commands, one per control tick while it acts in an episode; policy_heartbeat,
+    one per control tick while it is active; policy_inference, one per call of the policy; on
+    episode_events a note of each kind of trouble in an episode.
 
     policy: one made by the caller, in place of the parameter `policy`. options: of rclpy's node.
     """
@@ -62,8 +68,11 @@ class PolicyNode(LifecycleNode):
         self._events: Subscription | None = None
         self._control: ControlLoop | None = None
         self._inference: InferenceLoop | None = None
+        self._abandoned: InferenceLoop | None = None
+        self._history: HistoryLoop | None = None
+        self._buffer: ObservationBuffer | None = None
+        self._publishers: list[Publisher] = []
         self._error: FrameRosError | None = None
-        self._reported: dict[str, float] = {}
         self.add_on_set_parameters_callback(self._check_parameters)
         if autostart:
             self._start_up()
@@ -71,11 +80,15 @@ class PolicyNode(LifecycleNode):
     def destroy_node(self) -> None:
         """Ends the threads first: they publish."""
         self._stop_threads()
+        self._release()
         super().destroy_node()
 
     def on_configure(self, state: State) -> TransitionCallbackReturn:
         """Loads the policy and makes the publishers."""
-        return self._attempt(self._configure)
+        result = self._attempt(self._configure)
+        if result != TransitionCallbackReturn.SUCCESS:
+            self._release()
+        return result
 
     def on_activate(self, state: State) -> TransitionCallbackReturn:
         """Subscribes and starts the threads."""
@@ -110,10 +123,16 @@ class PolicyNode(LifecycleNode):
 
     @property
     def counters(self) -> dict[str, int]:
-        """Calls, errors, dropped chunks, clipped values, missed ticks since it was activated."""
-        if self._inference is None or self._control is None:
+        """Calls, errors, dropped and unused chunks, clipped values, missed ticks, inputs that came
+        out of order, since it was activated.
+        """
+        if self._inference is None or self._control is None or self._buffer is None:
             return {}
-        return {**self._inference.counters, 'missed_ticks': self._control.missed}
+        return {
+            **self._inference.counters,
+            'missed_ticks': self._control.ticks.missed,
+            'reordered_inputs': self._buffer.reordered,
+        }
 
     def _attempt(self, transition: Callable[[], None]) -> TransitionCallbackReturn:
         """Runs a transition; rclpy says nothing about an exception in one, so it is logged here."""
@@ -137,25 +156,37 @@ class PolicyNode(LifecycleNode):
         settings = PolicySettings.read(self)
         robot = load_robot(settings.robot)
         self._limits = robot.joint_limits
-        self._policy = self._given_policy or settings.make_policy(self._limits)
+        self._converter = make_converter(settings, robot)
+        self._task = settings.make_task()
+        self._policy = self._given_policy or make_policy_of(settings, self._limits)
+        settings.make_queue(self._policy)  # parameters that contradict each other are told now
         self._cameras = camera_topics(self._policy.cameras, settings.cameras)
         self._poses = pose_topics(
             self._policy.poses, parse_pairs('pose_topics', settings.pose_topics)
         )
         self._warm_up(self._policy)
-        self._commands = self.create_lifecycle_publisher(JointState, 'joint_commands', OUTPUT_QOS)
-        self._calls = self.create_lifecycle_publisher(
-            PolicyInference, 'policy_inference', OUTPUT_QOS
-        )
+        self._make_publishers()
         checkpoint = f' ({self._policy.checkpoint})' if self._policy.checkpoint else ''
         inputs = ', '.join(['joint_states', *self._cameras.values(), *self._poses.values()])
         self.get_logger().info(
             f'policy {self._policy.name}{checkpoint} for {robot.name} at '
             f'{settings.control_rate:g} Hz '
-            f'on {inputs}'
+            f'on {inputs}, {settings.execution}'
         )
         for note in getattr(self._policy, 'notes', ()):
             self.get_logger().warning(note)
+
+    def _make_publishers(self) -> None:
+        def make(kind: type, topic: str, qos: QoSProfile) -> Publisher:
+            publisher = self.create_lifecycle_publisher(kind, topic, qos)
+            self._publishers.append(publisher)
+            return publisher
+
+        self._commands = make(JointState, 'joint_commands', OUTPUT_QOS)
+        self._heartbeats = make(PolicyHeartbeat, 'policy_heartbeat', OUTPUT_QOS)
+        self._calls = make(PolicyInference, 'policy_inference', OUTPUT_QOS)
+        notes = make(EpisodeEvent, 'episode_events', EVENT_QOS)
+        self._problems = Problems(self.get_logger().error, self.get_clock(), notes)
 
     def _warm_up(self, policy: Policy) -> None:
         """Makes the first call, which in a network takes many times longer, outside an episode."""
@@ -176,50 +207,121 @@ class PolicyNode(LifecycleNode):
 
     def _start_threads(self) -> None:
         assert self._policy is not None
-        settings, policy, clock = PolicySettings.read(self), self._policy, self.get_clock()
-        names = tuple(self._limits)
+        if self._abandoned is not None and self._abandoned.is_alive:
+            raise SetupError(
+                'the policy has still not returned from a call that was abandoned; try again when '
+                'it has, or start the node anew'
+            )
+        settings, policy, names = PolicySettings.read(self), self._policy, tuple(self._limits)
         queue = settings.make_queue(policy)
         gate = EpisodeGate(acts_always=settings.run_on == 'always')
         buffer = ObservationBuffer(
             names, policy.cameras, policy.poses, settings.max_observation_age
         )
-        is_simulated = bool(self.get_parameter('use_sim_time').value)
-        control = ControlLoop(
-            settings.period,
-            queue,
-            gate,
-            clock,
-            is_simulated,
-            self._commands,
-            self._say_episode(gate),
+        self._buffer = buffer
+        self._inference = self._make_inference(settings, policy, queue, buffer)
+        self._control = self._make_control(settings, queue, gate, self._inference)
+        self._history = self._make_history(policy, buffer, gate, self._inference)
+        self._inputs = PolicyInputs(
+            self,
+            buffer,
+            self._cameras,
+            self._poses,
+            names,
+            self._problems.report,
+            max(0, settings.realtime_priority - 1),
         )
-        self._control = control
-        self._inference = InferenceLoop(
-            policy=policy,
-            queue=queue,
-            buffer=buffer,
-            limits=self._limits,
-            clock=clock,
-            publisher=self._calls,
-            instruction=settings.instruction,
-            seed=settings.seed,
-            before_reset=self._set_quality,
-            on_names=lambda found: setattr(control, 'names', found),
-            report=self._report,
-            retry=settings.period,
-        )
-        self._inputs = PolicyInputs(self, buffer, self._cameras, self._poses, names, self._report)
         self._events = self.create_subscription(
             EpisodeEvent, 'episode_events', lambda event: self._on_event(gate, event), EVENT_QOS
         )
+        # The collector must not stop all threads to look through a network's objects again.
+        gc.collect()
+        gc.freeze()
         self._inference.start()
-        control.start()
+        if self._history is not None:
+            self._history.start()
+        self._control.start()
+
+    def _make_inference(
+        self,
+        settings: PolicySettings,
+        policy: Policy,
+        queue: ActionQueue,
+        buffer: ObservationBuffer,
+    ) -> InferenceLoop:
+        return InferenceLoop(
+            policy=policy,
+            task=self._task,
+            queue=queue,
+            buffer=buffer,
+            limits=self._limits,
+            converter=self._converter,
+            clock=self.get_clock(),
+            publisher=self._calls,
+            before_reset=self._set_quality,
+            on_names=lambda found: setattr(self._control, 'names', found),
+            problems=self._problems,
+            retry=settings.period,
+        )
+
+    def _make_control(
+        self,
+        settings: PolicySettings,
+        queue: ActionQueue,
+        gate: EpisodeGate,
+        inference: InferenceLoop,
+    ) -> ControlLoop:
+        def on_change() -> None:
+            inference.forget_problem()
+            self._say_episode(gate)
+
+        return ControlLoop(
+            period=settings.period,
+            queue=queue,
+            gate=gate,
+            clock=self.get_clock(),
+            is_simulated=self._is_simulated,
+            commands=self._commands,
+            heartbeats=self._heartbeats,
+            on_change=on_change,
+            health=inference.health,
+            priority=settings.realtime_priority,
+        )
+
+    def _make_history(
+        self,
+        policy: Policy,
+        buffer: ObservationBuffer,
+        gate: EpisodeGate,
+        inference: InferenceLoop,
+    ) -> HistoryLoop | None:
+        if not getattr(policy, 'needs_history', False):
+            return None
+
+        def is_on() -> bool:
+            return gate.acting is not None and inference.episode is gate.acting
+
+        return HistoryLoop(
+            policy=policy,
+            buffer=buffer,
+            clock=self.get_clock(),
+            is_simulated=self._is_simulated,
+            is_on=is_on,
+            report=self._problems.report,
+        )
+
+    @property
+    def _is_simulated(self) -> bool:
+        return bool(self.get_parameter('use_sim_time').value)
 
     def _stop_threads(self) -> None:
         if self._control is not None:
             self._control.stop()
+        if self._history is not None:
+            self._history.stop()
         if self._inference is not None:
             self._inference.stop()
+            self._abandoned = self._inference if self._inference.is_alive else None
         if self._inputs is not None:
             self._inputs.close()
         if self._events is not None:
@@ -228,16 +330,24 @@ class PolicyNode(LifecycleNode):
             self.get_logger().info(
                 'stopped; ' + ', '.join(f'{name} {count}' for name, count in counters.items())
             )
-        self._control = self._inference = self._inputs = self._events = None
+        self._control = self._inference = self._history = self._inputs = self._events = None
+        lower_priority()
+        gc.unfreeze()
 
     def _release(self) -> None:
-        if self._policy is not None:
-            self.destroy_publisher(self._commands)
-            self.destroy_publisher(self._calls)
-        self._policy = None
+        for publisher in self._publishers:
+            self.destroy_publisher(publisher)
+        self._publishers.clear()
+        policy, self._policy = self._policy, None
+        if policy is None or self._given_policy is not None:
+            return
+        try:
+            getattr(policy, 'close', lambda: None)()
+        except Exception as error:  # whatever a policy raises, the node ends
+            self.get_logger().error(f'policy {policy.name} cannot be closed: {error}')
 
     def _on_event(self, gate: EpisodeGate, event: EpisodeEvent) -> None:
-        if event.type != EpisodeEvent.START and event.type not in ENDINGS:
+        if event.type not in BOUNDARIES:
             return
         seed = next((item.value for item in event.attributes if item.key == 'seed'), '')
         if seed and not seed.isdecimal():
@@ -255,17 +365,14 @@ class PolicyNode(LifecycleNode):
             )
         )
 
-    def _say_episode(self, gate: EpisodeGate) -> Callable[[], None]:
-        def say() -> None:
-            episode = gate.episode
-            text = (
-                'no episode: no commands'
-                if episode is None
-                else f'episode {episode.episode_id or "without a name"}'
-            )
-            self.get_logger().info(text)
-
-        return say
+    def _say_episode(self, gate: EpisodeGate) -> None:
+        if gate.episode is None:
+            text = 'no episode: no commands'
+        elif gate.acting is None:
+            text = 'a person has taken over: no commands until the end of the intervention'
+        else:
+            text = f'episode {gate.episode.episode_id or "without a name"}'
+        self.get_logger().info(text)
 
     def _set_quality(self, policy: Policy) -> None:
         """The scripted policy's quality may be changed between two episodes."""
@@ -280,16 +387,6 @@ class PolicyNode(LifecycleNode):
                     reason=f'quality is {parameter.value}; it must be between 0 and 1',
                 )
         return SetParametersResult(successful=True)
-
-    def _report(self, text: str) -> None:
-        """Logs trouble, each kind at most once per REPORT_PERIOD.
-
-        Texts that differ in numbers alone are one kind.
-        """
-        kind, now = re.sub(r'[\d.]+', '#', text), time.monotonic()
-        if now - self._reported.get(kind, -REPORT_PERIOD) >= REPORT_PERIOD:
-            self._reported[kind] = now
-            self.get_logger().error(text)
 
 
 def main() -> None:

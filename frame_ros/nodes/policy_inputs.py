@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -13,11 +14,11 @@ from geometry_msgs.msg import PoseStamped
 from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, QoSReliabilityPolicy
-from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import Image, JointState
 
 from frame_ros.episodes.conversion import pose_values
 from frame_ros.errors import PolicyError, SetupError
+from frame_ros.nodes.thread_priority import raise_priority
 from frame_ros.policies.observation_buffer import JOINTS, ObservationBuffer
 from frame_ros.robots import JointStateAssembler
 
@@ -38,7 +39,9 @@ ENCODINGS = {
 class PolicyInputs:
     """Fills an ObservationBuffer from topics until `close`.
 
-    cameras: camera -> topic. poses: pose -> topic. report: gets errors in words.
+    cameras: camera -> topic. poses: pose -> topic. report: gets errors in words. priority: see
+    `raise_priority`; of the thread that receives, from its first message on: while it holds the
+    interpreter's lock, whoever waits for the lock waits for it to be given a core, too.
     """
 
     def __init__(
@@ -48,8 +51,10 @@ class PolicyInputs:
         cameras: Mapping[str, str],
         poses: Mapping[str, str],
         joint_names: tuple[str, ...],
-        report: Callable[[str], None],
+        report: Callable[[str], object],
+        priority: int = 0,
     ) -> None:
+        self._priority = priority
         self._node, self._buffer, self._report = node, buffer, report
         self._assembler = JointStateAssembler(joint_names)
         self._subscriptions = [
@@ -73,10 +78,14 @@ class PolicyInputs:
         self._subscriptions.clear()
 
     def _on_joints(self, message: JointState) -> None:
+        if self._priority:
+            raise_priority(self._priority)
+            self._priority = 0
         state = self._assembler.update(message.name, message.position)
         if state is not None:
             self._buffer.put(JOINTS, stamp_of(message.header), lambda: state.positions)
         elif problem := self._assembler.problem:
+            self._buffer.complain(JOINTS, problem)
             self._report(f'joint_states: {problem}')
 
     def _on_image(self, name: str, serialised: bytes) -> None:
@@ -109,28 +118,70 @@ def pose_array(message: PoseStamped) -> NDArray[np.float64]:
 
 
 def decode_image(name: str, serialised: bytes) -> NDArray[np.uint8]:
-    """A serialised sensor_msgs/Image as (H, W, 3) uint8 RGB.
+    """A serialised sensor_msgs/Image as (H, W, 3) uint8 RGB, of rgb8 a view that is read-only.
 
     Raises:
         PolicyError: the encoding is not one of ENCODINGS, or the data do not fit the size.
     """
-    message = deserialize_message(serialised, Image)
-    if message.encoding not in ENCODINGS:
+    image = image_of_serialised(serialised)
+    if image.encoding not in ENCODINGS:
         raise PolicyError(
-            f'camera {name} has encoding {message.encoding!r}; known: {", ".join(ENCODINGS)}'
+            f'camera {name} has encoding {image.encoding!r}; known: {", ".join(ENCODINGS)}'
         )
-    channels, order = ENCODINGS[message.encoding]
-    height, width, step = message.height, message.width, message.step
-    if not height * width or step < width * channels or len(message.data) != height * step:
+    channels, order = ENCODINGS[image.encoding]
+    height, width, step = image.height, image.width, image.step
+    if not height * width or step < width * channels or len(image.data) != height * step:
         raise PolicyError(
-            f'camera {name} gives {len(message.data)} bytes; an image of {width}x{height} '
-            f'{message.encoding} '
+            f'camera {name} gives {len(image.data)} bytes; an image of {width}x{height} '
+            f'{image.encoding} '
             f'with a step of {step} has {height * step}, and its step is at least '
             f'{width * channels}'
         )
-    rows = np.frombuffer(message.data, np.uint8).reshape(height, step)
+    rows = image.data.reshape(height, step)
     pixels = rows[:, : width * channels].reshape(height, width, channels)
     return pixels if order == (0, 1, 2) and channels == 3 else pixels[:, :, order]
+
+
+@dataclass(frozen=True)
+class SerialisedImage:
+    """A sensor_msgs/Image; data: (bytes,) uint8, a view of the message."""
+
+    height: int
+    width: int
+    encoding: str
+    step: int
+    data: NDArray[np.uint8]
+
+
+def image_of_serialised(serialised: bytes) -> SerialisedImage:
+    """Reads a serialised sensor_msgs/Image without copying its pixels (rclpy copies them twice).
+
+    The layout is that of the OMG's CDR, version 1: everything is aligned to its own size, counted
+    from behind the four bytes of the encapsulation; texts have their length with a closing zero.
+
+    Raises:
+        PolicyError: it ends before the image does.
+    """
+    try:
+        return _parse_image(serialised)
+    except (struct.error, ValueError) as error:
+        raise PolicyError(f'a serialised image of {len(serialised)} bytes is cut') from error
+
+
+def _parse_image(serialised: bytes) -> SerialisedImage:
+    order = '<' if serialised[1] & 1 else '>'
+    text = struct.unpack_from(f'{order}I', serialised, 12)[0]  # frame_id, behind the stamp
+    at = _aligned(16 + text)
+    height, width, text = struct.unpack_from(f'{order}III', serialised, at)
+    encoding = serialised[at + 12 : at + 11 + text].decode('ascii', 'replace')
+    at = _aligned(at + 12 + text + 1)  # is_bigendian is one byte
+    step, count = struct.unpack_from(f'{order}II', serialised, at)
+    data = np.frombuffer(serialised, np.uint8, count, at + 8)
+    return SerialisedImage(height, width, encoding, step, data)
+
+
+def _aligned(at: int) -> int:
+    return (at + 3) // 4 * 4
 
 
 def camera_topics(needed: tuple[str, ...], available: tuple[str, ...]) -> dict[str, str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,7 @@ from frame_ros.nodes.settings import (
     FrankaSettings,
     RunSettings,
     So101Settings,
+    parse_assignments,
     parse_qualities,
 )
 
@@ -43,10 +45,19 @@ PUT_IN_BIN: Mapping[str, Value] = {
     'ot_task': 'put_in', 'gripper_margin': 0.07, 'grasp_distance': 0.03,
 }  # fmt: skip
 
+# The gate of the simulated arm. Two cores are shared with physics and rendering, so that a command
+# or a state may come late, and where physics gives time up the arm stands still and is far from its
+# command. The table is the plane z = 0; the box is what the cameras see of it.
+SIMULATED_GATE: Mapping[str, Value] = {
+    'command_timeout': 0.5, 'joint_states_timeout': 1.0, 'heartbeat_timeout': 1.0,
+    'step_limit': 1.5, 'floor': 0.0, 'workspace': [-0.1, -0.4, 0.0, 0.45, 0.4, 0.5],
+}  # fmt: skip
+
 # Chunks that the demo's scripted policy draws per inference, for EV: as many as VLA-UQ's study.
 SAMPLES = 4
 
 VIDEO_TOPIC = 'front/image_raw'
+UNCHECKED = 'policy_commands'  # what a policy commands where a gate decides what the arm gets
 
 
 @dataclass(frozen=True)
@@ -183,8 +194,9 @@ def demo_processes(settings: DemoSettings) -> list[Process]:
         settings,
         [
             _simulator(settings),
-            *_monitors(settings, {**SIMULATED, **PUT_IN_BIN}),
+            *_monitors(settings, {**SIMULATED, **PUT_IN_BIN}, SIMULATED_GATE),
             _recorder(settings),
+            *_gate(settings, SIMULATED_GATE),
             _policy(settings, {'samples': SAMPLES} if settings.policy == 'scripted' else {}),
             Process('session', 'session', _session_parameters(settings), is_essential=True),
             *_display(settings, has_publisher),
@@ -193,8 +205,8 @@ def demo_processes(settings: DemoSettings) -> list[Process]:
 
 
 def so101_processes(settings: So101Settings) -> list[Process]:
-    """What runs beside a real SO-101, whose driver is the user's."""
-    return _arm_processes(settings)
+    """What runs beside a real SO-101; its driver too, if its port is given."""
+    return [*_so101_hardware(settings), *_arm_processes(settings)]
 
 
 def franka_processes(settings: FrankaSettings) -> list[Process]:
@@ -202,8 +214,35 @@ def franka_processes(settings: FrankaSettings) -> list[Process]:
     return _arm_processes(settings)
 
 
+def _so101_hardware(settings: So101Settings) -> list[Process]:
+    """The driver of the arm and the teleoperator of a leader, where their ports are given."""
+    names = settings.remappings()
+    folder = absolute(settings.calibration_dir) if settings.calibration_dir else ''
+    processes = []
+    if settings.port:
+        driver: dict[str, Value] = {
+            'port': settings.port,
+            'robot_id': settings.robot_id,
+            'calibration_dir': folder,
+            'cameras': settings.cameras,
+            'torque_on_exit': settings.torque_on_exit,
+        }
+        processes.append(Process('robot_driver', 'robot_driver', driver, names, is_lifecycle=True))
+    if settings.leader_port:
+        teleoperator: dict[str, Value] = {
+            'port': settings.leader_port,
+            'teleoperator_id': settings.leader_id,
+            'calibration_dir': folder,
+            'mode': settings.teleoperator_mode,
+        }
+        processes.append(Process('teleoperator', 'teleoperator', teleoperator, names))
+    return _on_clock(settings, processes)
+
+
 def _arm_processes(settings: ArmSettings) -> list[Process]:
+    output: dict[str, Value] = {} if settings.output == 'none' else {'output': settings.output}
     policy = [_policy(settings)] if settings.policy else []
+    policy = [*_gate(settings, output), *policy]
     display = _display(settings, settings.robot_state_publisher)
     monitors = _monitors(settings, _target(settings))
     recorder = _recorder(settings, (settings.gripper_topic,))
@@ -245,16 +284,20 @@ def _simulator(settings: DemoSettings) -> Process:
 
 
 def _monitors(
-    settings: RunSettings, of_metrics: Mapping[str, Value] | None = None
+    settings: RunSettings,
+    of_metrics: Mapping[str, Value] | None = None,
+    of_gate: Mapping[str, Value] | None = None,
 ) -> list[Process]:
     names = settings.remappings()
+    bounds = {**(of_gate or {}), **gate_parameters(settings)} if settings.has_gate else {}
+    drawn = {name: bounds[name] for name in ('workspace', 'floor') if name in bounds}
     robot: dict[str, Value] = {'robot': settings.robot}
     return [
         Process('kinematics', 'kinematics', robot, names),
         Process(
             'metrics', 'metrics', {**robot, **(of_metrics or {}), **_references(settings)}, names
         ),
-        Process('markers', 'markers', {}, names),
+        Process('markers', 'markers', drawn, names),
     ]
 
 
@@ -264,9 +307,53 @@ def _policy(settings: RunSettings, of_policy: Mapping[str, Value] | None = None)
         'policy': settings.policy if settings.policy in POLICIES else absolute(settings.policy),
         'checkpoint': absolute(settings.checkpoint) if settings.checkpoint else '',
         'instruction': settings.instruction,
+        'execution': settings.execution,
         **(of_policy or {}),
     }
-    return Process('policy', 'policy', parameters, settings.remappings(), is_lifecycle=True)
+    if settings.options:
+        parameters['policy_options'] = [f'{n}={value}' for n, value in settings.options.items()]
+    if settings.rephrasings_file:
+        parameters['rephrasings_file'] = absolute(settings.rephrasings_file)
+    names = settings.remappings()
+    if settings.has_gate:
+        names['joint_commands'] = UNCHECKED
+    return Process('policy', 'policy', parameters, names, is_lifecycle=True)
+
+
+def _gate(settings: RunSettings, of_gate: Mapping[str, Value] | None = None) -> list[Process]:
+    """The gate, wherever a policy or a teleoperator drives, unless it is switched off."""
+    if not settings.has_gate:
+        return []
+    parameters: dict[str, Value] = {
+        'robot': settings.robot,
+        **(of_gate or {}),
+        **gate_parameters(settings),
+    }
+    return [Process('gate', 'gate', parameters, settings.remappings(), is_lifecycle=True)]
+
+
+def gate_parameters(settings: RunSettings) -> dict[str, Value]:
+    """What the user sets of the gate.
+
+    Raises:
+        SetupError: the gate has no such parameter: a limit that is misspelt must not be missed.
+    """
+    given = parse_assignments('gate_parameters', settings.gate_parameters)
+    text = (share_directory() / 'config' / 'gate.yaml').read_text(encoding='utf-8')
+    known = re.findall(r'^    (\w+):', text, re.MULTILINE)
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise SetupError(f'the gate has no parameter {unknown[0]!r}; it has {", ".join(known)}')
+    return {name: _value(text) for name, text in given.items()}
+
+
+def _value(text: str) -> Value:
+    """Numbers, lists and true or false as JSON has them; anything else is a text."""
+    try:
+        value: Value = json.loads(text)
+    except ValueError:
+        return text
+    return value
 
 
 def _recorder(settings: RunSettings, others: Sequence[str] = ()) -> Process:
@@ -297,6 +384,7 @@ def _session_parameters(settings: DemoSettings) -> dict[str, Value]:
         'policy': settings.policy,
         'checkpoint': settings.checkpoint,
         'instruction': settings.instruction,
+        'gate': settings.has_gate,
     }
     qualities = parse_qualities(settings.qualities)
     return {**parameters, 'qualities': qualities} if qualities else parameters

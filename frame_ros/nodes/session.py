@@ -66,6 +66,7 @@ class SessionConfig:
     policy: str = 'scripted'
     checkpoint: str = ''
     operator_name: str = ''
+    gate: bool = False
 
     @classmethod
     def declare(cls, node: Node) -> SessionConfig:
@@ -107,8 +108,9 @@ class Session(Node):
         self._set_parameters = self.create_client(SetParameters, 'policy/set_parameters')
         self._managed = {
             name: self.create_client(GetState, f'{name}/get_state')
-            for name in ('policy', 'episode_recorder')
+            for name in ('policy', 'episode_recorder', *(['gate'] if self.config.gate else []))
         }
+        self._streams = {**STREAMS, **({'joint_commands': 'gate'} if self.config.gate else {})}
         qos = QoSProfile(depth=50, durability=QoSDurabilityPolicy.VOLATILE)
         self.create_subscription(EpisodeEvent, 'episode_events', self._events.put, qos)
         self._result = 0
@@ -173,7 +175,7 @@ class Session(Node):
         ]
         missing += [
             f'{node} does not publish {topic}'
-            for topic, node in STREAMS.items()
+            for topic, node in self._streams.items()
             if not self.count_publishers(topic)
         ]
         if not missing:

@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 from frame_ros.errors import SetupError
 from frame_ros.policies.checkpoint import CONFIG
 
-POLICIES = ('scripted', 'hold', 'lerobot')
+POLICIES = ('scripted', 'hold', 'lerobot', 'remote', 'lerobot_grpc', 'token_vla', 'replay')
+EXECUTIONS = ('synchronous', 'asynchronous', 'ensembling')
 ROBOTS = {'so101': 'base_link', 'fr3': 'fr3_link0', 'panda': 'panda_link0'}  # preset -> root link
 
 
@@ -35,9 +36,22 @@ class RunSettings:
     robot: str = option('so101', 'robot preset: so101')
     policy: str = option(
         '',
-        'the policy to run: scripted, hold, lerobot, or a checkpoint folder; empty: none',
+        f'the policy to run: {", ".join(POLICIES)}, or a checkpoint folder; empty: none',
     )
-    checkpoint: str = option('', "folder of the policy's checkpoint; empty: it needs none")
+    checkpoint: str = option(
+        '', "folder of the policy's checkpoint; of replay: a bag; empty: it needs none"
+    )
+    policy_options: str = option(
+        '', 'further options of the policy, name=value, with semicolons: url=ws://127.0.0.1:8000'
+    )
+    execution: str = option('asynchronous', f'how chunks become actions: {", ".join(EXECUTIONS)}')
+    rephrasings_file: str = option(
+        '', 'reviewed list of the instruction in other words, for policies that take it'
+    )
+    gate: bool = option(True, 'with a policy: its commands pass the command gate')
+    gate_parameters: str = option(
+        '', 'parameters of the gate, name=value, with semicolons: velocity_scale=0.3; floor=0.0'
+    )
     instruction: str = option('', 'what the policy is told')
     record: bool = option(True, 'write one bag per episode, from start_episode to end_episode')
     directory: str = option('runs', 'folder for the bags')
@@ -60,7 +74,25 @@ class RunSettings:
         if self.robot not in ROBOTS:
             raise SetupError(f'no robot {self.robot!r}; there are {", ".join(ROBOTS)}')
         if self.policy:
-            check_policy(self.policy, self.checkpoint)
+            self.check_policy()
+
+    def check_policy(self) -> None:
+        """Raises SetupError if there can be no such policy."""
+        check_policy(self.policy, self.checkpoint, self.options)
+        if self.execution not in EXECUTIONS:
+            raise SetupError(
+                f'execution is {self.execution!r}; it must be one of {", ".join(EXECUTIONS)}'
+            )
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The further options of the policy."""
+        return parse_assignments('policy_options', self.policy_options)
+
+    @property
+    def has_gate(self) -> bool:
+        """Whether commands pass the gate."""
+        return self.gate and bool(self.policy)
 
     @property
     def base_frame(self) -> str:
@@ -81,7 +113,7 @@ class DemoSettings(RunSettings):
     """
 
     policy: str = option(
-        'scripted', 'the policy to run: scripted, hold, lerobot, or a checkpoint folder'
+        'scripted', f'the policy to run: {", ".join(POLICIES)}, or a checkpoint folder'
     )
     instruction: str = option('pick up the cube and put it in the bin', 'what the policy is told')
     record: bool = option(True, 'write one bag per episode, and a video')
@@ -97,7 +129,7 @@ class DemoSettings(RunSettings):
     def __post_init__(self) -> None:
         if self.robot != 'so101':
             raise SetupError(f'the simulated robot is so101, not {self.robot!r}')
-        check_policy(self.policy, self.checkpoint)
+        self.check_policy()
         parse_qualities(self.qualities)
         if self.episodes < 1:
             raise SetupError(f'episodes must be at least 1, not {self.episodes}')
@@ -121,6 +153,9 @@ class ArmSettings(RunSettings):
     )
     joint_commands_topic: str = option(
         'joint_commands', 'the executed actions, sensor_msgs/JointState'
+    )
+    output: str = option(
+        'none', "what the arm's controller listens to beside it: a preset of docs/action-spaces.md"
     )
     wrench_topic: str = option(
         'wrench', 'wrench at the wrist, geometry_msgs/WrenchStamped, if there is one'
@@ -170,7 +205,42 @@ class ArmSettings(RunSettings):
 
 @dataclass(frozen=True)
 class So101Settings(ArmSettings):
-    """A real SO-101."""
+    """A real SO-101; with a port our own driver runs too, with a leader's port its teleoperator.
+
+    Raises:
+        SetupError: there is a port without an id, or an id without a port.
+    """
+
+    port: str = option('', "serial port of the arm, to start our driver; empty: the driver's yours")
+    robot_id: str = option('', "the arm's id, which names its calibration file")
+    calibration_dir: str = option('', "folder of calibration files; empty: LeRobot's own")
+    cameras: str = option('', "the driver's cameras, as LeRobot's --robot.cameras")
+    torque_on_exit: str = option('hold', 'when the driver ends, the arm does hold or release')
+    leader_port: str = option('', 'serial port of a leader arm, to start the teleoperator')
+    leader_id: str = option('', "the leader's id, which names its calibration file")
+    teleoperator_mode: str = option(
+        'takeover', "what the leader's commands are for: takeover, always, record"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for port, name in (('port', 'robot_id'), ('leader_port', 'leader_id')):
+            if bool(getattr(self, port)) != bool(getattr(self, name)):
+                raise SetupError(
+                    f'{port} is {getattr(self, port)!r} and {name} {getattr(self, name)!r}; they '
+                    'are given together'
+                )
+        if self.leader_port and self.policy and self.teleoperator_mode == 'record':
+            raise SetupError(
+                "teleoperator_mode is 'record', in which the leader drives the arm past the gate; "
+                'beside a policy it must be takeover or always'
+            )
+
+    @property
+    def has_gate(self) -> bool:
+        """Whether commands pass the gate: also those of a leader, unless it alone drives."""
+        is_driven = bool(self.leader_port) and self.teleoperator_mode != 'record'
+        return self.gate and (bool(self.policy) or is_driven)
 
 
 @dataclass(frozen=True)
@@ -190,14 +260,27 @@ class FrankaSettings(ArmSettings):
     )
 
 
-def check_policy(policy: str, checkpoint: str) -> None:
+def check_policy(policy: str, checkpoint: str, options: Mapping[str, str] | None = None) -> None:
     """Whether there can be such a policy; the files of a checkpoint are looked at by its loader.
 
+    options: further ones of the policy.
+
     Raises:
-        SetupError: the policy is unknown, or its checkpoint is missing.
+        SetupError: the policy is unknown, or its checkpoint or an option that it needs is missing.
     """
     if policy == 'lerobot':
         _check_checkpoint('checkpoint of the policy lerobot', checkpoint)
+    elif policy == 'remote' and not (options or {}).get('url'):
+        raise SetupError(
+            'the policy remote needs the address of its server: policy_options '
+            'url=ws://127.0.0.1:8000'
+        )
+    elif policy in ('token_vla', 'replay'):
+        what = 'a bag, or a folder of bags' if policy == 'replay' else 'the folder of a model'
+        if not checkpoint or not Path(checkpoint).expanduser().exists():
+            raise SetupError(
+                f'checkpoint of the policy {policy} is {checkpoint!r}; it must be {what}'
+            )
     elif policy not in POLICIES:
         if not policy or not Path(policy).expanduser().is_dir():
             raise SetupError(
@@ -249,6 +332,23 @@ def _parse(name: str, kind: type, text: str) -> Any:
 def text_of(value: Any) -> str:
     """The text that `settings_from_text` reads back."""
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def parse_assignments(what: str, text: str) -> dict[str, str]:
+    """'a=1; b=2' -> {'a': '1', 'b': '2'}.
+
+    Raises:
+        SetupError: a part is not of that form, or names one thing twice.
+    """
+    pairs: dict[str, str] = {}
+    for part in filter(None, map(str.strip, text.split(';'))):
+        name, sign, value = (word.strip() for word in part.partition('='))
+        if not (name and sign and value) or name in pairs:
+            raise SetupError(
+                f'{what} holds {part!r}; it must be name=value; name=value, each name once'
+            )
+        pairs[name] = value
+    return pairs
 
 
 def parse_qualities(text: str) -> list[float]:

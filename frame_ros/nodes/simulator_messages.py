@@ -101,17 +101,18 @@ def proximity_message(stamp: int, least: LeastDistance) -> Proximity:
 
 def colour_image_message(header: Header, rgb: NDArray[np.uint8]) -> Image:
     """rgb: (H, W, 3)."""
-    return _image(header, rgb, 'rgb8')
+    return image_message(header, rgb, 'rgb8')
 
 
 def depth_image_message(header: Header, depth: NDArray[np.float32]) -> Image:
     """depth: (H, W) m -> 16UC1 in mm, 0 where it does not fit (REP-118)."""
     millimetres = np.rint(depth * 1000.0)
     millimetres[~(millimetres <= np.iinfo(np.uint16).max)] = 0
-    return _image(header, millimetres.astype('<u2'), '16UC1')
+    return image_message(header, millimetres.astype('<u2'), '16UC1')
 
 
-def _image(header: Header, pixels: NDArray, encoding: str) -> Image:
+def image_message(header: Header, pixels: NDArray, encoding: str) -> Image:
+    """pixels: (H, W) or (H, W, C), of the type that the encoding says."""
     height, width = pixels.shape[:2]
     message = Image(header=header, height=height, width=width, encoding=encoding, is_bigendian=0)
     message.step = pixels.itemsize * pixels.size // height

@@ -13,7 +13,7 @@ from frame_ros.errors import PolicyError
 from frame_ros.policies.protocol import Inference
 
 ACTION_SPACE = 'joint_position'
-UNIT = 'rad'
+UNITS = ('rad', 'm')  # m of joints that slide, such as fingers
 
 
 def check_chunk(
@@ -22,7 +22,7 @@ def check_chunk(
     """Returns the chunk (H, D) with every action inside the joint limits, and how many values were
     clipped per joint.
 
-    limits: joint -> lower and upper limit, rad.
+    limits: joint -> lower and upper limit, rad or m.
 
     Raises:
         PolicyError: the chunk has the wrong shape, space, unit or joint names, or a value that is
@@ -32,11 +32,11 @@ def check_chunk(
     if actions.ndim != 2 or actions.shape[0] == 0 or actions.shape[1] != len(names):
         raise PolicyError(f'the chunk has shape {actions.shape}; it must be (steps, {len(names)})')
     if inference.action_space != ACTION_SPACE or any(
-        unit != UNIT for unit in inference.action_units
+        unit not in UNITS for unit in inference.action_units
     ):
         raise PolicyError(
             f'the chunk is {inference.action_space} in {set(inference.action_units)}; it must be '
-            f'{ACTION_SPACE} in {UNIT}'
+            f'{ACTION_SPACE} in {" or ".join(UNITS)}'
         )
     if unknown := [name for name in names if name not in limits]:
         raise PolicyError(

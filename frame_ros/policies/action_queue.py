@@ -11,14 +11,18 @@ import threading
 from collections import deque
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.errors import ShapeError, ValueRangeError
 from frame_ros.policies.chunk import Chunk, chunk_overlap
+from frame_ros.policies.execution import ENSEMBLE_COEFFICIENT, Ensemble, Execution, Replacement
 
 ALIGNMENTS = ('now', 'first')
+SYNCHRONOUS, ASYNCHRONOUS, ENSEMBLING = 'synchronous', 'asynchronous', 'ensembling'
+EXECUTION_MODES = (SYNCHRONOUS, ASYNCHRONOUS, ENSEMBLING)
 NANOSECONDS = 1_000_000_000
 # Automatic prefetch looks at this many of the last inferences and adds this many ticks to the
 # slowest.
@@ -31,13 +35,15 @@ class Request:
     """An inference that has begun.
 
     tag: what `open` was given: which episode it is for. executed: ns of actions executed before it.
-    tick: ticks before it.
+    tick: ticks before it. last: (D,), the action that went out last before it, whichever chunks it
+    came from; None: none yet in this episode.
     """
 
     tag: Hashable
     generation: int
     executed: int
     tick: int
+    last: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)
@@ -66,13 +72,23 @@ class ActionQueue:
     the robot does. A chunk belongs to the moment its observation was taken (`request`). With
     alignment 'now' it is taken over from the step that matches the tick at which it arrives, so the
     steps executed while it was computed are left out; with 'first' it is executed from its first
-    step. It replaces what is left of the former chunk.
+    step.
 
-    period: s between two control ticks. n_action_steps: of each chunk at most so many steps are
-    executed after it is taken over; 0 is all. prefetch: the next inference begins when at most so
-    many ticks are left; 0 waits for the empty queue (synchronous execution); None follows the
-    slowest of the last inferences. With alignment 'now' no tick stalls if a chunk is longer than
-    two inferences take.
+    period: s between two control ticks. execution: 'synchronous' asks for the next chunk when the
+    queue is empty; 'asynchronous' before that, so that inference and execution overlap; in both it
+    replaces what is left of the former chunk, over `blend` ticks (see `Replacement`); 'ensembling'
+    asks at every tick, and executes the weighted mean of all chunks that predict the tick, weighed
+    by `ensemble_coefficient` (see `Ensemble`).
+    n_action_steps: the next chunk is planned after so many steps; 0: of a chunk all steps may be
+    executed, and ensembling plans at every one. prefetch: in asynchronous execution the next
+    inference begins when at most so many ticks are left; None follows the slowest of the last
+    inferences; 0 is synchronous execution. With alignment 'now' no tick stalls if a chunk is longer
+    than two inferences take. interpolate: whether rows of a chunk that are further apart than the
+    ticks are (dt above the period) go out in a straight line from one to the next, see `Motion`;
+    else each goes out whole, and is repeated.
+
+    Raises:
+        ValueRangeError: a value is out of its range, or two contradict each other.
     """
 
     def __init__(
@@ -81,30 +97,42 @@ class ActionQueue:
         alignment: str = 'now',
         n_action_steps: int = 0,
         prefetch: int | None = None,
+        execution: str = ASYNCHRONOUS,
+        blend: int = 0,
+        ensemble_coefficient: float = ENSEMBLE_COEFFICIENT,
+        interpolate: bool = True,
     ) -> None:
         if not (np.isfinite(period) and period > 0):
             raise ValueRangeError(f'period is {period} s; it must be positive')
-        if alignment not in ALIGNMENTS:
-            raise ValueRangeError(f'alignment is {alignment!r}; known: {", ".join(ALIGNMENTS)}')
         if n_action_steps < 0 or (prefetch is not None and prefetch < 0):
             raise ValueRangeError(
                 f'n_action_steps is {n_action_steps} and prefetch is {prefetch}; neither may be '
                 'negative'
             )
+        check_execution(execution, alignment, prefetch, blend)
+        is_synchronous = execution == SYNCHRONOUS or (execution != ENSEMBLING and prefetch == 0)
+        self.mode = SYNCHRONOUS if is_synchronous else execution
         self._period = round(period * NANOSECONDS)
         self._alignment = alignment
         self._n_action_steps = n_action_steps
-        self._prefetch = prefetch
+        self._prefetch = 0 if is_synchronous else prefetch
+        spacing = self._period if interpolate else 0
+        self._execution: Execution = (
+            Ensemble(ensemble_coefficient, spacing)
+            if execution == ENSEMBLING
+            else Replacement(n_action_steps, blend, spacing)
+        )
         self._demand = threading.Condition()
         self._generation = 0
         self._latencies: deque[int] = deque(maxlen=LATENCY_WINDOW)
         self._tag: Hashable = None
         self._is_open = False
-        self._chunk: Chunk | None = None
+        self._requested: Request | None = None
         # The newest chunk at the time of its observation, wherever it is executed from.
         self._predicted: Chunk | None = None
         self._last: NDArray[np.float64] | None = None
-        self._end = self._executed = self._tick = self._stalls = 0
+        self._source: Any = None
+        self._executed = self._tick = self._stalls = 0
 
     def open(self, tag: Hashable = None) -> None:
         """Begins an episode: forgets all actions, and asks for the first inference.
@@ -142,6 +170,13 @@ class ActionQueue:
         with self._demand:
             return self._threshold()
 
+    @property
+    def source(self) -> Any:
+        """Where the action of the last `take` comes from: what `push` was given with the newest
+        chunk in it.
+        """
+        return self._source
+
     def take(self) -> tuple[NDArray[np.float64] | None, bool]:
         """Returns the action of this tick, and whether the tick stalled.
 
@@ -156,15 +191,14 @@ class ActionQueue:
             if is_stalled:
                 self._stalls += 1
             else:
-                assert self._chunk is not None
-                self._last = self._chunk.actions[self._chunk.step_at(self._executed)]
+                self._last, self._source = self._execution.next_action(self._executed)
                 self._executed += self._period
             if self._is_wanted():
                 self._demand.notify_all()
             return self._last, is_stalled
 
     def wait_for_demand(self, timeout: float) -> bool:
-        """Waits, in the inference thread, until a chunk is wanted.
+        """Waits, in the inference thread, until a chunk is wanted: once a tick at most.
 
         False after `timeout` seconds without.
         """
@@ -176,12 +210,29 @@ class ActionQueue:
         with self._demand:
             if not self._is_open:
                 return None
-            return Request(self._tag, self._generation, self._executed, self._tick)
+            self._requested = Request(
+                self._tag, self._generation, self._executed, self._tick, self._last
+            )
+            return self._requested
 
-    def push(self, request: Request, actions: NDArray[np.float64], dt: float) -> Arrival:
+    def is_current(self, request: Request) -> bool:
+        """Whether the episode of the request still runs."""
+        with self._demand:
+            return self._is_open and request.generation == self._generation
+
+    def push(
+        self,
+        request: Request,
+        actions: NDArray[np.float64],
+        dt: float,
+        source: Any = None,
+        origin: NDArray[np.float64] | None = None,
+    ) -> Arrival:
         """Takes over a chunk.
 
-        actions: (H, D), H at least 1. dt: s between its steps.
+        actions: (H, D), H at least 1, D the same throughout an episode. dt: s between its steps.
+        source: what the property `source` is to tell while the chunk is executed. origin: (D,),
+        where the robot stands; interpolation begins there while no action has gone out.
 
         Raises:
             ShapeError: `actions` is not (H, D). ValueRangeError: `dt` is not positive.
@@ -195,9 +246,18 @@ class ActionQueue:
         with self._demand:
             if not self._is_open or request.generation != self._generation:
                 return Arrival(False, self._depth(), 0, float('nan'), 0, 0)
-            return self._accept(request, Chunk(actions, round(dt * NANOSECONDS), request.executed))
+            former = self._predicted
+            if former is not None and former.actions.shape[1] != actions.shape[1]:
+                raise ShapeError(
+                    f'a chunk has {actions.shape[1]} action dimensions; those before it have '
+                    f'{former.actions.shape[1]}'
+                )
+            chunk = Chunk(actions, round(dt * NANOSECONDS), request.executed, self._period)
+            return self._accept(request, chunk, source, origin)
 
-    def _accept(self, request: Request, chunk: Chunk) -> Arrival:
+    def _accept(
+        self, request: Request, chunk: Chunk, source: Any, origin: NDArray[np.float64] | None
+    ) -> Arrival:
         depth, latency = self._depth(), self._tick - request.tick
         self._latencies.append(latency)
         former, self._predicted = self._predicted, chunk
@@ -206,22 +266,18 @@ class ActionQueue:
             chunk = chunk.moved_to(self._executed)
         first = chunk.step_at(self._executed)
         stalls, self._stalls = self._stalls, 0
-        is_used = first < len(chunk.actions)
-        if is_used:
-            self._chunk = chunk
-            steps = self._n_action_steps or len(chunk.actions)
-            self._end = min(len(chunk.actions), first + steps)
+        before = origin if self._last is None else self._last
+        is_used = self._execution.add(chunk, self._executed, source, before)
         return Arrival(is_used, depth, stalls, overlap, first, latency)
 
     def _clear(self) -> None:
         self._generation += 1
-        self._chunk = self._predicted = self._last = None
-        self._end = self._executed = self._tick = self._stalls = 0
+        self._execution.clear()
+        self._predicted = self._last = self._source = self._requested = None
+        self._executed = self._tick = self._stalls = 0
 
     def _depth(self) -> int:
-        if self._chunk is None:
-            return 0
-        return self._chunk.ticks_until(self._end, self._executed, self._period)
+        return self._execution.depth(self._executed, self._period)
 
     def _threshold(self) -> int:
         if self._prefetch is not None:
@@ -229,4 +285,32 @@ class ActionQueue:
         return max(self._latencies, default=0) + PREFETCH_MARGIN
 
     def _is_wanted(self) -> bool:
-        return self._is_open and self._depth() <= self._threshold()
+        if not self._is_open:
+            return False
+        if self._requested is not None and self._tick <= self._requested.tick:
+            return False  # what is done already, or failed, is not done again in the same tick
+        if self.mode != ENSEMBLING:
+            return self._depth() <= self._threshold()
+        if self._predicted is None or not self._depth():
+            return True
+        steps = max(1, self._n_action_steps)
+        return self._executed >= self._predicted.start + steps * self._period
+
+
+def check_execution(execution: str, alignment: str, prefetch: int | None, blend: int) -> None:
+    """Raises ValueRangeError if one of them is unknown, or two contradict each other."""
+    if alignment not in ALIGNMENTS:
+        raise ValueRangeError(f'alignment is {alignment!r}; known: {", ".join(ALIGNMENTS)}')
+    if execution not in EXECUTION_MODES:
+        raise ValueRangeError(f'execution is {execution!r}; known: {", ".join(EXECUTION_MODES)}')
+    if execution == SYNCHRONOUS and prefetch:
+        raise ValueRangeError(
+            f'execution is synchronous, but prefetch is {prefetch}; it begins the next inference '
+            'when the queue is empty, so prefetch must be automatic or 0'
+        )
+    if execution == ENSEMBLING and (prefetch is not None or alignment != 'now' or blend):
+        raise ValueRangeError(
+            f'execution is ensembling with alignment {alignment!r}, prefetch {prefetch} and blend '
+            f'{blend}; the chunks that it averages must be aligned by time (now), it infers as '
+            'often as it can (automatic prefetch), and needs no blend (0)'
+        )

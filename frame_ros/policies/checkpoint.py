@@ -23,6 +23,8 @@ CONTENT = (
 )
 # The folder below a training run's checkpoint that holds the policy itself.
 TRAINING_SUBFOLDER = 'pretrained_model'
+# PEFT's description of an adapter.
+ADAPTER = 'adapter_config.json'
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,11 @@ class CheckpointFolder:
     def policy_type(self) -> str:
         """LeRobot's name of the kind of policy: act, diffusion, ..."""
         return str(self.config['type'])
+
+    def processor_steps(self, name: str) -> tuple[str, ...]:
+        """The registered names of the steps of a processor, one of PROCESSORS."""
+        steps = _read_json(self.path / name)['steps']
+        return tuple(str(step.get('registry_name', '')) for step in steps)
 
 
 def open_checkpoint(folder: str | Path) -> CheckpointFolder:
@@ -116,13 +123,18 @@ def _describe_missing(path: Path, missing: list[str]) -> str:
         return (
             f'{path} is the folder of a training run; the checkpoint is {path / TRAINING_SUBFOLDER}'
         )
+    if (path / ADAPTER).is_file():
+        base = _read_json(path / ADAPTER).get('base_model_name_or_path')
+        return (
+            f'{path} is an adapter (PEFT, LoRA) without the weights it adapts ({base}). Merge it '
+            'where it was trained: load the base policy, PeftModel.from_pretrained(policy, '
+            'adapter).merge_and_unload(), save_pretrained, and copy the two processors beside it'
+        )
     if missing == list(PROCESSORS):
         return (
             f'{path} has no {" and no ".join(PROCESSORS)}: it was saved by LeRobot 0.3 or older, '
-            'which kept the '
-            "normalisation inside the weights. Convert it with LeRobot's "
-            'migrate_policy_normalization.py '
-            f'--pretrained-path {path}'
+            'which kept the normalisation inside the weights. Convert it: python -m '
+            f'lerobot.processor.migrate_policy_normalization --pretrained-path {path}'
         )
     return f'{path} lacks {", ".join(missing)}; {CONTENT}'
 

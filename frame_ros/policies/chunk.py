@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from frame_ros.metrics import chunk_overlap_disagreement
 
 # A tick this share of a step before the next step counts as that step: periods are rounded to
-# nanoseconds.
+# nanoseconds. It is never more than half a tick.
 TOLERANCE = 20
 
 
@@ -20,23 +20,30 @@ TOLERANCE = 20
 class Chunk:
     """actions: (H, D).
 
-    dt: ns between two steps. start: ns, the time that its first step belongs to.
+    dt: ns between two steps. start: ns, the time that its first step belongs to. period: ns between
+    two control ticks; 0: not known, and not far below dt.
     """
 
     actions: NDArray[np.float64]
     dt: int
     start: int
+    period: int = 0
+
+    @property
+    def _tolerance(self) -> int:
+        share = self.dt // TOLERANCE
+        return min(share, self.period // 2) if self.period else share
 
     def step_at(self, time: int) -> int:
         """Returns the step that is executed at `time` (ns): the newest one that is due.
 
         H or more: all have passed.
         """
-        return (time - self.start + self.dt // TOLERANCE) // self.dt
+        return (time - self.start + self._tolerance) // self.dt
 
     def ticks_until(self, step: int, time: int, period: int) -> int:
         """Returns how many ticks, `period` ns apart from `time` on, come before `step` is due."""
-        remaining = self.start + step * self.dt - self.dt // TOLERANCE - time
+        remaining = self.start + step * self.dt - self._tolerance - time
         return max(0, -(-remaining // period))
 
     def moved_to(self, start: int) -> Chunk:

@@ -37,6 +37,7 @@ class ObservationBuffer:
 
     joint_names: the order of the joint positions. cameras, poses: the inputs that the policy needs.
     max_age: s, by header stamps, that an input may be old when the observation is made.
+    reordered: values that came after a newer one of their input, and were left out.
     """
 
     def __init__(
@@ -51,6 +52,8 @@ class ObservationBuffer:
         self._max_age = max_age
         self._lock = threading.Lock()
         self._inputs: dict[str, Input] = {}
+        self.reordered = 0
+        self._complaints: dict[str, str] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -58,14 +61,28 @@ class ObservationBuffer:
         return (JOINTS, *self._cameras, *self._poses)
 
     def put(self, name: str, stamp: int, read: Callable[[], NDArray]) -> None:
-        """Notes a newer value of the input `name`, stamped `stamp` ns."""
+        """Notes a value of the input `name`, stamped `stamp` ns, unless a newer one is there.
+
+        One that is more than `max_age` older is taken: then the clock was set back.
+        """
         with self._lock:
+            held = self._inputs.get(name)
+            if held is not None and 0 < held.stamp - stamp <= self._max_age * SECOND:
+                self.reordered += 1
+                return
             self._inputs[name] = Input(stamp, read)
+            self._complaints.pop(name, None)
+
+    def complain(self, name: str, problem: str) -> None:
+        """Notes why what came for the input `name` since its last value was of no use."""
+        with self._lock:
+            self._complaints[name] = problem
 
     def clear(self) -> None:
         """Forgets all inputs."""
         with self._lock:
             self._inputs.clear()
+            self._complaints.clear()
 
     def build(self, now: int, instruction: str = '', executed: float = float('nan')) -> Observation:
         """Returns the observation at `now` (ns); `instruction` and `executed` are passed on.
@@ -75,9 +92,9 @@ class ObservationBuffer:
             unusable.
         """
         with self._lock:
-            inputs = dict(self._inputs)
+            inputs, complaints = dict(self._inputs), dict(self._complaints)
         problems = [
-            problem
+            f'{problem} ({complaints[name]})' if name in complaints else problem
             for name in self.names
             if (problem := self._problem(name, inputs.get(name), now))
         ]

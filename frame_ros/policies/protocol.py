@@ -30,8 +30,8 @@ class Observation:
 
     stamp: ns, when the observation was put together. oldest_stamp: ns, stamp of the oldest input in
     it. joint_names: D names. joint_positions: (D,) rad or m, in that order. images: camera name ->
-    (H, W, 3) uint8 RGB. poses: name -> (7,) position (m) and quaternion xyzw, in the robot's base
-    frame.
+    (H, W, 3) uint8 RGB, which may be read-only. poses: name -> (7,) position (m) and quaternion
+    xyzw, in the robot's base frame.
     instruction: what the policy is told. executed: s of actions that the robot has executed in this
     episode; it stands still while the robot waits for actions, unlike `stamp`. NaN if not known.
     rephrasings: the same instruction in other words, for a prompt ensemble; empty: none is wanted.
@@ -94,6 +94,15 @@ class Policy(Protocol):
 
     `cameras` and `poses` name the inputs it needs beside the joint positions; `infer` is called
     from one thread.
+
+    What a policy may have beside this, and whoever runs it looks for:
+    needs_instruction: bool; whether it cannot act without one.
+    n_action_steps: int; how many steps of a chunk it was meant to execute before the next.
+    warm_up(): makes a first call, outside an episode.
+    notes: texts that a person should read about how it was made.
+    needs_history: bool, with history_period: s, and observe(observation): called at that period
+    while an episode runs, from another thread than `infer`; it must return at once.
+    close(): lets go of what it holds (connections, processes).
     """
 
     name: str

@@ -24,21 +24,28 @@ BUILDERS: dict[str, tuple[str, str]] = {
 }
 
 
-def make_policy(spec: str, offered: Mapping[str, Any] | None = None, **options: Any) -> Policy:
+def make_policy(
+    spec: str,
+    offered: Mapping[str, Any] | None = None,
+    required: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Policy:
     """Makes the policy `spec`: a name of BUILDERS, or the folder of a LeRobot checkpoint.
 
     offered: what the caller knows of robot and machine (robot_joint_names, gripper_limits,
-    device, ...); the policy's builder gets what it takes of it. options: further keyword arguments
-    of the builder, which must take them all.
+    device, ...); the policy's builder gets what it takes of it. required: of `offered` what a
+    person asked for, so that the builder must take it -> what the person calls it. options: further
+    keyword arguments of the builder, which must take them all, and which go before `offered`.
 
     Raises:
         PolicyError: `spec` is neither a known name nor a folder, or an option is unknown or
         missing.
     """
     if spec in BUILDERS:
-        return _call(spec, builder_of(spec), offered or {}, options)
+        return call_builder(spec, builder_of(spec), offered or {}, required or {}, options)
     if Path(spec).expanduser().is_dir():
-        return _call('lerobot', builder_of('lerobot'), offered or {}, {'folder': spec, **options})
+        folder = {'folder': spec, **options}
+        return call_builder('lerobot', builder_of('lerobot'), offered or {}, required or {}, folder)
     raise PolicyError(
         f'there is no policy {spec!r}; known: {", ".join(BUILDERS)}, or the path of an existing '
         'checkpoint folder'
@@ -52,20 +59,28 @@ def builder_of(name: str) -> Callable[..., Policy]:
     return builder
 
 
-def _call(
+def call_builder(
     name: str,
     builder: Callable[..., Policy],
     offered: Mapping[str, Any],
-    options: dict[str, Any],
+    required: Mapping[str, str],
+    options: Mapping[str, Any],
 ) -> Policy:
+    """Calls `builder` with what it takes of `offered`, and all `options`; see `make_policy`.
+
+    Raises:
+        PolicyError: it does not take what is required, or an option is unknown or missing.
+    """
     signature = inspect.signature(builder)
+    takes = f'it takes: {", ".join(signature.parameters)}'
+    if refused := [text for key, text in required.items() if key not in signature.parameters]:
+        raise PolicyError(f'policy {name!r} does not take {", ".join(refused)}; {takes}')
     taken = {key: value for key, value in offered.items() if key in signature.parameters}
     arguments = {**taken, **options}
     try:
         signature.bind(**arguments)
     except TypeError as error:
         raise PolicyError(
-            f'policy {name!r} does not take these options ({error}); it takes: '
-            f'{", ".join(signature.parameters)}'
+            f'policy {name!r} does not take these options ({error}); {takes}'
         ) from error
     return builder(**arguments)

@@ -18,6 +18,7 @@ from frame_ros.episodes.data import Episode
 from frame_ros.reports.contact_sensing import contact_sensing
 from frame_ros.reports.episode_check import EpisodeCheck, stop_texts
 from frame_ros.reports.figures import PANEL_HEIGHT, SURROUND, is_thinned, path_figure, series_figure
+from frame_ros.reports.intervention_view import intervention_view
 from frame_ros.reports.media import Still, Video, VideoBudget, find_videos
 from frame_ros.reports.metric_table import MetricRow, outcome_of
 from frame_ros.reports.numbers import counted, finite, readable_unit
@@ -26,7 +27,7 @@ from frame_ros.reports.parity_verdict import parity_verdict
 from frame_ros.reports.projections import jerk_limit, view_svg
 from frame_ros.reports.quality_counts import QualityCounts, quality_counts
 from frame_ros.reports.rates import metric_rates
-from frame_ros.reports.series import Path, panels, path
+from frame_ros.reports.series import Path, panels, path, person_spans
 from frame_ros.reports.source import open_bag
 from frame_ros.reports.stills import camera_stills
 from frame_ros.reports.verdict import OUTCOME_WORDS
@@ -95,6 +96,7 @@ def episode_view(
         'facts': _facts(episode),
         'metrics': [_metric(row, number - 1) for row in rows],
         **_figures(episode, path(episode)),
+        **intervention_view(episode, bag),
         **_media(episode, bag, budget),
         **_checks(episode, check),
     }
@@ -147,6 +149,7 @@ def _figures(episode: Episode, drawn: Path | None) -> dict[str, Any]:
         'is_thinned': is_thinned(episode),
         'empty_panels': empty,
         'is_contact_lost': contact_sensing(episode).lost > 0,
+        'has_person': bool(person_spans(episode)),
     }
 
 

@@ -26,6 +26,7 @@ from frame_ros.reports.series import (
     episode_start,
     marks,
     panels,
+    person_spans,
 )
 
 # Okabe and Ito: told apart by all common kinds of colour vision.
@@ -93,7 +94,7 @@ def series_figure(episode: Episode) -> dict[str, Any] | None:
     }
     for i, panel in enumerate(shown):
         _add_panel(data, layout, panel, i, len(shown))
-    _add_context(layout, contact_spans(episode), marks(episode))
+    _add_context(layout, [*person_spans(episode), *contact_spans(episode)], marks(episode))
     return {'kind': 'series', 'data': data, 'layout': layout}
 
 
@@ -223,7 +224,7 @@ def _line_trace(series: Series, colour: str, axis: str, panel: Panel) -> dict[st
 
 
 def _add_context(layout: dict, spans: list[Span], events: list[Mark]) -> None:
-    """Shades contact over all panels and draws events as vertical lines with their names on top."""
+    """Shades spans over all panels and draws events as vertical lines with their names on top."""
     shapes = [_shade(span) for span in spans[:MOST_SHAPES]]
     for mark in events[:MOST_SHAPES]:
         ends = {'x0': mark.time, 'x1': mark.time, 'y0': 0, 'y1': 1}
@@ -245,6 +246,7 @@ def _add_context(layout: dict, spans: list[Span], events: list[Mark]) -> None:
 
 def _shade(span: Span) -> dict[str, Any]:
     colour = GREY if span.is_unknown else VERMILLION if span.is_collision else ORANGE
+    colour = BLUE if span.is_person else colour
     return {
         'type': 'rect',
         'xref': 'x',

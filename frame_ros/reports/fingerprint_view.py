@@ -134,7 +134,8 @@ def success_text(group: PolicyGroup) -> str:
     if interval is None:
         return f'{group.episodes} without outcome'
     low, high = (round(100 * bound) for bound in interval)
-    return f'{count.successes} of {count.trials} succeeded ({low}–{high}\u00a0%)'
+    helped = f', {group.helped} with interventions' if group.helped else ''
+    return f'{count.successes} of {count.trials} succeeded ({low}–{high}\u00a0%){helped}'
 
 
 def radar_figure(comparison: Comparison) -> dict[str, Any] | None:

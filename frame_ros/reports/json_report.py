@@ -20,6 +20,7 @@ from frame_ros.reports.episode_check import (
     without_data,
 )
 from frame_ros.reports.fingerprint_view import compare_groups, comparison_data
+from frame_ros.reports.intervention_view import intervention_data, total_data
 from frame_ros.reports.metric_table import MetricRow, metric_rows, outcome_of, success_count
 from frame_ros.reports.numbers import json_safe
 from frame_ros.reports.options import ReportOptions
@@ -28,6 +29,7 @@ from frame_ros.reports.parity_verdict import parity_verdict
 from frame_ros.reports.policy_groups import policy_groups
 from frame_ros.reports.rates import metric_rates, sampling_sentence
 from frame_ros.reports.reference_view import all_reference_errors, reference_data
+from frame_ros.reports.source import open_bag
 from frame_ros.reports.verdict import OUTCOME_WORDS, verdict
 from frame_ros.version import package_version
 
@@ -39,11 +41,11 @@ def report_data(
 ) -> dict[str, Any]:
     """Returns the report as plain JSON types.
 
-    Keys: format, version, verdict (sentences), success (successes, trials, rate, interval), metrics
-    (per id: unit, direction, median, least, greatest), fingerprint (see `comparison_data`),
-    sampling (a sentence), references (see `reference_data`; null without any), parity, warnings
-    (how many), episodes (see `episode_data`), unreadable (bag, reason): bags that could not be read
-    or held no messages; they are no episodes.
+    Keys: format, version, verdict (sentences), success (successes, trials, rate, interval),
+    interventions (see `total_data`), metrics (per id: unit, direction, median, least, greatest),
+    fingerprint (see `comparison_data`), sampling (a sentence), references (see `reference_data`;
+    null without any), parity, warnings (how many), episodes (see `episode_data`), unreadable (bag,
+    reason): bags that could not be read or held no messages; they are no episodes.
     """
     unread = without_data(episodes)
     episodes = [episode for episode in episodes if has_data(episode)]
@@ -59,6 +61,7 @@ def report_data(
         'version': package_version(),
         'verdict': verdict(episodes, rows, total, warnings, unread_text(unread)),
         'success': {**asdict(count), 'rate': count.rate, 'interval': count.interval},
+        'interventions': total_data(episodes),
         'metrics': {row.id: _aggregate(row) for row in rows},
         'sampling': sampling_sentence(episodes),
         'fingerprint': comparison_data(compare_groups(policy_groups(episodes), rows, options.axes)),
@@ -77,8 +80,9 @@ def report_data(
 def episode_data(
     episode: Episode, index: int, rows: Sequence[MetricRow], check: EpisodeCheck
 ) -> dict[str, Any]:
-    """One episode: id, bag, outcome, attributes, summary, metrics (value, reason), parity, rates,
-    data quality (counters by stream or topic), stopped (topic -> s before the end).
+    """One episode: id, bag, outcome, interventions (see `intervention_data`), attributes, summary,
+    metrics (value, reason), parity, rates, data quality (counters by stream or topic), stopped
+    (topic -> s before the end).
 
     `index` is the episode's place in the values of `rows`.
     """
@@ -86,6 +90,7 @@ def episode_data(
         'episode_id': episode.episode_id,
         'bag': episode.path,
         'outcome': OUTCOME_WORDS[outcome_of(episode)],
+        'interventions': intervention_data(episode, open_bag(episode)),
         'attributes': episode.attributes,
         'is_truncated': episode.is_truncated,
         'summary': episode.summary,

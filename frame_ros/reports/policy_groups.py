@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from frame_ros.episodes.data import Episode
+from frame_ros.reports.intervention_view import is_helped_success
 from frame_ros.reports.metric_table import MetricRow, SuccessCount, success_count
 
 # Facts of an episode that tell one policy from another. quality: of the scripted policy.
@@ -20,13 +21,15 @@ NAMELESS = 'unnamed policy'
 class PolicyGroup:
     """The episodes of one policy. places: where they are in the order of the report.
 
-    static: how many of them the end effector hardly moved in.
+    static: how many of them the end effector hardly moved in. helped: how many succeeded in which a
+    person had taken over.
     """
 
     label: str
     places: tuple[int, ...]
     success: SuccessCount
     static: int
+    helped: int = 0
 
     @property
     def episodes(self) -> int:
@@ -58,6 +61,7 @@ def policy_groups(episodes: Sequence[Episode]) -> list[PolicyGroup]:
             tuple(found),
             success_count([episodes[i] for i in found]),
             sum(bool(episodes[i].summary.get('is_static')) for i in found),
+            sum(is_helped_success(episodes[i]) for i in found),
         )
         for key, found in places.items()
     ]

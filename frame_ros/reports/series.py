@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.episodes.data import Episode, EventType, Stream
+from frame_ros.episodes.interventions import interventions_of
 from frame_ros.reports.contact_sensing import contact_sensing
 
 SECOND = 1e9
@@ -56,14 +57,15 @@ class Panel:
 
 @dataclass(frozen=True)
 class Span:
-    """A stretch of contact, or one in which contact was not sensed (is_unknown), s since the
-    episode's start.
+    """A stretch of contact, one in which contact was not sensed (is_unknown), or one in which a
+    person drove (is_person), s since the episode's start.
     """
 
     begin: float
     end: float
     is_collision: bool = False
     is_unknown: bool = False
+    is_person: bool = False
 
 
 @dataclass(frozen=True)
@@ -214,9 +216,18 @@ def contact_spans(episode: Episode) -> list[Span]:
     return _runs(*_with_losses(stamps[inside], level[inside], episode), start)
 
 
+def person_spans(episode: Episode) -> list[Span]:
+    """Stretches in which a person had taken over."""
+    start = episode_start(episode)
+    return [
+        Span((s.begin - start) / SECOND, (s.end - start) / SECOND, is_person=True)
+        for s in interventions_of(episode).segments
+    ]
+
+
 def is_contact(span: Span) -> bool:
     """Whether a span is of expected contact."""
-    return not (span.is_collision or span.is_unknown)
+    return not (span.is_collision or span.is_unknown or span.is_person)
 
 
 def marks(episode: Episode) -> list[Mark]:

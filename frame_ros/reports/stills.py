@@ -4,15 +4,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.episodes.bag_reader import Bag, Topic
 from frame_ros.episodes.data import Episode, EventType
-from frame_ros.episodes.images import IMAGE_TYPE, decode_image
-from frame_ros.episodes.reading import header_stamps
+from frame_ros.episodes.images import IMAGE_TYPE
+from frame_ros.episodes.pictures import COMPRESSED_TYPE, bytes_at, picture_of, topic_stamps
 from frame_ros.errors import BagError
 from frame_ros.reports.media import Still, still, still_times
 from frame_ros.reports.series import (
@@ -23,7 +21,6 @@ from frame_ros.reports.series import (
     is_contact,
 )
 
-COMPRESSED_TYPE = 'sensor_msgs/msg/CompressedImage'
 MOST_CAMERAS = 2
 
 
@@ -46,34 +43,10 @@ def camera_stills(episode: Episode, bag: Bag) -> list[Still]:
     return pictures
 
 
-def picture_of(message: Any) -> NDArray[np.uint8] | None:
-    """Returns an Image or CompressedImage message as (H, W, 3) RGB; None for depth, which is no
-    picture.
-
-    Raises:
-        BagError: the encoding is not known, or the data does not fit the size or is no picture.
-    """
-    import cv2
-
-    data = np.frombuffer(bytes(message.data), np.uint8)
-    if hasattr(message, 'format'):
-        image = cv2.imdecode(data, cv2.IMREAD_COLOR) if len(data) else None
-        if image is None:
-            raise BagError(f'a compressed image of format {message.format!r} cannot be decoded')
-        return np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2RGB), dtype=np.uint8)
-    size = int(message.height), int(message.width)
-    pixels = decode_image(
-        data, *size, message.encoding, int(message.step), bool(message.is_bigendian)
-    )
-    if pixels.dtype != np.uint8:
-        return None
-    return pixels if pixels.ndim == 3 else np.repeat(pixels[:, :, None], 3, axis=2)
-
-
 def _of_topic(bag: Bag, topic: Topic, episode: Episode) -> list[Still]:
     start, end = episode_start(episode), episode_end(episode)
     try:
-        stamps = _stamps(bag, topic)
+        stamps = topic_stamps(bag, topic)
         inside = np.flatnonzero((stamps >= start) & (stamps <= end))
         if not len(inside):
             return []
@@ -96,7 +69,7 @@ def _pictures(
         index = int(inside[np.abs(stamps[inside] - wanted).argmin()])
         if index in pictures and not why:
             continue
-        image = picture_of(bag.deserialize(topic, _bytes_at(topic, index)))
+        image = picture_of(bag.deserialize(topic, bytes_at(topic, index)))
         if image is None:
             return []
         pictures[index] = still(camera, (int(stamps[index]) - start) / SECOND, why, image)
@@ -110,18 +83,3 @@ def _moments(episode: Episode) -> dict[str, list[int]]:
     collisions = [start + int(s.begin * SECOND) for s in spans if s.is_collision]
     successes = [e.stamp for e in episode.events if e.type is EventType.SUCCESS]
     return {'contact': contacts, 'collision': collisions, 'success': successes}
-
-
-def _stamps(bag: Bag, topic: Topic) -> NDArray[np.int64]:
-    """Header stamps in ns; receive times where not every message's header can be read."""
-    stamps = header_stamps(bag, topic.name)
-    return stamps if stamps is not None and len(stamps) == len(topic) else bag.received(topic.name)
-
-
-def _bytes_at(topic: Topic, index: int) -> NDArray[np.uint8]:
-    """The serialised bytes of a topic's message, counted over all its tables."""
-    for table in topic.tables:
-        if index < len(table):
-            return table.data(index)
-        index -= len(table)
-    raise BagError(f'{topic.name} has no message {index}')

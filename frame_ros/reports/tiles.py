@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from frame_ros.episodes.data import Episode
+from frame_ros.reports.intervention_view import is_helped_success
 from frame_ros.reports.metric_table import MetricRow, success_count
 from frame_ros.reports.numbers import UNAVAILABLE, counted, finite, readable, readable_unit
 from frame_ros.reports.parity_verdict import ParityVerdict
@@ -52,10 +53,12 @@ def _success(episodes: Sequence[Episode]) -> Tile:
     if rate is None or interval is None:
         return Tile('Success rate', UNAVAILABLE, 'no recorded outcome')
     low, high = interval
+    sub = f'95 % interval {100 * low:.0f}–{100 * high:.0f} %, n = {count.trials}'
+    helped = sum(map(is_helped_success, episodes))
     return Tile(
         'Success rate',
         f'{100 * rate:.0f} %',
-        f'95 % interval {100 * low:.0f}–{100 * high:.0f} %, n = {count.trials}',
+        f'{sub}; {helped} with interventions' if helped else sub,
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from frame_ros.episodes.data import Episode, Outcome
 from frame_ros.reports.contact_sensing import contact_sensing
+from frame_ros.reports.intervention_view import intervention_sentence
 from frame_ros.reports.metric_table import MetricRow, SuccessCount, outcome_of, success_count
 from frame_ros.reports.numbers import counted, readable
 from frame_ros.reports.parity_verdict import ParityVerdict
@@ -37,6 +38,7 @@ def verdict(
     by_id = {row.id: row for row in rows}
     sentences = [
         success_sentence(success_count(episodes)),
+        intervention_sentence(episodes),
         unread,
         _other_outcomes(episodes),
         _collisions(episodes),

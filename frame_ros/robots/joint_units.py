@@ -1,9 +1,21 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Joint positions in the units a policy was trained on, and back to radians."""
+"""Joint positions in the units a policy was trained on, and back to radians.
+
+LeRobot writes the joints of an SO-100 or SO-101 in one of two ways, by its option `use_degrees`:
+
+- 'degrees' (`use_degrees=True`, the default since 0.4.4): 0 is the middle of the calibrated range.
+- 'range_m100_100' (`use_degrees=False`, the default up to 0.4.3): -100 and 100 are the ends of the
+  calibrated range. A data set or policy in these units means something only together with the
+  calibration file of its arm; for another arm's the same number is another angle.
+
+The gripper is 0 (closed) to 100 (open) in both. Source: lerobot/motors/motors_bus.py (`_normalize`)
+and so_follower.py of 0.4.4; the defaults from the packages 0.3.3, 0.4.3, 0.4.4 and 0.6.1.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,7 +24,9 @@ from numpy.typing import NDArray
 
 from frame_ros.errors import ValueRangeError
 
-UNITS = ('rad', 'degrees')
+UNITS = ('rad', 'degrees', 'range_m100_100')
+# The joint whose calibrated range LeRobot sets to a full turn, whatever its mechanical limits.
+FULL_TURN = 'wrist_roll'
 
 
 @dataclass(frozen=True)
@@ -36,22 +50,22 @@ def joint_units(
     units: str,
     names: Sequence[str],
     gripper_limits: Mapping[str, tuple[float, float]] | None = None,
+    joint_ranges: Mapping[str, tuple[float, float]] | None = None,
 ) -> JointUnits:
     """Returns the map between radians and a policy's units for the joints `names`.
 
-    units: 'rad'; or 'degrees', LeRobot's convention for arms like the SO-101: degrees, and 0
-    (closed) to 100 (open) for a gripper. gripper_limits: gripper joint -> its lower (closed) and
-    upper (open) limit in rad.
+    units: 'rad'; or one of LeRobot's two conventions for arms like the SO-101, 'degrees' and
+    'range_m100_100', with 0 (closed) to 100 (open) for a gripper. gripper_limits: gripper joint ->
+    its lower (closed) and upper (open) limit in rad. joint_ranges: for 'range_m100_100', other
+    joint -> the angles in rad that are -100 and 100: see `calibrated_ranges`.
 
     Raises:
-        ValueRangeError: the units are not known, or a gripper's limits are missing, unknown or
-        empty.
+        ValueRangeError: the units are not known, or limits or ranges are missing, unknown or empty.
     """
     if units not in UNITS:
         raise ValueRangeError(f'units are {units!r}; known: {", ".join(UNITS)}')
-    scale, offset = np.ones(len(names)), np.zeros(len(names))
     if units == 'rad':
-        return JointUnits(scale, offset, is_identity=True)
+        return JointUnits(np.ones(len(names)), np.zeros(len(names)), is_identity=True)
     limits = dict(gripper_limits or {})
     unknown = [name for name in limits if name not in names]
     missing = [name for name in names if 'gripper' in name and name not in limits]
@@ -60,12 +74,83 @@ def joint_units(
             f'gripper_limits has {sorted(limits)}; for units {units!r} it must name the gripper '
             f'joints of {list(names)}' + (f' (missing: {missing})' if missing else '')
         )
-    for i, name in enumerate(names):
-        lower, upper = limits.get(name, (0.0, np.deg2rad(100.0)))
-        if not lower < upper:
-            raise ValueRangeError(
-                f'gripper {name} has limits {lower} to {upper} rad; lower must be below upper'
-            )
-        scale[i] = 100.0 / (upper - lower)
-        offset[i] = -lower * scale[i]
+    spans = {name: (*pair, 0.0, 100.0) for name, pair in limits.items()}
+    for name in names:
+        if name not in spans:
+            spans[name] = _span(name, units, joint_ranges or {})
+    pairs = [_affine(name, *spans[name]) for name in names]
+    scale, offset = (np.array(column, np.float64) for column in zip(*pairs, strict=True))
     return JointUnits(scale, offset)
+
+
+def calibrated_ranges(
+    calibration: Mapping[str, Mapping[str, int]], resolution: int = 4096
+) -> dict[str, tuple[float, float]]:
+    """The angles in rad that LeRobot's -100 and 100 are, from an arm's calibration file.
+
+    calibration: joint -> its entry, with range_min and range_max in steps of the encoder.
+    resolution: steps per turn. The middle of a range is 0 rad, as in the SO-101's URDF. Grippers
+    are left out. A joint whose drive_mode is not 0 has -100 and 100 exchanged.
+
+    Raises:
+        ValueRangeError: an entry lacks its range, or the range is empty.
+    """
+    ranges = {}
+    for name, entry in calibration.items():
+        if 'gripper' in name:
+            continue
+        if not {'range_min', 'range_max'} <= set(entry):
+            raise ValueRangeError(
+                f'the calibration of {name} has {sorted(entry)}; range_min and range_max are needed'
+            )
+        half = (entry['range_max'] - entry['range_min']) * math.pi / (resolution - 1)
+        if not half > 0:
+            raise ValueRangeError(
+                f'the calibration of {name} goes from {entry["range_min"]} to '
+                f'{entry["range_max"]}; range_min must be below range_max'
+            )
+        ranges[name] = (half, -half) if entry.get('drive_mode') else (-half, half)
+    return ranges
+
+
+def approximate_ranges(
+    joint_limits: Mapping[str, tuple[float, float]],
+) -> dict[str, tuple[float, float]]:
+    """`calibrated_ranges` without a calibration file: from the limits of a URDF, in rad.
+
+    A calibration ends where the person who made it stopped turning, so expect errors of some
+    degrees; joints of a full turn are exact.
+    """
+    ranges = {}
+    for name, (lower, upper) in joint_limits.items():
+        if 'gripper' not in name:
+            ranges[name] = (-math.pi, math.pi) if name.endswith(FULL_TURN) else (lower, upper)
+    return ranges
+
+
+def _span(
+    name: str, units: str, joint_ranges: Mapping[str, tuple[float, float]]
+) -> tuple[float, float, float, float]:
+    """Two angles in rad, and the values they have."""
+    if units == 'degrees':
+        return 0.0, math.radians(100.0), 0.0, 100.0
+    if name not in joint_ranges:
+        raise ValueRangeError(
+            f'joint_ranges has {sorted(joint_ranges)}; for units {units!r} it must also name {name}'
+        )
+    return (*joint_ranges[name], -100.0, 100.0)
+
+
+def _affine(
+    name: str, first: float, last: float, first_value: float, last_value: float
+) -> tuple[float, float]:
+    """Scale and offset of the line through two angles (rad) and their values."""
+    is_gripper = first_value == 0.0
+    if not (math.isfinite(first) and math.isfinite(last)) or first == last:
+        raise ValueRangeError(f'{name} goes from {first} to {last} rad; two angles are needed')
+    if is_gripper and not first < last:
+        raise ValueRangeError(
+            f'gripper {name} has limits {first} to {last} rad; lower must be below upper'
+        )
+    scale = (last_value - first_value) / (last - first)
+    return scale, first_value - first * scale

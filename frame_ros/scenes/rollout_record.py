@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 
 from frame_ros.episodes.data import Stream
 from frame_ros.episodes.inference_uncertainty import (
+    CHOSEN_FIELDS,
     TOKEN_FIELDS,
+    chosen_confidence,
+    ensemble_values,
     sample_variability,
     token_uncertainty,
 )
@@ -70,7 +73,10 @@ class RolloutRecord:
             'token_count': 0 if tokens is None else len(tokens.step),
             'vocabulary_size': 0 if tokens is None else tokens.vocabulary_size,
         }
-        values.update(token_uncertainty(_token_arrays(tokens), values['vocabulary_size']))
+        arrays, confidences = _token_arrays(tokens), inference.rephrasing_confidences
+        values.update(token_uncertainty(arrays, values['vocabulary_size']))
+        values.update(chosen_confidence(arrays, values['token_count']))
+        values.update(ensemble_values(() if confidences is None else confidences))
         flat = np.zeros(0) if samples is None else np.ravel(samples)
         values.update(sample_variability(flat, values['sample_count'], *inference.actions.shape))
         self._inferences.append((stamp, values))
@@ -147,6 +153,7 @@ def _target_values(poses: NDArray[np.float64]) -> dict[str, NDArray]:
 
 
 def _token_arrays(tokens: TokenStatistics | None) -> dict[str, Any]:
+    names = (*TOKEN_FIELDS, *CHOSEN_FIELDS)
     if tokens is None:
-        return dict.fromkeys(TOKEN_FIELDS, ())
-    return {name: getattr(tokens, name.removeprefix('token_')) for name in TOKEN_FIELDS}
+        return dict.fromkeys(names, ())
+    return {name: getattr(tokens, name.removeprefix('token_')) for name in names}

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tokens and samples of inferences to uncertainties: values, windows, and what is unusable."""
+"""Tokens, samples and rephrasings of inferences to uncertainties and confidences: values, windows,
+and what is unusable.
+"""
 
 import math
 
@@ -16,16 +18,24 @@ from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.confidence_state import METRICS, ConfidenceState
 from frame_ros.episodes.data import Event, EventType
 from frame_ros.episodes.inference_uncertainty import (
+    CHOSEN_FIELDS,
+    CONFIDENCE_AGGREGATES,
+    CONFIDENCES,
+    ENSEMBLE_METRICS,
+    EPISODE_AGGREGATES,
     TOKEN_FIELDS,
     TOKEN_METRICS,
+    chosen_confidence,
+    ensemble_values,
     sample_variability,
     token_uncertainty,
 )
 from frame_ros.episodes.pipeline import MetricPipeline
+from frame_ros.episodes.pipeline_config import PipelineConfig
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.stamps import SECOND
 from frame_ros.episodes.streams import read_stream
-from frame_ros.errors import BagError
+from frame_ros.errors import BagError, ValueRangeError
 from frame_ros.metrics.token_statistics import token_statistics
 
 BATCH = (
@@ -51,12 +61,30 @@ def chunks(count=4, horizon=6, dimension=3, seed=0):
     return samples, float(samples.std(axis=0).mean())
 
 
+def chosen(seed=0, count=5):
+    """CHOSEN_FIELDS of tokens of several steps and dimensions, some of none."""
+    rng = np.random.default_rng(seed)
+    step, dimension = np.arange(count) // 3, np.arange(count) % 3
+    dimension[count - 1] = -1
+    places = (step.astype(np.int32), dimension.astype(np.int32))
+    return dict(zip(CHOSEN_FIELDS, (rng.uniform(0.05, 1, count), *places)))
+
+
+def rephrased(seed=0, count=4):
+    """Confidences under some rephrasings."""
+    return np.random.default_rng(seed + 100).uniform(size=count)
+
+
 def inference(at, sequence=0, vocabulary_size=40, **parts):
     """A PolicyInference message with tokens and samples of the given seeds."""
     values = {}
     if 'tokens' in parts:
         fields, _ = tokens(parts.get('count', 5), vocabulary_size, parts['tokens'])
         values = {**fields, 'vocabulary_size': vocabulary_size}
+        if parts.get('chosen', True):
+            values |= chosen(parts['tokens'], len(fields[TOKEN_FIELDS[0]]))
+    if 'ensemble' in parts:
+        values['rephrasing_confidences'] = rephrased(parts['ensemble'])
     if 'samples' in parts:
         samples, _ = chunks(seed=parts['samples'])
         shape = dict(zip(('sample_count', 'horizon', 'action_dimension'), samples.shape))
@@ -145,6 +173,65 @@ def test_samples_that_cannot_be_are_named(values, shape, problem):
     assert problem in result['samples_problem']
 
 
+def test_confidence_is_over_the_chosen_tokens():
+    fields = chosen(3, 7)
+    p, found = fields['token_chosen_probability'], chosen_confidence(fields, 7)
+    assert found['confidence_mean'] == pytest.approx(p.mean())
+    assert found['confidence_geometric'] == pytest.approx(np.exp(np.log(p).mean()))
+    assert (found['confidence_min'], found['confidence_max']) == (p.min(), p.max())
+    assert found['confidence_dimension_mean'] == pytest.approx(p.mean())  # one token each
+    fields['token_dimension'][:3] = 0
+    groups = [p[:3].mean(), *p[3:]]
+    found = chosen_confidence(fields, 7)['confidence_dimension_mean']
+    assert found == pytest.approx(np.mean(groups))
+    fields['token_dimension'][:] = -1
+    assert math.isnan(chosen_confidence(fields, 7)['confidence_dimension_mean'])
+
+
+def test_tokens_that_are_not_known_to_be_chosen_have_no_confidence_and_no_problem():
+    for fields, count in (
+        (dict.fromkeys(CHOSEN_FIELDS, []), 5),
+        (dict.fromkeys(CHOSEN_FIELDS, []), 0),
+        (chosen() | {'token_chosen_probability': [0.5, math.nan, 0.5, 0.5, 0.5]}, 5),
+    ):
+        found = chosen_confidence(fields, count)
+        assert found['confidence_problem'] == ''
+        assert all(math.isnan(found[name]) for name in CONFIDENCES)
+
+
+@pytest.mark.parametrize(
+    ('changes', 'problem'),
+    [
+        ({'token_chosen_probability': [0.5]}, 'token_chosen_probability has 1 values for 5'),
+        ({'token_step': [0]}, 'token_step has 1 and token_dimension 5'),
+        ({'token_chosen_probability': [0.5, 0.5, 1.1, 0.5, 0.5]}, '1.1 does not lie between'),
+    ],
+)
+def test_chosen_tokens_that_cannot_be_are_named(changes, problem):
+    found = chosen_confidence(chosen() | changes, 5)
+    assert problem in found['confidence_problem']
+    assert all(math.isnan(found[name]) for name in CONFIDENCES)
+
+
+def test_the_settings_know_every_aggregate():
+    assert EPISODE_AGGREGATES == metrics.EPISODE_AGGREGATES
+    assert set(CONFIDENCE_AGGREGATES) == {*metrics.TOKEN_AGGREGATES, 'dimension_mean'}
+
+
+def test_an_ensemble_has_mean_and_spread():
+    c = rephrased(0, 20)
+    found = ensemble_values(c)
+    assert found['ensemble_mean'] == pytest.approx(c.mean())
+    assert found['ensemble_spread'] == pytest.approx(c.std())
+    none, one = ensemble_values([]), ensemble_values([0.5])
+    assert math.isnan(none['ensemble_mean']) and none['ensemble_problem'] == ''
+    assert one['ensemble_mean'] == 0.5 and math.isnan(one['ensemble_spread'])
+    for bad in ([0.5, math.nan], [0.5, 1.5], [-1.0]):
+        found = ensemble_values(bad)
+        assert 'does not lie between 0 and 1' in found['ensemble_problem']
+        assert all(math.isnan(found[name]) for name in ENSEMBLE_METRICS)
+
+
 class Run:
     """A ConfidenceState with what it counted, fed with `token` and `sample` values."""
 
@@ -198,6 +285,70 @@ def test_values_of_different_vocabularies_are_never_mixed():
     assert run.counts == ['inference.vocabulary_changed']
 
 
+def confidences_of(config, seeds, **parts):
+    """Rows of ConfidenceMetrics of an episode, name -> (T,), and what was counted."""
+    pipeline = MetricPipeline(config)
+    pipeline.feed('event', T0, Event(T0, EventType.START, 'e'))
+    for index, seed in enumerate(seeds):
+        at = T0 + (1 + index) * SECOND // 5
+        given = {} if seed is None else {'tokens': seed, 'ensemble': seed} | parts
+        pipeline.feed('inference', at, conversion.inference_values(inference(at, **given)))
+    rows = [sample.values for sample in pipeline.finish() if sample.kind == 'confidence']
+    return {name: [row[name] for row in rows] for name in rows[0]}, pipeline.counts
+
+
+def test_confidences_are_live_and_the_episodes_is_that_of_the_first_step():
+    found, counts = confidences_of(None, [None, 1, 2, 3])
+    c = [chosen(seed)['token_chosen_probability'].mean() for seed in (1, 2, 3)]
+    assert found['confidence'] == pytest.approx([math.nan, *c], nan_ok=True)
+    assert found['confidence_episode'] == pytest.approx([math.nan, *c[:1] * 3], nan_ok=True)
+    of_ensembles = [rephrased(seed) for seed in (1, 2, 3)]
+    for name, formula in (('ensemble_mean', np.mean), ('ensemble_spread', np.std)):
+        expected = [math.nan, *map(formula, of_ensembles)]
+        assert found[name] == pytest.approx(expected, nan_ok=True)
+    assert np.isnan(found['confidence_calibrated']).all() and counts == {}
+
+
+@pytest.mark.parametrize('aggregate', CONFIDENCE_AGGREGATES)
+@pytest.mark.parametrize('of_episode', metrics.EPISODE_AGGREGATES)
+def test_how_confidences_are_aggregated_is_a_setting(aggregate, of_episode):
+    config = PipelineConfig(confidence_aggregate=aggregate, confidence_episode=of_episode)
+    seeds = range(7)
+    found, _ = confidences_of(config, seeds)
+    c = [chosen_confidence(chosen(seed), 5)[f'confidence_{aggregate}'] for seed in seeds]
+    assert found['confidence'] == pytest.approx(c, rel=1e-12)
+    expected = float(metrics.episode_confidence(c, of_episode))
+    assert found['confidence_episode'][-1] == pytest.approx(expected, rel=1e-12)
+    assert PipelineConfig.from_json(config.to_json()) == config
+    with pytest.raises(ValueRangeError, match="must be one of 'first', 'mean'"):
+        PipelineConfig(confidence_episode='last')
+
+
+def test_confidences_that_cannot_be_are_counted_and_the_episode_goes_on():
+    bad = inference(T0, tokens=1, ensemble=1)
+    object.__setattr__(bad, 'token_chosen_probability', np.full(5, 2.0))
+    object.__setattr__(bad, 'rephrasing_confidences', np.array([0.5, -1.0]))
+    run = Run()
+    run.state.update(conversion.inference_values(inference(T0, tokens=2)))
+    first = run.state.confidences(conversion.inference_values(inference(T0, tokens=2)))
+    values = conversion.inference_values(bad)
+    run.state.update(values)
+    confidence, _, of_episode, mean, _ = run.state.confidences(values)
+    assert math.isnan(confidence) and math.isnan(mean) and of_episode == first[0]
+    assert run.counts == ['inference.confidence_invalid', 'inference.rephrasings_invalid']
+    assert 'token_chosen_probability 2' in run.state.reasons['confidence']
+    assert 'rephrasing_confidences -1' in run.state.reasons['ensemble_spread']
+    unknown = conversion.inference_values(inference(T0, tokens=1, chosen=False))
+    run.state.update(unknown)
+    assert 'chosen tokens are not known' in run.state.reasons['confidence_episode']
+    assert run.state.reasons['ensemble_mean'] == 'no rephrasings of the instruction'
+    run.state.update(conversion.inference_values(inference(T0)))
+    assert 'no token probabilities' in run.state.reasons['confidence']
+    assert run.state.reasons['confidence_calibrated'] == 'no recalibrator is loaded'
+    run.state.reset()
+    assert math.isnan(run.state.confidences({})[2])
+
+
 def test_the_summary_says_why_a_value_is_missing():
     def unavailable(*inferences):
         pipeline = MetricPipeline()
@@ -230,9 +381,9 @@ def mixed(sequence):
     """Inferences of every kind, their token counts differing as a language model's do."""
     kinds = (
         {},
-        {'tokens': sequence, 'count': 3 + sequence % 5},
+        {'tokens': sequence, 'count': 3 + sequence % 5, 'ensemble': sequence},
         {'samples': sequence},
-        {'tokens': sequence, 'samples': sequence, 'vocabulary_size': 500},
+        {'tokens': sequence, 'samples': sequence, 'vocabulary_size': 500, 'chosen': False},
     )
     at = T0 + (1 + sequence) * SECOND // 20
     content = inference(at, sequence, **kinds[sequence % 4])
@@ -263,6 +414,9 @@ def test_a_bag_gives_what_its_messages_gave_live_and_keeps_no_large_arrays(tmp_p
         expected = [sample.values[name] for sample in rows]
         assert np.array_equal(episode.metrics['confidence'][name], expected, equal_nan=True), name
     assert np.isfinite(episode.metrics['confidence']['tb_e']).sum() > 60
+    for name in ('confidence', 'ensemble_mean', 'ensemble_spread'):
+        assert np.isfinite(episode.metrics['confidence'][name]).sum() > 30, name
+    assert len(set(episode.metrics['confidence']['confidence_episode'].tolist())) > 1
     assert episode.data_quality['inference.samples_invalid'] == len(range(0, 150, 7))
     assert any('samples hold' in problem for problem in episode.problems)
 

@@ -252,6 +252,27 @@ BAD = {
         (lambda: m.token_metrics([0.5], [np.nan], [0.3], [0.1]), ValueRangeError, 'second_prob'),
         (lambda: m.token_metrics(*[[0.1]] * 4, vocabulary_size=1), ValueRangeError, 'size is 1'),
     ],
+    'token_confidence': [
+        (lambda: m.token_confidence([]), ShapeError, r'\(0,\); \(\.\.\., TN\).*at least 1 token'),
+        (lambda: m.token_confidence([0.5, 1.5]), ValueRangeError, 'between 0.5 and 1.5'),
+        (lambda: m.token_confidence([0.5, np.nan]), ValueRangeError, 'not finite'),
+        (lambda: m.token_confidence([0.5], 'median'), ValueRangeError, "'median'; one of mean"),
+        (lambda: m.token_confidence([0.5], groups=[0, 1]), ShapeError, r'\(2,\); \(1,\), one per'),
+        (lambda: m.token_confidence([0.5], 'min', [0]), ValueRangeError, "not go with 'min'"),
+    ],
+    'token_groups': [
+        (lambda: m.token_groups([0, 1], [0]), ShapeError, r'\(2,\), dimensions \(1,\)'),
+        (lambda: m.token_groups([[0]], [[0]]), ShapeError, r'\(TN,\) both'),
+    ],
+    'episode_confidence': [
+        (lambda: m.episode_confidence([]), ShapeError, 'at least 1 inference'),
+        (lambda: m.episode_confidence([-0.1]), ValueRangeError, 'between -0.1'),
+        (lambda: m.episode_confidence([0.5], 'last'), ValueRangeError, "'last'; one of first"),
+    ],
+    'ensemble_confidence': [
+        (lambda: m.ensemble_confidence(0.5), ShapeError, r'shape \(\); \(\.\.\., r\)'),
+        (lambda: m.ensemble_confidence([0.5, np.inf]), ValueRangeError, 'not finite'),
+    ],
     'execution_variability': [
         (lambda: m.execution_variability([1.0, 2.0]), ShapeError, r'\(2,\)'),
         (lambda: m.execution_variability(PATH[:1]), ShapeError, 'at least 2 samples'),

@@ -87,6 +87,30 @@ def test_large_logits_ties_and_certain_tokens_are_no_trouble():
     assert np.isnan(found.chosen_probability).all()
 
 
+@pytest.mark.parametrize('offset', [-1000.0, -60.0, -20.0, 20.0, 60.0, 1000.0])
+@pytest.mark.parametrize('kind', ['f8', 'f4'])
+def test_how_far_from_zero_the_logits_of_a_long_row_are_changes_nothing(offset, kind):
+    logits = np.random.default_rng(6).normal(0, 3, (2, 100_000)) + offset
+    logits[0, 70_000:] = -np.inf
+    logits[1, :66_000] -= 40.0  # a block whose largest is far below
+    logits = logits.astype(kind)
+    chosen = np.array([0, 99_999])
+    found = token_statistics(logits, chosen, TEMPERATURES)
+    relative = 1e-10 if kind == 'f8' else 1e-4
+    for name, values in expected(logits, chosen).items():
+        np.testing.assert_allclose(getattr(found, name), values, rtol=relative, err_msg=name)
+
+
+def test_what_is_left_of_a_sure_token_of_a_long_row_is_not_lost():
+    logits = np.zeros((3, 257_152), np.float32)
+    logits[0, 200_000], logits[1, 3], logits[2, 257_151] = 30.0, 36.0, 25.0
+    found = token_statistics(logits, np.array([200_000, 3, 0]))
+    wanted = expected(logits, np.array([200_000, 3, 0]))
+    for name in ('entropy', 'second_probability', 'max_probability', 'chosen_probability'):
+        np.testing.assert_allclose(getattr(found, name), wanted[name], rtol=1e-5, err_msg=name)
+    assert (found.entropy < 1e-3).all() and (found.entropy > 0).all()
+
+
 def test_any_memory_layout_gives_the_same():
     logits = np.random.default_rng(3).normal(0, 3, (6, 80_000))
     plain = token_statistics(logits)
@@ -94,6 +118,20 @@ def test_any_memory_layout_gives_the_same():
         found = token_statistics(other)
         assert found.entropy == pytest.approx(plain.entropy, rel=1e-12)
         assert found.second_probability == pytest.approx(plain.second_probability, rel=1e-12)
+
+
+@pytest.mark.parametrize('rest', [-np.inf, -200.0, -3e4])
+@pytest.mark.parametrize('classes', [10, 5000, 200_000])
+def test_a_token_that_leaves_nothing_to_the_others_has_no_second(classes, rest):
+    for place in {0, 1, classes - 1, classes // 2, min(65_536, classes - 1)}:
+        logits = np.full((2, classes), rest, np.float32)
+        logits[:, place] = 20.0
+        logits[1, classes - 1 - place] = 17.0
+        found = token_statistics(logits, [place] * 2, TEMPERATURES)
+        for name, values in expected(logits, np.array([place] * 2)).items():
+            np.testing.assert_allclose(
+                getattr(found, name), values, rtol=1e-5, atol=1e-12, err_msg=f'{name} at {place}'
+            )
 
 
 @pytest.mark.parametrize('classes', [10, 200_000])

@@ -20,6 +20,7 @@ from frame_ros.msg import (
     ConfidenceMetrics,
     ContactState,
     EfficiencyMetrics,
+    GateState,
     Proximity,
     QualityMetrics,
     SafetyMetrics,
@@ -93,6 +94,7 @@ class Bench:
                 (ConfidenceMetrics, 'confidence_metrics'),
                 (Proximity, 'proximity'),
                 (ContactState, 'contact'),
+                (GateState, 'gate_state'),
             )
         }
         self.executor = SingleThreadedExecutor()
@@ -243,6 +245,24 @@ def test_the_headline_tells_the_uncertainties_that_the_policy_yields(bench):
     bench.draw(ConfidenceMetrics(tb_e=1.234, ev=0.0624))
     told = 'token entropy 1.23 nats  execution variability 0.062'
     assert bench.draw(pose())['headline', 0].text == told
+
+
+def test_the_headline_tells_what_the_gate_does(bench):
+    bench.draw(GateState(state=GateState.PASSING, limited=3))
+    assert bench.draw(pose())['headline', 0].text == 'gate: passing  limited 3  refused 0'
+    bench.draw(GateState(state=GateState.STOPPED, cause='heartbeat'))
+    assert bench.draw(pose())['headline', 0].text == 'gate: stopped: heartbeat'
+
+
+def test_the_workspace_of_the_gate_is_a_box_of_the_colour_of_its_state(bench):
+    assert ('workspace', 0) not in bench.draw(pose())
+    bench.node._look.workspace = [0.0, -0.2, -10.0, 0.4, 0.2, 0.5]
+    bench.node._look.floor = 0.02
+    bench.draw(GateState(state=GateState.STOPPED))
+    box = bench.draw(pose())['workspace', 0]
+    assert len(box.points) == 24
+    assert {point.z for point in box.points} == {0.02, 0.5}
+    assert rgb(box.color) == (0.85, 0.15, 0.15)
 
 
 def test_markers_vanish_by_themselves(bench):

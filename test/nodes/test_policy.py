@@ -9,8 +9,7 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-import time
+from array import array
 from pathlib import Path
 
 import numpy as np
@@ -20,138 +19,17 @@ import yaml
 rclpy = pytest.importorskip('rclpy')
 
 from diagnostic_msgs.msg import KeyValue  # noqa: E402
-from geometry_msgs.msg import PoseStamped  # noqa: E402
 from lifecycle_msgs.msg import Transition  # noqa: E402
 from lifecycle_msgs.srv import ChangeState  # noqa: E402
-from rclpy.node import Node  # noqa: E402
+from policy_runner import SIZE, CountingPolicy, Runner, ns  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
-from rclpy.qos import QoSDurabilityPolicy, QoSProfile  # noqa: E402
-from rclpy.time import Time  # noqa: E402
-from sensor_msgs.msg import Image, JointState  # noqa: E402
 
 from frame_ros.errors import SetupError  # noqa: E402
-from frame_ros.msg import EpisodeEvent, PolicyInference  # noqa: E402
+from frame_ros.msg import EpisodeEvent  # noqa: E402
 from frame_ros.nodes.policy import PolicyNode  # noqa: E402
 from frame_ros.nodes.policy_settings import PolicySettings  # noqa: E402
-from frame_ros.nodes.spinning import spin_until_stopped  # noqa: E402
-from frame_ros.policies.protocol import Inference  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / 'test' / 'policies'))
-
-JOINTS = ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll', 'gripper')
-SIZE = (64, 96)
-
-
-class Robot(Node):
-    """What the policy node talks to: publishes its inputs at 30 Hz and keeps what it publishes.
-
-    published: names of the inputs to publish. nan_joints: whether joint states are not finite.
-    """
-
-    def __init__(self) -> None:
-        super().__init__('robot')
-        latched = QoSProfile(depth=50, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
-        self.published = {'joint_states', 'front', 'wrist'}
-        self.nan_joints = False
-        self.commands: list[JointState] = []
-        self.inferences: list[PolicyInference] = []
-        self._joints = self.create_publisher(JointState, 'joint_states', 10)
-        self._cameras = {
-            name: self.create_publisher(Image, f'{name}/image_raw', 5)
-            for name in ('front', 'wrist')
-        }
-        self._poses = {
-            name: self.create_publisher(PoseStamped, f'ground_truth/{name}_pose', 10)
-            for name in ('object', 'goal')
-        }
-        self._events = self.create_publisher(EpisodeEvent, 'episode_events', latched)
-        self.create_subscription(JointState, 'joint_commands', self.commands.append, 500)
-        self.create_subscription(PolicyInference, 'policy_inference', self.inferences.append, 500)
-        pixels = np.random.default_rng(0).integers(0, 256, (*SIZE, 3), dtype=np.uint8).tobytes()
-        self._image = Image(
-            height=SIZE[0], width=SIZE[1], encoding='rgb8', step=3 * SIZE[1], data=pixels
-        )
-        self.create_timer(1 / 30, self._publish)
-
-    def _publish(self) -> None:
-        stamp = self.get_clock().now().to_msg()
-        if 'joint_states' in self.published:
-            positions = [float('nan') if self.nan_joints else 0.1 * i for i in range(6)]
-            message = JointState(name=JOINTS[::-1], position=positions[::-1])
-            message.header.stamp = stamp
-            self._joints.publish(message)
-        for name, publisher in self._cameras.items():
-            if name in self.published:
-                self._image.header.stamp = stamp
-                publisher.publish(self._image)
-        for (name, publisher), x in zip(self._poses.items(), (0.22, 0.2), strict=True):
-            if name in self.published:
-                message = PoseStamped()
-                message.header.stamp = stamp
-                message.pose.position.x, message.pose.position.y = (
-                    x,
-                    0.1 if name == 'goal' else -0.05,
-                )
-                message.pose.position.z, message.pose.orientation.w = 0.015, 1.0
-                publisher.publish(message)
-
-    def send(self, type_: int, episode_id: str = 'e1', delay: float = 0.3, **fields) -> int:
-        """Publishes an event `delay` s ahead; returns its stamp in ns."""
-        stamp = self.get_clock().now().nanoseconds + round(delay * 1e9)
-        event = EpisodeEvent(type=type_, episode_id=episode_id, source='recorder', **fields)
-        event.header.stamp = Time(nanoseconds=stamp).to_msg()
-        self._events.publish(event)
-        return stamp
-
-
-class Runner:
-    """A policy node and a robot, each in an executor of its own thread."""
-
-    def __init__(self, capture: pytest.CaptureFixture) -> None:
-        self._capture, self._log = capture, ''
-        self.robot = Robot()
-        self.nodes: list[Node] = []
-        self._threads: list[tuple[threading.Event, threading.Thread]] = []
-        self._spin(self.robot)
-
-    def start(self, given=None, **parameters) -> PolicyNode:
-        """Starts a policy node with these parameters."""
-        overrides = [Parameter(name, value=value) for name, value in parameters.items()]
-        node = PolicyNode(given, parameter_overrides=overrides)
-        self._spin(node)
-        return node
-
-    def _spin(self, node: Node) -> None:
-        self.nodes.append(node)
-        stop = threading.Event()
-        thread = threading.Thread(target=spin_until_stopped, args=(node, stop), daemon=True)
-        thread.start()
-        self._threads.append((stop, thread))
-
-    def wait(self, condition, timeout: float = 20.0) -> None:
-        """Waits until the condition holds; fails if it never does."""
-        deadline = time.monotonic() + timeout
-        while not condition():
-            assert time.monotonic() < deadline, (
-                f'never came true; the log ends: {self.log()[-500:]}'
-            )
-            time.sleep(0.01)
-
-    def wait_for_log(self, text: str) -> None:
-        self.wait(lambda: text in self.log())
-
-    def log(self) -> str:
-        """All that the nodes have logged so far."""
-        self._log += self._capture.readouterr().err
-        return self._log
-
-    def close(self) -> None:
-        for stop, thread in self._threads:
-            stop.set()
-            thread.join()
-        for node in self.nodes:
-            node.destroy_node()
 
 
 @pytest.fixture()
@@ -161,119 +39,11 @@ def runner(ros_context, capfd):
     runner.close()
 
 
-def ns(stamp) -> int:
-    return Time.from_msg(stamp).nanoseconds
-
-
-class CountingPolicy:
-    """A real policy: each chunk goes on from where the executed actions are, in steps of 0.001 rad
-    on all joints.
-
-    duration: s that an inference takes. wrong: calls (counted from 0) that raise, or give NaN, or
-    leave the limits.
-    """
-
-    name, checkpoint, poses = 'counting', '', ()
-
-    def __init__(self, duration: float = 0.0, horizon: int = 60, cameras=(), wrong=None) -> None:
-        self.duration, self.horizon, self.cameras, self.wrong = (
-            duration,
-            horizon,
-            cameras,
-            wrong or {},
-        )
-        self.seeds, self.observations = [], []
-
-    def reset(self, seed=None) -> None:
-        self.seeds.append(seed)
-
-    def infer(self, observation) -> Inference:
-        time.sleep(self.duration)
-        self.observations.append(observation)
-        kind = self.wrong.get(len(self.observations) - 1)
-        if kind == 'raise':
-            raise ZeroDivisionError('a bug in the policy')
-        steps = round(observation.executed * 30) + np.arange(self.horizon)
-        actions = np.tile(0.001 * steps[:, None], (1, 6))
-        if kind == 'nan':
-            actions[3, 2] = np.nan
-        if kind == 'outside':
-            actions[:, 5] = 7.0
-        return Inference(actions, 1 / 30, JOINTS, ('rad',) * 6)
-
-
-@pytest.fixture(scope='module')
-def checkpoint(tmp_path_factory):
-    pytest.importorskip('lerobot')
-    from checkpoints import make_act_checkpoint
-
-    return make_act_checkpoint(tmp_path_factory.mktemp('act'), image_size=SIZE)
-
-
-def test_an_act_checkpoint_acts_through_the_node(runner, checkpoint):
-    from frame_ros.policies.lerobot import load_lerobot_policy
-
-    node = runner.start(
-        policy='lerobot',
-        checkpoint=str(checkpoint),
-        units='rad',
-        instruction='nothing',
-        n_action_steps=8,
-    )
-    start = runner.robot.send(EpisodeEvent.START, instruction='pick up the cube')
-    runner.wait(lambda: len(runner.robot.inferences) >= 4 and len(runner.robot.commands) > 40)
-    end = runner.robot.send(EpisodeEvent.END)
-    runner.wait(lambda: runner.robot.get_clock().now().nanoseconds > end + 3e8)
-    commands, inferences = list(runner.robot.commands), list(runner.robot.inferences)
-
-    stamps = [ns(command.header.stamp) for command in commands]
-    assert all(a < b for a, b in zip(stamps, stamps[1:], strict=False))
-    assert start <= stamps[0] and stamps[-1] < end
-    assert len(commands) > len(inferences)
-    assert all(tuple(command.name) == JOINTS and len(command.position) == 6 for command in commands)
-    assert 'errors' not in node.counters
-    # A call that ran at the end was too late for the queue.
-    in_time = [message for message in inferences if ns(message.header.stamp) < end]
-    check_inferences(in_time, checkpoint, start)
-
-    # What is commanded is what was inferred: the first command is the first row of the first chunk.
-    policy = load_lerobot_policy(checkpoint, JOINTS, units='rad')
-    rows = np.array(inferences[0].actions).reshape(30, 6)
-    np.testing.assert_array_equal(commands[0].position, rows[0])
-    assert policy.name == inferences[0].policy
-
-
-def check_inferences(inferences, checkpoint, start: int) -> None:
-    for k, message in enumerate(inferences):
-        assert (message.sequence, message.episode_id, message.instruction) == (
-            k,
-            'e1',
-            'pick up the cube',
-        )
-        assert (message.policy, message.checkpoint) == ('act', str(checkpoint))
-        assert (message.horizon, message.action_dimension, len(message.actions)) == (30, 6, 180)
-        assert tuple(message.action_names) == JOINTS
-        assert list(message.action_units) == ['rad'] * 6
-        assert message.action_space == 'joint_position'
-        assert message.action_dt == pytest.approx(1 / 30)
-        parts = (message.preprocess, message.forward, message.postprocess)
-        assert min(parts) > 0 and message.cpu_time > 0
-        assert sum(parts) <= message.latency
-        assert (message.transport, message.memory_device) == (0.0, 0.0)
-        assert message.memory_rss > 1e8
-        assert start <= ns(message.request_stamp) < ns(message.header.stamp)
-        assert 0 < ns(message.observation_stamp) <= ns(message.request_stamp)
-        assert message.sample_count == len(message.samples) == len(message.token_entropy) == 0
-    assert np.isnan(inferences[0].chunk_overlap)
-    assert all(message.chunk_overlap >= 0 for message in inferences[1:])
-    assert inferences[0].stalls > 0
-
-
 def test_ticks_go_on_while_a_slow_policy_infers(runner):
-    runner.start(CountingPolicy(duration=0.5), run_on='always')
+    runner.start(CountingPolicy(duration=0.3, horizon=24), run_on='always')
     runner.wait(lambda: len(runner.robot.inferences) >= 4)
     commands, inferences = list(runner.robot.commands), list(runner.robot.inferences)
-    assert all(message.latency >= 0.5 and np.isnan(message.preprocess) for message in inferences)
+    assert all(message.latency >= 0.3 and np.isnan(message.preprocess) for message in inferences)
     assert len(commands) > len(inferences)
     # However long an inference took, no step was left out, and one was repeated only for a stall.
     steps = [round(command.position[0] / 0.001) for command in commands]
@@ -283,7 +53,7 @@ def test_ticks_go_on_while_a_slow_policy_infers(runner):
 
 
 def test_an_empty_queue_holds_the_last_action_and_counts_stalls(runner):
-    runner.start(CountingPolicy(duration=0.3, horizon=3), run_on='always')
+    runner.start(CountingPolicy(duration=0.2, horizon=3), run_on='always')
     runner.wait(lambda: len(runner.robot.inferences) >= 4)
     steps = [round(command.position[0] / 0.001) for command in runner.robot.commands]
     assert set(np.diff(steps)) == {0, 1}
@@ -303,11 +73,12 @@ def test_a_missing_or_stopped_camera_is_named_and_nothing_is_inferred(runner):
     runner.robot.published.remove('front')
     runner.wait_for_log('front stopped: the newest is')
     count = len(policy.observations)
-    held = len(runner.robot.commands)
-    runner.wait(lambda: len(runner.robot.commands) > held + 10)
+    runner.wait(lambda: not runner.robot.heartbeats[-1].is_acting)
+    held, beats = len(runner.robot.commands), len(runner.robot.heartbeats)
+    runner.wait(lambda: len(runner.robot.heartbeats) > beats + 10)
     assert len(policy.observations) == count
-    last = [list(command.position) for command in runner.robot.commands[-5:]]
-    assert all(position == last[0] for position in last)
+    # Nothing is commanded of what is not seen; a command may have been under way.
+    assert len(runner.robot.commands) <= held + 1
 
 
 def test_joint_states_that_are_not_finite_are_not_used(runner):
@@ -328,7 +99,7 @@ def test_wrong_chunks_are_dropped_and_the_node_goes_on(runner):
     assert node.counters['errors'] >= 2
     assert node.counters['dropped_chunks'] == 1
     assert node.counters['clipped_values'] == 5
-    runner.wait_for_log('the policy raised ZeroDivisionError in test_policy.py')
+    runner.wait_for_log('the policy raised ZeroDivisionError in policy_runner.py')
     positions = np.array([command.position for command in runner.robot.commands])
     assert np.isfinite(positions).all()
     assert positions[:, 5].max() <= 1.74533
@@ -341,11 +112,11 @@ def test_episodes_reset_the_policy_and_bound_the_commands(runner):
     for episode_id, attributes in (('a', []), ('b', [KeyValue(key='seed', value='7')])):
         start = runner.robot.send(EpisodeEvent.START, episode_id, attributes=attributes)
         count = len(runner.robot.commands)
-        runner.wait(lambda count=count: len(runner.robot.commands) > count + 15)
+        runner.wait(lambda count=count: len(runner.robot.commands) > count + 8)
         kind = EpisodeEvent.END if episode_id == 'a' else EpisodeEvent.STOP
         end = runner.robot.send(kind, episode_id)
         bounds.append((start, end))
-        runner.wait(lambda end=end: runner.robot.get_clock().now().nanoseconds > end + 3e8)
+        runner.wait(lambda end=end: runner.robot.get_clock().now().nanoseconds > end + 1.5e8)
     assert policy.seeds == [100, 7]
     stamps = [ns(command.header.stamp) for command in runner.robot.commands]
     assert all(any(start <= stamp < end for start, end in bounds) for stamp in stamps)
@@ -360,7 +131,7 @@ def test_the_scripted_policy_acts_through_the_node(runner):
     node = runner.start(quality=0.5, samples=3)
     assert node.get_parameter('policy').value == 'scripted'
     runner.robot.send(EpisodeEvent.START, attributes=[KeyValue(key='seed', value='3')])
-    runner.wait(lambda: len(runner.robot.commands) > 60 and len(runner.robot.inferences) > 2)
+    runner.wait(lambda: len(runner.robot.commands) > 40 and len(runner.robot.inferences) > 1)
     positions = np.array([command.position for command in runner.robot.commands])
     assert np.ptp(positions, axis=0).max() > 0.05
     message = runner.robot.inferences[1]
@@ -404,7 +175,8 @@ def test_the_commented_file_holds_the_defaults(ros_context):
         'ros__parameters'
     ]
     node = PolicyNode(CountingPolicy())
-    declared = {name: node.get_parameter(name).value for name in content}
+    values = {name: node.get_parameter(name).value for name in content}
+    declared = {n: list(v) if isinstance(v, array) else v for n, v in values.items()}
     node.destroy_node()
     assert declared == content
     assert set(content) == {'autostart', *PolicySettings.__dataclass_fields__}

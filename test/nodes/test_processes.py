@@ -77,7 +77,8 @@ def test_the_demo_takes_contact_and_distance_from_the_simulator():
         assert processes[name].remappings['contact'] == 'ground_truth/contact'
         assert processes[name].remappings['proximity'] == 'ground_truth/proximity'
     assert [p.name for p in processes.values() if p.is_essential] == ['session']
-    assert [p.name for p in processes.values() if p.is_lifecycle] == ['episode_recorder', 'policy']
+    managed = [p.name for p in processes.values() if p.is_lifecycle]
+    assert managed == ['episode_recorder', 'gate', 'policy']
 
 
 def test_an_arm_runs_a_policy_only_if_one_is_given():
@@ -216,9 +217,15 @@ def test_settings_survive_the_way_through_text(kind):
         ({'timeout': '0'}, 'timeout must be more than 0 s, not 0.0'),
         ({'timeout': 'nan'}, 'timeout must be more than 0 s, not nan'),
         ({'policy': ''}, "no policy ''"),
-        ({'policy': 'clever'}, "no policy 'clever'; there are scripted, hold, lerobot"),
+        ({'policy': 'clever'}, "no policy 'clever'; there are scripted, hold, lerobot, remote"),
         ({'policy': 'lerobot'}, 'checkpoint of the policy lerobot is empty'),
         ({'policy': 'lerobot', 'checkpoint': 'nowhere'}, "is 'nowhere', which is no folder"),
+        ({'policy': 'remote'}, 'remote needs the address of its server'),
+        ({'policy': 'replay'}, "replay is ''; it must be a bag"),
+        ({'policy': 'token_vla', 'checkpoint': 'nowhere'}, "'nowhere'; it must be the folder"),
+        ({'policy_options': 'url'}, "policy_options holds 'url'; it must be name=value"),
+        ({'policy_options': 'a=1; a=2'}, 'each name once'),
+        ({'execution': 'eager'}, "execution is 'eager'; it must be one of synchronous"),
     ],
 )
 def test_wrong_settings_are_named(texts, message):
@@ -236,8 +243,52 @@ def test_a_checkpoint_is_a_folder_with_a_configuration(tmp_path):
         assert DemoSettings(**settings).policy == settings['policy']
 
 
-def test_every_policy_can_be_chosen():
-    assert set(POLICIES) == set(BUILDERS)
+def test_every_policy_can_be_chosen(tmp_path):
+    assert set(POLICIES) == {*BUILDERS, 'replay'}  # the policy node reads the bag of a replay
+    for policy in ('token_vla', 'replay'):
+        assert DemoSettings(policy=policy, checkpoint=str(tmp_path)).policy == policy
+    remote = DemoSettings(policy='remote', policy_options='url=ws://127.0.0.1:8000; deadline=1.5')
+    parameters = by_name(demo_processes(remote))['policy'].parameters
+    assert parameters['policy_options'] == ['url=ws://127.0.0.1:8000', 'deadline=1.5']
+
+
+@pytest.mark.parametrize('table', TABLES)
+def test_a_policy_reaches_the_arm_through_the_gate_alone(table):
+    make, settings = TABLES[table]
+    settings = replace(settings, **{} if table == 'demo' else {'joint_commands_topic': 'arm/goal'})
+    gated, open_ = by_name(make(settings)), by_name(make(replace(settings, gate=False)))
+    target = 'joint_commands' if table == 'demo' else 'arm/goal'
+
+    def output(process):
+        return process.remappings.get('joint_commands', 'joint_commands')
+
+    assert output(gated['policy']) == 'policy_commands'
+    assert output(gated['gate']) == output(gated['metrics']) == target
+    assert 'gate' not in open_ and output(open_['policy']) == target
+
+
+def test_the_gate_is_set_by_the_launch_arguments():
+    settings = FrankaSettings(
+        policy='scripted',
+        output='franka_ros2',
+        gate_parameters='velocity_scale=0.3; workspace=[0.2, -0.4, 0.0, 0.7, 0.4, 0.8]; tip=tcp',
+    )
+    processes = by_name(franka_processes(settings))
+    parameters = processes['gate'].parameters
+    assert parameters['velocity_scale'] == 0.3 and parameters['tip'] == 'tcp'
+    assert (parameters['robot'], parameters['output']) == ('fr3', 'franka_ros2')
+    assert processes['markers'].parameters == {'workspace': [0.2, -0.4, 0.0, 0.7, 0.4, 0.8]}
+    with pytest.raises(SetupError, match="the gate has no parameter 'velocity_scal'"):
+        franka_processes(replace(settings, gate_parameters='velocity_scal=0.3'))
+
+
+def test_a_leader_drives_through_the_gate_too():
+    leader = {'leader_port': '/dev/leader', 'leader_id': 'lead'}
+    assert 'gate' in by_name(so101_processes(So101Settings(**leader)))
+    record = So101Settings(**leader, teleoperator_mode='record')
+    assert 'gate' not in by_name(so101_processes(record))
+    with pytest.raises(SetupError, match='past the gate'):
+        So101Settings(**leader, teleoperator_mode='record', policy='hold')
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def test_actions_outside_are_clipped_and_counted_per_joint():
         (inference([[0.0]]), r'shape \(1, 1\); it must be \(steps, 2\)'),
         (inference(np.zeros((0, 2))), 'shape'),
         (inference([[0.0, 0.0]], names=('a', 'tail')), r"moves \['tail'\]"),
-        (inference([[0.0, 0.0]], units=('rad', 'm')), 'it must be joint_position in rad'),
+        (inference([[0.0, 0.0]], units=('rad', 'degrees')), 'must be joint_position in rad or m'),
         (inference([[0.0, 0.0]], action_space='ee_delta'), 'ee_delta'),
     ],
 )

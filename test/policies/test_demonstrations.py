@@ -145,7 +145,7 @@ def test_a_checkpoint_that_sees_poses_asks_for_them_and_uses_them(checkpoint):
 def test_poses_are_normalised_as_lerobot_does(checkpoint):
     policy = load_lerobot_policy(checkpoint, JOINTS, gripper_limits=GRIPPER)
     observation = observe(1)
-    batch = policy.preprocessor(policy._prepare(observation))
+    batch = policy.preprocessor(policy.inputs.prepare(observation, 'cpu'))
     expected = (environment_state(observation) - 0.1) / 0.5
     np.testing.assert_allclose(batch['observation.environment_state'][0], expected, rtol=1e-5)
 

@@ -67,6 +67,19 @@ def test_unusable_values_are_refused(name, value, message):
         buffer.build(NOW)
 
 
+def test_a_value_that_comes_after_a_newer_one_is_left_out_and_counted():
+    buffer = filled(front=NOW)
+    buffer.put('front', NOW - SECOND // 5, lambda: np.ones((2, 3, 3), np.uint8))
+    assert buffer.reordered == 1
+    observation = buffer.build(NOW)
+    assert observation.images['front'] is IMAGE
+    # A clock that was set back by more than any input may be old.
+    buffer.put('front', NOW - 100 * SECOND, lambda: IMAGE)
+    assert buffer.reordered == 1
+    with pytest.raises(PolicyError, match='front stopped'):
+        buffer.build(NOW)
+
+
 def test_clear_forgets():
     buffer = filled()
     buffer.clear()

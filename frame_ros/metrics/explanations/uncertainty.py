@@ -73,7 +73,9 @@ CONFIDENCE = {
         'cₜ = mean over tokens of the probability of the chosen token',
         'How likely the policy thought its own action.',
         f'{_TOKENS}{_MULTIMODAL}{_MEAN}',
-        'Arithmetic mean (default), geometric mean, smallest or largest over tokens.',
+        'Arithmetic mean (default), geometric mean, smallest or largest over tokens; or the mean '
+        'over action dimensions of the mean over their tokens. All classes V count, unless the '
+        'policy restricts them to its action tokens.',
     ),
     'confidence_calibrated': Explanation(
         'g(cₜ)                          g: recalibrator fitted on earlier episodes',

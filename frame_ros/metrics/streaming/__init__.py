@@ -8,6 +8,7 @@ inference, in logarithm). Values that are not finite are refused with ValueRange
 them counts bad input. `step` holds the fused forms of the live path.
 """
 
+from frame_ros.metrics.streaming.confidence import EpisodeConfidence
 from frame_ros.metrics.streaming.efficiency import (
     ComputationTime,
     ControlRate,
@@ -52,6 +53,7 @@ __all__ = [
     'ControlRate',
     'CurvatureChange',
     'DeepGini',
+    'EpisodeConfidence',
     'ExecutionVariability',
     'InferenceLatency',
     'LatencyStatistics',

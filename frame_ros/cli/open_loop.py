@@ -1,0 +1,305 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`frame-ros open-loop BAG...`: what a policy predicts from recorded observations, against what was
+executed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from frame_ros.cli.metrics import format_table
+from frame_ros.cli.options import parse_options
+from frame_ros.cli.progress import progress_bar
+from frame_ros.errors import PolicyError
+
+if TYPE_CHECKING:
+    from frame_ros.episodes.data import Episode
+    from frame_ros.evaluation.action_errors import OpenLoopSummary
+    from frame_ros.evaluation.open_loop import EpisodeErrors
+    from frame_ros.policies.protocol import Policy
+    from frame_ros.robots import Robot
+
+FORMAT = 'frame_ros open-loop 1'
+MOST_STEPS = 12
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument('bags', nargs='+', metavar='BAG', help='a bag, or a folder of bags')
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument(
+        '--policy', metavar='NAME', help='lerobot, replay, hold, ..., or a checkpoint folder'
+    )
+    source.add_argument(
+        '--recorded',
+        action='store_true',
+        help='no policy: the chunks that were predicted when the bag was recorded',
+    )
+    parser.add_argument(
+        '--checkpoint', default='', metavar='DIR', help='checkpoint folder; for replay, a bag'
+    )
+    parser.add_argument(
+        '--option',
+        action='append',
+        default=[],
+        metavar='NAME=VALUE',
+        help='an option of the policy, JSON or text; may be repeated',
+    )
+    parser.add_argument(
+        '--action-option',
+        action='append',
+        default=[],
+        metavar='NAME=VALUE',
+        help='how actions that are no joint positions are meant, as in the policy node',
+    )
+    parser.add_argument(
+        '--every',
+        type=int,
+        default=10,
+        metavar='N',
+        help='predict at every Nth action (default: 10)',
+    )
+    parser.add_argument('--instruction', help='what the policy is told (default: as recorded)')
+    parser.add_argument('--robot', default='', help='name or URDF (default: as recorded, or so101)')
+    parser.add_argument('--device', default='cpu', help='where the policy runs (default: cpu)')
+    parser.add_argument(
+        '--units', default='degrees', choices=('degrees', 'rad'), help="the policy's (degrees)"
+    )
+    parser.add_argument('--namespace', metavar='NS', help="the robot's namespace")
+    parser.add_argument(
+        '--topic',
+        action='append',
+        default=[],
+        metavar='ROLE=TOPIC',
+        help='the topic that plays a role (action, joint_states, ...); may be repeated',
+    )
+    parser.add_argument(
+        '--max-age', type=float, default=0.5, metavar='S', help='oldest input, s (default: 0.5)'
+    )
+    parser.add_argument('--seed', type=int, default=0, help='of policy and bootstrap (default: 0)')
+    parser.add_argument('--json', action='store_true', help='print JSON instead of tables')
+    parser.add_argument('-q', '--quiet', action='store_true', help='no progress bar')
+
+
+def run(args: argparse.Namespace) -> int:
+    """Evaluates, and prints tables or JSON.
+
+    Raises:
+        BagError: a bag is missing or lacks what is needed.
+        PolicyError: the policy cannot be made, or predicts nothing comparable.
+        ValueRangeError: an option that is not NAME=VALUE.
+    """
+    from frame_ros.cli.report import topics_by_role
+    from frame_ros.episodes.recorded_actions import problems_of_recording, read_raw
+    from frame_ros.evaluation.action_errors import summarise_errors
+    from frame_ros.robots import load_robot
+
+    topics = topics_by_role(args.topic)
+    episodes = [e for bag in args.bags for e in read_raw(bag, args.namespace, topics)]
+    robot = load_robot(args.robot or str(episodes[0].attributes.get('robot') or 'so101'))
+    limits = robot.joint_limits
+    if args.recorded:
+        name, results = 'recorded chunks', recorded_errors(episodes, args)
+    else:
+        policy = make_open_loop_policy(args, limits, episodes[0])
+        name, results = policy.name, policy_errors(policy, robot, episodes, args)
+    summary = summarise_errors(results, limits, args.seed)
+    known = [problem for episode in episodes for problem in problems_of_recording(episode)]
+    summary = replace(summary, notes=(*summary.notes, *known))
+    if args.json:
+        print(json.dumps(as_data(summary, name, args), indent=2, allow_nan=False))
+    else:
+        print(as_text(summary, name))
+    return 0
+
+
+def make_open_loop_policy(
+    args: argparse.Namespace, limits: dict[str, tuple[float, float]], episode: Episode
+) -> Policy:
+    """The policy that the arguments name. Chunks of a policy that has no rate of its own are at the
+    rate of the episode's actions.
+    """
+    from frame_ros.episodes.recorded_actions import actions_of, recorded_actions
+    from frame_ros.policies.registry import call_builder, make_policy
+    from frame_ros.policies.replay import ReplayPolicy, action_times
+
+    options = parse_options(args.option)
+    _, period = action_times(actions_of(episode).stamps)
+    dt = period if math.isfinite(period) else 1 / 30
+    if args.policy == 'replay':
+        if not args.checkpoint:
+            raise PolicyError('--policy replay needs the bag to replay: --checkpoint BAG')
+        reading = {'namespace': args.namespace}
+        own = options.keys() & {'episode_id', 'namespace', 'topics'}
+        reading |= {name: options.pop(name) for name in own}
+        source = recorded_actions(args.checkpoint, **reading)
+        given = {'dt': dt, 'start': 'at_once', 'checkpoint': args.checkpoint, **options}
+        arrays = {
+            'stamps': source.stamps,
+            'positions': source.positions,
+            'names': source.names,
+        }
+        return call_builder('replay', ReplayPolicy, {}, {}, {**given, **arrays})
+    offered: dict[str, Any] = {
+        'robot_joint_names': tuple(limits),
+        'joint_limits': limits,
+        'gripper_limits': {name: pair for name, pair in limits.items() if 'gripper' in name},
+        'device': args.device,
+        'units': args.units,
+        'action_rate': 1 / dt,
+        'dt': dt,
+        'seed': args.seed,
+    }
+    if args.checkpoint:
+        offered['folder'] = args.checkpoint
+    return make_policy(args.policy, offered, **options)
+
+
+def policy_errors(
+    policy: Policy, robot: Robot, episodes: Sequence[Episode], args: argparse.Namespace
+) -> list[EpisodeErrors]:
+    """The errors of a policy in each episode."""
+    from frame_ros.episodes.observations import RecordedObservations
+    from frame_ros.episodes.recorded_actions import actions_of
+    from frame_ros.evaluation.open_loop import compare, predict
+    from frame_ros.policies.action_spaces import ActionConverter
+
+    converter = ActionConverter(robot, **parse_options(args.action_option))
+    results = []
+    for episode in progress_bar(episodes, 'open loop', args.quiet, len(episodes)):
+        actions = actions_of(episode)
+        observations = RecordedObservations(
+            episode, policy.cameras, policy.poses, args.max_age, args.instruction
+        )
+        converter.reset()
+        predictions, left_out = predict(
+            policy, actions, observations, args.every, args.seed, converter.to_joint_positions
+        )
+        results.append(compare(predictions, actions, left_out))
+    return results
+
+
+def recorded_errors(episodes: Sequence[Episode], args: argparse.Namespace) -> list[EpisodeErrors]:
+    """The errors of the chunks that were recorded in each episode."""
+    from frame_ros.episodes.recorded_actions import actions_of
+    from frame_ros.episodes.recorded_chunks import recorded_chunks
+    from frame_ros.evaluation.open_loop import Prediction, compare
+
+    results = []
+    for episode in progress_bar(episodes, 'open loop', args.quiet, len(episodes)):
+        chunks, left_out = recorded_chunks(episode)
+        predictions = [
+            Prediction(c.start, c.actions, c.dt, c.names, c.units, c.action_space) for c in chunks
+        ]
+        results.append(compare(predictions, actions_of(episode), left_out))
+    return results
+
+
+def as_data(summary: OpenLoopSummary, policy: str, args: argparse.Namespace) -> dict[str, Any]:
+    """The summary as plain JSON types; null where there is no value."""
+    data = {
+        'format': FORMAT,
+        'policy': policy,
+        'checkpoint': args.checkpoint,
+        'every': None if args.recorded else args.every,
+        'units': {'mse': 'rad^2', 'share': 'of the joint range', 'joints': 'rad', 'time': 's'},
+        'amse': asdict(summary.amse),
+        'namse': asdict(summary.namse),
+        'amse_share': asdict(summary.amse_share),
+        'spread': list(summary.spread),
+        'chunks': summary.chunks,
+        'compared_steps': summary.rows,
+        'joints': [asdict(joint) for joint in summary.joints],
+        'steps': [asdict(step) for step in summary.steps],
+        'left_out': dict(summary.left_out),
+        'notes': list(summary.notes),
+        'episodes': [_episode_data(episode) for episode in summary.episodes],
+    }
+    safe: dict[str, Any] = _without_nan(data)
+    return safe
+
+
+def _episode_data(episode: EpisodeErrors) -> dict[str, Any]:
+    return {
+        'episode_id': episode.episode_id,
+        'bag': str(episode.path),
+        'mse': episode.mse,
+        'chunks': episode.chunks,
+        'compared_steps': len(episode.step),
+        'left_out': dict(episode.left_out),
+    }
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nan(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def as_text(summary: OpenLoopSummary, policy: str) -> str:
+    """The summary as tables for a terminal."""
+    count = len(summary.episodes)
+    parts = [
+        f'{policy}: {count} episode{"" if count == 1 else "s"}, {summary.chunks:,} chunks, '
+        f'{summary.rows:,} steps compared with executed actions (rad; "range": over the range of '
+        'each joint)',
+        format_table([('error', 'value', '95 % interval', 'meaning'), *_totals(summary)]),
+        format_table([('episode', 'mse (rad²)', 'chunks', 'steps'), *_episode_rows(summary)]),
+        format_table([('joint', 'RMS (rad)', 'RMS (range)', 'mean abs.', 'largest', 'bias'),
+                      *_joint_rows(summary)]),
+        format_table([('step', 'after (s)', 'mse (rad²)', 'mse (range²)', 'chunks'),
+                      *_step_rows(summary)]),
+    ]  # fmt: skip
+    parts += [f'left out: {number:,} × {why}' for why, number in summary.left_out.items()]
+    parts += [f'note: {note}' for note in summary.notes]
+    return '\n\n'.join(parts)
+
+
+def _totals(summary: OpenLoopSummary) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for name, found, unit, meaning in (
+        ('amse', summary.amse, ' rad²', 'squared error summed over joints; mean of the episodes'),
+        ('amse (range)', summary.amse_share, '', 'the same, every joint over its range'),
+        ('namse', summary.namse, '', 'amse over the variance of the executed actions'),
+    ):
+        interval = f'{_number(found.lower)} to {_number(found.upper)}'
+        is_known = math.isfinite(found.lower)
+        rows.append((name, _number(found.value) + unit, interval if is_known else '-', meaning))
+    return rows
+
+
+def _episode_rows(summary: OpenLoopSummary) -> list[tuple[str, ...]]:
+    return [
+        (e.episode_id or Path(e.path).name, _number(e.mse), f'{e.chunks}', f'{len(e.step)}')
+        for e in summary.episodes
+    ]
+
+
+def _joint_rows(summary: OpenLoopSummary) -> list[tuple[str, ...]]:
+    return [
+        (j.name, *map(_number, (j.root_mean_square, j.share, j.mean_absolute, j.largest, j.bias)))
+        for j in summary.joints
+    ]
+
+
+def _step_rows(summary: OpenLoopSummary) -> list[tuple[str, ...]]:
+    """At most MOST_STEPS steps of the chunk, the first and the last among them."""
+    steps = summary.steps
+    places = {round(i * (len(steps) - 1) / (MOST_STEPS - 1)) for i in range(MOST_STEPS)}
+    return [
+        (f'{s.step}', f'{s.time:.3f}', _number(s.mse), _number(s.share), f'{s.count}')
+        for s in (steps[i] for i in sorted(places))
+    ]
+
+
+def _number(value: float) -> str:
+    return f'{value:.4g}' if math.isfinite(value) else '-'

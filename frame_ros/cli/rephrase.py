@@ -1,0 +1,186 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`frame-ros rephrase INSTRUCTION`: a list of rephrasings that a person has confirmed."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from frame_ros.errors import SetupError
+
+if TYPE_CHECKING:
+    from frame_ros.policies.rephrasings import ReviewedList
+
+KEY_VARIABLE = 'OPENAI_API_KEY'
+QUESTION = '[a]ccept, [e]dit, [r]eject, [q]uit? '
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument('instruction', metavar='INSTRUCTION', help='what the robot is told')
+    parser.add_argument(
+        '--file', type=Path, default=Path('rephrasings.yaml'), metavar='FILE',
+        help='the reviewed list, made or added to (default: rephrasings.yaml)',
+    )  # fmt: skip
+    parser.add_argument(
+        '--url', metavar='URL',
+        help='OpenAI-compatible endpoint that proposes, such as http://127.0.0.1:11434/v1; '
+        'without it you type them, or name a file by --text',
+    )  # fmt: skip
+    parser.add_argument('--model', metavar='NAME', help='model of the endpoint')
+    parser.add_argument(
+        '--text', type=Path, metavar='FILE', help='proposals from a text file, one per line'
+    )
+    parser.add_argument(
+        '--count', type=int, default=20, help='how many rephrasings to ask for (default: 20)'
+    )
+    parser.add_argument('--reviewer', metavar='NAME', help='who confirms them (default: asked)')
+    parser.add_argument(
+        '--key-variable', default=KEY_VARIABLE, metavar='VARIABLE',
+        help=f'environment variable that holds the key of the endpoint (default: {KEY_VARIABLE}; '
+        'unset: none is sent)',
+    )  # fmt: skip
+    parser.add_argument(
+        '--timeout', type=float, default=60.0, help='s to wait for an answer (default: 60)'
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Proposes, asks, and writes what was accepted; returns 1 if nothing was.
+
+    Raises:
+        SetupError: the endpoint or a file cannot be used, or an argument that cannot be.
+    """
+    from frame_ros.policies.rephrasings import (
+        ReviewedList,
+        load_reviewed,
+        merged,
+        problem_of,
+        save_reviewed,
+    )
+
+    instruction = args.instruction.strip()
+    if problem := problem_of(instruction, ''):
+        raise SetupError(f'the instruction {instruction!r} is none: {problem}')
+    if args.count < 1:
+        raise SetupError(f'--count is {args.count}; 1 or more is expected')
+    former = load_reviewed(args.file) if args.file.exists() else []
+    there = _there(former, instruction)
+    if args.url or args.text:
+        accepted = review(instruction, _proposals(args, instruction), there)
+    else:
+        accepted = typed(instruction, there, args.count)
+    if not accepted:
+        print('nothing was accepted; nothing is written')
+        return 1
+    reviewer = (args.reviewer or _ask('reviewed by: ') or '').strip()
+    if not reviewer:
+        raise SetupError('a list needs the name of who read it; give --reviewer')
+    added = ReviewedList(instruction, tuple(accepted), reviewer, datetime.date.today())
+    save_reviewed(args.file, merged(former, added))
+    print(f'{len(accepted)} rephrasings added to {args.file}, {len(there) + len(accepted)} in all')
+    return 0
+
+
+def _there(former: list[ReviewedList], instruction: str) -> tuple[str, ...]:
+    return next((each.rephrasings for each in former if each.instruction == instruction), ())
+
+
+def _proposals(args: argparse.Namespace, instruction: str) -> list[str]:
+    from frame_ros.policies.proposals import ChatEndpoint, propose
+    from frame_ros.policies.rephrasings import cleaned
+
+    if args.url and args.text:
+        raise SetupError('proposals come from --url or from --text; give one of them')
+    if args.text:
+        try:
+            lines = args.text.read_text(encoding='utf-8').splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise SetupError(f'{args.text} cannot be read: {error}') from error
+        return [line for line in map(cleaned, lines) if line]
+    if not args.model:
+        raise SetupError('--url needs --model, the name of the model to ask')
+    key = os.environ.get(args.key_variable, '').strip()
+    endpoint = ChatEndpoint(args.url, args.model, key, args.timeout)
+    return propose(endpoint, instruction, args.count)
+
+
+def review(instruction: str, proposals: Iterable[str], there: Iterable[str] = ()) -> list[str]:
+    """Shows each proposal; returns those that a person accepted, as they are or edited.
+
+    there: rephrasings that the list has already.
+    """
+    from frame_ros.policies.rephrasings import problem_of
+
+    proposals, known = list(proposals), list(there)
+    accepted: list[str] = []
+    print(f'Does each ask for the same as: {instruction}')
+    for number, proposal in enumerate(proposals, start=1):
+        if problem := problem_of(proposal, instruction, known + accepted):
+            print(f'\n{number}/{len(proposals)}  {proposal}\n    left out: {problem}')
+            continue
+        print(f'\n{number}/{len(proposals)}  {proposal}')
+        decision = _decide(proposal, instruction, known + accepted)
+        if decision is None:
+            break
+        if decision:
+            accepted.append(decision)
+    return accepted
+
+
+def _decide(proposal: str, instruction: str, others: list[str]) -> str | None:
+    """What was accepted; '' nothing; None: no more of them."""
+    while True:
+        answer = _ask(QUESTION)
+        choice = 'q' if answer is None else answer.strip().lower()[:1]
+        if choice == 'a':
+            return proposal
+        if choice == 'r':
+            return ''
+        if choice == 'q':
+            return None
+        if choice == 'e':
+            text = _typed('instead: ', instruction, others)
+            if text:
+                return text
+
+
+def typed(instruction: str, there: Iterable[str], count: int) -> list[str]:
+    """Rephrasings that a person types, up to an empty line."""
+    known = list(there)
+    accepted: list[str] = []
+    print(f'Other words for: {instruction}\n(an empty line ends)')
+    while len(accepted) < count:
+        text = _typed(f'{len(accepted) + 1}: ', instruction, known + accepted)
+        if text is None:
+            break
+        if text:
+            accepted.append(text)
+    return accepted
+
+
+def _typed(question: str, instruction: str, others: list[str]) -> str | None:
+    """A rephrasing that was typed; '' if it is none, which is said; None: an empty line."""
+    from frame_ros.policies.rephrasings import cleaned, problem_of
+
+    text = cleaned(_ask(question) or '')
+    if not text:
+        return None
+    problem = problem_of(text, instruction, others)
+    if problem:
+        print(f'    not taken: {problem}')
+    return '' if problem else text
+
+
+def _ask(question: str) -> str | None:
+    """A line that is typed; None at the end of the input."""
+    try:
+        return input(question)
+    except EOFError:
+        print()
+        return None

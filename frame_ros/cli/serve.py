@@ -1,0 +1,296 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`frame-ros serve`: a policy in this environment, for robots elsewhere. It needs no ROS."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import math
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from frame_ros.cli.options import parse_options
+from frame_ros.errors import SetupError
+from frame_ros.robots.joint_units import UNITS
+
+if TYPE_CHECKING:
+    from frame_ros.policies.protocol import Policy
+    from frame_ros.policies.remote.convention import Convention
+    from frame_ros.policies.remote.server import PolicyServer
+
+GRACE = 5.0  # s that an inference may still take when the server is to end
+MEGABYTE = 1024 * 1024
+
+logger = logging.getLogger(__name__)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    _add_policy_arguments(parser.add_argument_group('the policy'))
+    _add_network_arguments(parser.add_argument_group('the network'))
+    _add_client_arguments(parser.add_argument_group('clients other than frame_ros'))
+    parser.add_argument('-q', '--quiet', action='store_true', help='warnings only')
+
+
+def _add_policy_arguments(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        '--policy', required=True, metavar='NAME', help='lerobot, token_vla, ..., or a folder'
+    )
+    group.add_argument('--checkpoint', default='', metavar='DIR', help='checkpoint folder')
+    group.add_argument(
+        '--option',
+        action='append',
+        default=[],
+        metavar='NAME=VALUE',
+        help='an option of the policy, JSON or text; may be repeated',
+    )
+    group.add_argument('--robot', default='so101', help='name, or URDF file (default: so101)')
+    group.add_argument(
+        '--joint-names',
+        metavar='A,B,...',
+        help="joints in the order of the policy's state and action (default: the robot's)",
+    )
+    group.add_argument('--device', default='cpu', help='where it runs: cpu, cuda:0 (default: cpu)')
+    group.add_argument(
+        '--units', default='degrees', choices=UNITS, help="the policy's (default: degrees)"
+    )
+    group.add_argument(
+        '--action-rate', type=float, default=30.0, metavar='HZ', help='of its data (default: 30)'
+    )
+    group.add_argument(
+        '--camera',
+        action='append',
+        default=[],
+        metavar='FEATURE=CAMERA',
+        help="the policy's image feature and the camera that it gets; may be repeated",
+    )
+    group.add_argument(
+        '--samples', type=int, default=0, metavar='N', help='chunks sampled with each (default: 0)'
+    )
+    group.add_argument(
+        '--temperatures', default='', metavar='T,T,...', help='grid for token statistics'
+    )
+    group.add_argument('--seed', type=int, default=0, help='of what is sampled (default: 0)')
+
+
+def _add_network_arguments(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        '--host', default='127.0.0.1', help='address to listen on (default: this machine only)'
+    )
+    group.add_argument('--port', type=int, default=8000, help='(default: 8000)')
+    group.add_argument(
+        '--shared',
+        action='store_true',
+        help='several clients at once; the policy is reset whenever another one asks',
+    )
+    group.add_argument(
+        '--api-key-file',
+        type=Path,
+        metavar='FILE',
+        help='a file with the key that clients must send (or FRAME_ROS_API_KEY)',
+    )
+    group.add_argument(
+        '--max-message-size', type=float, default=32.0, metavar='MB', help='(default: 32)'
+    )
+
+
+def _add_client_arguments(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        '--preset',
+        default='frame_ros',
+        help='keys that clients send: frame_ros (state, images, prompt), droid, aloha, openpi',
+    )
+    group.add_argument(
+        '--observation-key',
+        action='append',
+        default=[],
+        metavar='KEY=WHAT',
+        help='with openpi: what is under a key: joints, arm_joints, gripper, instruction, '
+        'images.CAMERA; may be repeated',
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serves until SIGTERM or SIGINT.
+
+    Raises:
+        FrameRosError: the policy cannot be made, or the address cannot be had.
+    """
+    logging.basicConfig(
+        level=logging.WARNING if args.quiet else logging.INFO,
+        format='%(levelname)s %(message)s',
+        stream=sys.stderr,
+    )
+    logging.getLogger('websockets').setLevel(logging.WARNING)
+    server, policy = make_server(args)
+    server.run()
+    if not _has_ended(server):
+        logger.warning('the policy is still at work after %g s and is abandoned', GRACE)
+        logging.shutdown()
+        os._exit(0)
+    _call(policy, 'close')
+    return 0
+
+
+def make_server(args: argparse.Namespace) -> tuple[PolicyServer, Policy]:
+    """The server, not yet running, and its policy.
+
+    Raises:
+        FrameRosError: the policy cannot be made, or an argument is wrong.
+    """
+    from frame_ros.policies.registry import make_policy
+    from frame_ros.policies.remote.server import PolicyServer, is_loopback
+    from frame_ros.policies.remote.service import InferenceService
+
+    _check_numbers(args)
+    limits = joint_limits(args.robot, args.joint_names)
+    key = _api_key(args.api_key_file)
+    convention = _convention(args, limits)
+    policy = make_policy(args.policy, _offered(args, limits), **parse_options(args.option))
+    for note in getattr(policy, 'notes', ()):
+        logger.warning('%s', note)
+    _call(policy, 'warm_up')
+    size = int(args.max_message_size * MEGABYTE)
+    service = InferenceService(policy, convention, tuple(limits), size)
+    server = PolicyServer(service, args.host, args.port, args.shared, key, size)
+    if not is_loopback(args.host):
+        logger.warning(
+            'listening on %s, not on this machine only: whoever reaches the port can use the '
+            'policy%s, and what is sent is not encrypted (see docs/remote-policies.md)',
+            args.host,
+            '' if key else ' without a key',
+        )
+    return server, policy
+
+
+def joint_limits(robot: str, names: str | None) -> dict[str, tuple[float, float]]:
+    """Joint -> lower and upper limit (rad or m), from the robot's URDF alone; of `names`, with
+    commas between, in their order, if they are given.
+
+    Raises:
+        RobotError: there is no such robot. SetupError: it has no such joint.
+    """
+    from frame_ros.robots.catalogue import ROBOT_NAMES, find_urdf
+    from frame_ros.robots.description import parse_urdf
+
+    path = find_urdf(robot) if robot in ROBOT_NAMES else Path(robot).expanduser()
+    if not path.is_file():
+        raise SetupError(
+            f'--robot is {robot!r}; it must be {", ".join(ROBOT_NAMES)}, or a URDF file'
+        )
+    limits = {
+        joint.name: (joint.lower, joint.upper)
+        for joint in parse_urdf(path.read_text(encoding='utf-8')).joints
+        if joint.is_moving and not joint.mimic
+    }
+    if names is None:
+        return limits
+    chosen = [name.strip() for name in names.split(',') if name.strip()]
+    if unknown := [name for name in chosen if name not in limits]:
+        raise SetupError(f'--joint-names has {unknown}; {robot} has {list(limits)}')
+    return {name: limits[name] for name in chosen}
+
+
+def _offered(args: argparse.Namespace, limits: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
+    """What every policy is offered, see `make_policy`."""
+    from frame_ros.robots.grippers import gripper_joints
+
+    try:
+        temperatures = tuple(float(t) for t in args.temperatures.split(',') if t.strip())
+    except ValueError:
+        temperatures = (math.nan,)
+    if not all(0 < t < math.inf for t in temperatures):
+        raise SetupError(f'--temperatures is {args.temperatures!r}; positive numbers are expected')
+    offered = {
+        'robot_joint_names': tuple(limits),
+        'joint_limits': dict(limits),
+        'gripper_limits': {name: limits[name] for name in gripper_joints(limits)},
+        'device': args.device,
+        'units': args.units,
+        'action_rate': args.action_rate,
+        'dt': 1.0 / args.action_rate,
+        'camera_names': _pairs('--camera', args.camera) or None,
+        'samples': args.samples,
+        'temperatures': temperatures,
+        'seed': args.seed,
+    }
+    if args.checkpoint:
+        offered['folder'] = args.checkpoint
+    return offered
+
+
+def _check_numbers(args: argparse.Namespace) -> None:
+    for is_right, name, value, expected in (
+        (0 <= args.port <= 65535, '--port', args.port, '0 (a free one) to 65535'),
+        (0.1 <= args.max_message_size <= 1024, '--max-message-size', args.max_message_size,
+         '0.1 to 1024 MB'),
+        (0 < args.action_rate < math.inf, '--action-rate', args.action_rate, 'more than 0 Hz'),
+        (args.samples >= 0, '--samples', args.samples, '0 or more'),
+    ):  # fmt: skip
+        if not is_right:
+            raise SetupError(f'{name} is {value}; it must be {expected}')
+
+
+def _convention(
+    args: argparse.Namespace, limits: Mapping[str, tuple[float, float]]
+) -> Convention | None:
+    """How clients other than ours are understood; None: in our own format."""
+    from frame_ros.policies.remote.convention import Convention
+    from frame_ros.policies.remote.presets import make_preset
+    from frame_ros.robots.grippers import gripper_joints
+
+    preset = make_preset(args.preset, _pairs('--observation-key', args.observation_key))
+    if not preset.keys:
+        return None
+    if preset.actions == 'ee_delta':
+        raise SetupError(
+            f'clients of the preset {preset.name!r} send no joint positions, without which no '
+            'policy here can act'
+        )
+    return Convention(preset, tuple(limits), {n: limits[n] for n in gripper_joints(limits)})
+
+
+def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for text in texts:
+        name, sign, value = (part.strip() for part in text.partition('='))
+        if not (name and sign and value) or name in pairs:
+            raise SetupError(f'{option} {text!r} must be of the form A=B, each A once')
+        pairs[name] = value
+    return pairs
+
+
+def _api_key(path: Path | None) -> str:
+    from frame_ros.policies.remote.connecting import KEY_VARIABLE
+
+    if path is None and not os.environ.get(KEY_VARIABLE):
+        return ''
+    try:
+        text = os.environ[KEY_VARIABLE] if path is None else path.expanduser().read_text('utf-8')
+    except (OSError, UnicodeDecodeError) as error:
+        raise SetupError(f'--api-key-file cannot be read: {error}') from error
+    key = text.strip()
+    if not key or not key.isascii() or not key.isprintable():
+        raise SetupError(
+            f'{path or KEY_VARIABLE} holds no key: one line of printable ASCII is expected'
+        )
+    return key
+
+
+def _has_ended(server: PolicyServer) -> bool:
+    end = time.monotonic() + GRACE
+    while server.is_busy and time.monotonic() < end:
+        time.sleep(0.02)
+    return not server.is_busy
+
+
+def _call(policy: Policy, name: str) -> None:
+    """Calls what a policy may have, see protocol.Policy."""
+    function = getattr(policy, name, None)
+    if function is not None:
+        function()

@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The actions that were executed in a recorded episode, for replay and for evaluation."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.episodes.bag_reader import Bag, find_bags
+from frame_ros.episodes.data import Episode, EventType, Stream
+from frame_ros.episodes.joint_table import joint_table
+from frame_ros.episodes.reading import read_bag
+from frame_ros.errors import BagError
+
+
+@dataclass(frozen=True)
+class RecordedActions:
+    """The actions of one episode, from START to END.
+
+    names: D joints. stamps: (T,) ns, increasing. positions: (T, D), rad or m. left_out: why
+    messages were not used -> how many.
+    """
+
+    names: tuple[str, ...]
+    stamps: NDArray[np.int64]
+    positions: NDArray[np.float64]
+    instruction: str = ''
+    episode_id: str = ''
+    path: Path = Path()
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.stamps)
+
+
+def recorded_actions(
+    path: str | os.PathLike[str],
+    episode_id: str = '',
+    *,
+    namespace: str | None = None,
+    topics: Mapping[str, str] | None = None,
+) -> RecordedActions:
+    """Returns the actions of one recorded episode.
+
+    Args:
+        path: a bag, or a folder of bags.
+        episode_id: which of several; '' if there is only one.
+        namespace, topics: as of `read_episodes`.
+
+    Raises:
+        BagError: no bag, no such episode, several where none is named, or no usable command in it.
+    """
+    return actions_of(_chosen(read_raw(path, namespace, topics), path, episode_id))
+
+
+def read_raw(
+    path: str | os.PathLike[str],
+    namespace: str | None = None,
+    topics: Mapping[str, str] | None = None,
+) -> list[Episode]:
+    """Returns the episodes of a bag, or of the bags in a folder, without their metrics.
+
+    Raises:
+        BagError: there is no bag, or one cannot be read.
+    """
+    bags = [Bag(bag) for bag in find_bags(os.fspath(path))]
+    return [e for bag in bags for e in read_bag(bag, namespace=namespace, topics=topics)]
+
+
+def actions_of(episode: Episode) -> RecordedActions:
+    """Returns the actions of an episode that was read.
+
+    Raises:
+        BagError: it has no usable command between START and END.
+    """
+    stream = episode.streams.get('action')
+    name = episode.episode_id or episode.path.name
+    if stream is None or not len(stream):
+        raise BagError(
+            f'{episode.path}: no joint commands in {name}, so nothing can be replayed or compared; '
+            'if they are on another topic, name it as the role action'
+        )
+    begin, end = bounds_of(episode)
+    inside = (stream.stamps >= begin) & (stream.stamps <= end)
+    table = joint_table(_part(stream, inside))
+    if not len(table):
+        why = ', '.join(f'{what}: {count}' for what, count in table.left_out.items())
+        raise BagError(
+            f'{episode.path}: none of the {len(stream)} joint commands is usable between START '
+            f'and END of {name}' + (f' ({why})' if why else '')
+        )
+    return RecordedActions(
+        table.names,
+        table.stamps,
+        table.positions,
+        str(episode.attributes.get('instruction') or ''),
+        episode.episode_id,
+        episode.path,
+        dict(episode.attributes),
+        table.left_out,
+    )
+
+
+def problems_of_recording(episode: Episode) -> list[str]:
+    """What a person should know before the actions and observations of an episode are used, as
+    'bag: problem': it was cut, has no END, is of one robot of several, .... That poses of the TCP
+    are missing is none: they are not needed.
+    """
+    return [
+        f'{episode.path.name}: {" ".join(problem.split())}'
+        for problem in episode.problems
+        if not problem.startswith('no pose')
+    ]
+
+
+def is_ended(episode: Episode) -> bool:
+    """Whether the end of its recording is the episode's: it has an END, or its whole bag is taken
+    as an episode and was not cut.
+    """
+    kinds = {event.type for event in episode.events}
+    if EventType.END in kinds:
+        return True
+    return EventType.START not in kinds and not episode.is_truncated
+
+
+def bounds_of(episode: Episode) -> tuple[int, int]:
+    """START and END of an episode, ns; without one, the first and last set stamp of its streams.
+    With neither, (0, 0).
+    """
+    starts = [e.stamp for e in episode.events if e.type is EventType.START]
+    ends = [e.stamp for e in episode.events if e.type is EventType.END]
+    stamps = [s.stamps[s.stamps > 0] for s in episode.streams.values()]
+    known = [s for s in stamps if len(s)]
+    begin = min(starts) if starts else min((int(s.min()) for s in known), default=0)
+    later = [stamp for stamp in ends if stamp >= begin]
+    return begin, later[0] if later else max((int(s.max()) for s in known), default=begin)
+
+
+def _part(stream: Stream, inside: NDArray[np.bool_]) -> Stream:
+    values = {name: column[inside] for name, column in stream.values.items()}
+    return Stream(
+        stream.topic, stream.message_type, stream.stamps[inside], stream.received[inside], values
+    )
+
+
+def _chosen(episodes: Sequence[Episode], path: str | os.PathLike[str], episode_id: str) -> Episode:
+    names = [episode.episode_id for episode in episodes]
+    if episode_id:
+        found = [episode for episode in episodes if episode.episode_id == episode_id]
+        if not found:
+            raise BagError(f'{path} has no episode {episode_id!r}; it has {", ".join(names)}')
+        return found[0]
+    if len(episodes) != 1:
+        raise BagError(f'{path} holds {len(episodes)} episodes; name one of {", ".join(names)}')
+    return episodes[0]

@@ -1,0 +1,165 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Confidence from the probabilities of the tokens that were chosen (VLA calibration, section 3).
+
+Of one inference, of an episode's inferences, and over rephrasings of the instruction. A softmax's
+probability is no probability of success: that takes a recalibrator, fitted on episodes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.metrics.arrays import Array, as_floats, check_variant, unavailable, weighted_sum
+
+# Over the tokens of an inference.
+TOKEN_AGGREGATES = ('mean', 'geometric', 'min', 'max')
+# Over the inferences of an episode.
+EPISODE_AGGREGATES = ('first', 'mean', 'min', 'max', 'window')
+# Inferences of the aggregate 'window' (VLA calibration, section 4.2).
+EPISODE_WINDOW = 5
+# Rounding of a softmax in single precision takes probabilities so far beyond their bounds.
+_TOLERANCE = 1e-6
+
+
+class EnsembleConfidence(NamedTuple):
+    """Confidence over rephrasings: mean, and population standard deviation, NaN of fewer than 2."""
+
+    mean: Array
+    spread: Array
+
+
+def token_confidence(
+    probabilities: Any, aggregate: str = 'mean', groups: NDArray[np.integer] | None = None
+) -> Array:
+    """c_t: how likely the policy found the tokens that it chose. VLA calibration, section 3.3.
+
+    Args:
+        probabilities: (..., TN) probability of the chosen token of each of TN tokens.
+        aggregate: over the tokens: 'mean' (arithmetic), 'geometric', 'min', 'max'.
+        groups: (TN,) integers; tokens of one number are averaged first, then the groups (appendix
+            B.1, for several tokens per action dimension). A negative number is a group of its own.
+            Only with 'mean'.
+
+    Returns:
+        (...,) in [0, 1].
+
+    Raises:
+        ShapeError: no token, or not as many groups as tokens.
+        ValueRangeError: a value is not finite or not in [0, 1], an unknown aggregate, or groups
+            with another aggregate than 'mean'.
+    """
+    check_variant(aggregate, TOKEN_AGGREGATES)
+    xp, array = _probabilities(probabilities, 'probabilities', 'TN', 'token')
+    if groups is not None:
+        if aggregate != 'mean':
+            raise ValueRangeError(f'groups are averaged; they do not go with {aggregate!r}')
+        return _grouped_mean(xp, array, np.asarray(groups))
+    if aggregate == 'geometric':
+        logarithms = xp.log(xp.where(array > 0, array, 1.0))
+        is_possible = xp.all(array > 0, axis=-1)
+        return xp.where(is_possible, xp.exp(xp.mean(logarithms, axis=-1)), 0.0)[()]
+    formula = {'mean': xp.mean, 'min': xp.min, 'max': xp.max}[aggregate]
+    return formula(array, axis=-1)
+
+
+def token_groups(step: NDArray[np.integer], dimension: NDArray[np.integer]) -> NDArray[np.integer]:
+    """`groups` of `token_confidence`: one per step of the chunk and action dimension.
+
+    Args:
+        step, dimension: (TN,) as in PolicyInference.msg; -1: none of its own.
+
+    Returns:
+        (TN,); negative where a token belongs to no dimension.
+
+    Raises:
+        ShapeError: not as many steps as dimensions.
+    """
+    steps, dimensions = np.asarray(step), np.asarray(dimension)
+    if steps.shape != dimensions.shape or steps.ndim != 1:
+        raise ShapeError(
+            f'steps have shape {steps.shape}, dimensions {dimensions.shape}; (TN,) both is expected'
+        )
+    width = int(dimensions.max(initial=0)) + 1
+    numbers: NDArray[np.integer] = (steps.astype(np.int64) + 1) * width + dimensions
+    return np.where(dimensions < 0, -1, numbers)
+
+
+def episode_confidence(confidences: Any, aggregate: str = 'first') -> Array:
+    """The confidence in an episode from those of its inferences. VLA calibration, section 3.4.
+
+    Streaming form: `EpisodeConfidence`.
+
+    Args:
+        confidences: (..., T) of the T inferences so far, T at least 1.
+        aggregate: 'first' (before the first action), 'mean' (of all so far), 'min', 'max', 'window'
+            (mean of the last 5).
+
+    Returns:
+        (...,) in [0, 1].
+
+    Raises:
+        ShapeError: no inference.
+        ValueRangeError: a value is not finite or not in [0, 1], or an unknown aggregate.
+    """
+    check_variant(aggregate, EPISODE_AGGREGATES)
+    xp, array = _probabilities(confidences, 'confidences', 'T', 'inference')
+    if aggregate == 'first':
+        return array[..., 0]
+    if aggregate == 'window':
+        return xp.mean(array[..., -EPISODE_WINDOW:], axis=-1)
+    formula = {'mean': xp.mean, 'min': xp.min, 'max': xp.max}[aggregate]
+    return formula(array, axis=-1)
+
+
+def ensemble_confidence(confidences: Any) -> EnsembleConfidence:
+    """Mean and spread of the confidence over rephrasings. VLA calibration, section 3.5.
+
+    Args:
+        confidences: (..., r) under each of r rephrasings of the instruction, r at least 1.
+
+    Returns:
+        mean and spread, (...,) each.
+
+    Raises:
+        ShapeError: no rephrasing.
+        ValueRangeError: a value is not finite or not in [0, 1].
+    """
+    xp, array = _probabilities(confidences, 'confidences', 'r', 'rephrasing')
+    mean = xp.mean(array, axis=-1)
+    if array.shape[-1] < 2:
+        return EnsembleConfidence(mean, unavailable(mean))
+    return EnsembleConfidence(mean, xp.std(array, axis=-1))
+
+
+def _probabilities(values: Any, name: str, axis: str, what: str) -> tuple[Any, Array]:
+    xp, array = as_floats(values, name)
+    if array.ndim < 1 or array.shape[-1] < 1:
+        raise ShapeError(
+            f'{name} have shape {tuple(array.shape)}; (..., {axis}) with at least 1 {what} is '
+            'expected'
+        )
+    if bool(xp.any((array < -_TOLERANCE) | (array > 1.0 + _TOLERANCE))):
+        raise ValueRangeError(
+            f'{name} lie between {float(xp.min(array)):g} and {float(xp.max(array)):g}; they must '
+            'lie between 0 and 1'
+        )
+    return xp, xp.clip(array, 0.0, 1.0)
+
+
+def _grouped_mean(xp: Any, array: Array, groups: NDArray[np.integer]) -> Array:
+    if groups.shape != (array.shape[-1],):
+        raise ShapeError(
+            f'groups have shape {groups.shape}; ({array.shape[-1]},), one per token, is expected'
+        )
+    alone = groups < 0
+    _, places, sizes = np.unique(groups[~alone], return_inverse=True, return_counts=True)
+    weights = np.ones(len(groups))
+    weights[~alone] = 1.0 / sizes[places]
+    weights /= weights.sum()
+    means = weighted_sum(xp, array, xp.asarray(weights, dtype=array.dtype))
+    return xp.clip(means, 0.0, 1.0)  # rounding of the weights

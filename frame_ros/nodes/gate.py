@@ -1,0 +1,339 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The command gate node: the one node in the path of the robot.
+
+It monitors and limits the commands of a policy; it is no certified safety function, and takes the
+place of no emergency stop.
+
+One plain thread receives, decides and sends, and looks at the watchdogs, all by the monotonic
+clock. The executor serves lifecycle, parameters and the services, and may be as busy as it likes.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
+from std_srvs.srv import Trigger
+
+from frame_ros.errors import FrameRosError, SetupError
+from frame_ros.msg import EpisodeEvent
+from frame_ros.nodes.gate_inputs import GateInputs, nanoseconds
+from frame_ros.nodes.gate_outputs import GateOutputs
+from frame_ros.nodes.gate_settings import GateSettings
+from frame_ros.nodes.parameters import declare
+from frame_ros.nodes.spinning import run_node
+from frame_ros.nodes.thread_priority import raise_priority
+from frame_ros.robots.command_gate import (
+    INTERNAL_ERROR,
+    OPERATOR,
+    POLICY,
+    TELEOPERATOR,
+    CommandGate,
+)
+from frame_ros.robots.gate_episode import END, START
+from frame_ros.robots.gate_records import (
+    SECOND,
+    GateStatus,
+    InterventionLog,
+    Moment,
+    Output,
+    Reason,
+)
+
+SWITCH_INTERVAL = 0.0005  # s that another thread may keep the interpreter's lock
+SHORTEST_WAIT = 0.0005  # s
+BOUNDARIES = {EpisodeEvent.START: START, EpisodeEvent.END: END}
+WARNING_PERIOD = 5.0  # s between two warnings of one kind
+
+
+class Gate(LifecycleNode):
+    """Limits what a policy sends to an arm, and holds or stops the arm when something is missing.
+
+    Subscribes: policy_commands, policy_heartbeat, joint_states, teleop_commands, takeover,
+    episode_events. Publishes: joint_commands, gate_state, gate_interventions, and events on
+    episode_events. Services: ~/stop, ~/reset.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        """Raises FrameRosError for a robot, a limit or another parameter that cannot be used."""
+        super().__init__('gate', **options)
+        autostart = declare(self, 'autostart', True)
+        self.settings = GateSettings.declare(self)
+        self.gate: CommandGate | None = None
+        self.exit_code: int | None = None
+        self._outputs: GateOutputs | None = None
+        self._inputs: GateInputs | None = None
+        self._thread: threading.Thread | None = None
+        self._ending = threading.Event()
+        self._lock = threading.Lock()  # of the gate and its outputs
+        self._latency = math.nan
+        self._has_taken_over = False
+        self._warned: dict[str, float] = {}
+        self._error: FrameRosError | None = None
+        self.create_service(Trigger, '~/stop', self._on_stop)
+        self.create_service(Trigger, '~/reset', self._on_reset)
+        if autostart:
+            self._start_up()
+
+    def destroy_node(self) -> None:
+        """Sends the arm a last command that holds it."""
+        self._end()
+        self._release()
+        super().destroy_node()
+
+    def on_configure(self, state: State) -> TransitionCallbackReturn:
+        """Reads the robot and makes the publishers."""
+        return self._attempt(self._configure)
+
+    def on_activate(self, state: State) -> TransitionCallbackReturn:
+        """Subscribes, and lets commands pass from now on."""
+        super().on_activate(state)
+        result = self._attempt(self._begin)
+        if result != TransitionCallbackReturn.SUCCESS:
+            self._end()
+            super().on_deactivate(state)
+        return result
+
+    def on_deactivate(self, state: State) -> TransitionCallbackReturn:
+        """Lets nothing pass any more; the arm gets a last command that holds it."""
+        self._end()
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: State) -> TransitionCallbackReturn:
+        """Lets go of the publishers."""
+        self._release()
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_shutdown(self, state: State) -> TransitionCallbackReturn:
+        """As deactivated and cleaned up."""
+        self._end()
+        self._release()
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_error(self, state: State) -> TransitionCallbackReturn:
+        """Back to unconfigured after a transition that raised."""
+        self._end()
+        self._release()
+        return TransitionCallbackReturn.SUCCESS
+
+    def _attempt(self, transition: Callable[[], None]) -> TransitionCallbackReturn:
+        try:
+            transition()
+        except FrameRosError as error:
+            self._error = error
+            self.get_logger().error(str(error))
+            return TransitionCallbackReturn.FAILURE
+        except Exception:
+            self.get_logger().error(traceback.format_exc())
+            return TransitionCallbackReturn.ERROR
+        return TransitionCallbackReturn.SUCCESS
+
+    def _start_up(self) -> None:
+        for trigger in (self.trigger_configure, self.trigger_activate):
+            if trigger() != TransitionCallbackReturn.SUCCESS:
+                raise self._error or SetupError('the node could not start; see the message above')
+
+    def _configure(self) -> None:
+        settings = self.settings
+        robot = settings.load_robot()
+        limiter = settings.make_limiter(robot)
+        self._outputs = outputs = GateOutputs(self, settings, robot)
+        is_simulated = bool(self.get_parameter('use_sim_time').value)
+        self._make_gate = lambda: CommandGate(
+            settings.make_limiter(robot),
+            robot.joint_names,
+            settings.make_config(is_simulated),
+            InterventionLog(outputs.intervene, outputs.note),
+            self._announce,
+        )
+        self._make_gate()  # what is wrong with it is said now
+        limits = limiter.limits
+        self.get_logger().info(
+            f'{robot.name}: at most '
+            + ', '.join(
+                f'{name} {speed:.3g} {unit}/s'
+                for name, speed, unit in zip(
+                    limits.names, limits.velocity, limits.units, strict=True
+                )
+            )
+            + '; this is no certified safety function, keep the emergency stop at hand'
+        )
+
+    def _begin(self) -> None:
+        self.gate = self._make_gate()
+        self.gate.activate(self._moment())
+        self._has_taken_over = False
+        self._inputs = GateInputs(self)
+        self._ending.clear()
+        self._thread = threading.Thread(target=self._run, name='gate', daemon=True)
+        sys.setswitchinterval(SWITCH_INTERVAL)
+        self._thread.start()
+
+    def _end(self) -> None:
+        self._ending.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+        if self._inputs is not None:
+            self._inputs.close()
+            self._inputs = None
+        if self.gate is not None and self._outputs is not None:
+            self._send_last(self.gate, self._outputs)
+        self.gate = None
+
+    def _send_last(self, gate: CommandGate, outputs: GateOutputs) -> None:
+        moment = self._moment()
+        try:
+            last = gate.deactivate(moment)
+            if last is not None:
+                outputs.send(last)
+            outputs.flush(gate, moment, self._latency)
+            outputs.wait_until_received()
+        except Exception:
+            self.get_logger().error(traceback.format_exc())
+            outputs.send_last(moment.clock)
+        counts = ', '.join(f'{name} {count}' for name, count in vars(gate.counts).items())
+        self.get_logger().info(f'ended; {counts}')
+
+    def _release(self) -> None:
+        if self._outputs is not None:
+            self._outputs.close()
+            self._outputs = None
+
+    # The thread.
+
+    def _run(self) -> None:
+        raise_priority(self.settings.realtime_priority)
+        while not self._ending.is_set():
+            try:
+                self._turn()
+            except Exception:
+                self._fail(traceback.format_exc())
+
+    def _turn(self) -> None:
+        """Waits for a command, or until a watchdog may be overdue, and does what there is to do."""
+        gate, inputs, outputs = self.gate, self._inputs, self._outputs
+        assert gate is not None and inputs is not None and outputs is not None
+        inputs.wait(TELEOPERATOR if self._has_taken_over else POLICY, self._timeout(gate))
+        with self._lock:
+            for source, message, received in inputs.commands():
+                self._take(gate, source, message, received)
+            for states in inputs.joint_states():
+                problem = gate.on_joint_states(
+                    states.name, states.position, nanoseconds(states.header.stamp), self._moment()
+                )
+                self._warn('joint_states', problem)
+            for beat in inputs.heartbeats():
+                gate.on_heartbeat(beat, self._moment())
+            for has_taken_over in inputs.takeovers():
+                self._has_taken_over = has_taken_over
+                self._send(gate.set_takeover(has_taken_over, self._moment()))
+            for event in inputs.events():
+                self._on_event(gate, event)
+            moment = self._moment()
+            self._send(gate.tick(moment))
+            outputs.flush(gate, moment, self._latency)
+
+    def _take(self, gate: CommandGate, source: str, message: Any, received: int) -> None:
+        output = gate.on_command(
+            source,
+            nanoseconds(message.header.stamp),
+            message.name,
+            message.position,
+            self._moment(),
+        )
+        self._send(output)
+        if output is not None and not output.is_hold:
+            self._latency = (time.time_ns() - received) / SECOND
+
+    def _on_event(self, gate: CommandGate, event: EpisodeEvent) -> None:
+        stamp = nanoseconds(event.header.stamp)
+        if event.type == EpisodeEvent.STOP:
+            text = f'{event.source or "somebody"}: {event.text or "stop"}'
+            self._send(gate.on_episode_stop(event.episode_id, stamp, text, self._moment()))
+        elif event.type in BOUNDARIES:
+            gate.on_boundary(BOUNDARIES[event.type], event.episode_id, stamp)
+
+    def _timeout(self, gate: CommandGate) -> float:
+        """s until the next look: a period, or less if a watchdog may be overdue before."""
+        moment = self._moment()
+        due = gate.next_deadline(moment)
+        if due is None:
+            return self.settings.period
+        left = (due - moment.monotonic) / SECOND
+        return min(max(left, SHORTEST_WAIT), self.settings.period)
+
+    def _send(self, output: Output | None) -> None:
+        if output is not None and self._outputs is not None:
+            self._outputs.send(output)
+
+    def _fail(self, text: str) -> None:
+        """Something that must not happen has happened: a stop, whatever else fails."""
+        self.get_logger().error(text, throttle_duration_sec=WARNING_PERIOD)
+        gate, outputs, moment = self.gate, self._outputs, self._moment()
+        assert gate is not None and outputs is not None
+        with self._lock:
+            try:
+                last_line = text.strip().splitlines()[-1]
+                stop = gate.stop(Reason(INTERNAL_ERROR, last_line), moment)
+                self._send(stop or gate.tick(moment))
+                outputs.flush(gate, moment, self._latency)
+            except Exception:
+                gate.status = GateStatus.STOPPED
+                outputs.send_last(moment.clock)
+        self._ending.wait(self.settings.period)
+
+    # What the executor's thread does.
+
+    def _on_stop(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.success, response.message = self._with_gate(self._stop)
+        return response
+
+    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.success, response.message = self._with_gate(
+            lambda gate: gate.reset(self._moment())
+        )
+        return response
+
+    def _stop(self, gate: CommandGate) -> tuple[bool, str]:
+        self._send(gate.stop(Reason(OPERATOR, 'by the service stop'), self._moment()))
+        return True, f'stopped: {gate.reason.cause}: {gate.reason.text}'
+
+    def _with_gate(self, action: Callable[[CommandGate], tuple[bool, str]]) -> tuple[bool, str]:
+        with self._lock:
+            if self.gate is None or self._outputs is None:
+                return False, 'the gate is not active: no command passes it'
+            result = action(self.gate)
+            self._outputs.flush(self.gate, self._moment(), self._latency)
+            return result
+
+    def _announce(self, kind: str, reason: Reason, moment: Moment) -> None:
+        assert self.gate is not None and self._outputs is not None
+        self._outputs.announce(kind, reason, moment, self.gate.episode.episode_id)
+        if kind == 'stop':
+            self.get_logger().error(f'stopped: {reason.cause}: {reason.text}')
+
+    def _moment(self) -> Moment:
+        return Moment(time.monotonic_ns(), self.get_clock().now().nanoseconds)
+
+    def _warn(self, kind: str, text: str) -> None:
+        now = time.monotonic()
+        if text and now - self._warned.get(kind, -WARNING_PERIOD) >= WARNING_PERIOD:
+            self._warned[kind] = now
+            self.get_logger().warning(f'{kind}: {text}')
+
+
+def main() -> None:
+    """Runs the node until it is told to stop."""
+    sys.exit(run_node(Gate))
+
+
+if __name__ == '__main__':
+    main()

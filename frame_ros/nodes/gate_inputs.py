@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The gate node's subscriptions: its own thread takes from them, so that no executor can keep it
+waiting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
+
+from frame_ros.msg import EpisodeEvent, PolicyHeartbeat
+from frame_ros.nodes.polled import PolledSubscription
+from frame_ros.robots.command_gate import POLICY, TELEOPERATOR
+from frame_ros.robots.gate_watch import Heartbeat
+
+SECOND = 10**9
+SOURCE = 'gate'  # of the events that the gate publishes itself
+# Best effort matches publishers of both kinds; of streams only the newest counts.
+COMMAND_QOS = QoSProfile(depth=10, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+STATE_QOS = QoSProfile(depth=5, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+EVENT_QOS = QoSProfile(depth=50, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
+# Who takes over may latch it or not; it is heard of either way, and twice means the same.
+TAKEOVER_QOS = (QoSProfile(depth=5), EVENT_QOS)
+MOST = 50  # messages taken at once of one topic
+
+
+class GateInputs:
+    """All that the gate reads, until `close`. For one thread."""
+
+    def __init__(self, node: Node) -> None:
+        def subscribe(kind: Any, topic: str, qos: QoSProfile) -> PolledSubscription:
+            return PolledSubscription(node, kind, topic, qos)
+
+        self._commands = {
+            POLICY: subscribe(JointState, 'policy_commands', COMMAND_QOS),
+            TELEOPERATOR: subscribe(JointState, 'teleop_commands', COMMAND_QOS),
+        }
+        self._heartbeats = subscribe(PolicyHeartbeat, 'policy_heartbeat', STATE_QOS)
+        self._joints = subscribe(JointState, 'joint_states', STATE_QOS)
+        self._events = subscribe(EpisodeEvent, 'episode_events', EVENT_QOS)
+        self._takeovers = [subscribe(Bool, 'takeover', qos) for qos in TAKEOVER_QOS]
+
+    def wait(self, source: str, timeout: float) -> None:
+        """Waits for a command of `source`, at most `timeout` s."""
+        self._commands[source].wait(timeout)
+
+    def commands(self) -> Iterator[tuple[str, JointState, int]]:
+        """(source, command, when it was received in ns of the system clock), oldest first.
+
+        One is handed on before the next is looked for.
+        """
+        for source, subscription in self._commands.items():
+            for _ in range(MOST):
+                taken = subscription.take(1)
+                if not taken:
+                    break
+                message, info = taken[0]
+                yield source, message, info['received_timestamp']
+
+    def joint_states(self) -> Iterator[JointState]:
+        """Measured joints."""
+        return (message for message, _ in self._joints.take(MOST))
+
+    def heartbeats(self) -> Iterator[Heartbeat]:
+        """Of the policy node."""
+        for message, _ in self._heartbeats.take(MOST):
+            yield Heartbeat(
+                message.is_acting,
+                message.is_stalled,
+                nanoseconds(message.observation_stamp),
+                message.problem,
+            )
+
+    def events(self) -> Iterator[EpisodeEvent]:
+        """Events of others."""
+        return (event for event, _ in self._events.take(MOST) if event.source != SOURCE)
+
+    def takeovers(self) -> Iterator[bool]:
+        """Whether a person has taken over."""
+        for subscription in self._takeovers:
+            for message, _ in subscription.take(MOST):
+                yield message.data
+
+    def close(self) -> None:
+        """Ends the subscriptions."""
+        everything = (self._heartbeats, self._joints, self._events)
+        for subscription in (*self._commands.values(), *everything, *self._takeovers):
+            subscription.destroy()
+
+
+def nanoseconds(stamp: Any) -> int:
+    """A builtin_interfaces/Time in ns."""
+    return int(stamp.sec) * SECOND + int(stamp.nanosec)

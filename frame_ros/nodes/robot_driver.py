@@ -1,0 +1,229 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The robot driver node: any LeRobot robot, an SO-101 first, as ROS topics.
+
+Three kinds of threads: the executor receives commands, the bus thread talks to the robot, and every
+camera has its own.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from array import array
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
+from sensor_msgs.msg import JointState
+from std_srvs.srv import SetBool
+
+from frame_ros.errors import FrameRosError, SetupError
+from frame_ros.nodes.parameters import declare
+from frame_ros.nodes.robot_driver_bus import BusLoop
+from frame_ros.nodes.robot_driver_cameras import CameraPublisher
+from frame_ros.nodes.robot_driver_diagnostics import diagnostics_message
+from frame_ros.nodes.robot_driver_settings import DriverSettings
+from frame_ros.nodes.simulator_messages import header_message
+from frame_ros.nodes.spinning import run_node
+from frame_ros.robots import load_robot
+from frame_ros.robots.lerobot_cameras import LeRobotCamera, make_cameras
+from frame_ros.robots.lerobot_robot import LeRobotRobot, RobotReading
+
+DEPTH = 50
+WARNING_PERIOD = 2.0  # s between two warnings of one kind
+DIAGNOSTICS_PERIOD = 1.0  # s
+TORQUE_TIMEOUT = 2.0  # s to wait for the bus to switch the torque
+
+
+class RobotDriver(LifecycleNode):
+    """Drives one robot.
+
+    Subscribes: joint_commands (rad). Publishes: joint_states (rad, rad/s, effort: motor current in
+    A times `effort_per_ampere`), <camera>/image_raw, diagnostics. Services: ~/torque.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__('robot_driver', **options)
+        DriverSettings.declare(self)
+        autostart = declare(self, 'autostart', True)
+        self._robot: LeRobotRobot | None = None
+        self._bus: BusLoop | None = None
+        self._cameras: list[LeRobotCamera] = []
+        self._publishers_of_images: list[CameraPublisher] = []
+        self._error: FrameRosError | None = None
+        self._inputs: list[Callable[[], object]] = []
+        if autostart:
+            for trigger in (self.trigger_configure, self.trigger_activate):
+                if trigger() != TransitionCallbackReturn.SUCCESS:
+                    self.destroy_node()
+                    raise self._error or SetupError('it could not start; see the message above')
+
+    def destroy_node(self) -> None:
+        """Ends the threads first: they publish."""
+        self._stop_threads()
+        super().destroy_node()
+
+    def on_configure(self, state: State) -> TransitionCallbackReturn:
+        """Makes LeRobot's robot and cameras; nothing is opened."""
+        return self._attempt(self._configure)
+
+    def on_activate(self, state: State) -> TransitionCallbackReturn:
+        """Connects the robot: the torque comes on, the arm stays where it is."""
+        super().on_activate(state)
+        result = self._attempt(self._start_threads)
+        if result != TransitionCallbackReturn.SUCCESS:
+            self._stop_threads()
+            super().on_deactivate(state)
+        return result
+
+    def on_deactivate(self, state: State) -> TransitionCallbackReturn:
+        """The arm holds where it is, or is released (`torque_on_exit`); the port is closed."""
+        self._stop_threads()
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: State) -> TransitionCallbackReturn:
+        """Lets go of LeRobot's objects."""
+        self._release()
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_shutdown(self, state: State) -> TransitionCallbackReturn:
+        """As deactivating and cleaning up."""
+        self._stop_threads()
+        self._release()
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_error(self, state: State) -> TransitionCallbackReturn:
+        """Back to unconfigured after a transition that raised."""
+        self._stop_threads()
+        self._release()
+        return TransitionCallbackReturn.SUCCESS
+
+    def _attempt(self, transition: Callable[[], None]) -> TransitionCallbackReturn:
+        """Runs a transition; rclpy says nothing about an exception in one, so it is logged here."""
+        try:
+            transition()
+        except FrameRosError as error:
+            self._error = error
+            self.get_logger().error(str(error))
+            return TransitionCallbackReturn.FAILURE
+        except Exception:
+            self.get_logger().error(traceback.format_exc())
+            return TransitionCallbackReturn.ERROR
+        return TransitionCallbackReturn.SUCCESS
+
+    def _configure(self) -> None:
+        settings = DriverSettings.read(self)
+        robot = load_robot(settings.robot)
+        self._robot = LeRobotRobot(settings.device.resolve(robot))
+        self._cameras = make_cameras(settings.cameras)
+        self._names = list(self._robot.names)
+        self._effort = settings.effort_per_ampere
+        self._states = self.create_lifecycle_publisher(JointState, 'joint_states', DEPTH)
+        self._diagnostics = self.create_publisher(DiagnosticArray, 'diagnostics', 10)
+
+    def _start_threads(self) -> None:
+        assert self._robot is not None
+        settings = DriverSettings.read(self)
+        self._robot.connect(settings.write_calibration)
+        self._bus = BusLoop(
+            self._robot, settings, self.get_clock(), self._publish, self.get_logger()
+        )
+        self._create_inputs()
+        self._bus.start()
+        self._publishers_of_images = [
+            CameraPublisher(self, camera, settings.camera_timeout) for camera in self._cameras
+        ]
+        for camera in self._publishers_of_images:
+            camera.start()
+        cameras = ', '.join(camera.name for camera in self._cameras) or 'none'
+        self.get_logger().info(
+            f'{settings.robot_type} {settings.robot_id!r} on {settings.port or "its port"} at '
+            f'{settings.rate:g} Hz; cameras: {cameras}; at the end it '
+            + ('holds' if settings.torque_on_exit == 'hold' else 'lets go')
+        )
+
+    def _create_inputs(self) -> None:
+        commands = self.create_subscription(JointState, 'joint_commands', self._on_command, DEPTH)
+        torque = self.create_service(SetBool, '~/torque', self._on_torque)
+        timer = self.create_timer(DIAGNOSTICS_PERIOD, self._publish_diagnostics)
+        self._inputs = [
+            lambda: self.destroy_subscription(commands),
+            lambda: self.destroy_service(torque),
+            lambda: self.destroy_timer(timer),
+        ]
+
+    def _stop_threads(self) -> None:
+        for destroy in self._inputs:
+            destroy()
+        if self._bus is not None:  # first: a camera may take its time
+            self._bus.stop()
+            counts = self._bus.counts
+            self.get_logger().info(
+                f'stopped after {counts.cycles} cycles; commands {counts.commands}, sent '
+                f'{counts.sent}, refused {counts.refused}, stale {counts.stale}; holds '
+                f'{counts.holds}, repeated readings {counts.retries}, losses {counts.losses}'
+            )
+        for camera in self._publishers_of_images:
+            camera.stop()
+        self._inputs, self._publishers_of_images, self._bus = [], [], None
+
+    def _release(self) -> None:
+        if self._robot is not None:
+            self.destroy_publisher(self._states)
+            self.destroy_publisher(self._diagnostics)
+        self._robot, self._cameras = None, []
+
+    def _on_command(self, message: JointState) -> None:
+        if self._bus is None:
+            return
+        stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+        problem = self._bus.command(stamp, message.name, np.array(message.position))
+        if problem:
+            counts = self._bus.counts
+            self.get_logger().warning(
+                f'joint command refused ({counts.refused + counts.stale} so far): {problem}',
+                throttle_duration_sec=WARNING_PERIOD,
+            )
+
+    def _on_torque(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        try:
+            if self._bus is None:
+                raise SetupError('the node is not active')
+            self._bus.set_torque(request.data, TORQUE_TIMEOUT)
+        except FrameRosError as error:
+            response.success, response.message = False, str(error)
+            return response
+        response.success = True
+        response.message = 'the arm holds' if request.data else 'the arm is free to be moved'
+        return response
+
+    def _publish(self, stamp: int, reading: RobotReading) -> None:
+        """joint_states; in the bus thread."""
+        message = JointState(header=header_message(stamp), name=self._names)
+        message.position = array('d', reading.positions.tobytes())
+        if reading.velocities is not None:
+            message.velocity = array('d', reading.velocities.tobytes())
+        if reading.currents is not None:
+            message.effort = array('d', (reading.currents * self._effort).tobytes())
+        self._states.publish(message)
+
+    def _publish_diagnostics(self) -> None:
+        if self._bus is None:
+            return
+        cameras = {c.camera_name: c.state for c in self._publishers_of_images}
+        message = diagnostics_message(
+            self.get_name(), self._names, self._bus.state, cameras, self.get_clock().now()
+        )
+        self._diagnostics.publish(message)
+
+
+def main() -> None:
+    """Runs the node until it is told to stop."""
+    sys.exit(run_node(RobotDriver))
+
+
+if __name__ == '__main__':
+    main()

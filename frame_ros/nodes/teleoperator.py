@@ -1,0 +1,301 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The teleoperator node: a person's leader arm as commands, for taking over from a policy and for
+reference runs.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+import time
+from array import array
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
+from std_srvs.srv import SetBool
+
+from frame_ros.errors import FrameRosError, SetupError
+from frame_ros.nodes.device_settings import DeviceParameters
+from frame_ros.nodes.parameters import declare
+from frame_ros.nodes.policy_control import Ticks
+from frame_ros.nodes.simulator_messages import header_message
+from frame_ros.nodes.spinning import run_node
+from frame_ros.robots import JointStateAssembler, load_robot
+from frame_ros.robots.lerobot_devices import DeviceError
+from frame_ros.robots.lerobot_robot import LeRobotTeleoperator
+
+Array = NDArray[np.float64]
+
+MODES = ('takeover', 'always', 'record')
+DEPTH = 50
+STATES_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+LATCHED_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+OLDEST_STATE = 1.0  # s, of the joint state that a start is compared with
+RECONNECT_PERIOD = 1.0  # s
+RETRIES = 2  # attempts to read once more before the teleoperator counts as lost
+WARNING_PERIOD = 2.0  # s between two warnings of one kind
+
+
+@dataclass(frozen=True)
+class TeleoperatorSettings:
+    """The parameters of the node; config/teleoperator.yaml says what each means."""
+
+    teleoperator_type: str = 'so101_leader'
+    port: str = ''
+    teleoperator_id: str = ''
+    calibration_dir: str = ''
+    robot: str = 'so101'
+    teleoperator_options: tuple[str, ...] = ('',)
+    units: str = 'degrees'
+    joint_names: tuple[str, ...] = ('',)
+    joint_signs: tuple[str, ...] = ('',)
+    joint_offsets: tuple[str, ...] = ('',)
+    answer_timeout: float = 0.05
+    rate: float = 50.0
+    mode: str = 'takeover'
+    max_start_difference: float = 0.35
+
+    @classmethod
+    def read(cls, node: Node) -> TeleoperatorSettings:
+        """Declares the parameters on `node` and reads them.
+
+        Raises:
+            SetupError: a value is of the wrong type or out of its range.
+        """
+        values = {}
+        for setting in fields(cls):
+            default = setting.default
+            is_list = isinstance(default, tuple)
+            value = declare(node, setting.name, list(default) if is_list else default)
+            values[setting.name] = tuple(value) if is_list else value
+        settings = cls(**values)
+        settings.check()
+        return settings
+
+    def check(self) -> None:
+        """Raises SetupError if a value is out of its range."""
+        difference = self.max_start_difference
+        rules = {
+            'rate': (0.0 < self.rate <= 500.0, 'more than 0 and at most 500 Hz'),
+            'answer_timeout': (self.answer_timeout > 0.0, 'a positive time in s'),
+            'mode': (self.mode in MODES, f'one of {", ".join(MODES)}'),
+            'max_start_difference': (
+                math.isfinite(difference) and difference >= 0.0,
+                'an angle in rad, or 0',
+            ),
+        }
+        for name, (is_met, text) in rules.items():
+            if not is_met:
+                raise SetupError(f'parameter {name} is {getattr(self, name)!r}; it must be {text}')
+
+    @property
+    def device(self) -> DeviceParameters:
+        """Which teleoperator it is."""
+        return DeviceParameters(
+            kind=self.teleoperator_type,
+            port=self.port,
+            identity=self.teleoperator_id,
+            calibration_dir=self.calibration_dir,
+            options=self.teleoperator_options,
+            units=self.units,
+            joint_names=self.joint_names,
+            joint_signs=self.joint_signs,
+            joint_offsets=self.joint_offsets,
+            answer_timeout=self.answer_timeout,
+        )
+
+
+class TeleoperatorNode(Node):
+    """Reads one teleoperator and publishes where the person has it, while the person drives.
+
+    Subscribes: joint_states. Publishes: teleop_commands, or in mode record joint_commands; takeover
+    (latched). Services: ~/takeover: begin or end to drive.
+
+    Whoever has taken over gives back by the service, and by nothing else: when this node, the
+    teleoperator or the robot is gone meanwhile, the arm stays with the person, and holds.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__('teleoperator', **options)
+        self._settings = TeleoperatorSettings.read(self)
+        robot = load_robot(self._settings.robot)
+        self._teleoperator = LeRobotTeleoperator(self._settings.device.resolve(robot))
+        self._teleoperator.connect()
+        self._names = self._teleoperator.names
+        self._lock = threading.Lock()
+        self._is_wanted = self._settings.mode != 'takeover'  # whether the person is to drive
+        self._is_driving = False
+        self._position: Array | None = None  # of the teleoperator, newest
+        self._state: tuple[float, Array] | None = None  # of the robot, with its arrival
+        self.counts = {'commands': 0, 'clipped': 0, 'losses': 0}
+        topic = 'joint_commands' if self._settings.mode == 'record' else 'teleop_commands'
+        self._commands = self.create_publisher(JointState, topic, DEPTH)
+        self._takeover = self.create_publisher(Bool, 'takeover', LATCHED_QOS)
+        self._assembler = JointStateAssembler(self._names)
+        self.create_subscription(JointState, 'joint_states', self._on_state, STATES_QOS)
+        self.create_service(SetBool, '~/takeover', self._on_takeover)
+        self._stop = threading.Event()
+        self._ticks = Ticks(1.0 / self._settings.rate, self.get_clock(), False, self._stop)
+        self._thread = threading.Thread(target=self._run, name='teleoperator', daemon=True)
+        self._thread.start()
+        self.get_logger().info(
+            f'{self._settings.teleoperator_type} {self._settings.teleoperator_id!r} at '
+            f'{self._settings.rate:g} Hz on {topic}, '
+            + ('when it is told to take over' if not self._is_wanted else 'from when it is aligned')
+        )
+
+    def destroy_node(self) -> None:
+        """Ends the thread and lets go of the device; only the service gives the arm back."""
+        self._stop.set()
+        self._thread.join()
+        self._teleoperator.close()
+        text = ', '.join(f'{name} {count}' for name, count in self.counts.items())
+        self.get_logger().info(f'stopped; {text}')
+        super().destroy_node()
+
+    # The executor's thread.
+
+    def _on_state(self, message: JointState) -> None:
+        state = self._assembler.update(message.name, message.position)
+        if state is not None:
+            self._state = (time.monotonic(), np.array(state.positions))
+
+    def _on_takeover(
+        self, request: SetBool.Request, response: SetBool.Response
+    ) -> SetBool.Response:
+        with self._lock:
+            obstacle = self._obstacle() if request.data and not self._is_driving else ''
+            if not obstacle:
+                self._is_wanted = self._is_driving = request.data
+                self._announce(request.data)
+        if obstacle:
+            response.success, response.message = False, obstacle
+            return response
+        response.success = True
+        response.message = 'the person drives' if request.data else 'the person does not drive'
+        return response
+
+    def _announce(self, is_driving: bool) -> None:
+        """The topic takeover, under the lock; in mode record there is nobody to take over from."""
+        if self._settings.mode != 'record':
+            self._takeover.publish(Bool(data=is_driving))
+
+    def _obstacle(self) -> str:
+        """Why the person cannot begin to drive now; else ''."""
+        if self._position is None:
+            return 'the teleoperator has not been read'
+        if self._settings.max_start_difference == 0.0:
+            return ''
+        state = self._state
+        if state is None or time.monotonic() - state[0] > OLDEST_STATE:
+            return (
+                f'there is no joint state of the last {OLDEST_STATE:g} s to compare with; '
+                'max_start_difference 0 starts without'
+            )
+        difference = self._position - state[1]
+        worst = int(np.argmax(np.abs(difference)))
+        if abs(difference[worst]) <= self._settings.max_start_difference:
+            return ''
+        return (
+            f'{self._names[worst]} is {difference[worst]:+.2f} rad from the robot: move it to '
+            f'{state[1][worst]:.2f} rad (within {self._settings.max_start_difference:g})'
+        )
+
+    def _robot_answers(self) -> bool:
+        state = self._state
+        return state is not None and time.monotonic() - state[0] <= OLDEST_STATE
+
+    # The device's thread.
+
+    def _run(self) -> None:
+        next_attempt = 0.0
+        is_lost = False
+        while self._ticks.wait():
+            if is_lost and time.monotonic() < next_attempt:
+                continue
+            try:
+                if is_lost:
+                    self._teleoperator.connect()
+                position = self._read()
+            except FrameRosError as error:
+                if not is_lost:
+                    self._say_lost(error)
+                is_lost, next_attempt = True, time.monotonic() + RECONNECT_PERIOD
+                continue
+            if is_lost:
+                is_lost = False
+                self.get_logger().warning('the teleoperator answers again')
+            self._on_position(position)
+
+    def _read(self) -> Array:
+        """A reading, after RETRIES more attempts at most."""
+        for _ in range(RETRIES):
+            try:
+                return self._teleoperator.read()
+            except DeviceError as error:
+                if error.is_gone:
+                    raise
+        return self._teleoperator.read()
+
+    def _say_lost(self, error: FrameRosError) -> None:
+        """The robot holds for want of commands; whoever drove must align it again."""
+        with self._lock:
+            self._position, self._is_driving = None, False
+        self.counts['losses'] += 1
+        self.get_logger().error(f'{error}; no commands until it answers again and is aligned')
+
+    def _on_position(self, position: Array) -> None:
+        limits = self._teleoperator.limits
+        within = np.clip(position, limits[:, 0], limits[:, 1])
+        with self._lock:
+            self._position = within
+            self._look_after_robot()
+            has_begun = False
+            if self._is_wanted and not self._is_driving:
+                obstacle = self._obstacle()
+                has_begun = self._is_driving = not obstacle
+                if has_begun:
+                    self._announce(True)
+                if obstacle:
+                    self.get_logger().warning(
+                        f'waiting: {obstacle}', throttle_duration_sec=WARNING_PERIOD
+                    )
+            is_driving = self._is_driving
+        if has_begun:
+            self.get_logger().info('aligned: the person drives')
+        if is_driving:
+            self._publish(within)
+            self.counts['clipped'] += int(not np.array_equal(within, position))
+
+    def _look_after_robot(self) -> None:
+        """While the robot says nothing the person moves on: it must not jump there afterwards."""
+        is_compared = self._settings.max_start_difference > 0.0
+        if self._is_driving and is_compared and not self._robot_answers():
+            self._is_driving = False
+            self.get_logger().error(
+                f'no joint state for {OLDEST_STATE:g} s: no commands until the robot answers again '
+                'and the teleoperator is aligned'
+            )
+
+    def _publish(self, position: Array) -> None:
+        message = JointState(name=list(self._names), position=array('d', position.tobytes()))
+        message.header = header_message(self.get_clock().now().nanoseconds)
+        self._commands.publish(message)
+        self.counts['commands'] += 1
+
+
+def main() -> None:
+    """Runs the node until it is told to stop."""
+    sys.exit(run_node(TeleoperatorNode))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,191 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A policy behind messages: bytes in, bytes out, whatever carries them."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+import os
+import time
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from frame_ros.errors import FrameRosError, PolicyError
+from frame_ros.policies.protocol import Observation, Policy
+from frame_ros.policies.remote.codec import MAX_MESSAGE_SIZE, decode, encode
+from frame_ros.policies.remote.convention import Convention
+from frame_ros.policies.remote.fields import Fields
+from frame_ros.policies.remote.messages import (
+    NAMESPACE,
+    Answer,
+    Request,
+    ServerDescription,
+    answer_to_fields,
+    message_to_observation,
+    observation_extras,
+    read_request,
+)
+from frame_ros.version import package_version
+
+MEMORY_PERIOD = 0.25  # s
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Of one observation. received: time.perf_counter() when its message had come. previous_total:
+    s from there until the client's last answer was sent; None for its first.
+    """
+
+    received: float
+    previous_total: float | None = None
+
+
+class InferenceService:
+    """Answers clients with one policy. All of it is called from one thread at a time.
+
+    convention: what clients that are not ours send and expect; None: our own format, of joint
+    positions in rad. joint_names: of `state`, where a client does not name them.
+
+    A client is whatever identifies a connection: the policy is reset when another than the last
+    one asks, because an episode's state must not go from one robot to another.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        convention: Convention | None = None,
+        joint_names: tuple[str, ...] = (),
+        max_message_size: int = MAX_MESSAGE_SIZE,
+    ) -> None:
+        self.policy = policy
+        self._convention, self._joint_names = convention, joint_names
+        self._max_size = max_message_size
+        self._own_samples = getattr(policy, 'samples', None)
+        self._client: object = None
+        self._memory = ResidentMemory()
+
+    def describe(self) -> bytes:
+        """The message that a client gets when it connects: what is served."""
+        description = ServerDescription(
+            policy=self.policy.name,
+            checkpoint=self.policy.checkpoint,
+            cameras=tuple(self.policy.cameras),
+            poses=tuple(self.policy.poses),
+            n_action_steps=int(getattr(self.policy, 'n_action_steps', 0)),
+            needs_instruction=bool(getattr(self.policy, 'needs_instruction', False)),
+            history_steps=_history_steps(self.policy),
+            history_period=float(getattr(self.policy, 'history_period', 0.0)),
+            notes=tuple(getattr(self.policy, 'notes', ())),
+        )
+        server = {'name': 'frame_ros', 'version': package_version()}
+        return encode({'server': server, NAMESPACE: description.to_message()}, self._max_size)
+
+    def answer(self, client: object, data: bytes | memoryview, timing: Timing) -> bytes:
+        """Returns the answer to an observation. client: who asks.
+
+        Raises:
+            PolicyError: the message or the observation is wrong, or the policy failed; the text
+            is for the client.
+        """
+        begun = time.perf_counter()
+        try:
+            message = decode(data, self._max_size)
+            request = read_request(message)
+            observation = self._observation(message, request)
+            self._prepare(client, request or Request())
+            answer = self._infer(observation, request or Request(), begun - timing.received)
+            reply = self._reply(answer, observation, request)
+            if timing.previous_total is not None:
+                reply['server_timing']['prev_total_ms'] = 1000.0 * timing.previous_total
+            return encode(reply, self._max_size)
+        except FrameRosError as error:
+            raise PolicyError(str(error)) from error
+        except Exception as error:  # whatever a policy raises, the server goes on
+            logger.error('%s', traceback.format_exc())
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            where = f'{Path(frame.filename).name}:{frame.lineno}'
+            raise PolicyError(
+                f'the policy raised {type(error).__name__} in {where}: {error}'
+            ) from error
+
+    def _observation(self, message: Any, request: Request | None) -> Observation:
+        now = time.time_ns()
+        if self._convention is None or (request is not None and 'state' in message):
+            return message_to_observation(message, now, self._joint_names)
+        Fields(message, 'the observation')
+        extras = Fields(message.get(NAMESPACE, {}), "'frame_ros' of the observation")
+        return Observation(**self._convention.from_wire(message), **observation_extras(extras, now))
+
+    def _prepare(self, client: object, request: Request) -> None:
+        """Resets the policy where an episode begins, and shows it what was before."""
+        if client is not self._client or request.reset:
+            if self._own_samples is not None:
+                self.policy.samples = request.samples or self._own_samples  # type: ignore[attr-defined]
+            self.policy.reset(request.seed)
+            self._client = client
+        observe = getattr(self.policy, 'observe', None)
+        for earlier in request.history if observe is not None else ():
+            observe(earlier)  # type: ignore[misc]
+
+    def _infer(self, observation: Observation, request: Request, waited: float) -> Answer:
+        cpu, begun = time.process_time(), time.perf_counter()
+        inference = self.policy.infer(observation)
+        return Answer(
+            inference=inference,
+            id=request.id,
+            inference_time=time.perf_counter() - begun,
+            waited=max(waited, 0.0),
+            memory_rss=self._memory.value(),
+            cpu_time=time.process_time() - cpu,
+        )
+
+    def _reply(
+        self, answer: Answer, observation: Observation, request: Request | None
+    ) -> dict[str, Any]:
+        """An OpenPI answer; a client of ours gets all the rest too."""
+        actions = np.asarray(answer.inference.actions, np.float64)
+        if self._convention is not None and request is None:
+            actions = self._convention.actions_to_wire(actions, observation)
+        forward = answer.inference.forward
+        reply: dict[str, Any] = {
+            'actions': actions,
+            'server_timing': {'infer_ms': 1000.0 * answer.inference_time},
+            'policy_timing': {
+                'infer_ms': 1000.0 * (answer.inference_time if np.isnan(forward) else forward)
+            },
+        }
+        # Arrays beside the actions would confuse OpenPI's clients, which cut them into steps.
+        if request is not None:
+            reply[NAMESPACE] = answer_to_fields(answer)
+        return reply
+
+
+def _history_steps(policy: Any) -> int:
+    if not getattr(policy, 'needs_history', False):
+        return 1
+    return int(getattr(getattr(policy, 'family', policy), 'history_steps', 2))
+
+
+class ResidentMemory:
+    """Of this process; looked up a few times a second at most."""
+
+    def __init__(self) -> None:
+        self._looked, self._value = -math.inf, math.nan
+
+    def value(self) -> float:
+        """Bytes; NaN where the system does not tell it as Linux does."""
+        now = time.monotonic()
+        if now - self._looked > MEMORY_PERIOD:
+            self._looked = now
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                pages = Path('/proc/self/statm').read_text(encoding='ascii').split()[1]
+                self._value = float(int(pages) * os.sysconf('SC_PAGE_SIZE'))
+        return self._value

@@ -1,0 +1,245 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Recorded actions as a policy: the same motion again, at the control rate of now."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from frame_ros.errors import PolicyError, ShapeError, ValueRangeError
+from frame_ros.policies.protocol import Inference, Observation
+
+SECOND = 1_000_000_000
+STARTS = ('blend', 'refuse', 'at_once')
+UNAVAILABLE = ('tokens', 'samples', 'rephrasings')
+# Farthest joint from the first recorded action, rad: nearer, the replay begins at once.
+NEAR = 0.02
+MAX_GAP = 0.5  # s
+# Two rates that differ by less are the same rate, told by two clocks.
+SAME_RATE = 0.02
+# A time so close to that of an action, in shares of a period, is the time of that action.
+SNAP = 0.05
+NONE_MISSING = 0.1
+# Stamps of a steady sender stay this close to its ticks, in periods; others are no steady sender.
+STEADY = 1.5
+
+
+def action_times(
+    stamps: NDArray[np.int64], dt: float | None = None
+) -> tuple[NDArray[np.float64], float]:
+    """Returns when each recorded action is due, s since the first, and the period of the recording.
+
+    stamps: (T,) ns, increasing. dt: s between two control steps of now; None: not known.
+
+    Of a steady sender the actions are one period apart, whatever the jitter of their stamps: that
+    is the time line of executed actions, on which a pause is no action. Its period is `dt` where
+    both agree to 2 %. Of any other sender the stamps count.
+    """
+    since = (stamps - stamps[0]) / SECOND
+    if len(stamps) < 2:
+        return since, dt or math.nan
+    median, mean = float(np.median(np.diff(since))), float(since[-1]) / (len(since) - 1)
+    # The mean is the better one where no tick is missing.
+    period = mean if abs(mean / median - 1.0) < NONE_MISSING else median
+    if dt is not None and abs(period / dt - 1.0) < SAME_RATE:
+        period = dt
+    breaks = np.cumsum(np.diff(since, prepend=since[0]) > MAX_GAP)
+    index = np.arange(len(since), dtype=np.float64)
+    late = since / period - index
+    for piece in range(int(breaks[-1]) + 1):
+        own = late[breaks == piece]
+        # A clock that runs a little faster or slower is steady, too: its drift is taken out.
+        drift = np.linspace(own[0], own[-1], len(own))
+        if np.abs(own - drift).max() > STEADY or abs(own[-1] - own[0]) > 1 + SAME_RATE * len(own):
+            return since, period
+    return index * period, period
+
+
+def actions_at(
+    times: NDArray[np.float64], positions: NDArray[np.float64], wanted: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Returns actions (S, D) at the wanted times (S,), s: that of the step where there is one,
+    between two steps interpolated linearly; the first before the first, the last behind the last.
+
+    times: (T,) s, increasing. positions: (T, D).
+    """
+    if len(times) == 1:
+        return np.repeat(positions, len(wanted), axis=0)
+    place = np.interp(wanted, times, np.arange(len(times), dtype=np.float64))
+    nearest = np.round(place)
+    place = np.where(np.abs(place - nearest) < SNAP, nearest, place)
+    before = np.floor(place).astype(np.intp)
+    after = np.minimum(before + 1, len(times) - 1)
+    share = (place - before)[:, None]
+    between: NDArray[np.float64] = (1.0 - share) * positions[before] + share * positions[after]
+    return np.where(share == 0.0, positions[before], between)
+
+
+class ReplayPolicy:
+    """Replays recorded joint positions.
+
+    stamps: (T,) ns, increasing. positions: (T, D), rad or m. names: D joints. dt: s between two
+    steps of a chunk; None: as recorded. horizon: steps of a chunk.
+
+    start: what to do where the robot is not at the first recorded action. 'blend': it is first
+    brought there in `blend_time` s, at rest at both ends (the greatest speed is 1.875 times the
+    mean); 'refuse': an error if a joint is farther than `max_distance`; 'at_once': nothing, for
+    evaluation without a robot. max_distance: rad, of any joint; with 'blend', too, farther is an
+    error; None: 0.2 for 'refuse', no limit for 'blend'. max_gap: s; a recording with a longer pause
+    is an error. checkpoint: where the recording is from. robot_joint_names: the joints that the
+    robot has; None: not checked.
+
+    Which action is due follows `Observation.executed`, so the replay waits where the robot waits;
+    where that is not known, the stamp. Behind the last action the last is held.
+
+    Raises:
+        ShapeError, ValueRangeError: nothing recorded, shapes that do not fit, values that are not
+        finite, stamps that do not increase, a pause that is too long, or an unknown option.
+    """
+
+    name = 'replay'
+    cameras: tuple[str, ...] = ()
+    poses: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        stamps: ArrayLike,
+        positions: ArrayLike,
+        names: Sequence[str],
+        dt: float | None = None,
+        horizon: int = 30,
+        start: str = 'blend',
+        blend_time: float = 2.0,
+        max_distance: float | None = None,
+        max_gap: float = MAX_GAP,
+        checkpoint: str = '',
+        robot_joint_names: Sequence[str] | None = None,
+    ) -> None:
+        self.checkpoint = checkpoint
+        self._names = tuple(names)
+        self._positions = np.array(positions, dtype=np.float64)
+        all_stamps = np.array(stamps, dtype=np.int64)
+        _check_recording(all_stamps, self._positions, self._names, max_gap)
+        _check_options(dt, horizon, start, blend_time, max_distance)
+        _check_joints(self._names, robot_joint_names)
+        self._times, period = action_times(all_stamps, dt)
+        self._dt = dt or period
+        if not math.isfinite(self._dt):
+            raise ValueRangeError('one action alone has no rate; dt must be given')
+        self._horizon, self._start, self._blend_time = horizon, start, blend_time
+        self._max_distance = max_distance
+        if max_distance is None:
+            self._max_distance = 0.2 if start == 'refuse' else math.inf
+        self.reset()
+
+    @property
+    def duration(self) -> float:
+        """s from the first recorded action to the last."""
+        return float(self._times[-1])
+
+    def reset(self, seed: int | None = None) -> None:
+        """Forgets where the robot was: the next observation begins the replay anew."""
+        self._begin = 0
+        self._origin: NDArray[np.float64] | None = None
+        self._lead = 0.0
+
+    def infer(self, observation: Observation) -> Inference:
+        """Returns the recorded actions that are due next.
+
+        Raises:
+            PolicyError: the observation lacks a joint, or the robot is too far from the first
+            action.
+        """
+        if self._origin is None:
+            self._set_out(observation)
+        executed = observation.executed
+        if not math.isfinite(executed):
+            executed = (observation.stamp - self._begin) / SECOND
+        steps = np.arange(self._horizon, dtype=np.float64)
+        times = executed + self._dt * steps - self._lead
+        actions = actions_at(self._times, self._positions, times)
+        if self._lead:
+            share = np.clip(1.0 + times / self._lead, 0.0, 1.0)[:, None]
+            smooth = share**3 * (10.0 + share * (6.0 * share - 15.0))
+            blend = self._origin + smooth * (self._positions[0] - self._origin)
+            actions = np.where(times[:, None] < -SNAP * self._dt, blend, actions)
+        return Inference(
+            actions=actions,
+            dt=self._dt,
+            action_names=self._names,
+            action_units=('rad',) * len(self._names),
+            unavailable=dict.fromkeys(UNAVAILABLE, 'a replay predicts nothing'),
+        )
+
+    def _set_out(self, observation: Observation) -> None:
+        """Decides how the robot gets from where it is to the first action."""
+        index = {name: i for i, name in enumerate(observation.joint_names)}
+        if missing := [name for name in self._names if name not in index]:
+            raise PolicyError(
+                f'the recording moves {missing}, which the observation lacks; it has {list(index)}'
+            )
+        present = observation.joint_positions[[index[name] for name in self._names]]
+        away = np.abs(present - self._positions[0])
+        farthest = int(np.argmax(away))
+        assert self._max_distance is not None
+        if self._start != 'at_once' and not away[farthest] <= self._max_distance:
+            raise PolicyError(
+                f'{self._names[farthest]} is at {present[farthest]:.3f} rad, the recording begins '
+                f'at {self._positions[0, farthest]:.3f} rad; at most {self._max_distance:g} rad '
+                'apart is allowed: bring the arm nearer, or allow more by max_distance'
+            )
+        self._origin, self._begin = np.array(present), observation.stamp
+        is_led = self._start == 'blend' and away[farthest] > NEAR
+        self._lead = self._blend_time if is_led else 0.0
+
+
+def _check_recording(
+    stamps: NDArray[np.int64], positions: NDArray[np.float64], names: tuple[str, ...], gap: float
+) -> None:
+    if stamps.ndim != 1 or positions.shape != (len(stamps), len(names)):
+        raise ShapeError(
+            f'stamps {stamps.shape}, positions {positions.shape} and {len(names)} names do not '
+            'fit; they must be (T,), (T, D) and D names'
+        )
+    if not len(stamps) or not names:
+        raise ShapeError('the recording holds no action; it must hold one or more')
+    if not np.isfinite(positions).all():
+        row, column = np.argwhere(~np.isfinite(positions))[0]
+        raise ValueRangeError(
+            f'{names[column]} is {positions[row, column]} at action {row}; it must be finite'
+        )
+    intervals = np.diff(stamps)
+    if (intervals <= 0).any():
+        raise ValueRangeError(f'the stamps do not increase at action {np.argmax(intervals <= 0)}')
+    if len(intervals) and intervals.max() > gap * SECOND:
+        at = int(np.argmax(intervals))
+        raise ValueRangeError(
+            f'the recording has no action for {intervals[at] / SECOND:.2f} s behind '
+            f'{(stamps[at] - stamps[0]) / SECOND:.2f} s; {gap:g} s is allowed (max_gap): what the '
+            'robot did in between is not known'
+        )
+
+
+def _check_options(
+    dt: float | None, horizon: int, start: str, blend_time: float, max_distance: float | None
+) -> None:
+    if start not in STARTS:
+        raise ValueRangeError(f'start is {start!r}; known: {", ".join(STARTS)}')
+    if horizon < 1 or (dt is not None and not (math.isfinite(dt) and dt > 0)):
+        raise ValueRangeError(f'horizon is {horizon} steps of {dt} s; both must be positive')
+    if not (math.isfinite(blend_time) and blend_time > 0):
+        raise ValueRangeError(f'blend_time is {blend_time} s; it must be positive')
+    if max_distance is not None and not max_distance >= 0:
+        raise ValueRangeError(f'max_distance is {max_distance} rad; it must be 0 or more')
+
+
+def _check_joints(names: tuple[str, ...], robot: Sequence[str] | None) -> None:
+    if robot is not None and (unknown := [name for name in names if name not in robot]):
+        raise PolicyError(
+            f'the recording moves {unknown}, which the robot does not have; its joints are '
+            f'{list(robot)}'
+        )

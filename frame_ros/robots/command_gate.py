@@ -1,0 +1,449 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The command gate: commands in, what goes to the arm out, and why they differ.
+
+It monitors and limits. It is no certified safety function.
+
+    IDLE      a command that passes -> PASSING; an episode without commands -> HOLDING
+    PASSING   an input is missing -> HOLDING or STOPPED; the episode is over -> IDLE
+    HOLDING   a command that passes -> PASSING; for too long -> STOPPED; the episode is over -> IDLE
+    STOPPED   nothing passes until `reset`
+    TAKEOVER  the commands of a person pass; what ends it -> HOLDING
+
+Nothing here waits or knows ROS: the caller says what came, and when, and calls `tick` once per
+period in between. What it gets back it sends to the arm.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from frame_ros.robots.command_input import Command, CommandReader, too_far
+from frame_ros.robots.command_limiter import CommandLimiter, Proposal
+from frame_ros.robots.gate_config import CLAMP, DAMPED, REFUSE, GateConfig
+from frame_ros.robots.gate_episode import GateEpisode
+from frame_ros.robots.gate_records import (
+    SECOND,
+    Act,
+    GateCounts,
+    GateStatus,
+    InterventionLog,
+    Moment,
+    Output,
+    Reason,
+)
+from frame_ros.robots.gate_watch import (
+    HEARTBEAT,
+    POLICY_PROBLEM,
+    STALE_COMMAND,
+    STALE_OBSERVATION,
+    STOP,
+    Heartbeat,
+    Watch,
+)
+
+Array = NDArray[np.float64]
+POLICY, TELEOPERATOR = 'policy', 'teleoperator'
+OPERATOR, EPISODE_STOP, INTERNAL_ERROR = 'operator', 'episode_stop', 'internal_error'
+
+
+class CommandGate:
+    """One arm's gate; not thread-safe.
+
+    limiter: of its joints. arm: the joints without whose measured positions nothing passes. log:
+    gets the interventions. announce: gets 'stop', 'takeover_start' and 'takeover_end' with their
+    reason, when they happen.
+
+    status, reason, since (ns, robot's clock): what it does, why, and since when. counts. version
+    grows whenever status or cause change. measured: (D,) positions, NaN where not known.
+    """
+
+    def __init__(
+        self,
+        limiter: CommandLimiter,
+        arm: Sequence[str],
+        config: GateConfig,
+        log: InterventionLog,
+        announce: Callable[[str, Reason, Moment], None] = lambda kind, reason, moment: None,
+    ) -> None:
+        self.config, self.counts = config, GateCounts()
+        self.status, self.reason, self.since = GateStatus.IDLE, Reason(''), 0
+        self.version = 0
+        self.episode = GateEpisode()
+        self.watch = Watch(config.watch)
+        names = limiter.limits.names
+        self.names, self.measured = names, np.full(len(names), math.nan)
+        self._limiter, self._log, self._announce = limiter, log, announce
+        self._index = {name: i for i, name in enumerate(names)}
+        self._arm = np.array([name in arm for name in names])
+        self._unseen = self._arm.copy()
+        self._readers = {
+            source: CommandReader(names, config.watch.command_timeout)
+            for source in (POLICY, TELEOPERATOR)
+        }
+        self._commanded = np.zeros(len(names), dtype=bool)
+        self._newest: Command | None = None
+        self._newest_at = 0  # monotonic, ns: of the last command that could be read
+        self._waiting_since = 0  # monotonic, ns: for the first command of an episode
+        self._sent_at = 0  # monotonic, ns
+        self._is_synchronised = False
+        self._has_taken_over = False
+        self._activated = Moment(0, 0)
+
+    # What comes in.
+
+    def activate(self, moment: Moment) -> None:
+        """Begins: what happened before is history."""
+        self._activated, self.since = moment, moment.clock
+
+    def on_joint_states(
+        self, names: Sequence[str], positions: ArrayLike, stamp: int, moment: Moment
+    ) -> str:
+        """Takes measured positions (K,), stamp in ns; what is wrong with them, or ''."""
+        values = np.asarray(positions, dtype=np.float64)
+        if values.shape != (len(names),):
+            return f'{values.size} positions for {len(names)} joints'
+        known = [(self._index[name], k) for k, name in enumerate(names) if name in self._index]
+        if not known:
+            return ''
+        indices, places = np.array(known).T
+        if not np.isfinite(values[places]).all():
+            return f'positions that are not finite: {values[places].tolist()}'
+        self.measured[indices] = values[places]
+        self._unseen[indices] = False
+        if not self._unseen.any() and self._arm[indices].any():
+            self._unseen = self._arm.copy()
+            self.watch.on_joint_states(stamp, moment)
+        return ''
+
+    def on_heartbeat(self, beat: Heartbeat, moment: Moment) -> None:
+        """The policy node is alive."""
+        self.watch.on_heartbeat(beat, moment)
+
+    def on_boundary(self, kind: str, episode_id: str, stamp: int) -> None:
+        """START or END (gate_episode) of an episode at `stamp`, ns."""
+        self.episode.add(kind, episode_id, stamp)
+
+    def on_episode_stop(
+        self, episode_id: str, stamp: int, text: str, moment: Moment
+    ) -> Output | None:
+        """Somebody else stopped the robot; what was stopped before this gate began is history."""
+        self._advance(moment)
+        is_current = self.episode.is_running and self.episode.is_meant(episode_id)
+        if stamp < self._activated.clock and not is_current:
+            return None
+        return self.stop(Reason(EPISODE_STOP, text), moment)
+
+    def on_command(
+        self,
+        source: str,
+        stamp: int,
+        names: Sequence[str],
+        positions: ArrayLike,
+        moment: Moment,
+    ) -> Output | None:
+        """A command of POLICY or TELEOPERATOR, stamp in ns; what to send, or None.
+
+        Who does not drive is not heard.
+        """
+        if (source == TELEOPERATOR) != self._has_taken_over:
+            return None
+        self._advance(moment)
+        self.counts.received += 1
+        reader = self._readers[source]
+        command = reader.read(stamp, names, positions, moment)
+        if isinstance(command, Reason):
+            return self._refuse(command, self.config.on_bad_command, moment)
+        reader.accept(command)
+        self._newest, self._newest_at = command, moment.monotonic
+        if self.status == GateStatus.STOPPED:
+            self.counts.refused += 1
+            return None
+        problem = self.watch.joints_problem(moment)
+        if problem is None and source == POLICY:
+            problem = self.watch.policy_problem(moment)
+        if problem is not None:
+            if not self._is_engaged(moment):  # nothing moves: there is nothing to hold or stop
+                return self._refuse(problem, REFUSE, moment)
+            self.counts.refused += 1
+            return self._respond(problem, moment)
+        return self._fit(command, moment)
+
+    def set_takeover(self, has_taken_over: bool, moment: Moment) -> Output | None:
+        """A person takes over, or gives the arm back to the policy."""
+        if has_taken_over == self._has_taken_over:
+            return None
+        self._has_taken_over = has_taken_over
+        if self.status == GateStatus.STOPPED:
+            return None
+        return self._take_over(moment) if has_taken_over else self._give_back(moment)
+
+    def stop(self, reason: Reason, moment: Moment) -> Output | None:
+        """Stops and stays stopped until `reset`."""
+        if self.status == GateStatus.STOPPED:
+            return None
+        self._advance(moment)
+        self._log.end_all(moment)
+        if self.status == GateStatus.TAKEOVER:
+            self._announce('takeover_end', reason, moment)
+        self._change(GateStatus.STOPPED, reason, moment)
+        self.counts.stops += 1
+        self._log.once(Act.STOPPED, reason, moment, self.episode.episode_id)
+        self._announce('stop', reason, moment)
+        return self._hold(moment)
+
+    def reset(self, moment: Moment) -> tuple[bool, str]:
+        """Releases a latched stop if its cause is gone; whether it did, and why, in words."""
+        if self.status != GateStatus.STOPPED:
+            return False, f'the gate is not stopped, it is {self.status.name.lower()}'
+        problem = self._persisting(moment)
+        if problem is not None:
+            return False, f'still stopped, {problem.cause}: {problem.text}'
+        before = self.reason
+        reason = Reason(OPERATOR, f'reset after {before.cause}: {before.text}')
+        self._log.once(Act.RESET, reason, moment, self.episode.episode_id)
+        self._go_idle(moment)
+        if self._has_taken_over:
+            self._take_over(moment)
+        return True, f'released; it was stopped by {before.cause}: {before.text}'
+
+    def tick(self, moment: Moment) -> Output | None:
+        """Looks at the watchdogs; once per period, and whenever one may be overdue.
+
+        Returns:
+            The command that holds the arm, if one is due.
+        """
+        self._advance(moment)
+        self._log.expire(moment)
+        if self.status in (GateStatus.IDLE, GateStatus.PASSING, GateStatus.HOLDING):
+            if self._is_over(moment):
+                self._go_idle(moment)
+            problem = self._problem(moment)
+            if problem is not None:
+                output = self._respond(problem, moment)
+                if output is not None:
+                    return output
+        return self._hold(moment) if self._is_hold_due(moment) else None
+
+    def deactivate(self, moment: Moment) -> Output | None:
+        """Ends: the last command, with which the arm is left; None if it was never commanded."""
+        self._log.end_all(moment)
+        if self.status == GateStatus.IDLE:
+            return None
+        return self._hold(moment)
+
+    def next_deadline(self, moment: Moment) -> int | None:
+        """When (monotonic, ns) a watchdog may be overdue, so that `tick` must be called."""
+        return self.watch.next_deadline(moment)
+
+    # Commands.
+
+    def _fit(self, command: Command, moment: Moment) -> Output | None:
+        """Sends a command that can be understood on, as far as the limits allow."""
+        if not self._is_synchronised:
+            far = too_far(command, self.measured, self._limiter.limits)
+            if far is not None:
+                return self._refuse(far, REFUSE, moment)
+            self._synchronise(moment)
+        proposal = self._limiter.propose(
+            command.indices, command.positions, self._time(moment), self.measured
+        )
+        actions = {
+            CLAMP if e.is_catching_up else getattr(self.config, f'on_{e.cause}'): e
+            for e in reversed(proposal.excesses)
+        }
+        for action in (STOP, REFUSE):
+            if action in actions:
+                return self._refuse(Reason.of(actions[action]), action, moment)
+        return self._pass(command, proposal, moment)
+
+    def _pass(self, command: Command, proposal: Proposal, moment: Moment) -> Output:
+        positions = self._limiter.commit(proposal)
+        self._commanded[command.indices] = True
+        self.watch.on_command(moment)
+        if proposal.excesses:
+            self.counts.limited += 1
+            reason = Reason.of(proposal.excesses[0])
+            self._log.add(Act.LIMITED, reason, moment, self.episode.episode_id)
+        else:
+            self.counts.passed += 1
+        if self.status != GateStatus.TAKEOVER:
+            self._log.end(Act.HELD, moment)
+            self._change(GateStatus.PASSING, Reason(''), moment)
+        self._sent_at = moment.monotonic
+        return Output(command.stamp, command.names, positions, proposal.velocities, False)
+
+    def _refuse(self, reason: Reason, action: str, moment: Moment) -> Output | None:
+        self.counts.refused += 1
+        if action == STOP:
+            return self.stop(reason, moment)
+        if self.status == GateStatus.STOPPED:
+            return None
+        self._log.add(Act.REFUSED, reason, moment, self.episode.episode_id)
+        is_moving = self.status in (GateStatus.PASSING, GateStatus.TAKEOVER)
+        return self._hold(moment) if is_moving and self._is_synchronised else None
+
+    def _synchronise(self, moment: Moment) -> None:
+        """The stream goes on from where the arm is held, or else from where it is measured."""
+        held = self._limiter.positions
+        with np.errstate(invalid='ignore'):
+            is_near = np.abs(held - self.measured) <= self._limiter.limits.step
+        keeps = is_near | np.isnan(self.measured)
+        start = np.where(keeps & self._commanded, held, self.measured)
+        self._limiter.restart(start, self._time(moment))
+        self._is_synchronised = True
+
+    # What follows when something is missing.
+
+    def _problem(self, moment: Moment) -> Reason | None:
+        """Why the arm must be held, as long as commands are owed."""
+        watch, is_engaged = self.watch, self._is_engaged(moment)
+        if not is_engaged and not self.episode.is_running:
+            return None
+        problem = watch.joints_problem(moment) if is_engaged else None
+        problem = problem or watch.policy_problem(moment)
+        if problem is not None or is_engaged:
+            return problem or watch.command_problem(moment)
+        waited, limit = (
+            (moment.monotonic - self._waiting_since) / SECOND,
+            self.config.watch.start_timeout,
+        )
+        if waited <= limit:
+            return None
+        text = f'no command in the {waited:.1f} s that the episode has been waiting'
+        return Reason(STALE_COMMAND, text, value=waited, limit=limit, unit='s')
+
+    def _is_engaged(self, moment: Moment) -> bool:
+        """Whether commands have passed, of which more are owed."""
+        return not math.isnan(self.watch.command_age(moment))
+
+    def _respond(self, problem: Reason, moment: Moment) -> Output | None:
+        """Holds or stops, as is set for the cause."""
+        if self.status == GateStatus.TAKEOVER:
+            self._log.add(Act.REFUSED, problem, moment, self.episode.episode_id)
+            return None
+        if self.watch.action(problem, moment) == STOP and self._is_engaged(moment):
+            return self.stop(problem, moment)
+        is_new = self.status != GateStatus.HOLDING
+        if is_new:
+            self.counts.holds += 1
+        elif self.reason.cause != problem.cause:
+            self._log.end(Act.HELD, moment)
+        self._change(GateStatus.HOLDING, problem, moment)
+        self._log.add(Act.HELD, problem, moment, self.episode.episode_id)
+        return self._hold(moment) if is_new else None
+
+    def _is_over(self, moment: Moment) -> bool:
+        """Whether no commands are owed any more: the episode is over, or the policy has ended."""
+        if self.episode.is_running or self.status == GateStatus.IDLE:
+            return False
+        limit = int(self.config.watch.command_timeout * SECOND)
+        if moment.monotonic - self._newest_at <= limit:
+            return False
+        ended, beat = self.episode.ended, self.watch.heartbeat
+        if ended is not None and self._newest_at <= ended + limit:
+            return True
+        if not self._is_engaged(moment):
+            return True
+        is_alive = self.watch.heartbeat_problem(moment) is None
+        return beat is not None and is_alive and not beat.is_acting and not beat.problem
+
+    def _persisting(self, moment: Moment) -> Reason | None:
+        """Why a stop cannot be released yet."""
+        problem = self.watch.joints_problem(moment)
+        if problem is not None:
+            return problem
+        age = (moment.monotonic - self._newest_at) / SECOND
+        is_commanded = self._newest is not None and age <= self.config.watch.command_timeout
+        of_policy = self.reason.cause in (HEARTBEAT, STALE_OBSERVATION, POLICY_PROBLEM)
+        if not self._has_taken_over and (of_policy or is_commanded):
+            problem = self.watch.policy_problem(moment)
+        if problem is None and is_commanded and self._newest is not None:
+            problem = too_far(self._newest, self.measured, self._limiter.limits)
+        return problem
+
+    def _take_over(self, moment: Moment) -> Output | None:
+        reason = Reason(OPERATOR, 'a person takes over')
+        self._log.end_all(moment)
+        self.watch.forget_commands()
+        self._change(GateStatus.TAKEOVER, reason, moment)
+        self._is_synchronised = False
+        self._log.add(Act.TAKEOVER, reason, moment, self.episode.episode_id)
+        self._announce('takeover_start', reason, moment)
+        return self._hold(moment)
+
+    def _give_back(self, moment: Moment) -> Output | None:
+        reason = Reason(OPERATOR, 'the takeover is over; no command of the policy has passed yet')
+        self._log.end_all(moment)
+        self._announce('takeover_end', reason, moment)
+        self.watch.forget_commands()
+        self._waiting_since = self._newest_at = moment.monotonic
+        self._is_synchronised = False
+        self._change(GateStatus.HOLDING, reason, moment)
+        return self._hold(moment)
+
+    def _go_idle(self, moment: Moment) -> None:
+        self._log.end_all(moment)
+        self.watch.forget_commands()
+        self._waiting_since = moment.monotonic
+        self._commanded[:] = False
+        self._is_synchronised = False
+        self._change(GateStatus.IDLE, Reason(''), moment)
+
+    # Holding.
+
+    def _is_hold_due(self, moment: Moment) -> bool:
+        """Whether the command that holds the arm is to be sent again."""
+        if not self.config.is_streaming and not self._limiter.velocities.any():
+            return False
+        waited = (moment.monotonic - self._sent_at) / SECOND
+        if self.status == GateStatus.TAKEOVER:
+            age = self.watch.command_age(moment)
+            is_driven = age <= self.config.watch.command_timeout
+            return not is_driven and waited >= self.config.period
+        is_held = self.status in (GateStatus.HOLDING, GateStatus.STOPPED)
+        return is_held and waited >= self.config.period
+
+    def _hold(self, moment: Moment) -> Output | None:
+        """The next command that brings the arm to rest and keeps it there."""
+        if not self._commanded.any():
+            return None
+        time, limiter = self._time(moment), self._limiter
+        if self.status in (GateStatus.HOLDING, GateStatus.STOPPED):
+            self._is_synchronised = False
+        if self.status != GateStatus.PASSING:
+            self._come_near(time, moment)
+        is_damped = self.config.stop_behaviour == DAMPED
+        positions = limiter.brake(time) if is_damped else limiter.rest(time)
+        i = np.flatnonzero(self._commanded & np.isfinite(positions))
+        self._sent_at = moment.monotonic
+        names = tuple(self.names[k] for k in i)
+        return Output(moment.clock, names, positions[i], limiter.velocities[i], True)
+
+    def _come_near(self, time: int, moment: Moment) -> None:
+        """Who was pushed away from where it is held is held where it is now."""
+        if self.watch.joints_problem(moment) is not None:
+            return
+        with np.errstate(invalid='ignore'):
+            is_far = np.abs(self._limiter.positions - self.measured) > self._limiter.limits.step
+        if is_far.any():
+            start = np.where(is_far, self.measured, self._limiter.positions)
+            self._limiter.restart(start, time)
+
+    def _time(self, moment: Moment) -> int:
+        return moment.clock if self.config.is_simulated else moment.monotonic
+
+    def _advance(self, moment: Moment) -> None:
+        if self.episode.advance(moment):
+            self._log.begin_episode()
+            self._waiting_since = moment.monotonic
+
+    def _change(self, status: GateStatus, reason: Reason, moment: Moment) -> None:
+        if status != self.status or reason.cause != self.reason.cause:
+            self.version += 1
+            self.since = moment.clock
+        self.status, self.reason = status, reason

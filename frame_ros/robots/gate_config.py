@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a command gate is set to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from frame_ros.errors import ValueRangeError
+from frame_ros.robots.gate_watch import STOP, WatchConfig
+
+CLAMP, REFUSE = 'clamp', 'refuse'
+DAMPED, HOLD_STILL = 'damped', 'hold'
+
+
+@dataclass(frozen=True)
+class GateConfig:
+    """What a gate does about what. on_*: clamp, refuse or stop; a bad command cannot be clamped.
+
+    stop_behaviour: 'damped' (decelerates to rest) or 'hold' (stays at the last command at once).
+    is_streaming: holding and stopping repeat their command once per `period` (s), instead of once.
+    is_simulated: velocities are by the robot's clock, which is simulated.
+
+    Raises:
+        ValueRangeError: a value is not one of these, or the period is not above 0.
+    """
+
+    watch: WatchConfig = field(default_factory=WatchConfig)
+    on_joint_limit: str = CLAMP
+    on_velocity_limit: str = CLAMP
+    on_acceleration_limit: str = CLAMP
+    on_step_limit: str = CLAMP
+    on_workspace: str = CLAMP
+    on_bad_command: str = REFUSE
+    stop_behaviour: str = DAMPED
+    is_streaming: bool = True
+    period: float = 0.02
+    is_simulated: bool = False
+
+    def __post_init__(self) -> None:
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            allowed = [REFUSE, STOP] if name == 'on_bad_command' else [CLAMP, REFUSE, STOP]
+            if name.startswith('on_') and value not in allowed:
+                raise ValueRangeError(f'{name} is {value!r}; it must be {" or ".join(allowed)}')
+        if self.stop_behaviour not in (DAMPED, HOLD_STILL):
+            raise ValueRangeError(
+                f'stop_behaviour is {self.stop_behaviour!r}; it must be {DAMPED} or {HOLD_STILL}'
+            )
+        if not self.period > 0.0:
+            raise ValueRangeError(f'period is {self.period} s; it must be above 0')

@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether an arm that takes a step stays in its workspace, and can come to rest in it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.robots.braking import time_to_rest
+from frame_ros.robots.command_limits import VELOCITY, Excess, JointLimits
+from frame_ros.robots.command_step import Proposal, Step
+from frame_ros.robots.workspace import Workspace
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+ROUNDING = 1e-9  # m, or of a limit
+
+
+class WorkspaceCheck:
+    """The workspace of an arm whose joints are among those of `limits`."""
+
+    def __init__(self, workspace: Workspace, limits: JointLimits) -> None:
+        self._workspace, self._limits = workspace, limits
+        names = workspace.robot.joint_names
+        self._arm: Indices = np.array([limits.names.index(n) for n in names], dtype=np.intp)
+        self._levers = dict(zip(self._arm.tolist(), workspace.levers.tolist(), strict=True))
+        # How far from the ends of the workspace the arm was, m, when it was looked at, and where.
+        self._clearance = -math.inf
+        self._looked_at: dict[int, float] = {}
+
+    def is_clear(self, positions: Array, moving: Array, proposal: Proposal) -> bool:
+        """Whether the arm, to its rest, stays nearer to where it was looked at last than it was
+        from the ends of the workspace there, and is slow enough by the same estimate.
+
+        positions, moving: (D,) the last commands, and their velocities.
+        """
+        places, speeds, went = positions.tolist(), moving.tolist(), 0.0
+        requested, velocities = proposal.requested.tolist(), proposal.velocities.tolist()
+        for k, i in enumerate(proposal.indices.tolist()):
+            went += self._levers.get(i, 0.0) * abs(requested[k] - places[i])
+            places[i], speeds[i] = requested[k], velocities[k]
+        speed = self._workspace.speed
+        if speed and went > speed * float(proposal.durations.min()):
+            return False
+        if not self._workspace.is_bounded:
+            return True
+        strengths = self._limits.acceleration.tolist()
+        braking = max(abs(v) / a for v, a in zip(speeds, strengths, strict=True))
+        left = self._clearance
+        for i, place in self._looked_at.items():
+            way = abs(places[i] - place) + abs(speeds[i]) * braking / 2.0
+            left -= self._levers[i] * way
+        return left > 0.0
+
+    def problem(
+        self, now: Array, step: Step, w: Array, positions: Array, is_braking: bool = False
+    ) -> Excess | None:
+        """What is exceeded by going to `positions` (K,) at the velocities w (K,), and from there to
+        rest. now: (D,) the last commands. A command to none of the arm's joints exceeds nothing,
+        and who brakes is not too fast.
+        """
+        workspace, limits, arm = self._workspace, self._limits, self._arm
+        if not np.isin(step.i, arm).any():
+            return None
+        before, following, velocities = now.copy(), now.copy(), step.others.copy()
+        before[step.i], following[step.i], velocities[step.i] = step.p, positions, w
+        if workspace.speed and not is_braking:
+            way = workspace.tip(following[arm]) - workspace.tip(before[arm])
+            speed = float(np.linalg.norm(way)) / float(step.h.max())
+            if speed > workspace.speed * (1.0 + ROUNDING):
+                return Excess(VELOCITY, 'tip', speed, workspace.speed, 'm/s')
+        if not workspace.is_bounded:
+            return None
+        duration = float(np.max(np.abs(velocities) / limits.acceleration))
+        straight = following + velocities * time_to_rest(duration, float(step.h.min()))
+        final = np.clip(straight, limits.lower, limits.upper)
+        # A joint that its limit stops earlier leaves the straight way, by no more than this.
+        left = np.abs(final - following)
+        bend = float(workspace.levers @ np.where(straight != final, left, 0.0)[arm])
+        found = workspace.outside(following[arm])
+        self._clearance = -found.distance
+        self._looked_at = dict(zip(arm.tolist(), following[arm].tolist(), strict=True))
+        if found.distance + float(workspace.levers @ left[arm]) <= ROUNDING:
+            return None  # it cannot come so far
+        # Who is outside already, because the arm was put there, may come back but not go farther.
+        allowed = ROUNDING + max(0.0, workspace.outside(before[arm]).distance)
+        found = workspace.farthest(following[arm], final[arm])
+        return workspace.excess(found) if found.distance + bend > allowed else None

@@ -1,0 +1,408 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The gate node over real rclpy: commands in, commands to the arm out; real processes that die."""
+
+import math
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import yaml
+
+rclpy = pytest.importorskip('rclpy')
+
+from lifecycle_msgs.msg import Transition  # noqa: E402
+from lifecycle_msgs.srv import ChangeState  # noqa: E402
+from rclpy.node import Node  # noqa: E402
+from rclpy.parameter import Parameter  # noqa: E402
+from rclpy.qos import QoSDurabilityPolicy, QoSProfile  # noqa: E402
+from rosgraph_msgs.msg import Clock  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+from std_msgs.msg import Bool, Float64MultiArray  # noqa: E402
+from std_srvs.srv import Trigger  # noqa: E402
+
+from frame_ros.errors import FrameRosError  # noqa: E402
+from frame_ros.msg import (  # noqa: E402
+    EpisodeEvent,
+    GateIntervention,
+    GateState,
+    PolicyHeartbeat,
+)
+from frame_ros.nodes.gate import Gate  # noqa: E402
+from frame_ros.nodes.gate_settings import GateSettings  # noqa: E402
+from frame_ros.nodes.spinning import spin_until_stopped  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+JOINTS = ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll', 'gripper')
+HOME = (0.0, -1.35, 1.25, 0.85, 0.0, 0.3)
+LATCHED = QoSProfile(depth=50, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class Cell(Node):
+    """An arm that goes where it is sent at once, a policy, a person, and an operator's ears."""
+
+    def __init__(self) -> None:
+        super().__init__('cell')
+        self.positions, self.measures = list(HOME), True
+        self.commands, self.states, self.interventions, self.events = [], [], [], []
+        self._joints = self.create_publisher(JointState, 'joint_states', 10)
+        self._policy = self.create_publisher(JointState, 'policy_commands', 10)
+        self._person = self.create_publisher(JointState, 'teleop_commands', 10)
+        self.takeover = self.create_publisher(Bool, 'takeover', LATCHED)
+        self.heartbeats = self.create_publisher(PolicyHeartbeat, 'policy_heartbeat', 10)
+        self.event_publisher = self.create_publisher(EpisodeEvent, 'episode_events', LATCHED)
+        self.clock_publisher = self.create_publisher(Clock, 'clock', 10)
+        self.create_subscription(JointState, 'joint_commands', self._on_command, 500)
+        self.create_subscription(GateState, 'gate_state', self.states.append, LATCHED)
+        self.create_subscription(
+            GateIntervention, 'gate_interventions', self.interventions.append, 500
+        )
+        self.create_subscription(EpisodeEvent, 'episode_events', self.events.append, LATCHED)
+        self.stop = self.create_client(Trigger, 'gate/stop')
+        self.reset = self.create_client(Trigger, 'gate/reset')
+        self.change_state = self.create_client(ChangeState, 'gate/change_state')
+        self.create_timer(0.02, self._measure)
+
+    def _on_command(self, message: JointState) -> None:
+        self.commands.append((time.monotonic(), message))
+        for name, position in zip(message.name, message.position, strict=True):
+            self.positions[JOINTS.index(name)] = position
+
+    def _measure(self) -> None:
+        if self.measures:
+            message = JointState(name=JOINTS, position=self.positions)
+            message.header.stamp = self.get_clock().now().to_msg()
+            self._joints.publish(message)
+
+    def command(self, positions, source='policy', names=JOINTS) -> JointState:
+        message = JointState(name=list(names), position=list(positions))
+        message.header.stamp = self.get_clock().now().to_msg()
+        (self._policy if source == 'policy' else self._person).publish(message)
+        return message
+
+    def drive(self, seconds=0.5, source='policy') -> list[JointState]:
+        """Commands of somebody good: the first joint moves on, slowly."""
+        sent, place = [], list(self.positions)
+        for _ in range(round(seconds / 0.03)):
+            place[0] += 0.002
+            sent.append(self.command(place, source))
+            time.sleep(0.03)
+        return sent
+
+    def event(self, kind, text='', episode_id='e1') -> None:
+        event = EpisodeEvent(type=kind, episode_id=episode_id, source='operator', text=text)
+        event.header.stamp = self.get_clock().now().to_msg()
+        self.event_publisher.publish(event)
+
+    @property
+    def state(self) -> int:
+        return self.states[-1].state if self.states else -1
+
+
+class Bench:
+    """A cell, and gates beside it, each in an executor of its own thread."""
+
+    def __init__(self) -> None:
+        self.cell = Cell()
+        self._threads, self._nodes, self.processes = [], [], []
+        self._spin(self.cell)
+
+    def gate(self, spins=True, **parameters) -> Gate:
+        overrides = [Parameter(name, value=value) for name, value in parameters.items()]
+        node = Gate(parameter_overrides=overrides)
+        self._nodes.append(node)
+        if spins:
+            self._spin(node)
+        self.wait(lambda: self.cell.states)
+        self.wait(lambda: self.cell.count_subscribers('policy_commands'))
+        self.wait(lambda: self.has_measured(node))
+        return node
+
+    @staticmethod
+    def has_measured(node) -> bool:
+        return node.gate is not None and not math.isnan(node.gate.measured.sum())
+
+    def process(self, module, *arguments) -> subprocess.Popen:
+        """A node in a process of its own."""
+        command = [sys.executable, '-u', '-m', f'frame_ros.nodes.{module}', '--ros-args']
+        started = subprocess.Popen([*command, *arguments], start_new_session=True)
+        self.processes.append(started)
+        return started
+
+    def _spin(self, node) -> None:
+        stop = threading.Event()
+        thread = threading.Thread(target=spin_until_stopped, args=(node, stop), daemon=True)
+        thread.start()
+        self._threads.append((stop, thread))
+
+    def wait(self, condition, timeout=30.0) -> None:
+        deadline = time.monotonic() + timeout
+        while not condition():
+            assert time.monotonic() < deadline, 'never came true'
+            time.sleep(0.005)
+
+    def wait_for(self, state, each=lambda: None) -> None:
+        def reached():
+            each()
+            return self.cell.state == state
+
+        self.wait(reached)
+
+    def call(self, client, request=None):
+        assert client.wait_for_service(20.0)
+        future = client.call_async(request or Trigger.Request())
+        self.wait(future.done)
+        return future.result()
+
+    def close(self) -> None:
+        for process in self.processes:
+            if process.poll() is None:
+                process.terminate()
+                process.wait(20)
+        for stop, thread in self._threads:
+            stop.set()
+            thread.join()
+        for node in [*self._nodes, self.cell]:
+            node.destroy_node()
+
+
+@pytest.fixture()
+def bench(ros_context):
+    made = Bench()
+    yield made
+    made.close()
+
+
+def stamps(messages):
+    return [(m.header.stamp.sec, m.header.stamp.nanosec) for m in messages]
+
+
+def test_commands_of_a_good_policy_pass_unchanged(bench):
+    bench.gate()
+    sent = bench.cell.drive(0.6)
+    bench.wait(lambda: len(bench.cell.commands) >= len(sent))
+    passed = [message for _, message in bench.cell.commands[: len(sent)]]
+    assert stamps(passed) == stamps(sent)
+    assert [m.position.tolist() for m in passed] == [list(m.position) for m in sent]
+    last = max(bench.cell.states, key=lambda state: state.received)
+    assert last.received == last.passed + last.limited + last.refused
+    assert any(s.state == GateState.PASSING and s.latency > 0.0 for s in bench.cell.states)
+    assert all(m.cause == 'stale_command' for m in bench.cell.interventions)
+
+
+def test_what_is_refused_is_published_and_marks_the_episode(bench):
+    bench.gate()
+    bench.cell.event(EpisodeEvent.START)
+    bench.cell.drive(0.2)
+    bench.cell.command([math.nan, *HOME[1:]])
+    bench.wait(lambda: any(m.cause == 'not_finite' for m in bench.cell.interventions))
+    message = next(m for m in bench.cell.interventions if m.cause == 'not_finite')
+    assert (message.action, message.joint) == (GateIntervention.REFUSED, 'shoulder_pan')
+    assert message.episode_id == 'e1' and not message.is_over
+    bench.wait(lambda: any(e.source == 'gate' for e in bench.cell.events))
+    note = next(e for e in bench.cell.events if e.source == 'gate')
+    assert note.type == EpisodeEvent.NOTE and 'not_finite' in note.text
+    assert {item.key: item.value for item in note.attributes}['cause'] == 'not_finite'
+
+
+def test_a_stop_is_latched_announced_and_reset(bench):
+    bench.gate()
+    bench.cell.event(EpisodeEvent.START)
+    bench.cell.drive(0.3)
+    assert bench.call(bench.cell.stop).success
+    bench.wait_for(GateState.STOPPED)
+    bench.wait(lambda: any(e.type == EpisodeEvent.STOP for e in bench.cell.events))
+    assert bench.cell.states[-1].cause == 'operator'
+    held = list(bench.cell.positions)
+    bench.cell.drive(0.3)
+    assert bench.cell.positions == pytest.approx(held)
+    answer = bench.call(bench.cell.reset)
+    assert answer.success, answer.message
+    bench.wait(lambda: bench.cell.state in (GateState.IDLE, GateState.HOLDING))
+    bench.wait_for(GateState.PASSING, lambda: bench.cell.drive(0.04))
+    acts = [m.action for m in bench.cell.interventions if m.cause == 'operator']
+    assert acts == [GateIntervention.STOPPED, GateIntervention.RESET]
+    assert not bench.call(bench.cell.reset).success
+
+
+def test_a_stop_event_of_somebody_else_stops(bench):
+    bench.gate()
+    bench.cell.drive(0.2)
+    bench.cell.event(EpisodeEvent.STOP, 'hand in the cage')
+    bench.wait_for(GateState.STOPPED)
+    assert bench.cell.states[-1].cause == 'episode_stop'
+    assert 'hand in the cage' in bench.cell.states[-1].text
+    assert bench.cell.states[-1].stops == 1
+
+
+def test_a_person_takes_over_and_gives_back(bench):
+    bench.gate()
+    bench.cell.event(EpisodeEvent.START)
+    bench.cell.drive(0.2)
+    bench.cell.takeover.publish(Bool(data=True))
+    bench.wait_for(GateState.TAKEOVER)
+    before = bench.cell.positions[0]
+    bench.cell.drive(0.3, source='person')
+    bench.wait(lambda: bench.cell.positions[0] > before + 0.01)
+    bench.cell.takeover.publish(Bool(data=False))
+    bench.wait_for(GateState.PASSING, lambda: bench.cell.drive(0.04))
+    kinds = [e.type for e in bench.cell.events if e.source == 'gate']
+    assert EpisodeEvent.INTERVENTION_START in kinds and EpisodeEvent.INTERVENTION_END in kinds
+    takeovers = [m for m in bench.cell.interventions if m.action == GateIntervention.TAKEOVER]
+    assert [m.is_over for m in takeovers] == [False, True]
+
+
+def test_a_busy_executor_does_not_keep_the_watchdog_waiting(bench):
+    """Nothing of the node is spun at all."""
+    bench.gate(spins=False)
+    bench.cell.drive(0.3)
+    bench.wait_for(GateState.HOLDING)
+    assert bench.cell.states[-1].cause == 'stale_command'
+    bench.wait_for(GateState.STOPPED)
+
+
+def test_a_clock_that_stands_still_does_not_stop_the_watchdog(bench):
+    parameters = {'use_sim_time': True, 'joint_states_timeout': 60.0}
+    ticking, now = threading.Event(), [1000.0]
+    bench.cell.set_parameters([Parameter('use_sim_time', value=True)])
+
+    def tick():
+        while not ticking.wait(0.01):
+            now[0] += 0.01
+            message = Clock()
+            message.clock.sec, message.clock.nanosec = int(now[0]), int(now[0] % 1 * 1e9)
+            bench.cell.clock_publisher.publish(message)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    try:
+        bench.wait(lambda: bench.cell.get_clock().now().nanoseconds > 0)
+        node = bench.gate(**parameters)
+        bench.wait(lambda: node.get_clock().now().nanoseconds > 0)
+        bench.wait_for(GateState.PASSING, lambda: bench.cell.drive(0.1))
+    finally:
+        ticking.set()
+        thread.join()
+    bench.wait_for(GateState.HOLDING)
+    assert bench.cell.states[-1].cause == 'stale_command'
+
+
+@pytest.mark.parametrize('broken', ['on_heartbeat', 'on_joint_states', 'tick'])
+def test_an_error_inside_is_a_stop(bench, broken):
+    node = bench.gate()
+    bench.cell.drive(0.3)
+
+    def fail(*arguments):
+        raise ZeroDivisionError('a bug')
+
+    setattr(node.gate, broken, fail)
+    bench.cell.heartbeats.publish(PolicyHeartbeat(is_acting=True))
+    bench.wait_for(GateState.STOPPED, lambda: bench.cell.command(bench.cell.positions))
+    assert bench.cell.states[-1].cause == 'internal_error'
+    assert 'ZeroDivisionError' in bench.cell.states[-1].text
+    count = len(bench.cell.commands)
+    bench.wait(lambda: len(bench.cell.commands) > count + 5)
+
+
+def test_a_deactivated_gate_lets_nothing_pass(bench):
+    bench.gate()
+    bench.cell.drive(0.3)
+    count = len(bench.cell.commands)
+    request = ChangeState.Request()
+    request.transition.id = Transition.TRANSITION_DEACTIVATE
+    assert bench.call(bench.cell.change_state, request).success
+    bench.wait(lambda: len(bench.cell.commands) > count)
+    time.sleep(0.2)
+    count = len(bench.cell.commands)
+    bench.cell.drive(0.3)
+    assert len(bench.cell.commands) == count
+    assert 'not active' in bench.call(bench.cell.stop).message
+    request.transition.id = Transition.TRANSITION_ACTIVATE
+    assert bench.call(bench.cell.change_state, request).success
+    bench.wait_for(GateState.PASSING, lambda: bench.cell.drive(0.04))
+
+
+def policy_process(bench):
+    """A real policy that stays where the arm is, in a process of its own."""
+    names = ('-r', 'joint_commands:=policy_commands')
+    return bench.process('policy', '-p', 'policy:=hold', '-p', 'run_on:=always', *names)
+
+
+def test_a_policy_that_is_killed_stops_the_arm(bench):
+    bench.gate()
+    policy = policy_process(bench)
+    bench.wait_for(GateState.PASSING)
+    policy.send_signal(signal.SIGKILL)
+    bench.wait_for(GateState.STOPPED)
+    assert bench.cell.states[-1].cause in ('heartbeat', 'stale_command')
+    count = len(bench.cell.commands)
+    bench.wait(lambda: len(bench.cell.commands) > count + 3)  # it goes on being held
+    answer = bench.call(bench.cell.reset)
+    assert answer.success == (bench.cell.states[-1].cause != 'heartbeat'), answer.message
+
+
+def test_a_gate_that_is_told_to_end_holds_the_arm_with_its_last_command(bench):
+    gate = bench.process('gate')
+    bench.wait_for(GateState.PASSING, lambda: bench.cell.drive(0.1))
+    stop = threading.Thread(target=lambda: (time.sleep(0.05), gate.terminate()))
+    stop.start()
+    sent = bench.cell.drive(0.3)
+    stop.join()
+    assert gate.wait(20) == 0
+    passed = {tuple(stamp) for stamp in stamps(sent)}
+    _, last = bench.cell.commands[-1]
+    assert tuple(stamps([last])[0]) not in passed
+    assert last.position.tolist() == pytest.approx(
+        bench.cell.commands[-2][1].position.tolist(), abs=0.02
+    )
+
+
+def test_commands_go_to_a_users_controller_too(bench):
+    received = []
+    bench.cell.create_subscription(
+        Float64MultiArray, 'forward_position_controller/commands', received.append, 50
+    )
+    bench.gate(output='ros2_control_position', output_options=['gripper=with_joints'])
+    bench.wait(lambda: bench.cell.count_publishers('forward_position_controller/commands'))
+    bench.wait_for(GateState.PASSING, lambda: bench.cell.drive(0.1))
+    bench.wait(lambda: received)
+    assert list(received[-1].data) == pytest.approx(bench.cell.positions, abs=0.05)
+    bench.call(bench.cell.stop)
+    count = len(received)
+    bench.wait(lambda: len(received) > count + 3)
+
+
+def test_the_file_of_defaults_has_every_parameter_and_its_default():
+    values = yaml.safe_load((ROOT / 'config' / 'gate.yaml').read_text())['/**']['ros__parameters']
+    defaults = {
+        s.name: list(s.default) if isinstance(s.default, tuple) else s.default
+        for s in fields(GateSettings)
+    }
+    assert values == {'autostart': True, **defaults}
+
+
+@pytest.mark.parametrize(
+    ('parameters', 'message'),
+    [
+        ({'rate': 0.0}, 'rate is 0.0; it must be 1 to 200 Hz'),
+        ({'robot': 'r2d2'}, "no robot 'r2d2'"),
+        ({'on_velocity_limit': 'ignore'}, 'must be clamp or refuse or stop'),
+        ({'on_heartbeat': 'clamp'}, 'must be hold or stop'),
+        ({'command_timeout': 0.0}, 'command_timeout is 0.0 s'),
+        ({'workspace': [0.0, 0.0]}, 'workspace is'),
+        ({'workspace_links': 'some'}, 'must be tip or all'),
+        ({'velocity_limits': [1.0, 2.0]}, 'has 2 values'),
+        ({'velocity_limits': [math.nan]}, 'nothing is known'),
+        ({'step_limit': -1.0}, 'step is'),
+        ({'output': 'ros1'}, "output is 'ros1'"),
+    ],
+)
+def test_a_parameter_that_makes_no_sense_is_refused(ros_context, parameters, message):
+    overrides = [Parameter(name, value=value) for name, value in parameters.items()]
+    with pytest.raises(FrameRosError, match=message):
+        Gate(parameter_overrides=overrides)

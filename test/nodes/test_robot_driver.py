@@ -1,0 +1,417 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The robot driver over real rclpy, with LeRobot's SO-101 code, on a simulated bus behind a
+pseudo-terminal.
+"""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy')
+pytest.importorskip('lerobot')
+pytest.importorskip('scservo_sdk')
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import Image, JointState
+from std_srvs.srv import SetBool
+
+from frame_ros.errors import FrameRosError, SetupError
+from frame_ros.nodes.processes import so101_processes
+from frame_ros.nodes.robot_driver import RobotDriver
+from frame_ros.nodes.robot_driver_bus import Activity
+from frame_ros.nodes.settings import So101Settings
+from frame_ros.robots.lerobot_devices import DeviceError, import_devices
+from frame_ros.scenes import JOINT_NAMES
+from frame_ros.scenes.feetech_bus import SimulatedBus
+from frame_ros.scenes.feetech_registers import get
+from frame_ros.scenes.simulated_so101 import SimulatedSo101
+
+DEADLINE = 20.0  # s, for what must come at all
+PATIENCE = 0.4  # s for an answer: the machine that runs this may be busy
+PAN, LIFT, GRIPPER = (JOINT_NAMES.index(n) for n in ('shoulder_pan', 'shoulder_lift', 'gripper'))
+RESOLUTION = 0.01  # rad: the steps of encoder and goal, and where the position control stands still
+
+
+class Bench:
+    """A simulated arm on its bus, the driver on it, and a node that watches."""
+
+    def __init__(self, folder, **parameters):
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context)
+        self.arm = SimulatedSo101()
+        self.arm.write_calibration(folder, 'arm')
+        self.bus = SimulatedBus(self.arm.servos, self.arm.advance, link=folder / 'port')
+        self.bus.start()
+        values = {'port': self.bus.port, 'robot_id': 'arm', 'calibration_dir': str(folder)}
+        values |= {'reconnect_period': 0.1, 'answer_timeout': PATIENCE, **parameters}
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.driver = None
+        self.node = Node('probe', context=self.context)
+        self.executor.add_node(self.node)
+        self.states, self.diagnostics, self.images = [], [], []
+        for kind, topic, found in (
+            (JointState, 'joint_states', self.states),
+            (DiagnosticArray, 'diagnostics', self.diagnostics),
+            (Image, 'front/image_raw', self.images),
+        ):
+            self.node.create_subscription(kind, topic, found.append, 10)
+        self.commands = self.node.create_publisher(JointState, 'joint_commands', 10)
+        self.torque = self.node.create_client(SetBool, 'robot_driver/torque')
+        self.values = values
+
+    def start(self, **parameters):
+        overrides = [Parameter(name, value=v) for name, v in {**self.values, **parameters}.items()]
+        self.driver = RobotDriver(context=self.context, parameter_overrides=overrides)
+        self.executor.add_node(self.driver)
+        return self
+
+    def stop_driver(self):
+        self.executor.remove_node(self.driver)
+        self.driver.destroy_node()
+        self.driver = None
+
+    def until(self, condition, action=None):
+        """Spins until the condition holds, repeating the action now and then."""
+        end, again = time.monotonic() + DEADLINE, 0.0
+        while not condition():
+            assert time.monotonic() < end, 'it did not happen'
+            if action and time.monotonic() > again:
+                action()
+                again = time.monotonic() + 0.05
+            self.executor.spin_once(timeout_sec=0.02)
+
+    def spin(self, seconds):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.executor.spin_once(timeout_sec=0.02)
+
+    def command(self, positions, names=JOINT_NAMES, age=0.0):
+        message = JointState(name=list(names), position=[float(p) for p in positions])
+        stamp = self.node.get_clock().now().nanoseconds - round(age * 1e9)
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 10**9)
+        self.commands.publish(message)
+
+    def newest(self):
+        """The next joint state from now on."""
+        self.states.clear()
+        self.until(lambda: self.states)
+        return self.states[-1]
+
+    def go(self, positions):
+        """Commands it until it is there."""
+        target = np.array(positions)
+        self.until(
+            lambda: np.abs(self.arm.positions - target).max() < 0.1,
+            lambda: self.command(positions),
+        )
+
+    @property
+    def counts(self):
+        return self.driver._bus.counts
+
+    def status(self, name='robot'):
+        found = [s for m in self.diagnostics[-1:] for s in m.status if s.name.endswith(name)]
+        return found[0] if found else None
+
+    def close(self):
+        if self.driver is not None:
+            self.stop_driver()
+        self.bus.close()
+        self.executor.shutdown()
+        self.node.destroy_node()
+        rclpy.try_shutdown(context=self.context)
+
+
+@pytest.fixture()
+def bench(ros_domain, tmp_path, monkeypatch):
+    monkeypatch.setattr('frame_ros.nodes.robot_driver.DIAGNOSTICS_PERIOD', 0.1)
+    bench = Bench(tmp_path)
+    yield bench
+    bench.close()
+
+
+def test_states_and_commands(bench):
+    bench.start(effort_per_ampere=2.0)
+    state = bench.newest()
+    assert tuple(state.name) == JOINT_NAMES
+    np.testing.assert_allclose(state.position, bench.arm.positions, atol=RESOLUTION)
+    assert len(state.velocity) == len(state.effort) == 6
+    target = [0.4, -1.0, 1.0, 0.6, 0.3, 0.8]
+    bench.go(target)
+    assert max(state.velocity[PAN] for state in bench.states) > 0.05
+    bench.command([0.0], ['shoulder_pan'])  # the others keep their goals
+    bench.until(
+        lambda: abs(bench.arm.positions[PAN]) < 0.05,
+        lambda: bench.command([0.0], ['shoulder_pan']),
+    )
+    assert abs(bench.arm.positions[LIFT] - target[LIFT]) < 0.1
+
+    def differences():
+        """Of the efforts, of what the motors have now."""
+        currents = np.array([servo.current for servo in bench.arm.servos])
+        return np.abs(bench.states[-1].effort - 2.0 * currents)
+
+    bench.until(lambda: all(abs(servo.velocity) < 0.01 for servo in bench.arm.servos))
+    bench.until(lambda: differences().max() < 0.06)
+    currents = [servo.current for servo in bench.arm.servos]
+    assert max(map(abs, currents)) > 0.1  # it carries its weight
+
+
+def test_what_is_refused(bench):
+    bench.start()
+    bench.newest()
+    before = bench.arm.positions
+    wrong = (
+        ([float('nan')], ['shoulder_pan']),
+        ([3.0], ['shoulder_pan']),
+        ([0.1], ['elbow']),
+        ([0.1, 0.1], ['shoulder_pan']),
+        ([0.1, 0.1], ['shoulder_pan', 'shoulder_pan']),
+    )
+    for positions, names in wrong:
+        bench.command(positions, names)
+    bench.until(lambda: bench.counts.refused == len(wrong))
+    bench.command([0.5], ['shoulder_pan'], age=2.0)
+    bench.until(lambda: bench.counts.stale == 1)
+    assert bench.counts.sent == 0
+    np.testing.assert_allclose(bench.arm.positions, before, atol=0.1)
+    bench.command([1.93], ['shoulder_pan'])  # hardly beyond: clipped
+    bench.until(lambda: bench.counts.sent == 1)
+
+
+def test_a_stale_command_holds_where_the_arm_is_and_keeps_the_grip(bench):
+    bench.start(command_timeout=0.15, max_relative_target=0.3)
+    bench.newest()
+    bench.arm.block('gripper', lower=0.2)  # something between the jaws
+    start = bench.arm.positions[PAN]
+    bench.until(
+        lambda: abs(bench.arm.positions[GRIPPER] - 0.2) < 0.01 and bench.counts.sent > 3,
+        lambda: bench.command([1.5, 0.0], ['shoulder_pan', 'gripper']),
+    )
+    bench.until(lambda: bench.counts.holds == 1)
+    assert bench.counts.limited > 0
+    bench.until(lambda: abs(bench.arm.servos[PAN].velocity) < 0.01)
+    held = bench.arm.positions[PAN]
+    assert start < held < 1.45
+    bench.spin(0.2)
+    assert abs(bench.arm.positions[PAN] - held) < RESOLUTION
+    assert bench.arm.servos[GRIPPER].current < -0.1  # still squeezing
+    assert bench.counts.holds == 1  # it is said once
+
+
+def test_single_corrupt_packets_are_read_again(bench):
+    bench.start()
+    bench.newest()
+    bench.bus.faults.corrupt_next = 1
+    bench.until(lambda: bench.counts.retries == 1)
+    bench.newest()
+    assert bench.counts.losses == 0
+
+
+def test_unplugged_and_plugged_in_again(bench):
+    bench.start()
+    bench.newest()
+    target = bench.arm.positions + np.array([0.4, 0.2, -0.2, 0.0, 0.0, 0.0])
+    bench.go(target)
+    bench.bus.unplug()
+    bench.until(lambda: bench.counts.losses == 1)
+    bench.spin(0.1)
+    bench.states.clear()
+    bench.command(target)
+    bench.until(lambda: bench.status() and bench.status().level == DiagnosticStatus.ERROR)
+    assert 'not connected' in bench.status().message
+    assert not bench.states  # what was measured before is not repeated
+    before = bench.arm.positions
+    bench.bus.plug()
+    bench.until(lambda: bench.counts.reconnections == 1)
+    state = bench.newest()
+    assert all(servo.has_torque for servo in bench.arm.servos)
+    np.testing.assert_allclose(state.position, before, atol=0.02)
+    assert bench.counts.refused == 1
+    bench.until(lambda: bench.status().level == DiagnosticStatus.OK)
+
+
+def test_a_motor_whose_cable_came_off_and_one_that_is_overloaded(bench):
+    bench.start(retries=1)
+    bench.newest()
+    with bench.bus.lock:
+        bench.bus.servo(5).forced_status |= 32
+    bench.until(lambda: bench.status() and 'wrist_roll: overload' in bench.status().message)
+    assert bench.status().level == DiagnosticStatus.ERROR
+    bench.bus.faults.silent.add(3)
+    bench.until(lambda: bench.counts.losses == 1)
+    with bench.bus.lock:
+        bench.bus.servo(5).forced_status = type(bench.bus.servo(5).status)(0)
+    bench.bus.faults.silent.clear()
+    bench.until(lambda: bench.counts.reconnections == 1)
+
+
+def test_torque_by_service_and_at_the_end(bench):
+    bench.start()
+    bench.newest()
+    assert call(bench, False).success
+    bench.until(lambda: not any(servo.has_torque for servo in bench.arm.servos))
+    bench.command([0.1], ['shoulder_pan'])
+    bench.until(lambda: bench.counts.refused == 1)
+    bench.bus.unplug()
+    bench.until(lambda: bench.counts.losses == 1)
+    bench.bus.plug()
+    bench.until(lambda: bench.counts.reconnections == 1)
+    assert not any(servo.has_torque for servo in bench.arm.servos)
+    assert bench.driver._bus.state.activity is Activity.RELEASED
+    with bench.bus.lock:  # somebody moves it by hand
+        bench.arm.set_positions([0.6, -1.35, 1.25, 0.85, 0.0, 0.3])
+    assert call(bench, True).success
+    bench.spin(0.3)
+    assert abs(bench.arm.positions[PAN] - 0.6) < RESOLUTION  # it does not jump back
+    bench.stop_driver()
+    assert all(servo.has_torque for servo in bench.arm.servos)
+    bench.start(torque_on_exit='release')
+    bench.newest()
+    bench.stop_driver()
+    assert not any(servo.has_torque for servo in bench.arm.servos)
+
+
+def test_the_torque_is_not_switched_later_than_was_waited_for(bench):
+    bench.start(answer_timeout=0.2, retries=10)
+    bench.newest()
+    bench.bus.faults.silent.add(3)
+    bench.until(lambda: bench.counts.retries > 0)
+    with pytest.raises(DeviceError, match='did not come to it'):
+        bench.driver._bus.set_torque(False, 0.01)
+    bench.bus.faults.silent.clear()
+    bench.newest()
+    bench.newest()
+    assert all(servo.has_torque for servo in bench.arm.servos)
+
+
+def test_after_the_power_was_off_the_gripper_does_not_close_by_itself(bench):
+    bench.start()
+    bench.newest()
+    bench.go([0.0, -1.35, 1.25, 0.85, 0.0, 0.0])
+    bench.bus.unplug()
+    bench.until(lambda: bench.counts.losses == 1)
+    bench.bus.power_cycle()
+    with bench.bus.lock:
+        bench.arm.set_positions([0.0, -1.35, 1.25, 0.85, 0.0, 1.0])
+    bench.bus.plug()
+    bench.until(lambda: bench.counts.reconnections == 1)
+    bench.spin(0.3)
+    assert bench.arm.positions[GRIPPER] == pytest.approx(1.0, abs=0.02)
+
+
+def call(bench, is_on):
+    bench.until(bench.torque.service_is_ready)
+    future = bench.torque.call_async(SetBool.Request(data=is_on))
+    bench.until(future.done)
+    return future.result()
+
+
+@pytest.mark.parametrize(
+    ('parameters', 'text'),
+    [
+        ({'robot_id': 'other'}, 'lerobot-calibrate --robot.type=so101_follower --robot.id=other'),
+        ({'robot_options': ['colour=red']}, 'colour'),
+        ({'port': '/dev/no-such-port'}, '/dev/no-such-port'),
+        ({'units': 'rad'}, 'give degrees'),
+        ({'rate': -1.0}, 'rate is -1.0'),
+        ({'cameras': 'front'}, 'index_or_path'),
+    ],
+)
+def test_what_cannot_start_says_why(bench, parameters, text):
+    with pytest.raises(FrameRosError) as caught:
+        bench.start(**parameters)
+    assert text in str(caught.value)
+
+
+def test_the_launch_table_starts_the_driver_and_the_teleoperator_where_a_port_is_given():
+    settings = So101Settings(
+        port='/dev/arm', robot_id='1', leader_port='/dev/leader', leader_id='2'
+    )
+    processes = {process.name: process for process in so101_processes(settings)}
+    assert processes['robot_driver'].parameters['port'] == '/dev/arm'
+    assert processes['robot_driver'].is_lifecycle
+    assert processes['teleoperator'].parameters['mode'] == 'takeover'
+    assert not {'robot_driver', 'teleoperator'} & {p.name for p in so101_processes(So101Settings())}
+    with pytest.raises(SetupError, match='given together'):
+        So101Settings(port='/dev/arm')
+
+
+def test_a_missing_motor_and_the_calibration_of_another_arm(bench):
+    bench.bus.faults.silent.add(4)
+    with pytest.raises(FrameRosError, match='Missing motor IDs: - 4'):
+        bench.start()
+    bench.bus.faults.silent.clear()
+    bench.arm.servos[1].memory[31] += 5  # its homing offset
+    with pytest.raises(SetupError, match=r'shoulder_lift.*write_calibration'):
+        bench.start()
+    assert not any(servo.has_torque for servo in bench.arm.servos)
+    bench.start(write_calibration=True)
+    bench.newest()
+    offset = get(bench.arm.servos[1].memory, 'Homing_Offset')
+    assert offset == bench.arm.calibration['shoulder_lift'].homing_offset
+
+
+def register_camera():
+    """A camera of a third party, as LeRobot's registry takes it: it shows red.
+
+    Returns its class, whose attribute is_gone takes it away.
+    """
+    import_devices('cameras')
+    from lerobot.cameras.camera import Camera
+    from lerobot.cameras.configs import CameraConfig
+
+    @CameraConfig.register_subclass('red')
+    @dataclass
+    class RedCameraConfig(CameraConfig):
+        pass
+
+    class RedCamera(Camera):
+        is_gone = is_connected = False
+
+        @staticmethod
+        def find_cameras():
+            return []
+
+        def connect(self, warmup=True):
+            if self.is_gone:
+                raise ConnectionError('no such camera')
+
+        def read(self):
+            return self.async_read()
+
+        def async_read(self, timeout_ms=200.0):
+            time.sleep(0.02)
+            if self.is_gone:
+                raise TimeoutError('no frame')
+            return np.full((self.height, self.width, 3), (250, 0, 0), dtype=np.uint8)
+
+        def disconnect(self):
+            pass
+
+    globals().update(RedCameraConfig=RedCameraConfig, RedCamera=RedCamera)
+    return RedCamera
+
+
+def test_images_come_again_after_the_camera_was_gone(bench, monkeypatch):
+    monkeypatch.setattr('frame_ros.nodes.robot_driver_cameras.RECONNECT_PERIOD', 0.1)
+    camera = register_camera()
+    bench.start(cameras='{front: {type: red, width: 64, height: 48}}')
+    bench.until(lambda: bench.images)
+    image = bench.images[0]
+    assert (image.encoding, image.width, image.height) == ('rgb8', 64, 48)
+    assert image.header.frame_id == 'front_camera_optical_frame'
+    assert np.frombuffer(image.data, np.uint8).reshape(48, 64, 3)[24, 32].tolist() == [250, 0, 0]
+    monkeypatch.setattr(camera, 'is_gone', True)
+    bench.until(lambda: bench.status('camera front') and 'no ' in bench.status('front').message)
+    monkeypatch.setattr(camera, 'is_gone', False)
+    count = len(bench.images)
+    bench.until(lambda: len(bench.images) > count)
+    assert bench.counts.losses == 0
