@@ -13,11 +13,9 @@ from __future__ import annotations
 import gc
 import sys
 import traceback
-from collections.abc import Callable
 from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
@@ -27,6 +25,7 @@ from sensor_msgs.msg import JointState
 from frame_ros.episodes.data import EventType
 from frame_ros.errors import FrameRosError, SetupError
 from frame_ros.msg import EpisodeEvent, PolicyHeartbeat, PolicyInference
+from frame_ros.nodes.managed import ManagedNode
 from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.policy_control import ControlLoop
 from frame_ros.nodes.policy_episode import BOUNDARIES, Boundary, EpisodeGate
@@ -47,7 +46,7 @@ OUTPUT_QOS = QoSProfile(depth=50)
 EVENT_QOS = QoSProfile(depth=50, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 
 
-class PolicyNode(LifecycleNode):
+class PolicyNode(ManagedNode):
     """Runs one policy on one robot.
 
     Subscribes: joint_states, episode_events, and the images and poses that the policy needs.
@@ -72,54 +71,9 @@ class PolicyNode(LifecycleNode):
         self._history: HistoryLoop | None = None
         self._buffer: ObservationBuffer | None = None
         self._publishers: list[Publisher] = []
-        self._error: FrameRosError | None = None
         self.add_on_set_parameters_callback(self._check_parameters)
         if autostart:
-            self._start_up()
-
-    def destroy_node(self) -> None:
-        """Ends the threads first: they publish."""
-        self._stop_threads()
-        self._release()
-        super().destroy_node()
-
-    def on_configure(self, state: State) -> TransitionCallbackReturn:
-        """Loads the policy and makes the publishers."""
-        result = self._attempt(self._configure)
-        if result != TransitionCallbackReturn.SUCCESS:
-            self._release()
-        return result
-
-    def on_activate(self, state: State) -> TransitionCallbackReturn:
-        """Subscribes and starts the threads."""
-        super().on_activate(state)
-        result = self._attempt(self._start_threads)
-        if result != TransitionCallbackReturn.SUCCESS:
-            self._stop_threads()
-            super().on_deactivate(state)
-        return result
-
-    def on_deactivate(self, state: State) -> TransitionCallbackReturn:
-        """Ends the threads and the subscriptions; no command follows."""
-        self._stop_threads()
-        return super().on_deactivate(state)
-
-    def on_cleanup(self, state: State) -> TransitionCallbackReturn:
-        """Lets go of the policy and the publishers."""
-        self._release()
-        return TransitionCallbackReturn.SUCCESS
-
-    def on_shutdown(self, state: State) -> TransitionCallbackReturn:
-        """Ends the threads and lets go of the policy."""
-        self._stop_threads()
-        self._release()
-        return TransitionCallbackReturn.SUCCESS
-
-    def on_error(self, state: State) -> TransitionCallbackReturn:
-        """Back to unconfigured after a transition that raised."""
-        self._stop_threads()
-        self._release()
-        return TransitionCallbackReturn.SUCCESS
+            self.start_up()
 
     @property
     def counters(self) -> dict[str, int]:
@@ -133,24 +87,6 @@ class PolicyNode(LifecycleNode):
             'missed_ticks': self._control.ticks.missed,
             'reordered_inputs': self._buffer.reordered,
         }
-
-    def _attempt(self, transition: Callable[[], None]) -> TransitionCallbackReturn:
-        """Runs a transition; rclpy says nothing about an exception in one, so it is logged here."""
-        try:
-            transition()
-        except FrameRosError as error:
-            self._error = error
-            self.get_logger().error(str(error))
-            return TransitionCallbackReturn.FAILURE
-        except Exception:
-            self.get_logger().error(traceback.format_exc())
-            return TransitionCallbackReturn.ERROR
-        return TransitionCallbackReturn.SUCCESS
-
-    def _start_up(self) -> None:
-        for trigger in (self.trigger_configure, self.trigger_activate):
-            if trigger() != TransitionCallbackReturn.SUCCESS:
-                raise self._error or SetupError('the node could not start; see the message above')
 
     def _configure(self) -> None:
         settings = PolicySettings.read(self)
@@ -205,7 +141,7 @@ class PolicyNode(LifecycleNode):
                 f'policy {policy.name} {policy.checkpoint} fails on a test image: {error}'
             ) from error
 
-    def _start_threads(self) -> None:
+    def _start(self) -> None:
         assert self._policy is not None
         if self._abandoned is not None and self._abandoned.is_alive:
             raise SetupError(
@@ -314,7 +250,7 @@ class PolicyNode(LifecycleNode):
     def _is_simulated(self) -> bool:
         return bool(self.get_parameter('use_sim_time').value)
 
-    def _stop_threads(self) -> None:
+    def _stop(self) -> None:
         if self._control is not None:
             self._control.stop()
         if self._history is not None:

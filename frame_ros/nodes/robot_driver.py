@@ -9,18 +9,18 @@ camera has its own.
 from __future__ import annotations
 
 import sys
-import traceback
 from array import array
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
-from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
+from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
 
 from frame_ros.errors import FrameRosError, SetupError
+from frame_ros.nodes.managed import ManagedNode
 from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.robot_driver_bus import BusLoop
 from frame_ros.nodes.robot_driver_cameras import CameraPublisher
@@ -38,7 +38,7 @@ DIAGNOSTICS_PERIOD = 1.0  # s
 TORQUE_TIMEOUT = 2.0  # s to wait for the bus to switch the torque
 
 
-class RobotDriver(LifecycleNode):
+class RobotDriver(ManagedNode):
     """Drives one robot.
 
     Subscribes: joint_commands (rad). Publishes: joint_states (rad, rad/s, effort: motor current in
@@ -53,66 +53,10 @@ class RobotDriver(LifecycleNode):
         self._bus: BusLoop | None = None
         self._cameras: list[LeRobotCamera] = []
         self._publishers_of_images: list[CameraPublisher] = []
-        self._error: FrameRosError | None = None
+        self._publishers_of_states: list[Publisher] = []
         self._inputs: list[Callable[[], object]] = []
         if autostart:
-            for trigger in (self.trigger_configure, self.trigger_activate):
-                if trigger() != TransitionCallbackReturn.SUCCESS:
-                    self.destroy_node()
-                    raise self._error or SetupError('it could not start; see the message above')
-
-    def destroy_node(self) -> None:
-        """Ends the threads first: they publish."""
-        self._stop_threads()
-        super().destroy_node()
-
-    def on_configure(self, state: State) -> TransitionCallbackReturn:
-        """Makes LeRobot's robot and cameras; nothing is opened."""
-        return self._attempt(self._configure)
-
-    def on_activate(self, state: State) -> TransitionCallbackReturn:
-        """Connects the robot: the torque comes on, the arm stays where it is."""
-        super().on_activate(state)
-        result = self._attempt(self._start_threads)
-        if result != TransitionCallbackReturn.SUCCESS:
-            self._stop_threads()
-            super().on_deactivate(state)
-        return result
-
-    def on_deactivate(self, state: State) -> TransitionCallbackReturn:
-        """The arm holds where it is, or is released (`torque_on_exit`); the port is closed."""
-        self._stop_threads()
-        return super().on_deactivate(state)
-
-    def on_cleanup(self, state: State) -> TransitionCallbackReturn:
-        """Lets go of LeRobot's objects."""
-        self._release()
-        return TransitionCallbackReturn.SUCCESS
-
-    def on_shutdown(self, state: State) -> TransitionCallbackReturn:
-        """As deactivating and cleaning up."""
-        self._stop_threads()
-        self._release()
-        return TransitionCallbackReturn.SUCCESS
-
-    def on_error(self, state: State) -> TransitionCallbackReturn:
-        """Back to unconfigured after a transition that raised."""
-        self._stop_threads()
-        self._release()
-        return TransitionCallbackReturn.SUCCESS
-
-    def _attempt(self, transition: Callable[[], None]) -> TransitionCallbackReturn:
-        """Runs a transition; rclpy says nothing about an exception in one, so it is logged here."""
-        try:
-            transition()
-        except FrameRosError as error:
-            self._error = error
-            self.get_logger().error(str(error))
-            return TransitionCallbackReturn.FAILURE
-        except Exception:
-            self.get_logger().error(traceback.format_exc())
-            return TransitionCallbackReturn.ERROR
-        return TransitionCallbackReturn.SUCCESS
+            self.start_up()
 
     def _configure(self) -> None:
         settings = DriverSettings.read(self)
@@ -123,8 +67,9 @@ class RobotDriver(LifecycleNode):
         self._effort = settings.effort_per_ampere
         self._states = self.create_lifecycle_publisher(JointState, 'joint_states', DEPTH)
         self._diagnostics = self.create_publisher(DiagnosticArray, 'diagnostics', 10)
+        self._publishers_of_states = [self._states, self._diagnostics]
 
-    def _start_threads(self) -> None:
+    def _start(self) -> None:
         assert self._robot is not None
         settings = DriverSettings.read(self)
         self._robot.connect(settings.write_calibration)
@@ -155,7 +100,7 @@ class RobotDriver(LifecycleNode):
             lambda: self.destroy_timer(timer),
         ]
 
-    def _stop_threads(self) -> None:
+    def _stop(self) -> None:
         for destroy in self._inputs:
             destroy()
         if self._bus is not None:  # first: a camera may take its time
@@ -171,9 +116,9 @@ class RobotDriver(LifecycleNode):
         self._inputs, self._publishers_of_images, self._bus = [], [], None
 
     def _release(self) -> None:
-        if self._robot is not None:
-            self.destroy_publisher(self._states)
-            self.destroy_publisher(self._diagnostics)
+        for publisher in self._publishers_of_states:
+            self.destroy_publisher(publisher)
+        self._publishers_of_states = []
         self._robot, self._cameras = None, []
 
     def _on_command(self, message: JointState) -> None:
