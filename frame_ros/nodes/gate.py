@@ -27,6 +27,7 @@ from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.gate_inputs import GateInputs, nanoseconds
 from frame_ros.nodes.gate_outputs import GateOutputs
 from frame_ros.nodes.gate_settings import GateSettings
+from frame_ros.nodes.joint_state_bytes import ReadJointState
 from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.spinning import run_node
 from frame_ros.nodes.thread_priority import raise_priority
@@ -49,6 +50,7 @@ from frame_ros.robots.gate_records import (
 
 SWITCH_INTERVAL = 0.0005  # s that another thread may keep the interpreter's lock
 SHORTEST_WAIT = 0.0005  # s
+LONGEST_AGO = SECOND  # ns that something may have waited; the system clock may have been set
 BOUNDARIES = {EpisodeEvent.START: START, EpisodeEvent.END: END}
 WARNING_PERIOD = 5.0  # s between two warnings of one kind
 
@@ -73,7 +75,9 @@ class Gate(LifecycleNode):
         self._thread: threading.Thread | None = None
         self._ending = threading.Event()
         self._lock = threading.Lock()  # of the gate and its outputs
+        self._is_simulated = bool(self.get_parameter('use_sim_time').value)
         self._latency = math.nan
+        self._looked = Moment(0, 0)  # when the watchdogs were looked at last
         self._has_taken_over = False
         self._warned: dict[str, float] = {}
         self._error: FrameRosError | None = None
@@ -145,11 +149,10 @@ class Gate(LifecycleNode):
         robot = settings.load_robot()
         limiter = settings.make_limiter(robot)
         self._outputs = outputs = GateOutputs(self, settings, robot)
-        is_simulated = bool(self.get_parameter('use_sim_time').value)
         self._make_gate = lambda: CommandGate(
             settings.make_limiter(robot),
             robot.joint_names,
-            settings.make_config(is_simulated),
+            settings.make_config(self._is_simulated),
             InterventionLog(outputs.intervene, outputs.note),
             self._announce,
         )
@@ -225,32 +228,32 @@ class Gate(LifecycleNode):
         with self._lock:
             for source, message, received in inputs.commands():
                 self._take(gate, source, message, received)
-            for states in inputs.joint_states():
+            for joints, received in inputs.joint_states():
                 problem = gate.on_joint_states(
-                    states.name, states.position, nanoseconds(states.header.stamp), self._moment()
+                    joints.names, joints.positions, joints.stamp, self._moment(received)
                 )
                 self._warn('joint_states', problem)
-            for beat in inputs.heartbeats():
-                gate.on_heartbeat(beat, self._moment())
+            for beat, received in inputs.heartbeats():
+                gate.on_heartbeat(beat, self._moment(received))
             for has_taken_over in inputs.takeovers():
                 self._has_taken_over = has_taken_over
                 self._send(gate.set_takeover(has_taken_over, self._moment()))
             for event in inputs.events():
                 self._on_event(gate, event)
-            moment = self._moment()
+            self._looked = moment = self._moment()
             self._send(gate.tick(moment))
             outputs.flush(gate, moment, self._latency)
 
-    def _take(self, gate: CommandGate, source: str, message: Any, received: int) -> None:
+    def _take(self, gate: CommandGate, source: str, command: ReadJointState, received: int) -> None:
         output = gate.on_command(
-            source,
-            nanoseconds(message.header.stamp),
-            message.name,
-            message.position,
-            self._moment(),
+            source, command.stamp, command.names, command.positions, self._moment()
         )
-        self._send(output)
-        if output is not None and not output.is_hold:
+        if output is None:
+            return
+        assert self._outputs is not None
+        is_same = output.positions is command.positions
+        self._outputs.send(output, command.data if is_same else None)
+        if not output.is_hold:
             self._latency = (time.time_ns() - received) / SECOND
 
     def _on_event(self, gate: CommandGate, event: EpisodeEvent) -> None:
@@ -263,11 +266,10 @@ class Gate(LifecycleNode):
 
     def _timeout(self, gate: CommandGate) -> float:
         """s until the next look: a period, or less if a watchdog may be overdue before."""
-        moment = self._moment()
-        due = gate.next_deadline(moment)
+        due = gate.next_deadline(self._looked)
         if due is None:
             return self.settings.period
-        left = (due - moment.monotonic) / SECOND
+        left = (due - time.monotonic_ns()) / SECOND
         return min(max(left, SHORTEST_WAIT), self.settings.period)
 
     def _send(self, output: Output | None) -> None:
@@ -320,8 +322,12 @@ class Gate(LifecycleNode):
         if kind == 'stop':
             self.get_logger().error(f'stopped: {reason.cause}: {reason.text}')
 
-    def _moment(self) -> Moment:
-        return Moment(time.monotonic_ns(), self.get_clock().now().nanoseconds)
+    def _moment(self, received: int | None = None) -> Moment:
+        """Now, or when something was received (ns of the system clock), which may wait a period."""
+        system = time.time_ns()
+        ago = 0 if received is None else min(max(system - received, 0), LONGEST_AGO)
+        clock = self.get_clock().now().nanoseconds if self._is_simulated else system
+        return Moment(time.monotonic_ns() - ago, clock - ago)
 
     def _warn(self, kind: str, text: str) -> None:
         now = time.monotonic()

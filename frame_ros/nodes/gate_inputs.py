@@ -15,6 +15,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 
 from frame_ros.msg import EpisodeEvent, PolicyHeartbeat
+from frame_ros.nodes.joint_state_bytes import JointStateReader, ReadJointState
 from frame_ros.nodes.polled import PolledSubscription
 from frame_ros.robots.command_gate import POLICY, TELEOPERATOR
 from frame_ros.robots.gate_watch import Heartbeat
@@ -34,15 +35,19 @@ class GateInputs:
     """All that the gate reads, until `close`. For one thread."""
 
     def __init__(self, node: Node) -> None:
-        def subscribe(kind: Any, topic: str, qos: QoSProfile) -> PolledSubscription:
-            return PolledSubscription(node, kind, topic, qos)
+        def subscribe(
+            kind: Any, topic: str, qos: QoSProfile, raw: bool = False
+        ) -> PolledSubscription:
+            return PolledSubscription(node, kind, topic, qos, raw)
 
         self._commands = {
-            POLICY: subscribe(JointState, 'policy_commands', COMMAND_QOS),
-            TELEOPERATOR: subscribe(JointState, 'teleop_commands', COMMAND_QOS),
+            POLICY: subscribe(JointState, 'policy_commands', COMMAND_QOS, True),
+            TELEOPERATOR: subscribe(JointState, 'teleop_commands', COMMAND_QOS, True),
         }
+        self._readers = {source: JointStateReader() for source in self._commands}
+        self._joints_reader = JointStateReader()
         self._heartbeats = subscribe(PolicyHeartbeat, 'policy_heartbeat', STATE_QOS)
-        self._joints = subscribe(JointState, 'joint_states', STATE_QOS)
+        self._joints = subscribe(JointState, 'joint_states', STATE_QOS, True)
         self._events = subscribe(EpisodeEvent, 'episode_events', EVENT_QOS)
         self._takeovers = [subscribe(Bool, 'takeover', qos) for qos in TAKEOVER_QOS]
 
@@ -50,8 +55,8 @@ class GateInputs:
         """Waits for a command of `source`, at most `timeout` s."""
         self._commands[source].wait(timeout)
 
-    def commands(self) -> Iterator[tuple[str, JointState, int]]:
-        """(source, command, when it was received in ns of the system clock), oldest first.
+    def commands(self) -> Iterator[tuple[str, ReadJointState, int]]:
+        """(source, command, when it was received), oldest first; times are ns of the system clock.
 
         One is handed on before the next is looked for.
         """
@@ -60,22 +65,24 @@ class GateInputs:
                 taken = subscription.take(1)
                 if not taken:
                     break
-                message, info = taken[0]
-                yield source, message, info['received_timestamp']
+                data, info = taken[0]
+                yield source, self._readers[source].read(data), info['received_timestamp']
 
-    def joint_states(self) -> Iterator[JointState]:
-        """Measured joints."""
-        return (message for message, _ in self._joints.take(MOST))
+    def joint_states(self) -> Iterator[tuple[ReadJointState, int]]:
+        """(measured joints, when they were received)."""
+        for data, info in self._joints.take(MOST):
+            yield self._joints_reader.read(data), info['received_timestamp']
 
-    def heartbeats(self) -> Iterator[Heartbeat]:
-        """Of the policy node."""
-        for message, _ in self._heartbeats.take(MOST):
-            yield Heartbeat(
+    def heartbeats(self) -> Iterator[tuple[Heartbeat, int]]:
+        """(heartbeat of the policy node, when it was received)."""
+        for message, info in self._heartbeats.take(MOST):
+            beat = Heartbeat(
                 message.is_acting,
                 message.is_stalled,
                 nanoseconds(message.observation_stamp),
                 message.problem,
             )
+            yield beat, info['received_timestamp']
 
     def events(self) -> Iterator[EpisodeEvent]:
         """Events of others."""

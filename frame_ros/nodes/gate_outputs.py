@@ -51,7 +51,7 @@ class GateOutputs:
         self._controller = self._make_controller(node, settings, robot)
         self._waiting: deque[tuple[Any, Any]] = deque()
         self._last_stamp = 0
-        self._command, self._names = JointState(), ()  # one message, filled anew each time
+        self._last: Output | None = None
         self._told: dict[str, float] = {}
         self._shown = -1
         self._next_state = 0.0
@@ -72,19 +72,16 @@ class GateOutputs:
         node.get_logger().info(f'{settings.output}: {", ".join(controller.topics)}')
         return controller
 
-    def send(self, output: Output) -> None:
-        """A command to the arm, at once. Stamps rise, also where a hold came in between."""
+    def send(self, output: Output, data: bytes | None = None) -> None:
+        """A command to the arm, at once. Stamps rise, also where a hold came in between.
+
+        data: the command as it came, if it passes as it was and holds nothing else.
+        """
         stamp = output.stamp
         if 0 <= self._last_stamp - stamp < SECOND:
-            stamp = self._last_stamp + 1
-        self._last_stamp = stamp
-        message = self._command
-        if output.names != self._names:
-            self._names = output.names
-            message.name = list(output.names)
-        message.position = array('d', output.positions.tobytes())
-        message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, SECOND)
-        self._commands.publish(message)
+            stamp, data = self._last_stamp + 1, None
+        self._last_stamp, self._last = stamp, output
+        self._commands.publish(data or self._message(output, stamp))
         if self._controller is None:
             return
         # Controllers want all of their joints: those that are not in the command stay.
@@ -97,9 +94,15 @@ class GateOutputs:
 
     def send_last(self, clock: int) -> None:
         """The last command once more, when nothing else can be computed. clock: ns."""
-        if self._names:
-            self._command.header.stamp = to_time(max(clock, self._last_stamp + 1))
-            self._commands.publish(self._command)
+        if self._last is not None:
+            self._last_stamp = max(clock, self._last_stamp + 1)
+            self._commands.publish(self._message(self._last, self._last_stamp))
+
+    def _message(self, output: Output, stamp: int) -> JointState:
+        names, positions = list(output.names), array('d', output.positions.tobytes())
+        message = JointState(name=names, position=positions)
+        message.header.stamp = to_time(stamp)
+        return message
 
     def wait_until_received(self) -> None:
         """Waits until the arm has the last command: it is lost if the process ends before."""

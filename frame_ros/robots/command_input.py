@@ -56,7 +56,8 @@ class CommandReader:
         values = np.asarray(positions, dtype=np.float64)
         if values.shape != (len(key),):
             return Reason(MALFORMED, f'{values.size} positions for {len(key)} joints')
-        if not math.isfinite(float(values.sum())) and not np.isfinite(values).all():
+        # A sum is not finite if one of them is not, or if they are very large.
+        if not math.isfinite(sum(values.tolist())) and not np.isfinite(values).all():
             worst = int(np.argmin(np.isfinite(values)))
             text = f'{key[worst]} is {values[worst]}'
             return Reason(NOT_FINITE, text, key[worst], float(values[worst]))

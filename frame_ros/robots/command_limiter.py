@@ -186,30 +186,26 @@ class CommandLimiter:
         it goes on from the last, slowly enough, far from where any joint must brake. That is so
         nearly always, and costs a third of `_limited`, which comes to the same.
         """
-        period = self._period(self._longest)
-        requests, speeds, spans, rest = requested.tolist(), [], [], []
+        period, jitter, longest = self._period(self._longest), self._jitter, self._longest
+        state = (self.positions, self._requested, self.velocities, self._saved, self._times)
+        sent, asked, speeds, saved, times = [values.tolist() for values in state]
+        places = measured.tolist() if measured is not None else sent
+        requests, table = requested.tolist(), []
         for k, i in enumerate(indices.tolist()):
-            q, p, v = requests[k], self.positions.item(i), self.velocities.item(i)
+            q, p, v = requests[k], sent[i], speeds[i]
             lower, upper, fastest, a, tick, room = self._simple[i]
-            passed = (time - self._times.item(i)) / SECOND
-            available = self._saved.item(i) + passed
+            available = saved[i] + (time - times[i]) / SECOND
             h = min(available, period)
-            if p != self._requested.item(i) or not lower <= q <= upper:
+            if p != asked[i] or not lower <= q <= upper or abs(q - p) > tick:
                 return None
-            if not h >= SHORTEST or available > self._longest:
+            if h < SHORTEST or available > longest or abs(q - places[i]) > room:
                 return None
             w = (q - p) / h
-            is_far = measured is not None and abs(q - measured.item(i)) > room
-            if is_far or abs(w) > fastest or abs(w - v) > a * h or abs(q - p) > tick:
+            if abs(w) > fastest or abs(w - v) > a * h:
                 return None
-            speeds.append(w)
-            spans.append(h)
-            rest.append(min(available - h, self._jitter))
-        velocities, saved = np.array(speeds), np.array(rest)
-        durations = np.array(spans)
-        return Proposal(
-            indices, requested, velocities, requested, velocities, durations, saved, time
-        )
+            table.append((w, h, min(available - h, jitter)))
+        w, h, rest = np.array(table).T
+        return Proposal(indices, requested, w, requested, w, h, rest, time)
 
     def _step(self, i: Indices, requested: Array, time: int, measured: Array | None) -> Step:
         first = self._inside(i, requested)
@@ -227,7 +223,8 @@ class CommandLimiter:
 
     def _period(self, passed: float) -> float:
         """The stream's own: the mean distance of the last commands; at first the last one's."""
-        return sum(self._gaps) / len(self._gaps) if len(self._gaps) >= 3 else passed
+        count = len(self._gaps)
+        return sum(self._gaps) / count if count >= 3 else passed
 
     def _durations(self, step: Step, span: Array) -> Array:
         """(K,) s that the step counts for: `span`, or less where the tick limit could not be kept
@@ -385,8 +382,9 @@ class CommandLimiter:
     # The workspace.
 
     def _is_clear(self, proposal: Proposal) -> bool:
-        moving = self._moving(proposal.time)
-        return self._check is None or self._check.is_clear(self.positions, moving, proposal)
+        if self._check is None:
+            return True
+        return self._check.is_clear(self.positions, self._moving(proposal.time), proposal)
 
     def _allowed(self, step: Step, w: Array) -> Array | None:
         """The velocities (K,) between braking and `w` that are nearest to `w` of those allowed;
