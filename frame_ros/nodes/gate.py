@@ -19,15 +19,14 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
 from std_srvs.srv import Trigger
 
-from frame_ros.errors import FrameRosError, SetupError
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.gate_inputs import GateInputs, nanoseconds
 from frame_ros.nodes.gate_outputs import GateOutputs
 from frame_ros.nodes.gate_settings import GateSettings
 from frame_ros.nodes.joint_state_bytes import ReadJointState
+from frame_ros.nodes.managed import ManagedNode
 from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.spinning import run_node
 from frame_ros.nodes.thread_priority import raise_priority
@@ -55,7 +54,7 @@ BOUNDARIES = {EpisodeEvent.START: START, EpisodeEvent.END: END}
 WARNING_PERIOD = 5.0  # s between two warnings of one kind
 
 
-class Gate(LifecycleNode):
+class Gate(ManagedNode):
     """Limits what a policy sends to an arm, and holds or stops the arm when something is missing.
 
     Subscribes: policy_commands, policy_heartbeat, joint_states, teleop_commands, takeover,
@@ -80,69 +79,10 @@ class Gate(LifecycleNode):
         self._looked = Moment(0, 0)  # when the watchdogs were looked at last
         self._has_taken_over = False
         self._warned: dict[str, float] = {}
-        self._error: FrameRosError | None = None
         self.create_service(Trigger, '~/stop', self._on_stop)
         self.create_service(Trigger, '~/reset', self._on_reset)
         if autostart:
-            self._start_up()
-
-    def destroy_node(self) -> None:
-        """Sends the arm a last command that holds it."""
-        self._end()
-        self._release()
-        super().destroy_node()
-
-    def on_configure(self, state: State) -> TransitionCallbackReturn:
-        """Reads the robot and makes the publishers."""
-        return self._attempt(self._configure)
-
-    def on_activate(self, state: State) -> TransitionCallbackReturn:
-        """Subscribes, and lets commands pass from now on."""
-        super().on_activate(state)
-        result = self._attempt(self._begin)
-        if result != TransitionCallbackReturn.SUCCESS:
-            self._end()
-            super().on_deactivate(state)
-        return result
-
-    def on_deactivate(self, state: State) -> TransitionCallbackReturn:
-        """Lets nothing pass any more; the arm gets a last command that holds it."""
-        self._end()
-        return super().on_deactivate(state)
-
-    def on_cleanup(self, state: State) -> TransitionCallbackReturn:
-        """Lets go of the publishers."""
-        self._release()
-        return TransitionCallbackReturn.SUCCESS
-
-    def on_shutdown(self, state: State) -> TransitionCallbackReturn:
-        """As deactivated and cleaned up."""
-        self._end()
-        self._release()
-        return TransitionCallbackReturn.SUCCESS
-
-    def on_error(self, state: State) -> TransitionCallbackReturn:
-        """Back to unconfigured after a transition that raised."""
-        self._end()
-        self._release()
-        return TransitionCallbackReturn.SUCCESS
-
-    def _attempt(self, transition: Callable[[], None]) -> TransitionCallbackReturn:
-        try:
-            transition()
-        except FrameRosError as error:
-            self._error = error
-            self.get_logger().error(str(error))
-            return TransitionCallbackReturn.FAILURE
-        except Exception:
-            self.get_logger().error(traceback.format_exc())
-            return TransitionCallbackReturn.ERROR
-        return TransitionCallbackReturn.SUCCESS
-
-    def _start_up(self) -> None:
-        for trigger in (self.trigger_configure, self.trigger_activate):
-            if trigger() != TransitionCallbackReturn.SUCCESS:
-                raise self._error or SetupError('the node could not start; see the message above')
+            self.start_up()
 
     def _configure(self) -> None:
         settings = self.settings
@@ -169,7 +109,7 @@ class Gate(LifecycleNode):
             + '; this is no certified safety function, keep the emergency stop at hand'
         )
 
-    def _begin(self) -> None:
+    def _start(self) -> None:
         self.gate = self._make_gate()
         self.gate.activate(self._moment())
         self._has_taken_over = False
@@ -179,7 +119,8 @@ class Gate(LifecycleNode):
         sys.setswitchinterval(SWITCH_INTERVAL)
         self._thread.start()
 
-    def _end(self) -> None:
+    def _stop(self) -> None:
+        """The arm gets a last command that holds it."""
         self._ending.set()
         if self._thread is not None:
             self._thread.join()
@@ -295,7 +236,7 @@ class Gate(LifecycleNode):
     # What the executor's thread does.
 
     def _on_stop(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        response.success, response.message = self._with_gate(self._stop)
+        response.success, response.message = self._with_gate(self._stop_by_hand)
         return response
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
@@ -304,7 +245,7 @@ class Gate(LifecycleNode):
         )
         return response
 
-    def _stop(self, gate: CommandGate) -> tuple[bool, str]:
+    def _stop_by_hand(self, gate: CommandGate) -> tuple[bool, str]:
         self._send(gate.stop(Reason(OPERATOR, 'by the service stop'), self._moment()))
         return True, f'stopped: {gate.reason.cause}: {gate.reason.text}'
 
