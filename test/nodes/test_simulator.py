@@ -298,8 +298,14 @@ class SimulatorInThread:
         self.node = Simulator()
         self.executor = SingleThreadedExecutor()
         self.executor.add_node(self.node)
-        self.thread = threading.Thread(target=self.executor.spin)
+        self.ending = threading.Event()
+        self.thread = threading.Thread(target=self._spin)
         self.thread.start()
+
+    def _spin(self):
+        """Not `spin`: an executor shut down from another thread can miss it, and wait for ever."""
+        while not self.ending.is_set():
+            self.executor.spin_once(timeout_sec=0.1)
 
     def put_cube(self, place):
         simulation = self.node.simulation
@@ -310,8 +316,9 @@ class SimulatorInThread:
             simulation.data.qpos[address : address + 3] = position
 
     def close(self):
-        self.executor.shutdown()
+        self.ending.set()
         self.thread.join()
+        self.executor.shutdown()
         self.node.destroy_node()
         rclpy.try_shutdown()
 
