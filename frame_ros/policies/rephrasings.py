@@ -162,6 +162,7 @@ class _StrictLoader(yaml.SafeLoader):
     """Refuses a key that is given twice, where YAML takes the last one silently."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        """Raises ConstructorError for a repeated key."""
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         for index, key in enumerate(keys):
             if key in keys[:index]:

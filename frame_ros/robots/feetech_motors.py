@@ -46,6 +46,7 @@ def adapt_bus(bus: Any, timeout: float) -> None:
         port.setPacketTimeoutMillis(port.tx_time_per_byte * (length + 3.0) + timeout * 1000.0)
 
     def read_answer(port: Any, identity: int, length: int) -> tuple[list[int], int, int]:
+        """The answer of motor `identity` with `length` values; others are passed over."""
         while True:
             packet, result = handler.rxPacket(port)
             if result != COMM_SUCCESS:

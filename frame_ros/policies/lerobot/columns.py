@@ -208,6 +208,7 @@ def column_names(names: Sequence[str], joints: Sequence[str]) -> tuple[str, ...]
     grippers = gripper_joints(joints)
 
     def ours(name: str) -> str:
+        """One name."""
         if name.startswith(END_EFFECTOR):
             name = name.removeprefix(END_EFFECTOR)
             name = _OF_LEROBOT.get(name, name)

@@ -139,6 +139,7 @@ def large_frame_connection(max_size: int) -> type[Any]:
                 self.data_received(bytes(self._chunk[:count]))
 
         def data_received(self, data: bytes) -> None:
+            """Takes what came; the rest of a large frame goes straight into the inbox."""
             while self._begins_large_frame(data):
                 _, _, size, key = _HEADER.unpack_from(data)
                 self.inbox.begin(size, key)
