@@ -25,6 +25,7 @@ from frame_ros.errors import ValueRangeError
 
 NANOSECONDS = 1_000_000_000
 NAN = float('nan')
+UNKNOWN_CONTACT = (None, False, NAN, NAN)
 
 # Facts of START that have their own field in EpisodeEvent.msg; as attributes they keep the field's
 # name.
@@ -75,9 +76,15 @@ def action_values(message: Any) -> tuple[tuple[str, ...], NDArray[np.float64]]:
     return tuple(message.name), np.array(message.position, dtype=np.float64)
 
 
-def contact_values(message: Any) -> tuple[bool, bool, float]:
-    """Returns in_contact, in_collision and force (N, NaN if not measured) of a ContactState."""
-    return bool(message.in_contact), bool(message.in_collision), float(message.force)
+def contact_values(message: Any) -> tuple[bool | None, bool, float, float]:
+    """Returns in_contact, in_collision, force and the largest force since a contact began (N, NaN
+    if not measured) of a ContactState. Where contact is not known: None, False, NaN, NaN.
+    """
+    if message.unavailable:
+        return UNKNOWN_CONTACT
+    peaks = message.peak_forces
+    peak = max((value for value in peaks if value == value), default=NAN)
+    return bool(message.in_contact), bool(message.in_collision), float(message.force), float(peak)
 
 
 def proximity_values(message: Any) -> tuple[float]:
@@ -107,8 +114,10 @@ def gripper_values(message: Any, joint: str) -> tuple[float, float] | None:
 
 def grasp_contact_values(message: Any) -> tuple[float, float]:
     """Returns how many links of the robot a ContactState says to touch the same thing, as
-    expected, and NaN: there is no effort.
+    expected, and NaN: there is no effort. Both NaN where contact is not known.
     """
+    if message.unavailable:
+        return NAN, NAN
     pairs = zip(message.links, message.others, message.is_expected)
     return grasp_contact(bool(message.in_contact), bool(message.in_collision), pairs)
 

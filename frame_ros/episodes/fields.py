@@ -24,6 +24,7 @@ SAFETY_FIELDS = (
     'op', 'rf', 'distance',
     'near_zone_time', 'closing_speed', 'time_to_collision', 'moving_distance',
     'peak_force', 'rms_force',
+    'force_limit_ratio', 'pressure_limit_ratio', 'limit_exceedances',
 )  # fmt: skip
 
 EFFICIENCY_FIELDS = (

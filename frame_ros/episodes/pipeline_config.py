@@ -14,6 +14,7 @@ from typing import Any
 from frame_ros.episodes.inference_uncertainty import CONFIDENCE_AGGREGATES, EPISODE_AGGREGATES
 from frame_ros.episodes.references import Reference
 from frame_ros.errors import ValueRangeError
+from frame_ros.metrics import ContactLimits
 from frame_ros.sensing.grasp import SOURCES, GraspSettings
 
 # Task -> whether the object has to go somewhere, so that OT needs a goal and the grasp.
@@ -22,6 +23,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     'ot_task': ('', *OT_TASKS),
     'ot_second_term': ('object_to_goal', 'tcp_to_goal'),
     'grasp_source': SOURCES,
+    'limited_contacts': ('unexpected', 'all'),
     'reference_match': ('time', 'arc_length'),
     'confidence_aggregate': CONFIDENCE_AGGREGATES,
     'confidence_episode': EPISODE_AGGREGATES,
@@ -43,6 +45,9 @@ class PipelineConfig:
     s beyond which a joined value is too old to be used. static_threshold: m of TCP motion below
     which an episode counts as static. risk_floor: m, least distance used in the risk factor.
     near_distance: m, the near zone. moving_speed: m/s from which the TCP counts as moving.
+
+    force_limit, pressure_limit, contact_area, transient_factor, transient_time: see
+    `ContactLimits`. limited_contacts: which contacts they are meant for, 'unexpected' or 'all'.
 
     low_pass_cutoff: Hz of the causal low-pass that poses go through first; 0: none. pose_frame: the
     frame of the TCP poses, where they do not say it themselves; empty: not known.
@@ -75,6 +80,12 @@ class PipelineConfig:
     risk_floor: float = 1e-3
     near_distance: float = 0.05
     moving_speed: float = 0.01
+    force_limit: float = 0.0
+    pressure_limit: float = 0.0
+    contact_area: float = 0.0
+    transient_factor: float = 2.0
+    transient_time: float = 0.5
+    limited_contacts: str = 'unexpected'
     low_pass_cutoff: float = 0.0
     pose_frame: str = ''
     ot_task: str = ''
@@ -106,6 +117,7 @@ class PipelineConfig:
         if not self.risk_floor > 0:
             raise ValueRangeError(f'risk_floor is {self.risk_floor} m; it must be more than 0')
         self._check_bounds()
+        self.contact_limits()
         if self.ot_task:
             self.grasp_settings()
         if self.reference_match == 'arc_length':
@@ -166,6 +178,17 @@ class PipelineConfig:
     def has_goal(self) -> bool:
         """Whether the task of OT takes the object somewhere."""
         return OT_TASKS.get(self.ot_task, False)
+
+    def contact_limits(self) -> ContactLimits:
+        """What a contact may do.
+
+        Raises:
+            ValueRangeError: settings that contradict each other.
+        """
+        return ContactLimits(
+            self.force_limit, self.pressure_limit, self.contact_area,
+            self.transient_factor, self.transient_time,
+        )  # fmt: skip
 
     def grasp_settings(self) -> GraspSettings:
         """What counts as a grasp.

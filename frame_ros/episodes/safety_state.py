@@ -8,10 +8,9 @@ import math
 
 from frame_ros.episodes.pipeline_config import PipelineConfig
 from frame_ros.episodes.stamps import SECOND
-from frame_ros.metrics import CollisionRate, ObstacleProximity, RiskFactor
+from frame_ros.metrics import CollisionRate, ContactLimitRatio, ObstacleProximity, RiskFactor
 
 NAN = math.nan
-NO_FORCE = (NAN,) * 2
 NO_DISTANCE = (NAN,) * 7
 
 
@@ -25,6 +24,8 @@ class SafetyState:
         self._collisions = CollisionRate()
         self._proximity = ObstacleProximity()
         self._risk = RiskFactor(floor=config.risk_floor)
+        self._limits = ContactLimitRatio(config.contact_limits())
+        self._are_all_limited = config.limited_contacts == 'all'
         self.reset()
 
     def reset(self) -> None:
@@ -32,8 +33,10 @@ class SafetyState:
         self._collisions.reset()
         self._proximity.reset()
         self._risk.reset()
+        self._limits.reset()
         self.in_contact = False
-        self._collisions_shown = 0
+        self._collisions_shown = self._exceedances_shown = 0
+        self._is_known = self._was_known = False
         self._contact_stamp: int | None = None
         self.peak_force = NAN
         self._force_squares = 0.0
@@ -42,17 +45,26 @@ class SafetyState:
         self._distance_stamp: int | None = None
         self.near_zone_time = NAN
 
-    def update_contact(self, stamp: int, value: tuple[bool, bool, float]) -> None:
-        """value: in_contact, in_collision, force (N, NaN if not measured)."""
-        in_contact, in_collision, force = value
+    def update_contact(self, stamp: int, value: tuple[bool | None, bool, float, float]) -> None:
+        """value: in_contact (None: not known), in_collision, force and the largest force since the
+        contact began (N, NaN if not measured). What is not known ends no collision and begins none.
+        """
+        in_contact, in_collision, force, peak = value
+        self._contact_stamp = stamp
+        self._is_known = in_contact is not None
+        if in_contact is None:
+            return
+        self._was_known = True
         self._collisions.update(in_collision, steps=0)
         self.in_contact = in_contact
-        self._contact_stamp = stamp
-        if force == force:
-            self.peak_force = force if not self.peak_force >= force else self.peak_force
-            if in_contact:
-                self._force_squares += force * force
-                self._force_samples += 1
+        is_limited = in_contact if self._are_all_limited else in_collision
+        self._limits.update(stamp / SECOND, is_limited, force, peak)
+        largest = force if peak != peak or force >= peak else peak
+        if largest == largest and not self.peak_force >= largest:
+            self.peak_force = largest
+        if in_contact and force == force:
+            self._force_squares += force * force
+            self._force_samples += 1
 
     def update_distance(self, stamp: int, distance: float) -> None:
         """distance: m. One that was not measured (NaN) ends what can be said of closing in."""
@@ -86,11 +98,12 @@ class SafetyState:
         rate, samples = self._collisions, self._force_samples
         rates = (rate.value, rate.per(time), rate.per(path_length))
         return (
-            *(rates if self._contact_stamp is not None else (NAN, NAN, NAN)),
-            rate.collisions, self._contact_stamp is not None, self.in_contact, rate.in_collision,
+            *(rates if self._was_known else (NAN, NAN, NAN)),
+            rate.collisions, self._was_known, self.in_contact, rate.in_collision,
             self._proximity.value, self._risk.value, self.distance, self.near_zone_time,
             self.closing_speed, NAN, self.moving_distance,
             self.peak_force, math.sqrt(self._force_squares / samples) if samples else NAN,
+            self._limits.force_ratio, self._limits.pressure_ratio, self._limits.exceedances,
         )  # fmt: skip
 
     def values(
@@ -106,13 +119,20 @@ class SafetyState:
         rate.add_step()
         contact_stamp, distance_stamp = self._contact_stamp, self._distance_stamp
         if lagging & 2:
-            contact, force = (NAN, NAN, NAN, self._collisions_shown, False, False, False), NO_FORCE
+            contact = (NAN, NAN, NAN, self._collisions_shown, False, False, False)
+            force: tuple = (NAN, NAN, NAN, NAN, self._exceedances_shown)
         else:
             count = self._collisions_shown = rate.collisions
             samples = self._force_samples
             rms_force = math.sqrt(self._force_squares / samples) if samples else NAN
-            force = (self.peak_force, rms_force)
-            if contact_stamp is None or stamp - contact_stamp > self._contact_age:
+            limits = self._limits
+            self._exceedances_shown = limits.exceedances
+            force = (
+                self.peak_force, rms_force,
+                limits.force_ratio, limits.pressure_ratio, limits.exceedances,
+            )  # fmt: skip
+            is_old = contact_stamp is None or stamp - contact_stamp > self._contact_age
+            if is_old or not self._is_known:
                 contact = (NAN, NAN, NAN, count, False, False, False)
             else:
                 contact = (

@@ -21,9 +21,15 @@ def check_pose(value: Sequence[float]) -> Sequence[float] | None:
     return value if qx * qx + qy * qy + qz * qz + qw * qw > 1e-6 else None
 
 
-def check_contact(value: tuple[bool, bool, float]) -> tuple[bool, bool, float] | None:
-    """in_contact, in_collision, force (N, NaN if not measured)."""
-    return None if math.isinf(value[2]) else value
+def check_contact(value: Sequence[Any]) -> tuple[bool | None, bool, float, float] | None:
+    """in_contact (None: not known), in_collision, force and the largest force since the contact
+    began (N, NaN if not measured; the last may be left out).
+    """
+    in_contact, in_collision, force, *rest = value
+    peak = rest[0] if rest else force
+    return (
+        None if math.isinf(force) or math.isinf(peak) else (in_contact, in_collision, force, peak)
+    )
 
 
 def check_proximity(value: Sequence[float]) -> float | None:

@@ -169,7 +169,7 @@ class StepSide:
         if stamp >= self._pose_stamp or self._pose is None:
             self._pose, self._pose_stamp = pose, stamp
 
-    def _on_contact(self, stamp: int, value: tuple[bool, bool, float]) -> None:
+    def _on_contact(self, stamp: int, value: tuple[bool | None, bool, float, float]) -> None:
         if stamp >= self._begun:
             self._safety.update_contact(stamp, value)
 

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from frame_ros.episodes import conversion
 from frame_ros.episodes.bag_reader import Bag
+from frame_ros.episodes.contact_stream import contact_samples, grasp_contact_samples
 from frame_ros.episodes.data import Event, Stream
 from frame_ros.episodes.definitions import find_definition, parse_fields
-from frame_ros.episodes.grip_stream import grasp_contact_samples, gripper_samples
+from frame_ros.episodes.grip_stream import gripper_samples
 from frame_ros.episodes.inference_stream import inference_columns
 from frame_ros.episodes.inference_uncertainty import UNCERTAINTY_VALUES
 from frame_ros.errors import BagError, FrameRosError
@@ -76,6 +77,10 @@ ROLE_FIELDS: dict[str, dict[str, str]] = {
 }
 GRASP_CONTACT_FIELDS = {
     name: name for name in ('in_contact', 'in_collision', 'links', 'others', 'is_expected')
+}
+# What messages of an older version lack; then it is as if it were not measured.
+OPTIONAL_FIELDS: dict[str, dict[str, str]] = {
+    GRASP_CONTACT: {name: name for name in ('unavailable', 'peak_forces')},
 }
 INFERENCE_TIMES = ('request_stamp', 'observation_stamp')
 
@@ -200,8 +205,9 @@ def read_stream(bag: Bag, role: str, topic: str) -> Stream:
     values by role: pose: position (T, 3) m, orientation (T, 4) xyzw. action: names (T, D),
     positions (T, D).
     joint_states, gripper: the same with velocities, efforts. contact: in_contact, in_collision,
-    force. gripper of contacts: in_contact, in_collision, links, others, is_expected. proximity:
-    distance. object, goal: position (T, 3) m, frame (T,).
+    force, and where the messages have them unavailable, peak_forces. gripper of contacts:
+    in_contact, in_collision, links, others, is_expected, unavailable. proximity: distance.
+    object, goal: position (T, 3) m, frame (T,).
     inference: those of `conversion.inference_values`. Live kinds: every number of the message, and
     episode_id. Of sequences, `<name>_count` (T,) is how many entries each message had; shorter rows
     are filled up with NaN or ''.
@@ -224,7 +230,11 @@ def read_stream(bag: Bag, role: str, topic: str) -> Stream:
     else:
         received, columns = bag.columns(topic, paths)
     missing = sorted(
-        path for path in paths if path not in columns and f'{path}.count' not in columns
+        path
+        for path in paths
+        if path not in columns
+        and f'{path}.count' not in columns
+        and path not in OPTIONAL_FIELDS.get(message_type, ())
     )
     if missing and len(received):
         raise BagError(
@@ -292,7 +302,7 @@ def pipeline_values(role: str, stream: Stream, joint: str = '') -> list[Any]:
     if role == 'action':
         return _action_samples(values)
     if role == 'contact':
-        return list(zip(*(values[name].tolist() for name in ROLE_FIELDS['contact'])))
+        return contact_samples(values)
     if role in TARGETS:
         rows = zip(values['position'].tolist(), values['frame'].tolist())
         return [(*position, str(frame)) for position, frame in rows]
@@ -337,7 +347,9 @@ def _paths(bag: Bag, role: str, topic: str) -> list[str]:
         return [*times, *POSITION, 'header.frame_id']
     if role == 'inference':
         times += [f'{name}.{part}' for name in INFERENCE_TIMES for part in ('sec', 'nanosec')]
-    return times + list(_fields(role, bag.topics[topic].message_type).values())
+    message_type = bag.topics[topic].message_type
+    fields = {**_fields(role, message_type), **OPTIONAL_FIELDS.get(message_type, {})}
+    return times + list(fields.values())
 
 
 def _fields(role: str, message_type: str) -> dict[str, str]:
@@ -371,6 +383,9 @@ def _values(
         values[name] = columns.get(path, np.zeros(count))
         if f'{path}.count' in columns:
             values[f'{name}_count'] = columns[f'{path}.count']
+    for name, path in OPTIONAL_FIELDS.get(message_type, {}).items():
+        if path in columns:
+            values[name] = columns[path]
     if role == 'inference':
         _add_inference_values(values, columns, count)
     return values

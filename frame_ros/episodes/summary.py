@@ -56,6 +56,8 @@ REASONS = {
     'moving_distance': 'no distance was measured while the TCP moved',
     'peak_force': 'no contact force is measured',
     'rms_force': 'no contact force was measured while in contact',
+    'force_limit_ratio': 'no limit of the force is set, or no force was measured',
+    'pressure_limit_ratio': 'no limit of the pressure is set, or no force was measured',
     'control_rate_worst': 'the episode has no full second of steps',
     'il': 'the policy does not time its calls',
     'ct': 'the CPU time of the policy is not known',
@@ -63,6 +65,7 @@ REASONS = {
     'observation_age': 'the newest inference does not say when its inputs were taken',
 }  # fmt: skip
 
+FORCES = ('peak_force', 'rms_force', 'force_limit_ratio', 'pressure_limit_ratio')
 
 SIDES = ('steps', 'ticks')
 
@@ -183,6 +186,7 @@ _KINDS = {
 _COUNTS = (
     'step',
     'collisions',
+    'limit_exceedances',
     'gaps',
     'short_segments',
     'lagging',
@@ -240,11 +244,7 @@ def _reason(
         return REASONS.get(base, 'too few steps')
     if name in ('cr', 'cr_per_second', 'cr_per_metre') and math.isnan(nested['safety']['cr']):
         return 'no contact sensing at the last step'
-    if (
-        kind == 'safety'
-        and math.isnan(nested['safety']['op'])
-        and name not in ('peak_force', 'rms_force')
-    ):
+    if kind == 'safety' and math.isnan(nested['safety']['op']) and name not in FORCES:
         return 'no distance was measured'
     if (
         kind == 'efficiency'

@@ -151,6 +151,10 @@ _SAFETY = _metrics(
         ('peak_force', 'peak contact force', 'N', False, 1, OURS, 'no force was measured'),
         ('rms_force', 'RMS contact force while in contact', 'N', False, 1, OURS,
          'no force was measured, or no contact'),
+        ('force_limit_ratio', 'largest contact force over its limit', '1', False, 1, OURS,
+         'no limit of the force is set, or no force was measured'),
+        ('pressure_limit_ratio', 'largest contact pressure over its limit', '1', False, 1, OURS,
+         'no limit of the pressure is set, or no force was measured'),
     ),
 )  # fmt: skip
 

@@ -61,6 +61,27 @@ def test_live_offline_and_columns_agree(tmp_path, role):
         assert conversion.stamp_ns(live.header.stamp) == stream.stamps[index]
 
 
+@pytest.mark.parametrize('peaks', [[], [3.0, 7.0, math.nan], [math.nan]])
+@pytest.mark.parametrize('reason', ['', 'the wrench is stale'])
+def test_a_contact_that_is_not_known_is_so_live_and_in_columns(tmp_path, peaks, reason):
+    content = message(
+        'frame_ros/msg/ContactState', in_contact=True, in_collision=True, force=5.0,
+        peak_forces=np.array(peaks), unavailable=reason, links=['hand'], others=['cube'],
+        is_expected=np.array([True]),
+    )  # fmt: skip
+    bag = Bag(write_bag(tmp_path / 'bag', [('/t', T0, content)]))
+    (column,) = pipeline_values('contact', read_stream(bag, 'contact', '/t'))
+    (grip,) = pipeline_values('gripper', read_stream(bag, 'gripper', '/t'))
+    assert plain(conversion.contact_values(live_message(content))) == plain(column)
+    assert plain(conversion.grasp_contact_values(live_message(content))) == plain(grip)
+    if reason:
+        assert plain(column) == [None, False, 'nan', 'nan']
+        assert plain(grip) == ['nan', 'nan']
+    else:
+        assert plain(column) == [True, True, 5.0, 7.0 if 7.0 in peaks else 'nan']
+        assert grip[0] == 1.0
+
+
 def test_stamps_are_integers_without_loss():
     assert conversion.stamp_ns(stamp(1_700_000_000_123_456_789)) == 1_700_000_000_123_456_789
 

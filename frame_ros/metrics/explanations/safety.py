@@ -94,4 +94,20 @@ SAFETY = {
         'Expected contacts count too: holding an object firmly raises it. Offsets of the sensor '
         'and the weight of what is held are in it.',
     ),
+    'force_limit_ratio': Explanation(
+        'max Fₜ / limit                limit: twice as much in the first 0.5 s of a contact',
+        'How near contacts that were not expected came to the force limit that you set; above 1 '
+        'it was exceeded.',
+        'The limits and the time that separates transient from quasi-static contact are in the '
+        'manner of ISO/TS 15066, annex A, where they depend on the region of the body: choose the '
+        'one for yours. This is monitoring; it is no certified safety function, and a ratio '
+        'below 1 does not say that a robot may work beside people.',
+    ),
+    'pressure_limit_ratio': Explanation(
+        'max (Fₜ / A) / limit          A: the contact area that you set',
+        'The same for the pressure that contacts made.',
+        'The area is assumed, not measured, and an edge presses on less of it: a real pressure '
+        'may be many times higher. Measure with a pressure-sensing film before you rely on it. '
+        'Monitoring, no certified safety function.',
+    ),
 }

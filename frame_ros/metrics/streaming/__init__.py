@@ -9,6 +9,7 @@ them counts bad input. `step` holds the fused forms of the live path.
 """
 
 from frame_ros.metrics.streaming.confidence import EpisodeConfidence
+from frame_ros.metrics.streaming.contact_limits import ContactLimitRatio, ContactLimits
 from frame_ros.metrics.streaming.efficiency import (
     ComputationTime,
     ControlRate,
@@ -50,6 +51,8 @@ __all__ = [
     'ChunkOverlapDisagreement',
     'CollisionRate',
     'ComputationTime',
+    'ContactLimitRatio',
+    'ContactLimits',
     'ControlRate',
     'CurvatureChange',
     'DeepGini',

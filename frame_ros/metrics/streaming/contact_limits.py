@@ -1,0 +1,108 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Contact force and pressure against limits in the manner of ISO/TS 15066, annex A.
+
+This is monitoring. It is no certified safety function, and a ratio below 1 does not say that a
+robot may work beside people.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from math import isfinite
+
+from frame_ros.errors import ValueRangeError
+from frame_ros.metrics.definitions import NAN
+
+
+@dataclass(frozen=True)
+class ContactLimits:
+    """What a contact may do.
+
+    force: N, of a quasi-static contact; 0: no limit. pressure: Pa, likewise. area: m^2 over which
+    a contact is taken to press; 0: not known, so there is no pressure. transient_factor: by how
+    much a contact may exceed both while it is transient, its first transient_time (s): ISO/TS
+    15066:2016, annex A, has 2 and 0.5 s.
+
+    Raises:
+        ValueRangeError: a value that cannot be, or a limit of pressure without an area.
+    """
+
+    force: float = 0.0
+    pressure: float = 0.0
+    area: float = 0.0
+    transient_factor: float = 2.0
+    transient_time: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not all(isfinite(value) and value >= 0.0 for value in astuple(self)):
+            raise ValueRangeError(f'{self}: all of them are finite and not negative')
+        if self.transient_factor < 1.0:
+            raise ValueRangeError(
+                f'the transient factor is {self.transient_factor}; a short contact may do as much '
+                'as a long one at least: 1 or more'
+            )
+        if self.pressure and not self.area:
+            raise ValueRangeError(
+                f'a pressure limit of {self.pressure} Pa needs the contact area in m^2'
+            )
+
+
+class ContactLimitRatio:
+    """The largest force and pressure so far over the limit that held for them.
+
+    force_ratio, pressure_ratio: 1; NaN without a limit, and before any force was measured.
+    exceedances: contacts in which one of the two was above 1.
+    """
+
+    def __init__(self, limits: ContactLimits) -> None:
+        self.limits = limits
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets everything; a contact that lasts begins anew."""
+        self.force_ratio = NAN
+        self.pressure_ratio = NAN
+        self.exceedances = 0
+        self._is_in_contact = self._is_counted = False
+        self._began = 0.0
+
+    def update(self, time: float, is_contact: bool, force: float, peak: float = NAN) -> None:
+        """Takes one sample.
+
+        Args:
+            time: s, of the sample.
+            is_contact: whether there is a contact that the limits are meant for.
+            force: N, now; NaN if not measured.
+            peak: N, the largest since this contact began; counts while it is transient, since when
+                it was is not known. NaN: no more is known than `force`.
+        """
+        if not is_contact:
+            self._is_in_contact = self._is_counted = False
+            # Force is measured and does no harm: the ratios are known, and 0 so far.
+            if force == force:
+                self._take(0.0, 1.0)
+            return
+        if not self._is_in_contact:
+            self._is_in_contact, self._began = True, time
+        is_transient = time - self._began <= self.limits.transient_time
+        if is_transient and peak > force:
+            force = peak
+        if force == force:
+            self._take(force, self.limits.transient_factor if is_transient else 1.0)
+
+    def _take(self, force: float, factor: float) -> None:
+        limits = self.limits
+        worst = 0.0
+        if limits.force:
+            worst = ratio = force / (factor * limits.force)
+            if not self.force_ratio >= ratio:
+                self.force_ratio = ratio
+        if limits.pressure:
+            ratio = force / limits.area / (factor * limits.pressure)
+            worst = max(worst, ratio)
+            if not self.pressure_ratio >= ratio:
+                self.pressure_ratio = ratio
+        if worst > 1.0 and not self._is_counted:
+            self._is_counted = True
+            self.exceedances += 1
