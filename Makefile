@@ -20,7 +20,7 @@ demo: ## A simulated SO-101 picks and places for 5 episodes: live metrics, bags,
 
 test: ## All tests
 	@scripts/setup.sh
-	@source env.bash && python -m pytest $(ARGS)
+	@scripts/test.sh $(ARGS)
 
 lint: ## Style, formatting and types
 	@scripts/setup.sh

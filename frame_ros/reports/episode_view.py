@@ -16,6 +16,7 @@ from markupsafe import Markup
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.data import Episode
 from frame_ros.reports.contact_sensing import contact_sensing
+from frame_ros.reports.contact_view import contact_view
 from frame_ros.reports.episode_check import EpisodeCheck, stop_texts
 from frame_ros.reports.figures import PANEL_HEIGHT, SURROUND, is_thinned, path_figure, series_figure
 from frame_ros.reports.intervention_view import intervention_view
@@ -97,6 +98,7 @@ def episode_view(
         'metrics': [_metric(row, number - 1) for row in rows],
         **_figures(episode, path(episode)),
         **intervention_view(episode, bag),
+        **contact_view(episode, bag),
         **_media(episode, bag, budget),
         **_checks(episode, check),
     }

@@ -12,6 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 from frame_ros.episodes.data import Episode
+from frame_ros.reports.contact_view import contact_data
 from frame_ros.reports.episode_check import (
     EpisodeCheck,
     check_episode,
@@ -80,7 +81,8 @@ def report_data(
 def episode_data(
     episode: Episode, index: int, rows: Sequence[MetricRow], check: EpisodeCheck
 ) -> dict[str, Any]:
-    """One episode: id, bag, outcome, interventions (see `intervention_data`), attributes, summary,
+    """One episode: id, bag, outcome, interventions (see `intervention_data`), sensing (see
+    `contact_data`), attributes, summary,
     metrics (value, reason), parity, rates, data quality (counters by stream or topic), stopped
     (topic -> s before the end).
 
@@ -91,6 +93,7 @@ def episode_data(
         'bag': episode.path,
         'outcome': OUTCOME_WORDS[outcome_of(episode)],
         'interventions': intervention_data(episode, open_bag(episode)),
+        'sensing': contact_data(episode, open_bag(episode)),
         'attributes': episode.attributes,
         'is_truncated': episode.is_truncated,
         'summary': episode.summary,

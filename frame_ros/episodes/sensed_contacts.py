@@ -1,0 +1,258 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the robot touched in an episode, contact by contact, and when the sensors could not tell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Any
+
+from frame_ros.episodes.bag_reader import Bag
+from frame_ros.episodes.conversion import stamp_ns
+from frame_ros.episodes.data import Episode
+from frame_ros.episodes.recorded_actions import bounds_of
+from frame_ros.errors import BagError
+
+SECOND = 1_000_000_000
+EVENT_TYPE = 'frame_ros/msg/ContactEvent'
+ALIGNMENT_TYPE = 'frame_ros/msg/CameraAlignment'
+# A reason that comes again within this time goes on, ns.
+SAME_OUTAGE = SECOND
+SENSORS = {
+    'contact': 'frame_ros/msg/ContactState',
+    'proximity': 'frame_ros/msg/Proximity',
+}
+
+
+class ContactSource(IntEnum):
+    """What told of a contact; the numbers are those of ContactState.msg."""
+
+    UNKNOWN = 0
+    SIMULATOR = 1
+    WRENCH = 2
+    JOINT_EFFORT = 3
+    ROBOT = 4
+    FUSED = 5
+
+
+@dataclass(frozen=True)
+class RecordedContact:
+    """One contact. begin, end: ns. number: the sensor's, of its begin and end alike. link, other:
+    '' if not known. position: m, in `frame`; NaN if not known. force, peak_force: N; impulse: N s;
+    NaN if not measured. is_open: it had not ended by the episode's end. is_cut: it had begun before
+    the episode.
+    """
+
+    begin: int
+    end: int
+    number: int
+    source: ContactSource
+    link: str
+    other: str
+    is_expected: bool
+    reason: str
+    peak_force: float
+    impulse: float
+    position: tuple[float, float, float]
+    frame: str
+    is_open: bool = False
+    is_cut: bool = False
+
+    @property
+    def duration(self) -> float:
+        """s within the episode."""
+        return (self.end - self.begin) / SECOND
+
+
+@dataclass(frozen=True)
+class Outage:
+    """A stretch [begin, end] (ns) in which a sensor, 'contact' or 'proximity', was unavailable."""
+
+    sensor: str
+    reason: str
+    begin: int
+    end: int
+
+    @property
+    def duration(self) -> float:
+        """s."""
+        return (self.end - self.begin) / SECOND
+
+
+@dataclass(frozen=True)
+class CameraCheck:
+    """What the calibration check said of one camera in an episode: how often it could tell, how
+    often the camera was found misaligned, and the largest offset then: m and rad.
+    """
+
+    camera: str
+    checked: int
+    misaligned: int
+    largest_translation: float
+    largest_rotation: float
+    unavailable: str
+
+
+@dataclass(frozen=True)
+class SensedContacts:
+    """contacts by their begin, None: the bag has no contact events. outages and cameras likewise.
+
+    begin, end: of the episode, ns.
+    """
+
+    begin: int
+    end: int
+    contacts: tuple[RecordedContact, ...] | None
+    outages: tuple[Outage, ...] = ()
+    cameras: tuple[CameraCheck, ...] = ()
+
+    @property
+    def unexpected(self) -> int:
+        """How many contacts were not expected."""
+        return sum(not contact.is_expected for contact in self.contacts or ())
+
+
+def sensed_contacts(episode: Episode, bag: Bag | None) -> SensedContacts:
+    """Returns what was touched within an episode, cut to its START and END.
+
+    bag: the episode's; None: nothing is known. What cannot be read is added to the episode's
+    problems.
+    """
+    begin, end = bounds_of(episode)
+    if bag is None:
+        return SensedContacts(begin, end, None)
+    namespace = _namespace(episode)
+    events = _messages(bag, episode, EVENT_TYPE, namespace)
+    contacts = None if events is None else tuple(_contacts(events, begin, end))
+    outages = [
+        outage
+        for sensor, kind in SENSORS.items()
+        if (stream := episode.streams.get(sensor)) is not None and stream.message_type == kind
+        for outage in _outages(sensor, bag, stream.topic, begin, end)
+    ]
+    checks = _messages(bag, episode, ALIGNMENT_TYPE, namespace) or []
+    cameras = _camera_checks([m for m in checks if begin <= stamp_ns(m.header.stamp) <= end])
+    return SensedContacts(begin, end, contacts, tuple(outages), tuple(cameras))
+
+
+def _namespace(episode: Episode) -> str:
+    for role in ('action', 'contact', 'proximity', 'pose'):
+        if role in episode.streams:
+            return episode.streams[role].topic.rpartition('/')[0]
+    return ''
+
+
+def _messages(bag: Bag, episode: Episode, kind: str, namespace: str) -> list[Any] | None:
+    """The messages of a type in the robot's namespace by stamp; None if the bag has no such
+    topic.
+    """
+    named = sorted(topic.name for topic in bag.topics.values() if topic.message_type == kind)
+    own = [name for name in named if name.startswith(f'{namespace}/')]
+    topic = min(own or named, key=len, default=None)
+    if topic is None:
+        return None
+    try:
+        messages = [message for _, message in bag.messages(topic)]
+    except BagError as error:
+        if str(error) not in episode.problems:
+            episode.problems.append(str(error))
+        return None
+    return sorted(messages, key=lambda message: stamp_ns(message.header.stamp))
+
+
+def _contacts(events: Iterable[Any], begin: int, end: int) -> list[RecordedContact]:
+    """BEGIN and END of one id make one contact; the last said of it counts."""
+    begun: dict[tuple[int, int], Any] = {}
+    found: list[RecordedContact] = []
+    for event in events:
+        key = int(event.source), int(event.id)
+        stamp = stamp_ns(event.header.stamp)
+        if event.type == 0:
+            begun[key] = event
+            continue
+        first = begun.pop(key, None)
+        since = (
+            stamp - round(float(event.duration) * SECOND)
+            if math.isfinite(event.duration)
+            else stamp
+        )
+        found.append(
+            _contact(event, since if first is None else stamp_ns(first.header.stamp), stamp)
+        )
+    for event in begun.values():
+        opened = _contact(event, stamp_ns(event.header.stamp), end)
+        found.append(replace(opened, is_open=True))
+    inside = [_cut(c, begin, end) for c in found if c.end >= begin and c.begin <= end]
+    return sorted(inside, key=lambda contact: (contact.begin, contact.number))
+
+
+def _contact(event: Any, begin: int, end: int) -> RecordedContact:
+    source = int(event.source)
+    is_named = source in ContactSource.__members__.values()
+    position = event.position
+    return RecordedContact(
+        begin, max(begin, end), int(event.id),
+        ContactSource(source) if is_named else ContactSource.UNKNOWN,
+        str(event.link), str(event.other), bool(event.is_expected), str(event.reason),
+        float(event.peak_force), float(event.impulse),
+        (float(position.x), float(position.y), float(position.z)), str(event.header.frame_id),
+    )  # fmt: skip
+
+
+def _cut(contact: RecordedContact, begin: int, end: int) -> RecordedContact:
+    is_cut, is_open = contact.begin < begin, contact.is_open or contact.end > end
+    first, last = max(contact.begin, begin), min(contact.end, end)
+    return replace(contact, begin=first, end=max(first, last), is_cut=is_cut, is_open=is_open)
+
+
+def _outages(sensor: str, bag: Bag, topic: str, begin: int, end: int) -> list[Outage]:
+    """Stretches of messages that say why they measured nothing."""
+    try:
+        _, columns = bag.columns(topic, ['header.stamp.sec', 'header.stamp.nanosec', 'unavailable'])
+    except BagError:
+        return []  # said where the stream was read
+    reasons = columns.get('unavailable')
+    if reasons is None:
+        return []
+    seconds, nanoseconds = columns['header.stamp.sec'], columns['header.stamp.nanosec']
+    found: list[Outage] = []
+    for second, nanosecond, reason in zip(
+        seconds.tolist(), nanoseconds.tolist(), reasons.tolist(), strict=True
+    ):
+        stamp = second * SECOND + nanosecond
+        if not reason or not begin <= stamp <= end:
+            continue
+        last = found[-1] if found else None
+        if last and last.reason == reason and stamp - last.end <= SAME_OUTAGE:
+            found[-1] = replace(last, end=max(last.end, stamp))
+        else:
+            found.append(Outage(sensor, str(reason), stamp, stamp))
+    return found
+
+
+def _camera_checks(messages: Sequence[Any]) -> list[CameraCheck]:
+    by_camera: dict[str, list[Any]] = {}
+    for message in messages:
+        by_camera.setdefault(str(message.camera), []).append(message)
+    return [_camera_check(camera, own) for camera, own in sorted(by_camera.items())]
+
+
+def _camera_check(camera: str, messages: Sequence[Any]) -> CameraCheck:
+    told = [message for message in messages if not message.unavailable]
+    wrong = [message for message in told if not message.is_aligned]
+    reasons = [str(message.unavailable) for message in messages if message.unavailable]
+    return CameraCheck(
+        camera,
+        len(told),
+        len(wrong),
+        max((_norm(message.translation) for message in wrong), default=math.nan),
+        max((_norm(message.rotation) for message in wrong), default=math.nan),
+        reasons[-1] if reasons and not told else '',
+    )
+
+
+def _norm(vector: Any) -> float:
+    return math.sqrt(float(vector.x) ** 2 + float(vector.y) ** 2 + float(vector.z) ** 2)
