@@ -9,13 +9,15 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from frame_ros.episodes.inference_uncertainty import CONFIDENCE_AGGREGATES, EPISODE_AGGREGATES
 from frame_ros.episodes.references import Reference
 from frame_ros.errors import ValueRangeError
-from frame_ros.metrics import ContactLimits
 from frame_ros.sensing.grasp import SOURCES, GraspSettings
+
+if TYPE_CHECKING:
+    from frame_ros.metrics import ContactLimits
 
 # Task -> whether the object has to go somewhere, so that OT needs a goal and the grasp.
 OT_TASKS = {'pick': False, 'move': True, 'put_on': True, 'put_in': True}
@@ -185,6 +187,9 @@ class PipelineConfig:
         Raises:
             ValueRangeError: settings that contradict each other.
         """
+        # Imported here, so that a node without array-api-compat says so in one line.
+        from frame_ros.metrics import ContactLimits
+
         return ContactLimits(
             self.force_limit, self.pressure_limit, self.contact_area,
             self.transient_factor, self.transient_time,

@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from enum import IntEnum
 from typing import Any
 
 from frame_ros.episodes.bag_reader import Bag
@@ -15,6 +14,7 @@ from frame_ros.episodes.conversion import stamp_ns
 from frame_ros.episodes.data import Episode
 from frame_ros.episodes.recorded_actions import bounds_of
 from frame_ros.errors import BagError
+from frame_ros.sensing.contact_source import ContactSource
 
 SECOND = 1_000_000_000
 EVENT_TYPE = 'frame_ros/msg/ContactEvent'
@@ -25,17 +25,6 @@ SENSORS = {
     'contact': 'frame_ros/msg/ContactState',
     'proximity': 'frame_ros/msg/Proximity',
 }
-
-
-class ContactSource(IntEnum):
-    """What told of a contact; the numbers are those of ContactState.msg."""
-
-    UNKNOWN = 0
-    SIMULATOR = 1
-    WRENCH = 2
-    JOINT_EFFORT = 3
-    ROBOT = 4
-    FUSED = 5
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.data import Episode
 from frame_ros.episodes.sensed_contacts import (
     CameraCheck,
-    ContactSource,
     Outage,
     RecordedContact,
     SensedContacts,
     sensed_contacts,
 )
 from frame_ros.reports.numbers import counted, finite, readable
+from frame_ros.sensing.contact_source import ContactSource
 
 SECOND = 1e9
 MOST_ROWS = 200

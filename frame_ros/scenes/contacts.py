@@ -10,18 +10,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.scenes.applied_forces import APPLIED, AppliedForces
 from frame_ros.scenes.engine import load_mujoco
+from frame_ros.scenes.scene_robot import SO101
 
 if TYPE_CHECKING:
     import mujoco
 
-FINGER_LINKS = ('gripper_link', 'moving_jaw_so101_v1_link')
+FINGER_LINKS = SO101.finger_links
 _LEAST_FORCE = 1e-6  # N; below, the geoms are near each other without pressing
 
 
 @dataclass(frozen=True)
 class Contact:
-    """A link of the robot touches something, or another link.
+    """A link of the robot touches something, or another link; or somebody pushes it ('applied
+    force').
 
     force: N, sum of normal forces. position: (3,) m, force-weighted. normal: (3,) unit vector from
     the other thing to the link. net_force, net_torque: (3,) N and N m about the base's origin, on
@@ -54,10 +57,13 @@ class ContactTruth:
         robot_bodies: dict[int, str],
         target: str,
         ignored: set[frozenset[str]],
+        fingers: tuple[str, ...] = FINGER_LINKS,
     ):
         self._mj = load_mujoco()
         self._model = model
         self._links = robot_bodies
+        self._is_robot = np.isin(model.geom_bodyid, list(robot_bodies))
+        self._fingers = fingers
         self._names = [model.body(i).name for i in range(model.nbody)]
         self._target = target
         self._ignored = ignored
@@ -67,10 +73,10 @@ class ContactTruth:
         """Forgets how long contacts have lasted."""
         self._began.clear()
 
-    def read(self, data: mujoco.MjData) -> list[Contact]:
-        """Contacts that press, as of `data`; sorted by link and other."""
+    def read(self, data: mujoco.MjData, forces: AppliedForces | None = None) -> list[Contact]:
+        """Contacts that press, as of `data`, and applied forces; sorted by link and other."""
         groups: dict[tuple[str, str], list[tuple[NDArray, NDArray, NDArray]]] = {}
-        for index in range(data.ncon):
+        for index in self._candidates(data):
             contact = data.contact[index]
             bodies = (
                 self._model.geom_bodyid[contact.geom1],
@@ -90,7 +96,19 @@ class ContactTruth:
             groups.setdefault((link, other), []).append(
                 (contact.pos.copy(), sign * frame[0], force)
             )
+        for body, position, force in forces.at(data) if forces else ():
+            size = float(np.linalg.norm(force))
+            if size > _LEAST_FORCE:
+                groups.setdefault((self._links[body], APPLIED), []).append(
+                    (position, force / size, force)
+                )
         return self._merge(groups, data.time)
+
+    def _candidates(self, data: mujoco.MjData) -> list[int]:
+        """Indices of the contacts that the robot has a part in."""
+        if not data.ncon:
+            return []
+        return np.flatnonzero(self._is_robot[data.contact.geom].any(axis=1)).tolist()
 
     def _robot_side(self, first: int, second: int) -> tuple[str, str, float] | None:
         """(link, other, sign), where sign turns MuJoCo's first-to-second into other-to-link."""
@@ -137,9 +155,11 @@ class ContactTruth:
 
     def _judge(self, link: str, other: str) -> tuple[bool, str]:
         if other == self._target:
-            if link in FINGER_LINKS:
+            if link in self._fingers:
                 return True, 'finger on the object to pick'
             return False, 'arm on the object to pick'
+        if other == APPLIED:
+            return False, 'somebody pushes the robot'
         if other in self._links.values():
             return False, 'two links of the robot'
         return False, f'{other} is not to be touched'

@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.scenes.engine import load_mujoco
+from frame_ros.sensing.reading import DistanceReading
 
 if TYPE_CHECKING:
     import mujoco
@@ -21,7 +22,8 @@ class LeastDistance:
     """The nearest pair of link and obstacle.
 
     distance: m, 0 where they touch or overlap. point_on_robot, point_on_obstacle: (3,) m.
-    link_distances: link -> m.
+    link_distances: link -> m. link_points: link -> (6,) m, its closest point and the obstacle's.
+    link_obstacles: link -> what is nearest to it.
     """
 
     distance: float
@@ -30,6 +32,20 @@ class LeastDistance:
     point_on_robot: NDArray[np.float64]
     point_on_obstacle: NDArray[np.float64]
     link_distances: dict[str, float]
+    link_points: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    link_obstacles: dict[str, str] = field(default_factory=dict)
+
+    def reading(self) -> DistanceReading:
+        """The same, link by link."""
+        points = np.array(list(self.link_points.values())).reshape(-1, 6)
+        return DistanceReading(
+            tuple(self.link_distances),
+            np.array(list(self.link_distances.values())),
+            points[:, :3],
+            points[:, 3:],
+            tuple(self.link_obstacles.values()),
+            sources=('truth',),
+        )
 
 
 class DistanceTruth:
@@ -59,10 +75,12 @@ class DistanceTruth:
     def read(self, data: mujoco.MjData) -> LeastDistance:
         """The least distances as of `data`, which must have its kinematics computed."""
         per_link: dict[str, float] = {}
-        nearest = (np.inf, '', '', np.full(6, np.nan))
+        link_points: dict[str, NDArray[np.float64]] = {}
+        link_obstacles: dict[str, str] = {}
         segment = np.zeros(6)
         for link, geoms in self._links.items():
-            best = np.inf
+            best, name = np.inf, ''
+            points: NDArray[np.float64] = np.full(6, np.nan)
             for bound, geom, column in self._candidates(data, geoms):
                 if bound >= best:
                     break
@@ -72,11 +90,14 @@ class DistanceTruth:
                 )
                 if found < best:
                     best = max(float(found), 0.0)
-                    if best < nearest[0]:
-                        nearest = (best, link, self._obstacle_names[column], segment.copy())
-            per_link[link] = best
-        distance, link, obstacle_name, points = nearest
-        return LeastDistance(distance, link, obstacle_name, points[:3], points[3:], per_link)
+                    points, name = segment.copy(), self._obstacle_names[column]
+            per_link[link], link_points[link], link_obstacles[link] = best, points, name
+        link = min(per_link, key=per_link.__getitem__)
+        points = link_points[link]
+        return LeastDistance(
+            per_link[link], link, link_obstacles[link], points[:3], points[3:], per_link,
+            link_points, link_obstacles,
+        )  # fmt: skip
 
     def _candidates(
         self, data: mujoco.MjData, geoms: NDArray[np.int64]

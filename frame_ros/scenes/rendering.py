@@ -19,7 +19,7 @@ from frame_ros.scenes.engine import load_mujoco
 if TYPE_CHECKING:
     import mujoco
 
-    from frame_ros.scenes.simulation import SceneState
+    from frame_ros.scenes.scene_cameras import SceneState
 
 
 @dataclass(frozen=True)
@@ -110,19 +110,45 @@ class SceneRenderer:
     def render(self, state: SceneState, camera: str, with_depth: bool = False) -> CameraFrame:
         """The image of `camera` at a state."""
         mj, viewport = self._mj, self._viewport
-        if state.time != self._data.time or not np.array_equal(state.qpos, self._data.qpos):
-            state.copy_to(self._data)
-            mj.mj_kinematics(self._model, self._data)
-            mj.mj_camlight(self._model, self._data)
-        mj.mjv_updateScene(
-            self._model, self._data, self._option, self._perturbation, self._camera(camera),
-            mj.mjtCatBit.mjCAT_ALL, self._scene,
-        )  # fmt: skip
+        self._update(state, camera)
         mj.mjr_render(viewport, self._scene, self._context)
         rgb = np.empty((viewport.height, viewport.width, 3), np.uint8)
         raw = np.empty((viewport.height, viewport.width), np.float32) if with_depth else None
         mj.mjr_readPixels(rgb, raw, viewport, self._context)
         return CameraFrame(state.time, rgb[::-1], None if raw is None else self._metres(raw[::-1]))
+
+    def segment(self, state: SceneState, camera: str) -> NDArray[np.int32]:
+        """(H, W): the id of the body that each pixel of `camera` shows at a state; -1: none."""
+        mj, viewport, scene = self._mj, self._viewport, self._scene
+        self._update(state, camera)
+        flags = (mj.mjtRndFlag.mjRND_SEGMENT, mj.mjtRndFlag.mjRND_IDCOLOR)
+        for flag in flags:
+            scene.flags[flag] = 1
+        mj.mjr_render(viewport, scene, self._context)
+        for flag in flags:
+            scene.flags[flag] = 0
+        colours = np.empty((viewport.height, viewport.width, 3), np.uint8)
+        mj.mjr_readPixels(colours, None, viewport, self._context)
+        # A pixel's colour is the number, from 1, of what it shows in the scene; 0 is nothing.
+        numbers = colours[::-1].astype(np.int32) @ np.array((1, 1 << 8, 1 << 16), np.int32)
+        bodies = np.full(scene.ngeom + 1, -1, np.int32)
+        for geom in scene.geoms[: scene.ngeom]:
+            if geom.objtype == mj.mjtObj.mjOBJ_GEOM:
+                bodies[geom.segid + 1] = self._model.geom_bodyid[geom.objid]
+        return bodies[numbers]
+
+    def _update(self, state: SceneState, camera: str) -> None:
+        """Puts the scene, as `camera` sees it, into the state."""
+        mj, data = self._mj, self._data
+        is_same = state.time == data.time and np.array_equal(state.qpos, data.qpos)
+        if not is_same or not np.array_equal(state.mocap_positions, data.mocap_pos):
+            state.copy_to(data)
+            mj.mj_kinematics(self._model, data)
+            mj.mj_camlight(self._model, data)
+        mj.mjv_updateScene(
+            self._model, data, self._option, self._perturbation, self._camera(camera),
+            mj.mjtCatBit.mjCAT_ALL, self._scene,
+        )  # fmt: skip
 
     def _camera(self, name: str) -> mujoco.MjvCamera:
         if name not in self._cameras:

@@ -26,7 +26,8 @@ from frame_ros.policies.action_queue import ActionQueue
 from frame_ros.policies.protocol import Observation, Policy
 from frame_ros.robots import Robot, load_robot
 from frame_ros.scenes.rollout_record import RolloutRecord
-from frame_ros.scenes.simulation import JOINT_NAMES, PickPlaceSimulation
+from frame_ros.scenes.scene_robot import scene_robot
+from frame_ros.scenes.simulation import PickPlaceSimulation
 from frame_ros.scenes.task import TaskState
 
 NANOSECONDS = 1_000_000_000
@@ -50,7 +51,7 @@ class Rollouts:
 
     rate: Hz of control steps. timeout: s after which an episode ends. cameras: name -> (width,
     height) of images that listeners are to get beside those that the policy asks for; a camera that
-    the policy asks for and that is not named here has 320 x 240.
+    the policy asks for and that is not named here has 320 x 240. robot: 'so101' or 'fr3'.
 
     settings: of the metric pipeline. OT is that of putting the cube into the bin, where it is
     grasped when both fingers press on it.
@@ -62,11 +63,13 @@ class Rollouts:
         timeout: float = 20.0,
         instruction: str = INSTRUCTION,
         cameras: Mapping[str, tuple[int, int]] | None = None,
+        robot: str = 'so101',
     ) -> None:
         """Builds the scene.
 
         Raises:
-            ValueRangeError: rate is not within 10 and 250 Hz, or timeout is not positive.
+            ValueRangeError: rate is not within 10 and 250 Hz, timeout is not positive, or there is
+                no such robot.
             MissingExtraError: mujoco is not installed.
         """
         if not 10.0 <= rate <= 250.0:
@@ -74,10 +77,10 @@ class Rollouts:
         if not timeout > 0:
             raise ValueRangeError(f'timeout is {timeout} s; it must be positive')
         # The physics divides a control step evenly: equal times between steps, to the bit.
-        self._substeps = max(1, round(1.0 / (0.002 * rate)))
+        self._substeps = max(1, round(1.0 / (scene_robot(robot).timestep * rate)))
         self.rate, self.timeout, self.instruction = rate, timeout, instruction
-        self.simulation = PickPlaceSimulation(timestep=1.0 / (rate * self._substeps))
-        self._robot: Robot = load_robot('so101')
+        self.simulation = PickPlaceSimulation(timestep=1.0 / (rate * self._substeps), robot=robot)
+        self._robot: Robot = load_robot(robot, self.simulation.robot.tip_link)
         self._limits = self._robot.joint_limits
         lower, upper = zip(*self._limits.values())
         self.settings = PipelineConfig(
@@ -87,7 +90,8 @@ class Rollouts:
             ot_task='put_in',
             grasp_source='contact',
         )
-        self._arm = [JOINT_NAMES.index(name) for name in self._robot.joint_names]
+        self._names = self.simulation.joint_names
+        self._arm = [self._names.index(name) for name in self._robot.joint_names]
         self._cameras = dict(cameras or {})
 
     def run(
@@ -107,7 +111,7 @@ class Rollouts:
         """
         self.simulation.reset(seed)
         policy.reset(seed)
-        record = RolloutRecord()
+        record = RolloutRecord(self._names)
         queue = ActionQueue(
             1.0 / self.rate, 'first', getattr(policy, 'n_action_steps', 0), prefetch=0
         )
@@ -151,7 +155,7 @@ class Rollouts:
         return Observation(
             stamp,
             stamp,
-            JOINT_NAMES,
+            self._names,
             scene.joint_state().positions,
             {name: scene.render(name, *size).rgb for name, size in sizes.items()},
             {'object': scene.object_pose(), 'goal': scene.goal_pose()},
@@ -167,7 +171,7 @@ class Rollouts:
         begun, cpu = time.perf_counter(), time.process_time()
         inference = policy.infer(observation)
         actions, _ = check_chunk(inference, self._limits)
-        order = [inference.action_names.index(name) for name in JOINT_NAMES]
+        order = [inference.action_names.index(name) for name in self._names]
         arrival = queue.push(request, actions[:, order], inference.dt)
         latency, cpu = time.perf_counter() - begun, time.process_time() - cpu
         record.add_inference(observation.stamp, inference, arrival, latency, cpu)
@@ -201,7 +205,7 @@ class Rollouts:
             events.append(replace(start, stamp=end, type=kind))
         events.append(replace(start, stamp=end, type=EventType.END, outcome=outcome))
         attributes = {
-            'robot': 'so101',
+            'robot': self._robot.name,
             'seed': str(seed),
             'policy': policy.name,
             'checkpoint': policy.checkpoint,

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,6 @@ from frame_ros.episodes.streams import ROLE_TYPES
 from frame_ros.policies.action_queue import Arrival
 from frame_ros.policies.protocol import Inference, TokenStatistics
 from frame_ros.scenes.contacts import Contact
-from frame_ros.scenes.simulation import JOINT_NAMES
 
 COLUMNS = ('joints', 'efforts', 'position', 'orientation', 'action', 'distance', 'object', 'goal')
 NAN = float('nan')
@@ -35,7 +35,8 @@ class RolloutRecord:
     position (3,) m and orientation (4,) xyzw of the TCP, distance m, object and goal (7,).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, joint_names: Sequence[str]) -> None:
+        self._names = tuple(joint_names)
         self._stamps: list[int] = []
         self._rows: dict[str, list[Any]] = {name: [] for name in COLUMNS}
         self._contacts: list[list[Contact]] = []
@@ -84,7 +85,7 @@ class RolloutRecord:
     def streams(self) -> dict[str, Stream]:
         """Role -> Stream."""
         rows = {name: np.array(values) for name, values in self._rows.items()}
-        joints, action = _joint_values(rows['joints']), _joint_values(rows['action'])
+        joints, action = (_joint_values(self._names, rows[name]) for name in ('joints', 'action'))
         joints.update(efforts=rows['efforts'], efforts_count=joints['positions_count'])
         pose = {'position': rows['position'], 'orientation': rows['orientation']}
         return {
@@ -138,10 +139,10 @@ class RolloutRecord:
         return values
 
 
-def _joint_values(positions: NDArray[np.float64]) -> dict[str, NDArray]:
-    count = np.full(len(positions), len(JOINT_NAMES))
+def _joint_values(names: tuple[str, ...], positions: NDArray[np.float64]) -> dict[str, NDArray]:
+    count = np.full(len(positions), len(names))
     return {
-        'names': np.tile(np.array(JOINT_NAMES), (len(positions), 1)),
+        'names': np.tile(np.array(names), (len(positions), 1)),
         'names_count': count,
         'positions': positions,
         'positions_count': count,

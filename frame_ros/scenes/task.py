@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frame_ros.scenes.layout import BIN_HEIGHT, BIN_INNER, TABLE_CENTRE, TABLE_SIZE
+from frame_ros.scenes.layout import SO101_TABLE, Worktable
 
 if TYPE_CHECKING:
     import mujoco
@@ -34,7 +34,8 @@ class PlacementTask:
     `reset`.
     """
 
-    def __init__(self, model: mujoco.MjModel):
+    def __init__(self, model: mujoco.MjModel, table: Worktable = SO101_TABLE):
+        self._table = table
         self._body = model.body('cube').id
         self._dof = int(model.joint('cube_free').dofadr[0])
         self.reset()
@@ -60,15 +61,14 @@ class PlacementTask:
         elif data.time - self._still_since >= REST_TIME:
             self.state = TaskState.SUCCESS
 
-    @staticmethod
-    def _is_off_table(position: np.ndarray) -> bool:
-        beside = np.abs(position[:2] - TABLE_CENTRE) > np.array(TABLE_SIZE[:2]) / 2
+    def _is_off_table(self, position: np.ndarray) -> bool:
+        beside = np.abs(position[:2] - self._table.centre) > np.array(self._table.size[:2]) / 2
         return bool(position[2] < -_OFF_TABLE_DEPTH or (beside.any() and position[2] < 0.0))
 
-    @staticmethod
-    def _is_in_bin(data: mujoco.MjData, position: np.ndarray) -> bool:
+    def _is_in_bin(self, data: mujoco.MjData, position: np.ndarray) -> bool:
         offset = position - data.mocap_pos[0]
         w, _, _, z = data.mocap_quat[0]
         cosine, sine = w * w - z * z, 2 * w * z
         inside = (cosine * offset[0] + sine * offset[1], cosine * offset[1] - sine * offset[0])
-        return max(map(abs, inside)) < BIN_INNER / 2 and 0.0 < offset[2] < BIN_HEIGHT
+        half, height = self._table.bin_inner / 2, self._table.bin_height
+        return max(map(abs, inside)) < half and 0.0 < offset[2] < height

@@ -41,7 +41,7 @@ def test_each_row_is_reached_exactly_and_the_way_there_is_straight(rows, count, 
     knots = np.vstack([origin, rows])
     steps = np.diff(np.vstack([origin, actions]), axis=0).reshape(7, count, 2)
     expected = np.repeat(np.diff(knots, axis=0)[:, None] / count, count, axis=1)
-    np.testing.assert_allclose(steps, expected, atol=2e-6)
+    np.testing.assert_allclose(steps, expected, atol=1e-5)
 
 
 @settings(max_examples=40)

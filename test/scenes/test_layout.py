@@ -8,7 +8,7 @@ import pytest
 
 from frame_ros.errors import ValueRangeError
 from frame_ros.scenes import draw_layout
-from frame_ros.scenes.layout import CUBE_SIZE, TABLE_CENTRE, TABLE_SIZE
+from frame_ros.scenes.layout import CUBE_SIZE, FR3_TABLE, TABLE_CENTRE, TABLE_SIZE
 
 SEEDS = range(300)
 
@@ -34,6 +34,20 @@ def test_nothing_overlaps_and_all_stand_on_the_table(layout):
     assert layout.target.position[2] == CUBE_SIZE / 2
     colours = [thing.colour for thing in (layout.target, *layout.distractors)]
     assert len(set(colours)) == len(colours)
+
+
+@pytest.mark.parametrize('layout', [draw_layout(seed, FR3_TABLE) for seed in SEEDS[::20]])
+def test_the_hand_of_the_fr3_fits_between_what_it_can_reach(layout):
+    things = [layout.target, layout.bin, *layout.distractors]
+    for index, thing in enumerate(things):
+        assert 0.35 < math.dist(thing.position[:2], (0.0, 0.0)) < 0.72
+        for other in things[:index]:
+            assert math.dist(thing.position[:2], other.position[:2]) > 0.165
+    # Half of the hand's width, and half of the can's.
+    high = [thing for thing in layout.distractors if thing.name == 'can']
+    assert math.dist(high[0].position[:2], layout.target.position[:2]) > 0.102 + 0.033
+    assert layout.target.position[2] == FR3_TABLE.cube_size / 2
+    assert FR3_TABLE.cube_size < 0.08  # what the hand opens
 
 
 def test_a_negative_seed_is_refused():

@@ -19,7 +19,7 @@ from frame_ros.metrics import (
 from frame_ros.policies.protocol import Inference
 from frame_ros.policies.scripted import ScriptedPickPlace
 from frame_ros.robots import load_robot
-from frame_ros.scenes import JOINT_NAMES
+from frame_ros.scenes import FR3, JOINT_NAMES
 from frame_ros.scenes.rollout import Rollouts
 
 SEED = 1000
@@ -146,3 +146,31 @@ def test_a_chunk_that_is_not_finite_is_an_error():
 def test_settings_out_of_range_are_named(argument, value):
     with pytest.raises(ValueRangeError, match=argument):
         Rollouts(**{argument: value})
+
+
+class Hold:
+    """Stays where it is."""
+
+    name, checkpoint, cameras, poses = 'hold', '', (), ('object',)
+
+    def reset(self, seed=None):
+        pass
+
+    def infer(self, observation):
+        chunk = np.tile(observation.joint_positions, (10, 1))
+        units = ('rad',) * 7 + ('m',)
+        return Inference(chunk, 1 / 50, observation.joint_names, units)
+
+
+def test_another_robot_is_rolled_out_by_its_name():
+    rollouts = Rollouts(rate=50.0, timeout=1.0, robot='fr3')
+    episode = rollouts.run(Hold(), 3)
+    assert episode.attributes['robot'] == 'fr3'
+    joints = episode.streams['joint_states'].values
+    assert tuple(joints['names'][0]) == FR3.joint_names
+    assert joints['efforts'].shape == (50, 8)
+    tip, _ = load_robot('fr3', 'tcp').forward(FR3.home[:-1])
+    assert episode.streams['pose'].values['position'][-1] == pytest.approx(tip, abs=2e-3)
+    assert rollouts.simulation.timestep == pytest.approx(0.001)
+    with pytest.raises(ValueRangeError, match='ur5'):
+        Rollouts(robot='ur5')

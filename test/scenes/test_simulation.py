@@ -245,3 +245,23 @@ def test_poses_are_those_of_the_layout(simulation):
     x, y, z, w = simulation.object_pose()[3:]
     assert (x, y) == pytest.approx((0, 0))
     assert 2 * np.arctan2(z, w) == pytest.approx(layout.target.yaw)
+
+
+def test_a_push_on_the_arm_is_a_contact_and_shows_in_external_torques(simulation):
+    simulation.step(OVER_TABLE, 400)
+    force = np.array((0.0, 2.0, 3.0))
+    simulation.apply_force('gripper_frame_link', simulation.tip_position(), force)
+    simulation.step(None, 400)
+    joints, external = simulation.joint_state(), simulation.external()
+    contact = simulation.contacts()[0]
+    assert (contact.link, contact.other) == ('gripper_frame_link', 'applied force')
+    assert contact.net_force == pytest.approx(force)
+    arm = joints.positions[:-1]
+    jacobian = load_robot('so101').jacobian(arm)
+    assert external.torques == pytest.approx(jacobian[:3].T @ force, abs=1e-9)
+    assert external.wrench == pytest.approx((*force, 0.0, 0.0, 0.0), abs=1e-9)
+    # The servos bear what is left: the weight, less the push.
+    weight = gravity_torques(simulation)[:-1]
+    assert joints.efforts[:-1] == pytest.approx(weight - external.torques, abs=0.06)
+    simulation.reset(0)
+    assert simulation.contacts() == []
