@@ -14,19 +14,27 @@ from frame_ros.episodes.conversion import NAN, UNKNOWN_CONTACT, grasp_contact
 
 def contact_samples(
     values: Mapping[str, NDArray],
-) -> list[tuple[bool | None, bool, float, float]]:
-    """in_contact, in_collision, force and peak force, as `conversion.contact_values` gives them.
+) -> list[tuple[bool | None, bool, float, float, float, float]]:
+    """in_contact, in_collision, force and peak force, and the two of contacts that are not
+    expected, as `conversion.contact_values` gives them.
 
     values: in_contact, in_collision (T,) bool, force (T,) N; and, unless recorded with messages
-    that had none, unavailable (T,) text and peak_forces (T, K) N, rows filled up with NaN.
+    that had none, unavailable (T,) text, forces, peak_forces (T, K) N, rows filled up with NaN, and
+    is_expected (T, K).
     """
     contacts = values['in_contact'].astype(bool).tolist()
     collisions = values['in_collision'].astype(bool).tolist()
     forces = values['force'].tolist()
-    rows = zip(contacts, collisions, forces, _peaks(values, len(forces)), strict=True)
+    count = len(forces)
+    is_expected = values.get('is_expected')
+    rows = zip(
+        contacts, collisions, forces, _largest(values, 'peak_forces', None, count),
+        _largest(values, 'forces', is_expected, count),
+        _largest(values, 'peak_forces', is_expected, count), strict=True,
+    )  # fmt: skip
     return [
         UNKNOWN_CONTACT if is_unknown else row
-        for row, is_unknown in zip(rows, _is_unknown(values, len(forces)), strict=True)
+        for row, is_unknown in zip(rows, _is_unknown(values, count), strict=True)
     ]
 
 
@@ -36,13 +44,19 @@ def _is_unknown(values: Mapping[str, NDArray], count: int) -> list[bool]:
     return [bool(text) for text in values['unavailable'].tolist()]
 
 
-def _peaks(values: Mapping[str, NDArray], count: int) -> list[float]:
-    """(T,) N, the largest of each row; NaN where there is none."""
-    peaks = values.get('peak_forces')
-    if peaks is None or peaks.ndim < 2 or not peaks.shape[1]:
+def _largest(
+    values: Mapping[str, NDArray], name: str, is_left_out: NDArray | None, count: int
+) -> list[float]:
+    """(T,), the largest that is known of each row; NaN where there is none."""
+    found = values.get(name)
+    if found is None or found.ndim < 2 or not found.shape[1]:
         return [NAN] * count
-    known = np.where(np.isnan(peaks), -np.inf, peaks).max(axis=1)
-    return np.where(np.isneginf(known), NAN, known).tolist()
+    is_taken = ~np.isnan(found)
+    if is_left_out is not None and is_left_out.ndim == 2:
+        width = min(found.shape[1], is_left_out.shape[1])
+        is_taken[:, :width] &= ~is_left_out[:, :width].astype(bool)
+    largest = np.where(is_taken, found, -np.inf).max(axis=1)
+    return np.where(is_taken.any(axis=1), largest, NAN).tolist()
 
 
 def grasp_contact_samples(values: Mapping[str, NDArray]) -> list[tuple[float, float]]:

@@ -5,7 +5,7 @@ same numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from frame_ros.errors import ValueRangeError
 
 NANOSECONDS = 1_000_000_000
 NAN = float('nan')
-UNKNOWN_CONTACT = (None, False, NAN, NAN)
+UNKNOWN_CONTACT = (None, False, NAN, NAN, NAN, NAN)
 
 # Facts of START that have their own field in EpisodeEvent.msg; as attributes they keep the field's
 # name.
@@ -76,15 +76,25 @@ def action_values(message: Any) -> tuple[tuple[str, ...], NDArray[np.float64]]:
     return tuple(message.name), np.array(message.position, dtype=np.float64)
 
 
-def contact_values(message: Any) -> tuple[bool | None, bool, float, float]:
+def contact_values(message: Any) -> tuple[bool | None, bool, float, float, float, float]:
     """Returns in_contact, in_collision, force and the largest force since a contact began (N, NaN
-    if not measured) of a ContactState. Where contact is not known: None, False, NaN, NaN.
+    if not measured) of a ContactState; and the two of the contacts that are not expected, NaN where
+    it does not tell them apart. Where contact is not known: None, False, NaN, ...
     """
     if message.unavailable:
         return UNKNOWN_CONTACT
-    peaks = message.peak_forces
-    peak = max((value for value in peaks if value == value), default=NAN)
-    return bool(message.in_contact), bool(message.in_collision), float(message.force), float(peak)
+    forces, peaks, is_expected = message.forces, message.peak_forces, message.is_expected
+    return (
+        bool(message.in_contact), bool(message.in_collision), float(message.force),
+        _largest(peaks, ()), _largest(forces, is_expected), _largest(peaks, is_expected),
+    )  # fmt: skip
+
+
+def _largest(values: Sequence[float], is_left_out: Sequence[bool]) -> float:
+    """The largest that is known; NaN: none is."""
+    count = len(is_left_out)
+    kept = (v for i, v in enumerate(values) if v == v and not (i < count and is_left_out[i]))
+    return float(max(kept, default=NAN))
 
 
 def proximity_values(message: Any) -> tuple[float]:

@@ -12,6 +12,7 @@ from frame_ros.metrics import CollisionRate, ContactLimitRatio, ObstacleProximit
 
 NAN = math.nan
 NO_DISTANCE = (NAN,) * 7
+ContactSample = tuple[bool | None, bool, float, float, float, float]
 
 
 class SafetyState:
@@ -38,6 +39,7 @@ class SafetyState:
         self._collisions_shown = self._exceedances_shown = 0
         self._is_known = self._was_known = False
         self._contact_stamp: int | None = None
+        self._old_peaks = (NAN, NAN)
         self.peak_force = NAN
         self._force_squares = 0.0
         self._force_samples = 0
@@ -45,26 +47,45 @@ class SafetyState:
         self._distance_stamp: int | None = None
         self.near_zone_time = NAN
 
-    def update_contact(self, stamp: int, value: tuple[bool | None, bool, float, float]) -> None:
+    def update_contact(self, stamp: int, value: ContactSample) -> None:
         """value: in_contact (None: not known), in_collision, force and the largest force since the
-        contact began (N, NaN if not measured). What is not known ends no collision and begins none.
+        contact began (N, NaN if not measured), and the two of contacts that are not expected (NaN
+        if these are not told apart). What is not known ends no collision and begins none.
         """
-        in_contact, in_collision, force, peak = value
+        in_contact, in_collision, force, *_ = value
         self._contact_stamp = stamp
         self._is_known = in_contact is not None
         if in_contact is None:
             return
+        peak, own_peak = self._peaks(value)
         self._was_known = True
         self._collisions.update(in_collision, steps=0)
         self.in_contact = in_contact
-        is_limited = in_contact if self._are_all_limited else in_collision
-        self._limits.update(stamp / SECOND, is_limited, force, peak)
+        own_force = value[4]
+        if self._are_all_limited or own_force != own_force:
+            self._limits.update(
+                stamp / SECOND, in_contact if self._are_all_limited else in_collision, force, peak
+            )
+        else:
+            self._limits.update(stamp / SECOND, in_collision, own_force, own_peak)
         largest = force if peak != peak or force >= peak else peak
         if largest == largest and not self.peak_force >= largest:
             self.peak_force = largest
         if in_contact and force == force:
             self._force_squares += force * force
             self._force_samples += 1
+
+    def _peaks(self, value: ContactSample) -> tuple[float, float]:
+        """The two peaks; NaN where the contact's may be of before the episode: of one that was
+        there at the first sample, as long as it lasts, what is no more than then.
+        """
+        peaks = value[3], value[5]
+        if not value[0]:
+            self._old_peaks = (NAN, NAN)
+        elif not self._was_known:
+            self._old_peaks = peaks
+        old, own = self._old_peaks
+        return NAN if peaks[0] <= old else peaks[0], NAN if peaks[1] <= own else peaks[1]
 
     def update_distance(self, stamp: int, distance: float) -> None:
         """distance: m. One that was not measured (NaN) ends what can be said of closing in."""

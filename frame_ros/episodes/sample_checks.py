@@ -21,15 +21,19 @@ def check_pose(value: Sequence[float]) -> Sequence[float] | None:
     return value if qx * qx + qy * qy + qz * qz + qw * qw > 1e-6 else None
 
 
-def check_contact(value: Sequence[Any]) -> tuple[bool | None, bool, float, float] | None:
+def check_contact(
+    value: Sequence[Any],
+) -> tuple[bool | None, bool, float, float, float, float] | None:
     """in_contact (None: not known), in_collision, force and the largest force since the contact
-    began (N, NaN if not measured; the last may be left out).
+    began (N, NaN if not measured), and the two of contacts that are not expected (NaN if not told
+    apart). What is behind the force may be left out.
     """
-    in_contact, in_collision, force, *rest = value
-    peak = rest[0] if rest else force
-    return (
-        None if math.isinf(force) or math.isinf(peak) else (in_contact, in_collision, force, peak)
-    )
+    in_contact, in_collision, force = value[:3]
+    peak = value[3] if len(value) > 3 else force
+    own_force, own_peak = value[4:6] if len(value) > 4 else (math.nan, math.nan)
+    if any(map(math.isinf, (force, peak, own_force, own_peak))):
+        return None
+    return in_contact, in_collision, force, peak, own_force, own_peak
 
 
 def check_proximity(value: Sequence[float]) -> float | None:

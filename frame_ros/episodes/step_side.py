@@ -17,7 +17,7 @@ from frame_ros.episodes.pipeline_config import (
     sporadic_streams,
     target_streams,
 )
-from frame_ros.episodes.safety_state import SafetyState
+from frame_ros.episodes.safety_state import ContactSample, SafetyState
 from frame_ros.episodes.sample_checks import ActionOrder
 from frame_ros.episodes.stamps import SECOND
 from frame_ros.episodes.summary import EpisodeAccount
@@ -169,7 +169,7 @@ class StepSide:
         if stamp >= self._pose_stamp or self._pose is None:
             self._pose, self._pose_stamp = pose, stamp
 
-    def _on_contact(self, stamp: int, value: tuple[bool | None, bool, float, float]) -> None:
+    def _on_contact(self, stamp: int, value: ContactSample) -> None:
         if stamp >= self._begun:
             self._safety.update_contact(stamp, value)
 

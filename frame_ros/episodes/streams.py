@@ -80,7 +80,7 @@ GRASP_CONTACT_FIELDS = {
 }
 # What messages of an older version lack; then it is as if it were not measured.
 OPTIONAL_FIELDS: dict[str, dict[str, str]] = {
-    GRASP_CONTACT: {name: name for name in ('unavailable', 'peak_forces')},
+    GRASP_CONTACT: {name: name for name in ('unavailable', 'is_expected', 'forces', 'peak_forces')},
 }
 INFERENCE_TIMES = ('request_stamp', 'observation_stamp')
 
@@ -205,8 +205,9 @@ def read_stream(bag: Bag, role: str, topic: str) -> Stream:
     values by role: pose: position (T, 3) m, orientation (T, 4) xyzw. action: names (T, D),
     positions (T, D).
     joint_states, gripper: the same with velocities, efforts. contact: in_contact, in_collision,
-    force, and where the messages have them unavailable, peak_forces. gripper of contacts:
-    in_contact, in_collision, links, others, is_expected, unavailable. proximity: distance.
+    force, and where the messages have them unavailable, is_expected, forces, peak_forces. gripper
+    of contacts: in_contact, in_collision, links, others, is_expected, unavailable. proximity:
+    distance.
     object, goal: position (T, 3) m, frame (T,).
     inference: those of `conversion.inference_values`. Live kinds: every number of the message, and
     episode_id. Of sequences, `<name>_count` (T,) is how many entries each message had; shorter rows

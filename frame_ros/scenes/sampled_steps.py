@@ -44,21 +44,27 @@ class StepSampler:
         self._qpos = np.array([joint.qposadr[0] for joint in joints])
         self._dofs = np.array([joint.dofadr[0] for joint in joints])
         self._arm = self._dofs[:-1]
+        self._actuators = np.array([model.actuator(name).id for name in robot.joint_names])
+        self._targets: Array = np.empty((steps, len(joints)))
         self._bodies = model.dof_bodyid[self._arm]
         first = int(model.sensor('wrench_force').adr[0])
         second = int(model.sensor('wrench_torque').adr[0])
         self._wrench = np.r_[first : first + 3, second : second + 3]
         self._moved = [np.empty((steps, size)) for size in (model.nq, model.nv)]
-        shapes = [(model.nv,), (model.nsensordata,)]
+        shapes: list[tuple[int, ...]] = [(model.nv,), (model.nsensordata,)]
         if robot.has_torque_sensors:
             shapes += [(model.nv, 6), (model.nbody, 6)]
         self._pressed = [np.empty((steps, *shape)) for shape in shapes]
         self._row = 0
 
-    def step(self, targets: Array | None) -> SensorSamples:
-        """Advances by the timesteps; targets: as of `PickPlaceSimulation.step`."""
+    def step(self, targets: Array) -> SensorSamples:
+        """Advances by the timesteps. targets: (D,) as of `PickPlaceSimulation.step`, or (S, D), one
+        for each timestep.
+        """
         self._row = 0
-        self._simulation.step(targets, self._steps, self._sample)
+        rows = np.broadcast_to(targets, (self._steps, len(self._dofs)))
+        self._targets = np.clip(rows, self._simulation.lower, self._simulation.upper)
+        self._simulation.step(rows[0], self._steps, self._sample)
         self._keep_forces(self._steps - 1)
         positions, velocities = (
             kept[:, columns]
@@ -73,6 +79,8 @@ class StepSampler:
         if row:
             self._keep_forces(row - 1)
         self._row = row + 1
+        if self._row < self._steps:
+            data.ctrl[self._actuators] = self._targets[self._row]
 
     def _keep_forces(self, row: int) -> None:
         data, kept = self._simulation.data, self._pressed

@@ -348,7 +348,12 @@ class PickPlaceSimulation(SceneCameras):
             raise ValueRangeError(f'{name!r} is none of the added obstacles: {list(self._mocaps)}')
         self.data.mocap_pos[self._mocaps[name]] = position
 
-    def apply_force(self, link: str, position: Sequence[float], force: Sequence[float]) -> None:
+    def apply_force(
+        self,
+        link: str,
+        position: Sequence[float] | NDArray[np.float64],
+        force: Sequence[float] | NDArray[np.float64],
+    ) -> None:
         """Pushes a link, from the next step on until `clear_forces` or a reset.
 
         position: (3,) m, the point pushed, where it is now; it then moves with the link. force:

@@ -75,11 +75,31 @@ def test_a_contact_that_is_not_known_is_so_live_and_in_columns(tmp_path, peaks, 
     assert plain(conversion.contact_values(live_message(content))) == plain(column)
     assert plain(conversion.grasp_contact_values(live_message(content))) == plain(grip)
     if reason:
-        assert plain(column) == [None, False, 'nan', 'nan']
+        assert plain(column) == [None, False, 'nan', 'nan', 'nan', 'nan']
         assert plain(grip) == ['nan', 'nan']
     else:
-        assert plain(column) == [True, True, 5.0, 7.0 if 7.0 in peaks else 'nan']
+        assert plain(column)[:4] == [True, True, 5.0, 7.0 if 7.0 in peaks else 'nan']
         assert grip[0] == 1.0
+
+
+def test_forces_of_unexpected_contacts_are_told_apart_live_and_in_columns(tmp_path):
+    rows = [([40.0, 3.0], [50.0, 4.0], [True, False]), ([40.0], [50.0], [True]), ([], [], []),
+            ([1.0, math.nan, 2.0], [], [False]), ([6.0], [7.0, 9.0], [True])]  # fmt: skip
+    sent = [
+        message(
+            'frame_ros/msg/ContactState', in_contact=True, force=5.0, forces=np.array(forces),
+            peak_forces=np.array(peaks), is_expected=np.array(meant, bool),
+        )
+        for forces, peaks, meant in rows
+    ]  # fmt: skip
+    bag = Bag(write_bag(tmp_path / 'bag', [('/t', T0 + i, m) for i, m in enumerate(sent)]))
+    columns = pipeline_values('contact', read_stream(bag, 'contact', '/t'))
+    live = [conversion.contact_values(live_message(content)) for content in sent]
+    assert plain(live) == plain(columns)
+    nan = 'nan'
+    assert [row[3:] for row in plain(live)] == [
+        [50.0, 3.0, 4.0], [50.0, nan, nan], [nan, nan, nan], [nan, 2.0, nan], [9.0, nan, 9.0],
+    ]  # fmt: skip
 
 
 def test_stamps_are_integers_without_loss():

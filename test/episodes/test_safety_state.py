@@ -73,3 +73,23 @@ def test_rows_have_the_fields_in_order():
 def test_settings_that_cannot_be_are_refused(settings):
     with pytest.raises(ValueRangeError):
         PipelineConfig(**settings)
+
+
+def test_a_grasp_is_no_part_of_what_a_collision_does():
+    # 40 N of grip, expected, and a touch of 3 N that is not.
+    grip = (True, False, 0.2, 40.0, math.nan, math.nan)
+    touch = (True, True, 3.0, 40.0, 3.0, 4.0)
+    contacts = [FREE, grip, touch, grip, FREE]
+    unexpected = safety(contacts, PipelineConfig(force_limit=10.0))[-1]
+    assert unexpected['force_limit_ratio'] == pytest.approx(4.0 / 20.0)
+    assert unexpected['limit_exceedances'] == 0
+    every = safety(contacts, PipelineConfig(force_limit=10.0, limited_contacts='all'))[-1]
+    assert every['force_limit_ratio'] == pytest.approx(40.0 / 20.0)
+
+
+def test_the_peak_of_before_the_episode_is_not_its_own():
+    lasting = (True, True, 5.0, 60.0)
+    rows = safety([lasting, lasting, (True, True, 5.0, 70.0), FREE, (True, True, 5.0, 20.0)])
+    assert [row['peak_force'] for row in rows] == [5.0, 5.0, 70.0, 70.0, 70.0]
+    limited = safety([lasting, lasting, FREE], PipelineConfig(force_limit=10.0))[-1]
+    assert limited['force_limit_ratio'] == pytest.approx(5.0 / 20.0)

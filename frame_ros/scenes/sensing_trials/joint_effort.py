@@ -70,7 +70,8 @@ def run(trial: Trial) -> dict[str, Any]:
 
     The motors are identified first, by the motion of `frame-ros identify joints`. Joint states are
     taken at the rate of the commands, 50 Hz (SO-101) or 200 Hz (FR3). Result as of `wrench.run`;
-    delay: s, time constant of the observer; rms: N m that the model leaves of free motion.
+    in_contact: s for which it told of contact; delay: s, time constant of the observer; rms: N m
+    that the model leaves of free motion.
     """
     simulation = PickPlaceSimulation(trial.seed, robot=trial.robot)
     sensors = JointSensors(simulation, trial.seed)
@@ -86,12 +87,13 @@ def run(trial: Trial) -> dict[str, Any]:
     arm = ArmRun(trial.robot, trial.seed, pushes)
     begins = Begins(1.0 / COMMAND_RATES[trial.robot])
     for block in arm.blocks(seconds):
-        _take(block, sensors, detector, begins, len(motors.joint_names))
+        take(block, sensors, detector, begins, len(motors.joint_names))
     return {
         'truth': arm.truth,
         'begins': begins.begins,
         'seconds': seconds,
         'unavailable': begins.unavailable,
+        'in_contact': begins.in_contact,
         'touches': arm.touches,
         'delay': 1.0 / motors.gain,
         'period': 1.0 / COMMAND_RATES[trial.robot],
@@ -99,7 +101,7 @@ def run(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _take(
+def take(
     block: Block, sensors: JointSensors, detector: JointContact, begins: Begins, arm: int
 ) -> None:
     """Takes the last sample of a block."""

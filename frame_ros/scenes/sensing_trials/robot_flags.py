@@ -17,40 +17,44 @@ from frame_ros.sensing.robot_flags import RobotContact, RobotContactSettings, Ro
 
 # The estimates are slow (a low-pass of 10 Hz) and off by some newtons in free space.
 STRENGTH, DURATION, REST = (5.0, 25.0), (0.2, 0.6), (0.8, 2.5)  # of pushes, N and s
-HAND = ('fr3_hand', 'fr3_leftfinger', 'fr3_rightfinger')
+HAND = ('fr3_hand', 'fr3_leftfinger', 'fr3_rightfinger')  # that are pushed
 LEARNING = 60.0  # s without a push at the beginning, in which the offset is learnt
 
 
 def run(trial: Trial) -> dict[str, Any]:
-    """settings: seconds; has_pushes. Pushes begin after LEARNING. Result as of `wrench.run`; times
-    before the end of LEARNING are left out of `seconds` and `begins`.
+    """settings: seconds; has_pushes. Pushes begin after LEARNING. Result as of `wrench.run`, of
+    what is behind LEARNING; a detection that lasts since before begins there. in_contact: s for
+    which it told of contact.
     """
     robot = load_robot(trial.robot)
     seconds = LEARNING + float(trial.settings['seconds'])
     pushes = []
     if trial.settings['has_pushes']:
         rng = np.random.default_rng((trial.seed, 0x1A))
-        style = PushStyle(
-            STRENGTH, DURATION, REST, ('fr3_hand', 'fr3_leftfinger', 'fr3_rightfinger')
-        )
+        style = PushStyle(STRENGTH, DURATION, REST, HAND)
         pushes = draw_pushes(rng, robot, style, LEARNING, seconds - LEARNING - 1.0)
     arm = ArmRun(trial.robot, trial.seed, pushes)
-    sensing = _Sensing(arm, trial.seed)
-    begins = Begins(arm.period * arm.samples_per_block)
-    for block in arm.blocks(seconds):
+    sensing = RobotSensing(arm, trial.seed)
+    period = arm.period * arm.samples_per_block
+    learning, begins = Begins(period), Begins(period)
+    for block in arm.blocks(LEARNING):
+        sensing.take(block, learning)
+    arm.touches = 0.0
+    for block in arm.blocks(seconds - LEARNING):
         sensing.take(block, begins)
     return {
         'truth': arm.truth,
-        'begins': [begin for begin in begins.begins if begin >= LEARNING],
+        'begins': begins.begins,
         'seconds': seconds - LEARNING,
         'unavailable': begins.unavailable,
+        'in_contact': begins.in_contact,
         'touches': arm.touches,
         'delay': 1.0 / (2.0 * np.pi * EstimateSettings().cutoff),
-        'period': arm.period * arm.samples_per_block,
+        'period': period,
     }
 
 
-class _Sensing:
+class RobotSensing:
     """Estimates and detector, at the rate of the commands: the estimates' low-pass is slower."""
 
     def __init__(self, arm: ArmRun, seed: int) -> None:

@@ -36,11 +36,12 @@ STRENGTH, DURATION, REST = (2.0, 12.0), (0.02, 0.3), (0.5, 2.0)  # of pushes, N 
 class WrenchSensing:
     """The noisy sensors and the detector of one trial, as a robot would have them."""
 
-    def __init__(self, trial: Trial) -> None:
+    def __init__(self, trial: Trial, tool: Tool | None = None) -> None:
+        """tool: None: it is identified."""
         self.robot = scene_robot(trial.robot)
         rate = 1.0 / (SAMPLE_STEPS[trial.robot] * self.robot.timestep)
         self._wrench = WrenchNoise(rate, seed=trial.seed)
-        self.tool = identified_tool(trial, self._wrench)
+        self.tool = identified_tool(trial, self._wrench) if tool is None else tool
         model = load_robot(trial.robot)
         self._joints = JointNoise(
             rate, ENCODERS[trial.robot], len(self.robot.joint_names), trial.seed
@@ -84,7 +85,7 @@ def run(trial: Trial) -> dict[str, Any]:
 
     The tool is identified first, from noisy readings at static poses. Result: truth: [begin s, end
     s, N, link] of each push; begins: s of detections; seconds; unavailable: s; touches: s of
-    contact without a push; delay: s of the filter; period: s between samples; tool_mass: kg.
+    contact without a push; in_contact: s of detections; delay: s of the filter; period: s between samples; tool_mass: kg.
     """
     sensing = WrenchSensing(trial)
     seconds = float(trial.settings['seconds'])
@@ -106,6 +107,7 @@ def run(trial: Trial) -> dict[str, Any]:
         'seconds': seconds,
         'unavailable': begins.unavailable,
         'touches': arm.touches,
+        'in_contact': begins.in_contact,
         'delay': sensing.detector.delay,
         'period': arm.period,
         'tool_mass': sensing.tool.mass,
