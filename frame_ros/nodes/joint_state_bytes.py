@@ -35,6 +35,18 @@ class ReadJointState(NamedTuple):
     data: bytes | None
 
 
+class FullJointState(NamedTuple):
+    """stamp: ns. names, positions, velocities, efforts: as they came, each of its own length; empty
+    where there are none.
+    """
+
+    stamp: int
+    names: tuple[str, ...]
+    positions: NDArray[np.float64]
+    velocities: NDArray[np.float64]
+    efforts: NDArray[np.float64]
+
+
 class JointStateReader:
     """Reads the joint states of one topic."""
 
@@ -56,6 +68,17 @@ class JointStateReader:
             seconds * SECOND + nanoseconds, self._names, positions, data if is_all else None
         )
 
+    def read_all(self, data: bytes) -> FullJointState:
+        """The same with velocities and efforts."""
+        stamp, names, positions, _ = self.read(data)
+        if not self._middle:
+            message = deserialize_message(data, JointState)
+            velocities, efforts = np.array(message.velocity), np.array(message.effort)
+            return FullJointState(stamp, names, positions, velocities, efforts)
+        velocities, place = _numbers(data, self._start + 8 * self._count)
+        efforts, _ = _numbers(data, place)
+        return FullJointState(stamp, names, positions, velocities, efforts)
+
     def _learn(self, data: bytes) -> ReadJointState:
         """Reads it by a message, and keeps where things are."""
         message = deserialize_message(data, JointState)
@@ -71,6 +94,15 @@ class JointStateReader:
         stamp = message.header.stamp.sec * SECOND + message.header.stamp.nanosec
         positions = np.array(message.position, dtype=np.float64)
         return ReadJointState(stamp, tuple(message.name), positions, None)
+
+
+def _numbers(data: bytes, place: int) -> tuple[NDArray[np.float64], int]:
+    """The sequence of float64 whose length is at `place`, and the place behind it."""
+    (count,) = struct.unpack_from('<I', data, place)
+    if not count:
+        return np.empty(0), place + 4
+    start = _aligned(place + 4, 8)
+    return np.frombuffer(data, np.float64, count, start), start + 8 * count
 
 
 def _end_of_string(data: bytes, place: int) -> int:

@@ -1,28 +1,27 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The node that draws the metrics for RViz: distance line, contact arrows, path, and the
-headline."""
+"""The node that draws the metrics for RViz: distances, contacts, residuals, path, headline, and
+what is not known."""
 
 from __future__ import annotations
 
-import itertools
 import math
 import sys
 import threading
-from collections import deque
-from collections.abc import Sequence
 from types import SimpleNamespace
 
-from geometry_msgs.msg import Point, PoseStamped, Vector3
-from rclpy.duration import Duration
+from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, QoSReliabilityPolicy
-from std_msgs.msg import ColorRGBA, Header
+from sensor_msgs.msg import PointCloud2
+from std_msgs.msg import Header
 from visualization_msgs.msg import Marker, MarkerArray
 
-from frame_ros.errors import SetupError
+from frame_ros.errors import RobotError, SetupError
 from frame_ros.msg import (
+    CameraAlignment,
     ConfidenceMetrics,
+    ContactEvent,
     ContactState,
     EfficiencyMetrics,
     GateState,
@@ -30,12 +29,23 @@ from frame_ros.msg import (
     QualityMetrics,
     SafetyMetrics,
 )
+from frame_ros.nodes.contact_markers import ContactMarkers
+from frame_ros.nodes.metric_markers import MetricMarkers
+from frame_ros.nodes.obstacle_markers import obstacle_markers
 from frame_ros.nodes.parameters import declare
+from frame_ros.nodes.plain_markers import attached
 from frame_ros.nodes.polled import PolledSubscription
+from frame_ros.nodes.proximity_markers import ProximityMarkers, cloud_marker
 from frame_ros.nodes.spinning import poll_with_services, run_node
+from frame_ros.nodes.warning_markers import camera_marker, warning_marker, warnings
+from frame_ros.robots import Robot, load_robot
+from frame_ros.robots.link_shapes import LinkShapes, link_shapes, load_shapes
 
 DEFAULTS = {
     'rate': 10.0,
+    'robot': 'so101',
+    'shapes': '',
+    'frame_prefix': '',
     'path_points': 300,
     'path_spacing': 0.003,
     'path_width': 0.004,
@@ -43,116 +53,88 @@ DEFAULTS = {
     'jerk_high': 100.0,
     'distance_near': 0.02,
     'distance_far': 0.15,
+    'link_alpha': 0.35,
     'newtons_per_metre': 100.0,
+    'event_time': 1.0,
+    'bar_position': [-0.25, -0.3, 0.05],
+    'bar_spacing': 0.08,
+    'bar_length': 0.12,
     'text_height': 0.02,
     'text_position': [0.0, 0.0, 0.45],
     'lifetime': 1.0,
+    'alignment_lifetime': 5.0,
+    'obstacles_file': '',
+    'cloud_topic': '',
+    'cloud_points': 2000,
     'workspace': [-10.0, -10.0, -10.0, 10.0, 10.0, 10.0],
     'floor': -10.0,
 }
-STOPS = ((0.15, 0.70, 0.30), (0.95, 0.80, 0.15), (0.85, 0.15, 0.15))  # green, yellow, red
-EXPECTED = ColorRGBA(r=0.2, g=0.5, b=0.9, a=1.0)
-UNEXPECTED = ColorRGBA(r=0.9, g=0.1, b=0.1, a=1.0)
-UNKNOWN = ColorRGBA(r=0.6, g=0.6, b=0.6, a=1.0)
-# What a gate does, by its state's number, and the colour of its workspace.
-GATE_STATES = ('idle', 'passing', 'holding', 'stopped', 'a person drives')
-GATE_COLOURS = (0.0, 0.0, 0.5, 1.0, 0.25)  # of STOPS
-UNBOUNDED, DRAWN = 10.0, 1.0  # m: a bound so far away is none, and is drawn here
-WHITE = ColorRGBA(r=1.0, g=1.0, b=1.0, a=1.0)
+ABOVE_ZERO = ('distance_near', 'event_time', 'bar_spacing', 'bar_length', 'text_height', 'lifetime',
+              'alignment_lifetime', 'newtons_per_metre')  # fmt: skip
 
 
-def colour(fraction: float) -> ColorRGBA:
-    """Green at 0, yellow at 0.5, red at 1 and beyond; grey where the value is NaN."""
-    if not math.isfinite(fraction):
-        return UNKNOWN
-    place = min(max(fraction, 0.0), 1.0) * (len(STOPS) - 1)
-    index = min(int(place), len(STOPS) - 2)
-    part = place - index
-    r, g, b = (low + part * (high - low) for low, high in zip(STOPS[index], STOPS[index + 1]))
-    return ColorRGBA(r=r, g=g, b=b, a=1.0)
+def checked(look: SimpleNamespace) -> SimpleNamespace:
+    """The parameters themselves.
 
-
-def log_fraction(value: float, low: float, high: float) -> float:
-    """Where `value` lies between `low` (0) and `high` (1) on a logarithmic scale; NaN stays NaN."""
-    if not math.isfinite(value):
-        return math.nan
-    return math.log(max(value, low) / low) / math.log(high / low)
-
-
-def text(value: float, unit: str, scale: float = 1.0, digits: int = 1) -> str:
-    """A value as a person reads it; a dash where it is not available."""
-    return f'{value * scale:.{digits}f} {unit}' if math.isfinite(value) else f'- {unit}'
-
-
-def is_finite(point: Point | Vector3) -> bool:
-    """Whether all three coordinates are numbers."""
-    return math.isfinite(point.x) and math.isfinite(point.y) and math.isfinite(point.z)
-
-
-class Trail:
-    """The newest part of the path, thinned to `spacing` (m), with the jerk (m/s^3) at each
-    point."""
-
-    def __init__(self, points: int, spacing: float) -> None:
-        self.points: deque[Point] = deque(maxlen=points)
-        self.jerks: deque[float] = deque(maxlen=points)
-        self._spacing = spacing
-        self._peak = math.nan
-
-    def clear(self) -> None:
-        """Forgets everything: a new episode."""
-        self.points.clear()
-        self.jerks.clear()
-        self._peak = math.nan
-
-    def add_jerk(self, jerk: float) -> None:
-        """A step's jerk, m/s^3: the largest since the last point is the next point's."""
-        if not self._peak >= jerk:
-            self._peak = jerk
-
-    def add_point(self, point: Point) -> None:
-        """A position, m; dropped when not finite or nearer to the last one than the spacing."""
-        if not is_finite(point):
-            return
-        if self.points and math.dist(xyz(self.points[-1]), xyz(point)) < self._spacing:
-            return
-        self.points.append(point)
-        self.jerks.append(self._peak)
-        self._peak = math.nan
-
-
-def xyz(point: Point | Vector3) -> tuple[float, float, float]:
-    """The three coordinates."""
-    return point.x, point.y, point.z
+    Raises:
+        SetupError: one that cannot be.
+    """
+    if not 0.0 < look.rate <= 10.0:
+        raise SetupError(f'markers: rate must be above 0 and at most 10 Hz, not {look.rate}')
+    if len(look.workspace) != 6:
+        raise SetupError(f'markers: workspace is x, y, z from, then to, in m, not {look.workspace}')
+    for name in ('text_position', 'bar_position'):
+        if len(getattr(look, name)) != 3:
+            raise SetupError(f'markers: {name} is x, y, z in m, not {getattr(look, name)}')
+    for name in ABOVE_ZERO:
+        if not getattr(look, name) > 0.0:
+            raise SetupError(f'markers: {name} must be above 0, not {getattr(look, name)}')
+    if not look.distance_near < look.distance_far:
+        raise SetupError(
+            f'markers: distance_near {look.distance_near} must be below distance_far '
+            f'{look.distance_far}'
+        )
+    if not 0.0 <= look.link_alpha <= 1.0:
+        raise SetupError(f'markers: link_alpha is within 0 and 1, not {look.link_alpha}')
+    if not 1 <= look.cloud_points <= 2000:
+        raise SetupError(f'markers: cloud_points is 1 to 2000, not {look.cloud_points}')
+    return look
 
 
 class Markers(Node):
-    """Subscribes ee_pose, proximity, contact and the metrics; publishes metric_markers at most
-    `rate` times a second.
+    """Subscribes ee_pose, proximity, contact, contact_events, camera_alignment and the metrics;
+    publishes metric_markers at most `rate` times a second.
 
     It looks at its inputs `rate` times a second, so that their own rates do not matter.
     """
 
     def __init__(self) -> None:
+        """Raises FrameRosError for a robot, file or parameter that cannot be used."""
         super().__init__('markers')
-        self._look = SimpleNamespace(
-            **{name: declare(self, name, default) for name, default in DEFAULTS.items()}
+        self._look = checked(
+            SimpleNamespace(
+                **{name: declare(self, name, default) for name, default in DEFAULTS.items()}
+            )
         )
-        if not 0.0 < self._look.rate <= 10.0:
-            raise SetupError(
-                f'markers: rate must be above 0 and at most 10 Hz, not {self._look.rate}'
-            )
-        if len(self._look.workspace) != 6:
-            raise SetupError(
-                f'markers: workspace is x, y, z from, then to, in m, not {self._look.workspace}'
-            )
-        if len(self._look.text_position) != 3:
-            raise SetupError(
-                f'markers: text_position is x, y, z in m, not {self._look.text_position}'
-            )
-        self._trail = Trail(self._look.path_points, self._look.path_spacing)
+        self._last: dict[str, object] = {}
+        self._fresh: set[str] = set()
+        self._ages: dict[str, int] = {}  # draws since the message came
+        self._cameras: dict[str, CameraAlignment] = {}
+        self._events: list[ContactEvent] = []
+        self._metrics = MetricMarkers(self._look, self._last)
+        self._contacts = ContactMarkers(self._look)
+        robot = load_robot(self._look.robot)
+        self._proximity = ProximityMarkers(self._look, robot.links, self._link_shapes(robot))
+        self._obstacles = self._known_obstacles(robot)
+        self._base = Header(frame_id=self._look.frame_prefix + robot.base_link)
+        self._subscribe_all()
+        self._publisher = self.create_publisher(MarkerArray, 'metric_markers', 5)
+
+    def _subscribe_all(self) -> None:
         self._poses = self._subscribe(PoseStamped, 'ee_pose', 50)
         self._quality = self._subscribe(QualityMetrics, 'quality_metrics', 50)
+        self._contact_events = self._subscribe(ContactEvent, 'contact_events', 50)
+        self._alignments = self._subscribe(CameraAlignment, 'camera_alignment', 10)
         self._newest_of = {
             'safety': self._subscribe(SafetyMetrics, 'safety_metrics', 1),
             'efficiency': self._subscribe(EfficiencyMetrics, 'efficiency_metrics', 1),
@@ -161,9 +143,26 @@ class Markers(Node):
             'contact': self._subscribe(ContactState, 'contact', 1),
             'gate': self._subscribe(GateState, 'gate_state', 1),
         }
-        self._last: dict[str, object] = {}
-        self._fresh: set[str] = set()
-        self._publisher = self.create_publisher(MarkerArray, 'metric_markers', 5)
+        if self._look.cloud_topic:
+            self._newest_of['cloud'] = self._subscribe(PointCloud2, self._look.cloud_topic, 1)
+
+    def _link_shapes(self, robot: Robot) -> LinkShapes | None:
+        if self._look.shapes:
+            return load_shapes(self._look.shapes, robot)
+        try:
+            return link_shapes(robot)
+        except RobotError as error:
+            self.get_logger().warning(f'links are not drawn: {error}')
+            return None
+
+    def _known_obstacles(self, robot: Robot) -> list[Marker]:
+        if not self._look.obstacles_file:
+            return []
+        from frame_ros.sensing.obstacle_files import load_obstacles
+
+        known = load_obstacles(self._look.obstacles_file)
+        frame = known.frame or self._look.frame_prefix + robot.base_link
+        return obstacle_markers(Header(frame_id=frame), known.obstacles, self._look.lifetime)
 
     def _subscribe(self, kind: type, topic: str, depth: int) -> PolledSubscription:
         # Best effort: a picture may miss a sample, and it matches every publisher.
@@ -185,15 +184,22 @@ class Markers(Node):
     def take(self) -> None:
         """Takes what has arrived."""
         self._fresh.clear()
+        self._ages = {name: age + 1 for name, age in self._ages.items()}
         for message, _ in self._quality.take(100):
             last = self._last.get('quality')
             if last is not None and last.episode_id != message.episode_id and message.episode_id:
-                self._trail.clear()
+                self._metrics.trail.clear()
             self._remember('quality', message)
-            self._trail.add_jerk(message.tcp_jerk)
+            self._metrics.trail.add_jerk(message.tcp_jerk)
         for message, _ in self._poses.take(100):
             self._remember('pose', message)
-            self._trail.add_point(message.pose.position)
+            self._metrics.trail.add_point(message.pose.position)
+        for message, _ in self._alignments.take(20):
+            self._cameras[message.camera] = message
+            self._remember(f'camera {message.camera}', message)
+        self._events = [message for message, _ in self._contact_events.take(50)]
+        if self._events:
+            self._fresh.add('event')
         for name, subscription in self._newest_of.items():
             for message, _ in subscription.take(2):
                 self._remember(name, message)
@@ -201,166 +207,59 @@ class Markers(Node):
     def _remember(self, name: str, message: object) -> None:
         self._last[name] = message
         self._fresh.add(name)
+        self._ages[name] = 0
+
+    def _recent(self, name: str, seconds: float) -> object | None:
+        """The newest message of a name, if it came within so many seconds."""
+        age = self._ages.get(name)
+        return self._last[name] if age is not None and age < seconds * self._look.rate else None
 
     def draw(self) -> list[Marker]:
         """The markers of what is new; the rest fades: a picture never shows what is outdated."""
         markers = []
         if 'proximity' in self._fresh:
-            markers += self._proximity_line(self._last['proximity'])
-        if 'contact' in self._fresh:
-            markers += self._contact_arrows(self._last['contact'])
-        if 'pose' in self._fresh:
-            markers += self._path(self._last['pose'].header)
-            markers.append(self._headline(self._last['pose'].header))
-            markers += self._workspace(self._last['pose'].header)
-        return markers
-
-    def _marker(self, header: Header, space: str, number: int, kind: int) -> Marker:
-        marker = Marker(header=header, ns=space, id=number, type=kind, action=Marker.ADD)
-        marker.pose.orientation.w = 1.0
-        marker.lifetime = Duration(seconds=self._look.lifetime).to_msg()
-        marker.color = WHITE
-        return marker
-
-    def _proximity_line(self, proximity: Proximity) -> list[Marker]:
-        ends = [proximity.point_on_robot, proximity.point_on_obstacle]
-        if not math.isfinite(proximity.distance) or not all(is_finite(end) for end in ends):
-            return []
-        span = self._look.distance_far - self._look.distance_near
-        shade = colour((self._look.distance_far - proximity.distance) / span)
-        line = self._marker(proximity.header, 'proximity', 0, Marker.LINE_LIST)
-        line.points, line.color = ends, shade
-        line.scale.x = 0.003
-        label = self._marker(proximity.header, 'proximity', 1, Marker.TEXT_VIEW_FACING)
-        middle = [(a + b) / 2 for a, b in zip(xyz(ends[0]), xyz(ends[1]))]
-        label.pose.position = Point(x=middle[0], y=middle[1], z=middle[2] + 0.01)
-        label.text = text(proximity.distance, 'mm', 1e3, 0)
-        label.scale.z, label.color = 0.75 * self._look.text_height, shade
-        return [line, label]
-
-    def _contact_arrows(self, contact: ContactState) -> list[Marker]:
-        arrows = []
-        for place, normal, force, is_expected in zip(
-            contact.positions, contact.normals, contact.forces, contact.is_expected
-        ):
-            shade = EXPECTED if is_expected else UNEXPECTED
-            arrows += self._arrow(contact.header, len(arrows), place, normal, force, shade)
+            markers += self._proximity.draw(self._last['proximity'])
         pose = self._last.get('pose')
-        if not arrows and contact.in_contact and pose is not None:
-            shade = UNEXPECTED if contact.in_collision else EXPECTED
-            force = contact.wrench.force
-            place = pose.pose.position
-            arrows = self._arrow(pose.header, 0, place, force, contact.force, shade)
-        return arrows
+        if 'contact' in self._fresh:
+            markers += self._contacts.draw(self._last['contact'], pose)
+        for event in self._events:
+            markers += self._contacts.events(event, pose)
+        if 'pose' in self._fresh:
+            markers += self._metrics.draw(pose.header)
+        if 'cloud' in self._fresh:
+            points = cloud_marker(self._last['cloud'], self._look.cloud_points, self._look.lifetime)
+            markers += [points] if points is not None else []
+        return markers + self._cameras_and_warnings() + self._renewed_obstacles()
 
-    def _arrow(
-        self,
-        header: Header,
-        number: int,
-        place: Point,
-        direction: Vector3,
-        force: float,
-        shade: ColorRGBA,
-    ) -> list[Marker]:
-        """An arrow that ends at `place` (m) and is `force` (N) long; nothing where unknown."""
-        norm = math.hypot(*xyz(direction))
-        if not (is_finite(place) and math.isfinite(norm) and math.isfinite(force) and norm > 0.0):
-            return []
-        length = min(max(force / self._look.newtons_per_metre, 0.01), 0.3)
-        start = (p - length * d / norm for p, d in zip(xyz(place), xyz(direction)))
-        arrow = self._marker(header, 'contact', number, Marker.ARROW)
-        arrow.points = [Point(**dict(zip('xyz', start))), place]
-        arrow.scale.x, arrow.scale.y, arrow.scale.z = 0.006, 0.014, 0.02
-        arrow.color = shade
-        return [arrow]
-
-    def _path(self, header: Header) -> list[Marker]:
-        if len(self._trail.points) < 2:
-            return []
-        path = self._marker(header, 'path', 0, Marker.LINE_STRIP)
-        path.points = list(self._trail.points)
-        path.colors = [
-            colour(log_fraction(jerk, self._look.jerk_low, self._look.jerk_high))
-            for jerk in self._trail.jerks
+    def _cameras_and_warnings(self) -> list[Marker]:
+        markers = [
+            camera_marker(number, message, self._look)
+            for number, (name, message) in enumerate(self._cameras.items())
+            if f'camera {name}' in self._fresh
         ]
-        path.scale.x = self._look.path_width
-        return [path]
-
-    def _workspace(self, header: Header) -> list[Marker]:
-        """The box and the floor that the gate keeps the arm in, in the colour of what it does."""
-        lower, upper = list(self._look.workspace[:3]), list(self._look.workspace[3:])
-        if min(map(abs, [*lower, *upper, self._look.floor])) >= UNBOUNDED:
-            return []
-        lower[2] = max(lower[2], self._look.floor)
-        lower, upper = [max(v, -DRAWN) for v in lower], [min(v, DRAWN) for v in upper]
-        box = self._marker(header, 'workspace', 0, Marker.LINE_LIST)
-        box.points = [Point(**dict(zip('xyz', end))) for end in edges(lower, upper)]
-        box.scale.x = 0.002
-        gate = self._last.get('gate')
-        box.color = WHITE if gate is None else colour(GATE_COLOURS[gate.state])
-        return [box]
-
-    def _headline(self, header: Header) -> Marker:
-        marker = self._marker(header, 'headline', 0, Marker.TEXT_VIEW_FACING)
-        marker.pose.position = Point(**dict(zip('xyz', map(float, self._look.text_position))))
-        marker.scale.z = self._look.text_height
-        marker.text = '\n'.join(self.headline())
-        return marker
-
-    def headline(self) -> Sequence[str]:
-        """The headline metrics, a line each; a dash where a value is not available."""
-        lines = []
-        quality, safety, efficiency = (
-            self._last.get(name) for name in ('quality', 'safety', 'efficiency')
+        seconds = self._look.alignment_lifetime
+        recent = [self._recent(f'camera {name}', seconds) for name in self._cameras]
+        lines = warnings(
+            self._recent('contact', self._look.lifetime),
+            self._recent('proximity', self._look.lifetime),
+            [camera for camera in recent if camera is not None],
         )
-        if quality is not None:
-            lines.append(f'{quality.episode_id or "no episode"}  {text(quality.time, "s")}')
-            lines.append(
-                f'speed {text(quality.tcp_speed, "mm/s", 1e3, 0)}'
-                f'  RMS jerk {text(quality.ti, "m/s^3")}'
-            )
-        if safety is not None:
-            lines.append(
-                f'distance {text(safety.distance, "mm", 1e3, 0)}  collisions {safety.collisions}'
-            )
-        if efficiency is not None:
-            lines.append(
-                f'latency {text(efficiency.il_last, "ms", 1e3)}'
-                f'  control rate {text(efficiency.control_rate_now, "Hz")}'
-            )
-        lines += self._uncertainty() + self._gate()
-        return lines or ['no metrics']
+        if not lines:
+            return markers
+        pose = self._last.get('pose')
+        header = self._base if pose is None else attached(pose.header, '')
+        return [*markers, warning_marker(header, lines, self._look)]
 
-    def _uncertainty(self) -> list[str]:
-        """A line of what the policy tells of its uncertainty; none if it tells nothing."""
-        confidence = self._last.get('confidence')
-        if confidence is None:
+    def _renewed_obstacles(self) -> list[Marker]:
+        """The known obstacles, in time before they vanish."""
+        if not self._obstacles:
             return []
-        parts = []
-        if math.isfinite(confidence.tb_e):
-            parts.append(f'token entropy {text(confidence.tb_e, "nats", digits=2)}')
-        if math.isfinite(confidence.ev):
-            parts.append(f'execution variability {confidence.ev:.3f}')
-        return ['  '.join(parts)] if parts else []
-
-    def _gate(self) -> list[str]:
-        """A line of what the command gate does; none if there is none."""
-        gate = self._last.get('gate')
-        if gate is None:
+        every = max(1, math.floor(self._look.lifetime * self._look.rate / 2))
+        age = self._ages.get('obstacles', every)
+        if age < every:
             return []
-        changed = f'  limited {gate.limited}  refused {gate.refused}'
-        return [f'gate: {GATE_STATES[gate.state]}' + (f': {gate.cause}' if gate.cause else changed)]
-
-
-def edges(lower: Sequence[float], upper: Sequence[float]) -> list[tuple[float, ...]]:
-    """Both ends of each of the 12 edges of a box."""
-    corners = list(itertools.product(*zip(lower, upper)))
-    return [
-        end
-        for pair in itertools.combinations(corners, 2)
-        if sum(a != b for a, b in zip(*pair)) == 1
-        for end in pair
-    ]
+        self._ages['obstacles'] = 0
+        return self._obstacles
 
 
 def main() -> None:

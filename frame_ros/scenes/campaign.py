@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -145,8 +146,8 @@ class Campaign:
             rest = iter(trials)
             running: set[Future[Outcome]] = set()
             while True:
-                while len(running) < 2 * workers and (trial := next(rest, None)) is not None:
-                    running.add(pool.submit(run_trial, trial, self._functions[trial.kind]))
+                for new in islice(rest, 2 * workers - len(running)):
+                    running.add(pool.submit(run_trial, new, self._functions[new.kind]))
                 if not running:
                     return
                 done, running = wait(running, return_when=FIRST_COMPLETED)

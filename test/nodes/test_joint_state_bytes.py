@@ -53,6 +53,21 @@ def test_what_is_read_is_what_a_message_holds(sent):
             assert found.data == data and not message.velocity and not message.effort
 
 
+@given(st.lists(states, min_size=1, max_size=4))
+def test_velocities_and_efforts_are_read_with_them(sent):
+    reader = JointStateReader()
+    for k, state in enumerate([*sent, *sent[-1:] * 2]):
+        data = serialised(state, seconds=k)
+        found, message = reader.read_all(data), deserialize_message(data, JointState)
+        assert (found.stamp, list(found.names)) == (k * 10**9 + 7, list(message.name))
+        for values, expected in (
+            (found.positions, message.position),
+            (found.velocities, message.velocity),
+            (found.efforts, message.effort),
+        ):
+            assert same(values.tolist(), expected.tolist())
+
+
 def test_a_command_that_comes_again_is_handed_on_by_its_bytes():
     reader, state = JointStateReader(), {'frame_id': '', 'name': ['a', 'b'], 'position': [1.0, 2.0]}
     assert reader.read(serialised(state)).data is None  # the first is learnt from

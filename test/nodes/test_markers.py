@@ -3,7 +3,6 @@
 """The markers node: what it draws of real messages; nothing of what it does not know."""
 
 import math
-import time
 from pathlib import Path
 
 import pytest
@@ -11,36 +10,23 @@ import yaml
 
 pytest.importorskip('rclpy')
 
-from geometry_msgs.msg import Point, PoseStamped, Vector3
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.qos import QoSProfile
-from visualization_msgs.msg import Marker, MarkerArray
+from geometry_msgs.msg import Point, Vector3
+from markers_bench import Bench, contact, pose, rgb
+from visualization_msgs.msg import Marker
 
 from frame_ros.msg import (
     ConfidenceMetrics,
-    ContactState,
     EfficiencyMetrics,
     GateState,
     Proximity,
     QualityMetrics,
     SafetyMetrics,
 )
-from frame_ros.nodes.markers import (
-    DEFAULTS,
-    EXPECTED,
-    UNEXPECTED,
-    UNKNOWN,
-    Markers,
-    Trail,
-    colour,
-    log_fraction,
-)
+from frame_ros.nodes.markers import DEFAULTS
+from frame_ros.nodes.metric_markers import Trail
+from frame_ros.nodes.plain_markers import EXPECTED, UNEXPECTED, UNKNOWN, colour, log_fraction
 
 NAN = math.nan
-
-
-def rgb(shade):
-    return pytest.approx((shade.r, shade.g, shade.b))
 
 
 def test_colours_run_from_green_over_yellow_to_red():
@@ -75,79 +61,11 @@ def test_the_trail_keeps_the_largest_jerk_between_two_points():
     assert not trail.points
 
 
-class Bench:
-    """A markers node and a peer that feeds it, in one process over the real middleware."""
-
-    def __init__(self, rclpy):
-        self.node = Markers()
-        self.peer = rclpy.create_node('peer')
-        self.seen = []
-        qos = QoSProfile(depth=50)
-        self.peer.create_subscription(MarkerArray, 'metric_markers', self.seen.append, qos)
-        self.out = {
-            kind: self.peer.create_publisher(kind, topic, qos)
-            for kind, topic in (
-                (PoseStamped, 'ee_pose'),
-                (QualityMetrics, 'quality_metrics'),
-                (SafetyMetrics, 'safety_metrics'),
-                (EfficiencyMetrics, 'efficiency_metrics'),
-                (ConfidenceMetrics, 'confidence_metrics'),
-                (Proximity, 'proximity'),
-                (ContactState, 'contact'),
-                (GateState, 'gate_state'),
-            )
-        }
-        self.executor = SingleThreadedExecutor()
-        self.executor.add_node(self.peer)
-        self.until(lambda: all(p.get_subscription_count() for p in self.out.values()))
-
-    def until(self, condition):
-        deadline = time.monotonic() + 20.0
-        while not condition():
-            assert time.monotonic() < deadline
-            self.executor.spin_once(timeout_sec=0.02)
-
-    def draw(self, *messages):
-        """The markers of these messages by (namespace, id)."""
-        drawn = {}
-        for message in messages:
-            self.out[type(message)].publish(message)
-        wanted = len({type(message) for message in messages})
-
-        def all_taken():
-            self.node.take()
-            drawn.update({(marker.ns, marker.id): marker for marker in self.node.draw()})
-            taken.update(self.node._fresh)
-            return len(taken) == wanted
-
-        taken = set()
-        self.until(all_taken)
-        return drawn
-
-    def close(self):
-        self.executor.shutdown()
-        self.node.destroy_node()
-        self.peer.destroy_node()
-
-
 @pytest.fixture()
 def bench(ros_context):
     bench = Bench(ros_context)
     yield bench
     bench.close()
-
-
-def pose(x=0.0):
-    message = PoseStamped()
-    message.header.frame_id = 'base_link'
-    message.pose.position.x = x
-    return message
-
-
-def contact(**values):
-    message = ContactState(**values)
-    message.header.frame_id = 'base_link'
-    return message
 
 
 def one_contact(is_expected):

@@ -85,7 +85,8 @@ def run(trial: Trial) -> dict[str, Any]:
 
     The tool is identified first, from noisy readings at static poses. Result: truth: [begin s, end
     s, N, link] of each push; begins: s of detections; seconds; unavailable: s; touches: s of
-    contact without a push; in_contact: s of detections; delay: s of the filter; period: s between samples; tool_mass: kg.
+    contact without a push; in_contact: s of detections; delay: s of the filter; period: s between
+    samples; tool_mass: kg.
     """
     sensing = WrenchSensing(trial)
     seconds = float(trial.settings['seconds'])

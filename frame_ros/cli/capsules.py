@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`frame-ros capsules URDF`: capsules around a robot's collision geometry, as YAML."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from frame_ros.errors import SetupError
+
+if TYPE_CHECKING:
+    from frame_ros.robots import Capsule
+
+LITRES = 1000.0  # of a m^3
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument('robot', metavar='URDF', help='a URDF file, or so101, fr3, panda')
+    parser.add_argument(
+        '--out', type=Path, metavar='FILE', help='YAML file to write (default: printed)'
+    )
+    parser.add_argument(
+        '--count', type=int, default=1, metavar='N',
+        help='capsules that share the meshes of each link (default: 1)',
+    )  # fmt: skip
+    parser.add_argument(
+        '--link', action='append', default=[], metavar='LINK=N',
+        help='another number for one link; may be given several times',
+    )  # fmt: skip
+    parser.add_argument(
+        '--package-folder', action='append', default=[], type=Path, metavar='FOLDER',
+        help='where packages named by package:// are, beside the sourced workspaces',
+    )  # fmt: skip
+
+
+def run(args: argparse.Namespace) -> int:
+    """Fits and writes the capsules; tells what they hold.
+
+    Raises:
+        RobotError: the URDF or one of its meshes cannot be used.
+        MissingExtraError: trimesh is needed and not installed.
+        SetupError: an argument cannot be meant, or the file cannot be written.
+    """
+    from frame_ros.robots import ROBOT_NAMES, find_urdf, load_robot
+    from frame_ros.robots.capsule_files import format_capsules
+    from frame_ros.robots.mesh_capsules import mesh_capsules
+
+    robot = load_robot(args.robot)
+    path = find_urdf(args.robot) if args.robot in ROBOT_NAMES else Path(args.robot).expanduser()
+    capsules = mesh_capsules(
+        robot, path.parent, args.count, _counts(args.link), args.package_folder
+    )
+    text = format_capsules(robot.name, capsules)
+    if args.out is None:
+        print(text, end='')
+        return 0
+    try:
+        args.out.write_text(text, encoding='utf-8')
+    except OSError as error:
+        raise SetupError(f'{args.out} cannot be written: {error}') from error
+    print(summary(capsules))
+    print(f'written to {args.out}', file=sys.stderr)
+    return 0
+
+
+def summary(capsules: dict[str, list[Capsule]]) -> str:
+    """A table of links, numbers of capsules, largest radius (mm) and volume (l)."""
+    from frame_ros.cli.metrics import format_table
+    from frame_ros.robots.capsule_fit import volume
+
+    rows: list[tuple[str, ...]] = [('link', 'capsules', 'largest radius, mm', 'volume, l')]
+    for link, found in capsules.items():
+        litres = sum(volume(each) for each in found) * LITRES
+        largest = max(each.radius for each in found) * 1000
+        rows.append((link, str(len(found)), f'{largest:.1f}', f'{litres:.3f}'))
+    return format_table(rows)
+
+
+def _counts(entries: list[str]) -> dict[str, int]:
+    counts = {}
+    for entry in entries:
+        link, _, number = entry.partition('=')
+        if not number.isdigit():
+            raise SetupError(f'--link is LINK=N, such as upper_arm=2, not {entry!r}')
+        counts[link] = int(number)
+    return counts

@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The contact node's streams: taken as bytes, judged by their stamps, put in the order of time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+
+from frame_ros.episodes.stamps import SECOND, StampGuard, Verdict
+from frame_ros.nodes.polled import PolledSubscription
+
+MOST_AT_ONCE = 1000
+
+
+class Sample(NamedTuple):
+    """stamp: ns. stream: its name. value: as the stream's reader gives it."""
+
+    stamp: int
+    stream: str
+    value: Any
+
+
+class SensorStream:
+    """One topic: its messages read from their bytes, without those whose stamps cannot be used.
+
+    is_reset: the clock was set anew; whoever acts on that clears it. problem: what was last dropped
+    and why; '' if nothing was.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        name: str,
+        topic: tuple[Any, str],
+        qos: QoSProfile,
+        read: Callable[[bytes], Any],
+    ) -> None:
+        """topic: message class and name. read: bytes to anything with a `stamp` in ns, or None if
+        they cannot be read.
+        """
+        self.name, self._read = name, read
+        self.subscription = PolledSubscription(node, topic[0], topic[1], qos, raw=True)
+        self._guard = StampGuard()
+        self.received = self.used = self.unreadable = 0
+        self.is_reset = False
+        self.problem = self._told = ''
+        self.heard = -1.0  # time.monotonic() when the last usable message was taken
+
+    def take(self) -> list[Sample]:
+        """What has arrived and can be used, as it came."""
+        samples = []
+        for data, info in self.subscription.take(MOST_AT_ONCE):
+            self.received += 1
+            value = self._read(data)
+            if value is None:
+                self.unreadable += 1
+                self.problem = f'a message on {self.subscription.topic_name} cannot be read'
+                continue
+            verdict = self._judge(value.stamp, info.get('received_timestamp', 0))
+            if verdict is Verdict.RESET:
+                self.is_reset = True
+                samples.clear()  # they are of the time before
+            if verdict is not Verdict.DROP:
+                samples.append(Sample(value.stamp, self.name, value))
+        if samples:
+            self.used += len(samples)
+            self.heard = time.monotonic()
+        return samples
+
+    def _judge(self, stamp: int, arrival: int) -> Verdict:
+        last = self._guard.last
+        verdict = self._guard.check(stamp, arrival)
+        if verdict is not Verdict.DROP:
+            return verdict
+        kind = 'without header.stamp, the time of measurement' if stamp <= 0 else (
+            f'{(stamp - (last or 0)) / SECOND:+.6f} s after the last'
+        )  # fmt: skip
+        self.problem = f'dropped: a message on {self.subscription.topic_name} {kind}'
+        return verdict
+
+    def new_problem(self) -> str:
+        """`problem`, if it was not told before."""
+        found = '' if self.problem is self._told else self.problem
+        self._told = self.problem
+        return found
+
+    def age(self, now: float) -> float:
+        """s since the last usable message; infinite before the first. now: time.monotonic()."""
+        return now - self.heard if self.heard >= 0 else float('inf')
+
+    def counts(self) -> dict[str, int]:
+        """Messages by what became of them."""
+        stamps = {f'stamp_{kind}': count for kind, count in self._guard.counts.items()}
+        return {
+            'received': self.received, 'used': self.used, 'unreadable': self.unreadable, **stamps
+        }  # fmt: skip
+
+
+def in_order(batches: list[list[Sample]]) -> list[Sample]:
+    """The samples of several streams by their stamps; of equal ones, those of earlier batches
+    first.
+    """
+    filled = [batch for batch in batches if batch]
+    if len(filled) < 2:
+        return filled[0] if filled else []
+    return sorted((s for batch in filled for s in batch), key=lambda sample: sample.stamp)
+
+
+def silence_of(streams: list[SensorStream], age: float) -> str:
+    """Why nothing comes on topics of one source, in words. age: s for which it has not."""
+    why = '; '.join(filter(None, (stream.subscription.silence() for stream in streams)))
+    topics = ' or '.join(stream.subscription.topic_name for stream in streams)
+    if not why and streams[0].received and not streams[0].used:
+        why = streams[0].problem
+    since = f'nothing on {topics}' + (f' for {age:.2f} s' if age < float('inf') else ' yet')
+    return f'{since}: {why}' if why else since
+
+
+def sensor_qos(depth: int, reliability: str) -> QoSProfile:
+    """reliability: 'reliable' or 'best_effort'."""
+    return QoSProfile(depth=depth, reliability=ReliabilityPolicy[reliability.upper()])

@@ -1,0 +1,403 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The rigid-body dynamics of a robot from its URDF: masses, gravity, momentum, Jacobians."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from frame_ros.errors import MissingExtraError, RobotError
+from frame_ros.robots.description import Joint, RobotDescription, parse_urdf, rotation_from_rpy
+from frame_ros.robots.robot import Robot
+
+Array = NDArray[np.float64]
+GRAVITY = (0.0, 0.0, -9.81)  # m/s^2
+
+
+@dataclass(frozen=True)
+class LinkInertia:
+    """mass: kg. centre_of_mass: (3,) m in the link's frame. inertia: (3, 3) kg m^2 about it, in the
+    link's axes.
+    """
+
+    mass: float
+    centre_of_mass: Array
+    inertia: Array
+
+
+@dataclass(frozen=True)
+class Payload:
+    """What a link carries that the URDF does not know: a tool, or an object that it holds.
+
+    mass: kg. centre_of_mass: m, in the link's frame. A point mass, unless `inertia` (3, 3), kg m^2
+    about its centre of mass, is given.
+
+    Raises:
+        RobotError: the mass is negative, or a value is not finite.
+    """
+
+    link: str
+    mass: float
+    centre_of_mass: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    inertia: Array | None = None
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.mass < math.inf or not np.isfinite(self.centre_of_mass).all():
+            raise RobotError(
+                f'a payload of {self.mass} kg at {self.centre_of_mass} m; a mass of 0 or more and '
+                'a finite centre of mass are expected'
+            )
+
+
+class MomentumTerms(NamedTuple):
+    """momentum: M(q) dq, (N,). drift: C(q, dq)^T dq - g(q), (N,) N m. Armature is in both terms."""
+
+    momentum: Array
+    drift: Array
+
+
+class RobotDynamics:
+    """M(q) ddq + C(q, dq) dq + g(q) = torque, for the joints named, in the base frame.
+
+    All links of the tree count. Joints that are not named stay at `held`, or else at the position
+    nearest to 0 within their limits (mimic joints likewise), with what they carry. Friction is not
+    in here, see `sensing.motor_model`.
+
+    Not thread-safe: it owns one pinocchio data object.
+
+    Attributes:
+        robot: whose dynamics these are. joint_names: (N) the order of q, dq and all torques.
+        armature: (N,) kg m^2 (or kg), of rotors and gears, seen at the joint.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        joint_names: Sequence[str] | None = None,
+        armature: ArrayLike | Mapping[str, float] = 0.0,
+        tool: Payload | None = None,
+        held: Mapping[str, float] | None = None,
+        gravity: Sequence[float] = GRAVITY,
+        mass_scales: Mapping[str, float] | None = None,
+    ) -> None:
+        """joint_names: None takes those that move the robot's tip. armature: one for all joints,
+        one per joint, or by name. tool: carried beside what the URDF knows. held: positions of the
+        joints that are not named. gravity: m/s^2 in the base frame. mass_scales: link -> factor of
+        its mass and inertia.
+
+        Raises:
+            RobotError: a joint or link that there is not, a URDF without masses behind a joint, or
+                an armature that cannot be.
+            MissingExtraError: pinocchio is not installed.
+        """
+        self.robot = robot
+        self.joint_names = tuple(robot.joint_names if joint_names is None else joint_names)
+        known = robot.joint_limits
+        if unknown := [name for name in self.joint_names if name not in known]:
+            raise RobotError(f'{robot.name} has no joint {unknown[0]!r}; it has {", ".join(known)}')
+        if not self.joint_names or len(set(self.joint_names)) != len(self.joint_names):
+            raise RobotError(f'joints must be named, each once, not {list(self.joint_names)}')
+        self._shape = (len(self.joint_names),)
+        self._still = np.zeros(self._shape)
+        self.armature = self._checked_armature(armature)
+        self._pin = _pinocchio()
+        self._held = dict(held or {})
+        self._inertias = _scaled(link_inertias(robot), mass_scales or {}, robot)
+        self._build(gravity)
+        self._check_masses()
+        self.set_payload(tool)
+
+    def _checked_armature(self, armature: ArrayLike | Mapping[str, float]) -> Array:
+        if isinstance(armature, Mapping):
+            armature = [armature.get(name, 0.0) for name in self.joint_names]
+        try:
+            values = np.broadcast_to(np.asarray(armature, np.float64), self._shape).copy()
+        except ValueError as error:
+            raise RobotError(f'armature is {armature}; one value per joint is needed') from error
+        if not np.isfinite(values).all() or (values < 0.0).any():
+            raise RobotError(f'armature is {values.tolist()} kg m^2; none may be negative')
+        return values
+
+    def _build(self, gravity: Sequence[float]) -> None:
+        description = parse_urdf(self.robot.urdf)
+        model = self._pin.Model()
+        # Link -> (index of the pinocchio joint that carries it, its placement there).
+        self._places: dict[str, tuple[int, Any]] = {
+            description.base_link: (0, self._pin.SE3.Identity())
+        }
+        for joint in _outwards(description):
+            parent, placement = self._places[joint.parent]
+            placement = placement * self._pin.SE3(joint.rotation, joint.translation)
+            if joint.name in self.joint_names:
+                parent = model.addJoint(parent, self._moved(joint), placement, joint.name)
+                placement = self._pin.SE3.Identity()
+            elif joint.is_moving:
+                placement = placement * self._frozen(joint)
+            self._places[joint.child] = (parent, placement)
+        for link, found in self._inertias.items():
+            parent, placement = self._places[link]
+            inertia = self._pin.Inertia(found.mass, found.centre_of_mass, found.inertia)
+            model.appendBodyToJoint(parent, inertia, placement)
+        model.gravity.linear = np.asarray(gravity, np.float64)
+        self._model = model
+        self._bare = [inertia.copy() for inertia in model.inertias]
+        order = [int(model.joints[model.getJointId(name)].idx_q) for name in self.joint_names]
+        # pinocchio's order of the joints -> ours, and back.
+        self._ours = np.array(order)
+        self._theirs = np.argsort(self._ours)
+        self._is_same = order == list(range(len(order)))
+
+    def _moved(self, joint: Joint) -> Any:
+        if joint.kind == 'prismatic':
+            return self._pin.JointModelPrismaticUnaligned(*joint.axis)
+        return self._pin.JointModelRevoluteUnaligned(*joint.axis)
+
+    def _frozen(self, joint: Joint) -> Any:
+        value = self._held_position(joint)
+        if joint.kind == 'prismatic':
+            return self._pin.SE3(np.eye(3), joint.axis * value)
+        turned = self._pin.AngleAxis(value, joint.axis).toRotationMatrix()
+        return self._pin.SE3(turned, np.zeros(3))
+
+    def _held_position(self, joint: Joint) -> float:
+        if joint.mimic is not None and joint.name not in self._held:
+            followed, multiplier, offset = joint.mimic
+            return multiplier * self._held.get(followed, 0.0) + offset
+        return float(self._held.get(joint.name, min(max(0.0, joint.lower), joint.upper)))
+
+    def _check_masses(self) -> None:
+        for name in self.joint_names:
+            index = self._model.getJointId(name)
+            carried = sum(self._model.inertias[j].mass for j in self._model.subtrees[index])
+            if not carried > 0.0:
+                raise RobotError(
+                    f'the robot description of {self.robot.name} gives no mass to what '
+                    f'{name} moves: its dynamics need the <inertial> of every link'
+                )
+
+    def set_payload(self, payload: Payload | None) -> None:
+        """What a link carries from now on, in place of what it carried before; None: nothing.
+
+        Raises:
+            RobotError: there is no such link.
+        """
+        for index, inertia in enumerate(self._bare):
+            self._model.inertias[index] = inertia
+        if payload is not None and payload.mass > 0.0:
+            inertia = np.zeros((3, 3)) if payload.inertia is None else payload.inertia
+            body = self._pin.Inertia(payload.mass, np.array(payload.centre_of_mass), inertia)
+            self._model.appendBodyToJoint(self._place(payload.link)[0], body, self._place(
+                payload.link
+            )[1])  # fmt: skip
+        self.payload = payload
+        self._data = self._model.createData()
+
+    def _place(self, link: str) -> tuple[int, Any]:
+        if link not in self._places:
+            raise RobotError(
+                f'{self.robot.name} has no link {link!r}; its links are '
+                f'{", ".join(self.robot.links)}'
+            )
+        return self._places[link]
+
+    def _vector(self, values: ArrayLike, what: str) -> Array:
+        vector = np.asarray(values, np.float64)
+        if vector.shape != self._shape:
+            raise RobotError(
+                f'{what} of shape {vector.shape}; {self.robot.name} needs {self._shape}, in the '
+                f'order {", ".join(self.joint_names)}'
+            )
+        # A sum is NaN or infinite if one of its terms is.
+        if not math.isfinite(np.add.reduce(vector)):
+            raise RobotError(f'{what} must be finite, not {vector.tolist()}')
+        return vector if self._is_same else vector[self._theirs]
+
+    def _back(self, vector: Array) -> Array:
+        return vector if self._is_same else vector[self._ours]
+
+    def mass_matrix(self, q: ArrayLike) -> Array:
+        """(N, N) symmetric, kg m^2, with the armature on its diagonal. q: (N,) rad or m."""
+        matrix = np.array(self._pin.crba(self._model, self._data, self._vector(q, 'q')))
+        matrix = np.triu(matrix) + np.triu(matrix, 1).T
+        if not self._is_same:
+            matrix = matrix[np.ix_(self._ours, self._ours)]
+        matrix[np.diag_indices_from(matrix)] += self.armature
+        return matrix
+
+    def gravity(self, q: ArrayLike) -> Array:
+        """g(q): (N,) N m that hold the robot at rest."""
+        torques = self._pin.computeGeneralizedGravity(self._model, self._data, self._vector(q, 'q'))
+        return self._back(np.array(torques))
+
+    def coriolis_transpose_momentum(self, q: ArrayLike, dq: ArrayLike) -> Array:
+        """C(q, dq)^T dq: (N,) N m, with C of Christoffel symbols, so that dM/dt = C + C^T."""
+        velocity = self._vector(dq, 'dq')
+        matrix = self._pin.computeCoriolisMatrix(
+            self._model, self._data, self._vector(q, 'q'), velocity
+        )
+        return self._back(velocity @ matrix)
+
+    def momentum_terms(self, q: Array, dq: Array) -> MomentumTerms:
+        """What a momentum observer needs of one sample, at the least cost."""
+        pin, model, data = self._pin, self._model, self._data
+        position, velocity = self._vector(q, 'q'), self._vector(dq, 'dq')
+        drift = velocity @ pin.computeCoriolisMatrix(model, data, position, velocity)
+        weight = pin.computeGeneralizedGravity(model, data, position)
+        drift -= weight
+        # At rest, the accelerations dq take M dq + g.
+        momentum = pin.rnea(model, data, position, self._still, velocity) - weight
+        if not self._is_same:
+            momentum, drift = momentum[self._ours], drift[self._ours]
+        return MomentumTerms(momentum + self.armature * dq, drift)
+
+    def inverse_dynamics(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> Array:
+        """(N,) N m that give the accelerations ddq, armature included, friction not."""
+        acceleration = self._vector(ddq, 'ddq')
+        torques = self._pin.rnea(
+            self._model, self._data, self._vector(q, 'q'), self._vector(dq, 'dq'), acceleration
+        )
+        return self._back(np.array(torques)) + self.armature * np.asarray(ddq, np.float64)
+
+    def kinetic_energy(self, q: ArrayLike, dq: ArrayLike) -> float:
+        """J."""
+        velocity = np.asarray(dq, np.float64)
+        return 0.5 * float(velocity @ self.mass_matrix(q) @ velocity)
+
+    def link_jacobian(self, link: str, q: ArrayLike, point: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+        """(6, N) of a point of a link: linear (m/s) above angular (rad/s) velocity, base axes.
+
+        point: (3,) m, in the link's own frame.
+
+        Raises:
+            RobotError: there is no such link.
+        """
+        parent, placement = self._place(link)
+        jacobian = np.zeros((6, *self._shape))
+        position = self._vector(q, 'q')
+        if parent == 0:
+            return jacobian
+        reference = self._pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+        self._pin.computeJointJacobians(self._model, self._data, position)
+        jacobian[:] = self._pin.getJointJacobian(self._model, self._data, parent, reference)
+        lever = self._data.oMi[parent].rotation @ placement.act(np.asarray(point, np.float64))
+        jacobian[:3] -= np.cross(lever, jacobian[3:], axis=0)
+        return jacobian if self._is_same else jacobian[:, self._ours]
+
+    def link_pose(self, link: str, q: ArrayLike) -> tuple[Array, Array]:
+        """Rotation (3, 3) and translation (3,) m of a link in the base frame."""
+        parent, placement = self._place(link)
+        self._pin.forwardKinematics(self._model, self._data, self._vector(q, 'q'))
+        pose = self._data.oMi[parent] * placement
+        return np.array(pose.rotation), np.array(pose.translation)
+
+    @cached_property
+    def bodies(self) -> tuple[str, ...]:
+        """The link that each joint of `joint_names` moves first."""
+        of_joint = {joint: link for link, joint in self.robot.joint_of_link.items()}
+        return tuple(of_joint[name] for name in self.joint_names)
+
+    @cached_property
+    def links_of_bodies(self) -> dict[str, tuple[str, ...]]:
+        """Body -> all links that move as one with it."""
+        index = {self._model.getJointId(n): b for n, b in zip(self.joint_names, self.bodies)}
+        return {
+            body: tuple(link for link, (j, _) in self._places.items() if index.get(j) == body)
+            for body in self.bodies
+        }
+
+    def body_torques(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> Array:
+        """(N, N) N m: column k is what the masses of body k need; their sum is
+        `inverse_dynamics` without armature.
+        """
+        regressor = self._pin.computeJointTorqueRegressor(
+            self._model, self._data, self._vector(q, 'q'), self._vector(dq, 'dq'),
+            self._vector(ddq, 'ddq'),
+        )  # fmt: skip
+        torques = np.zeros((*self._shape, *self._shape))
+        for column, name in enumerate(self.joint_names):
+            body = self._model.getJointId(name)
+            parameters = self._model.inertias[body].toDynamicParameters()
+            torques[:, column] = self._back(regressor[:, 10 * (body - 1) : 10 * body] @ parameters)
+        return torques
+
+
+def link_inertias(robot: Robot) -> dict[str, LinkInertia]:
+    """The inertias that a robot's URDF gives; links without one are left out.
+
+    Raises:
+        RobotError: a mass is negative or a number cannot be read.
+    """
+    found = {}
+    for link in ElementTree.fromstring(robot.urdf).findall('link'):
+        inertial = link.find('inertial')
+        if inertial is not None:
+            found[str(link.get('name'))] = _inertia(inertial, str(link.get('name')))
+    return found
+
+
+def _inertia(inertial: ElementTree.Element, link: str) -> LinkInertia:
+    origin = inertial.find('origin')
+    try:
+        mass = float(inertial.find('mass').get('value'))  # type: ignore[union-attr, arg-type]
+        centre, angles = (
+            [float(part) for part in ('0 0 0' if text is None else text).split()]
+            for text in (None if origin is None else origin.get(name) for name in ('xyz', 'rpy'))
+        )
+        tensor = inertial.find('inertia')
+        xx, xy, xz, yy, yz, zz = (
+            0.0 if tensor is None else float(tensor.get(name, 0.0))
+            for name in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+        )
+        rotation = rotation_from_rpy(*angles)
+    except (AttributeError, TypeError, ValueError) as error:
+        raise RobotError(f'the <inertial> of {link} cannot be read: {error}') from error
+    matrix = np.array(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
+    if not 0.0 <= mass < math.inf or len(centre) != 3 or not np.isfinite(matrix).all():
+        raise RobotError(f'the <inertial> of {link} has a mass of {mass} kg at {centre}')
+    return LinkInertia(mass, np.array(centre), rotation @ matrix @ rotation.T)
+
+
+def _scaled(
+    inertias: dict[str, LinkInertia], scales: Mapping[str, float], robot: Robot
+) -> dict[str, LinkInertia]:
+    for link, scale in scales.items():
+        if link not in robot.links or not 0.0 < scale < math.inf:
+            raise RobotError(f'the mass of {link!r} is to be scaled by {scale}')
+    return {
+        link: LinkInertia(
+            scales.get(link, 1.0) * each.mass,
+            each.centre_of_mass,
+            scales.get(link, 1.0) * each.inertia,
+        )
+        for link, each in inertias.items()
+    }
+
+
+def _outwards(description: RobotDescription) -> list[Joint]:
+    """The joints, each behind those that carry it, branch by branch as pinocchio needs it."""
+    by_parent: dict[str, list[Joint]] = {}
+    for joint in description.joints:
+        by_parent.setdefault(joint.parent, []).append(joint)
+    ordered: list[Joint] = []
+    waiting = list(reversed(by_parent.get(description.base_link, [])))
+    while waiting:
+        joint = waiting.pop()
+        ordered.append(joint)
+        waiting.extend(reversed(by_parent.get(joint.child, [])))
+    return ordered
+
+
+def _pinocchio() -> Any:
+    try:
+        import pinocchio
+    except ImportError as error:
+        raise MissingExtraError('dynamics need pinocchio: pip install pin') from error
+    return pinocchio

@@ -1,0 +1,169 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A depth image in blocks of 8 x 8 pixels, and where in the optical frame each can have points.
+
+The distances of two points to a shape differ by no more than the points are apart; so that of a
+block's centre, less or plus the radius of a ball around the block, bounds those of its pixels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.sensing.depth_camera import Depth, DepthCamera
+
+Single = NDArray[np.float32]
+Indices = NDArray[np.intp]
+SIDE = 8  # pixels of a block's edge
+PIXELS = SIDE * SIDE
+ROUNDING = np.float32(4e-6)  # m per m of depth, more than float32 loses in a distance
+_ROW = np.complex128  # 16 bytes, to copy a block's row of 8 uint16 as one number
+
+
+@dataclass(frozen=True)
+class Balls:
+    """What the K blocks with valid pixels lie within.
+
+    blocks: (K,) their indices, row by row. near, far: (K,) m, least and largest depth. centres:
+    (3, K) m. radii: (K,) m.
+    """
+
+    blocks: Indices
+    near: Single
+    far: Single
+    centres: Single
+    radii: Single
+
+    @property
+    def rounding(self) -> np.float32:
+        """m, more than float32 loses in the distance of any of the points."""
+        return ROUNDING * max(np.float32(1.0), self.far.max(initial=np.float32(0.0)))
+
+
+class BlockGrid:
+    """The blocks of one camera's images. The image is filled up to whole blocks by invalid pixels.
+
+    rows, columns: of blocks. height, width: of the filled image. rays: (2, rows * columns) x/z and
+    y/z of the middles of the blocks. offsets: (2, 64) the same of the pixels, from their middle.
+    """
+
+    def __init__(self, camera: DepthCamera) -> None:
+        self.rows = -(-camera.height // SIDE)
+        self.columns = -(-camera.width // SIDE)
+        self.height, self.width = self.rows * SIDE, self.columns * SIDE
+        self._x = (np.arange(self.width) - camera.cx) / camera.fx
+        self._y = (np.arange(self.height) - camera.cy) / camera.fy
+        self._columns_x: Single = self._x.reshape(-1, 1, SIDE).astype(np.float32)
+        self._rows_y: Single = self._y.reshape(-1, SIDE, 1).astype(np.float32)
+        middle_x = self._x.reshape(self.columns, SIDE).mean(axis=1)
+        middle_y = self._y.reshape(self.rows, SIDE).mean(axis=1)
+        self.rays: Single = np.stack(
+            (np.tile(middle_x, self.rows), np.repeat(middle_y, self.columns))
+        ).astype(np.float32)
+        steps = np.arange(SIDE) - (SIDE - 1) / 2
+        self.offsets: Single = np.stack(
+            (np.tile(steps / camera.fx, SIDE), np.repeat(steps / camera.fy, SIDE))
+        ).astype(np.float32)
+        self.reach: Single = self.offsets.max(axis=1)
+        self._work = np.empty((self.height, self.width), np.uint16)
+
+    def counts(self, image: Depth) -> NDArray[np.int64]:
+        """(rows, columns) how many pixels of each block are valid. image: (height, width), 0 where
+        invalid.
+        """
+        valid = (image > 0).view(np.uint8).reshape(self.rows, SIDE, self.width)
+        sums = valid.sum(axis=1, dtype=np.uint8).view(np.uint64)
+        # The upper byte of this product is the sum of the 8 bytes.
+        return ((sums * np.uint64(0x0101010101010101)) >> np.uint64(56)).astype(np.int64)
+
+    def balls(self, image: Depth, scale: float) -> Balls:
+        """Of all blocks with valid pixels. image: (height, width), 0 where invalid; scale: m per
+        unit.
+        """
+        farthest = self._reduced(np.maximum, image)
+        blocks = np.flatnonzero(farthest)
+        far = farthest[blocks] * np.float32(scale)
+        near = self._nearest(image)[blocks] * np.float32(scale)
+        return self.around(blocks, near, far)
+
+    def around(self, blocks: Indices, near: Single, far: Single) -> Balls:
+        """Of what of the blocks (K,) lies between depths near and far, (K,) m."""
+        middle, half = (far + near) * np.float32(0.5), (far - near) * np.float32(0.5)
+        rays = self.rays[:, blocks]
+        centres = np.empty((3, len(blocks)), np.float32)
+        np.multiply(rays, middle, out=centres[:2])
+        centres[2] = middle
+        np.abs(rays, out=rays)
+        rays *= half
+        rays += self.reach[:, None] * far
+        np.multiply(rays, rays, out=rays)
+        half *= half
+        half += rays[0]
+        half += rays[1]
+        return Balls(blocks, near, far, centres, np.sqrt(half) + ROUNDING * far)
+
+    def _nearest(self, image: Depth) -> Any:
+        if image.dtype == np.uint16:
+            # 0 becomes the largest number.
+            np.subtract(image, np.uint16(1), out=self._work)
+            return self._reduced(np.minimum, self._work) + np.uint16(1)
+        return self._reduced(np.minimum, np.where(image > 0, image, np.float32(np.inf)))
+
+    def _reduced(self, ufunc: np.ufunc, image: Any) -> Any:
+        rows = ufunc.reduce(image.reshape(self.rows, SIDE, self.width), axis=1)
+        for _ in range(3):
+            rows = ufunc(rows[:, 0::2], rows[:, 1::2])
+        return rows.ravel()
+
+    def pixels(self, image: Depth, blocks: Indices) -> Depth:
+        """(K, 64) the pixels of blocks (K,), row by row; a copy."""
+        rows = self._as_rows(image)
+        down, across = np.divmod(blocks, self.columns)
+        return rows[down, :, across].view(image.dtype).reshape(len(blocks), PIXELS)
+
+    def write(self, image: Depth, blocks: Indices, pixels: Depth) -> None:
+        """Puts pixels (K, 64) into blocks (K,) of the image."""
+        rows = self._as_rows(image)
+        down, across = np.divmod(blocks, self.columns)
+        rows[down, :, across] = pixels.view(_ROW).reshape(len(blocks), SIDE, *rows.shape[3:])
+
+    def clear(self, image: Depth, blocks: Indices) -> None:
+        """Makes all pixels of blocks (K,) of the image invalid."""
+        down, across = np.divmod(blocks, self.columns)
+        self._as_rows(image)[down, :, across] = 0
+
+    def _as_rows(self, image: Depth) -> Any:
+        each = () if image.dtype == np.uint16 else (2,)
+        return image.view(_ROW).reshape(self.rows, SIDE, self.columns, *each)
+
+    def points(self, pixels: Depth, blocks: Indices, scale: float) -> Single:
+        """(4, K, 64): x, y, z in m and 1, of `pixels` (K, 64) of blocks (K,); x, y and z are 0 where
+        invalid.
+        """
+        result = np.empty((4, len(blocks), PIXELS), np.float32)
+        np.multiply(pixels, np.float32(scale), out=result[2])
+        result[3] = 1.0
+        x, y, z = result[:3].reshape(3, len(blocks), SIDE, SIDE)
+        down, across = np.divmod(blocks, self.columns)
+        np.multiply(z, self._columns_x[across], out=x)
+        np.multiply(z, self._rows_y[down], out=y)
+        return result
+
+    def exact_points(self, values: Depth, places: Indices, scale: float) -> NDArray[np.float64]:
+        """(N, 3) m in float64 of single pixels: values (N,) as in the image; places (N,): index of
+        the block times 64 plus that of the pixel in the block.
+        """
+        row, column = self.positions(places)
+        z = values.astype(np.float64) * scale
+        return np.stack((z * self._x[column], z * self._y[row], z), axis=1)
+
+    def positions(self, places: Indices) -> tuple[Indices, Indices]:
+        """Row and column in the image, (N,) each, of pixels given as in `exact_points`."""
+        block, inside = np.divmod(places, PIXELS)
+        down, across = np.divmod(block, self.columns)
+        row, column = np.divmod(inside, SIDE)
+        return down * SIDE + row, across * SIDE + column

@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which pixels of a depth image show the robot: those within a padding of any of its shapes.
+
+Blocks whose balls lie within the padding of a shape are the robot as a whole, blocks beyond it of
+all shapes are not; only the pixels of the others are looked at, each with the shapes that its block
+can reach. What is too near to the border for float32 is decided in float64.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.robots.shape_distance import paired_distances
+from frame_ros.sensing.depth_blocks import PIXELS, Balls, BlockGrid
+from frame_ros.sensing.depth_camera import Depth
+from frame_ros.sensing.depth_shapes import CameraShapes
+
+Single = NDArray[np.float32]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class SelfFilter:
+    """What is left of an image without the robot.
+
+    whole, mixed: columns of the balls that were given: blocks all of whose pixels show the robot,
+    (W,), and blocks that had to be looked at, (M,). pixels: (M, 64) what the latter have left, 0
+    where invalid or the robot. own: how many pixels show the robot.
+    """
+
+    whole: Indices
+    mixed: Indices
+    pixels: Depth
+    own: int
+
+
+class SelfFiltering:
+    """Takes the robot out of the images of one camera."""
+
+    def __init__(self, grid: BlockGrid, padding: float) -> None:
+        """padding: m; what is this near to a shape is the robot."""
+        self._grid, self._padding = grid, padding
+
+    def run(
+        self, image: Depth, scale: float, balls: Balls, bounds: Single, shapes: CameraShapes
+    ) -> SelfFilter:
+        """image: 0 where invalid, left as it is; scale: m per unit. balls: of its blocks; bounds:
+        (S, K) m, by which they are no nearer to the shapes.
+        """
+        limit = np.float32(self._padding)
+        near = np.flatnonzero(bounds.min(axis=0, initial=np.inf) <= limit)
+        bounds = bounds[:, near]
+        is_whole = bounds.min(axis=0, initial=np.inf) + 2 * balls.radii[near] <= limit
+        whole, mixed = near[is_whole], near[~is_whole]
+        can_hold = (bounds[:, ~is_whole] <= limit) & shapes.at_depths(balls, mixed, limit)
+        blocks = balls.blocks[mixed]
+        before = self._grid.pixels(image, blocks)
+        is_self = self._inside(before, blocks, scale, shapes, can_hold, balls)
+        own = _count(self._grid.pixels(image, balls.blocks[whole])) + _count(before)
+        pixels = before * ~is_self
+        return SelfFilter(whole, mixed, pixels, own - _count(pixels))
+
+    def _inside(
+        self, pixels: Depth, blocks: Indices, scale: float, shapes: CameraShapes,
+        can_hold: NDArray[np.bool_], balls: Balls,
+    ) -> NDArray[np.bool_]:  # fmt: skip
+        """(M, 64) whether pixels of blocks (M,) lie within the padding of any of the shapes that
+        can hold some of the block's, (S, M).
+        """
+        points = self._grid.points(pixels, blocks, scale)
+        result = np.zeros(pixels.shape, np.bool_)
+        unsure = []
+        for row in np.flatnonzero(can_hold.any(axis=1)):
+            chosen = np.flatnonzero(can_hold[row])
+            squares = shapes.core_squares(row, points[:, chosen].reshape(4, -1))
+            reach = shapes.radii[row] + np.float32(self._padding)
+            inside = squares <= max(reach - balls.rounding, np.float32(0.0)) ** 2
+            possible = squares <= (reach + balls.rounding) ** 2
+            result[chosen] |= inside.reshape(-1, PIXELS)
+            if np.count_nonzero(possible) != np.count_nonzero(inside):
+                places = np.flatnonzero(possible != inside)
+                block, place = chosen[places // PIXELS], places % PIXELS
+                unsure.append((np.full(len(places), row), block, place))
+        if unsure:
+            rows, column, place = (np.concatenate(parts) for parts in zip(*unsure))
+            self._decide(result, rows, column, place, pixels, blocks, scale, shapes)
+        return result
+
+    def _decide(
+        self, result: NDArray[np.bool_], rows: Indices, columns: Indices, places: Indices,
+        pixels: Depth, blocks: Indices, scale: float, shapes: CameraShapes,
+    ) -> None:  # fmt: skip
+        """Settles in float64 what is too near to the border of a shape: pairs (P,) of a shape with
+        pixel `places` of block `columns`.
+        """
+        flat = blocks[columns] * PIXELS + places
+        points = self._grid.exact_points(pixels[columns, places], flat, scale)
+        is_near = paired_distances(shapes.exact, points, rows) <= self._padding
+        result[columns[is_near], places[is_near]] = True
+
+    def along_rays(
+        self, image: Depth, scale: float, balls: Balls, bounds: Single, shapes: CameraShapes,
+        noise: float,
+    ) -> int:  # fmt: skip
+        """Takes out of the image, too, pixels that would be within the padding if their depth z
+        were changed by no more than noise * z^2 m; returns how many. Tried are half of that and all
+        of it, either way.
+        """
+        grid = self._grid
+        reach = np.float32(self._padding) + np.float32(1.5 * noise) * balls.far * balls.far
+        near = np.flatnonzero(bounds.min(axis=0, initial=np.inf) <= reach)
+        blocks, reach = balls.blocks[near], reach[near]
+        can_hold = bounds[:, near] <= reach
+        can_hold &= shapes.at_depths(balls, near, reach)
+        pixels = grid.pixels(image, blocks)
+        points = grid.points(pixels, blocks, scale)
+        is_self = np.zeros(pixels.shape, np.bool_)
+        for row in np.flatnonzero(can_hold.any(axis=1)):
+            chosen = np.flatnonzero(can_hold[row])
+            block, place = np.nonzero((pixels[chosen] > 0) & ~is_self[chosen])
+            if len(block):
+                left = points[:, chosen[block], place]
+                found = self._reaches(shapes, int(row), left, noise)
+                is_self[chosen[block[found]], place[found]] = True
+        grid.write(image, blocks, pixels * ~is_self)
+        return int(np.count_nonzero(is_self))
+
+    def _reaches(
+        self, shapes: CameraShapes, row: int, points: Single, noise: float
+    ) -> NDArray[np.bool_]:
+        """(N,) whether points (4, N), moved along their rays as `along_rays` says, come within the
+        padding of a shape.
+        """
+        limit = (shapes.radii[row] + np.float32(self._padding)) ** 2
+        result = np.zeros(points.shape[1], np.bool_)
+        depths = points[2] * np.float32(noise)
+        for step in (-1.0, -0.5, 0.5, 1.0):
+            moved = points * (np.float32(1.0) + np.float32(step) * depths)
+            moved[3] = 1.0
+            result |= shapes.core_squares(row, moved) <= limit
+        return result
+
+
+def _count(pixels: Depth) -> int:
+    return int(cv2.countNonZero(pixels)) if pixels.size else 0

@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A short stretch of a force-torque sensor's samples, from which tare, bias drift and payload are
+found: what is slow is worked out once per block, so that streaming and batch agree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+BLOCK = 50_000_000  # ns
+
+
+@dataclass(frozen=True)
+class WrenchBlock:
+    """n samples in a row.
+
+    start, end: ns, of its first and last sample. readings: (n, 6) N and N m, not filtered, force
+    and torque on the tool without what the tool (and its payload) itself does; the bias is in them.
+    down: (n, 3) unit vectors of gravity in the sensor's axes. worst: largest share of a threshold
+    that was reached. is_contact: whether there was contact. is_moving: whether the sensor moved;
+    None: not known. is_holding: whether the gripper held something; None: not known.
+    """
+
+    start: int
+    end: int
+    readings: Array
+    down: Array
+    worst: float
+    is_contact: bool
+    is_moving: bool | None
+    is_holding: bool | None
+
+
+class BlockBuffer:
+    """Collects the samples of a block: one by one, or many at once."""
+
+    __slots__ = ('start', 'is_holding', '_end', '_rows', '_chunks', '_worst', '_contact', '_moving')
+
+    def __init__(self, start: int, is_holding: bool | None) -> None:
+        """start: ns, of the first sample."""
+        self.start, self.is_holding = start, is_holding
+        self._end = start
+        self._rows: list[list[float]] = []
+        self._chunks: list[Array] = []
+        self._worst = 0.0
+        self._contact = False
+        self._moving = 0
+
+    def add(
+        self, stamp: int, row: list[float], share: float, is_contact: bool, moving: int
+    ) -> None:
+        """One sample. row: 6 values of the reading and 3 of gravity in the sensor's axes. moving:
+        1, 0, or -1 if not known.
+        """
+        self._rows.append(row)
+        self._end = stamp
+        if share > self._worst:
+            self._worst = share
+        if is_contact:
+            self._contact = True
+        if moving:
+            self._moving = 1 if moving > 0 or self._moving > 0 else -1
+
+    def add_many(
+        self, end: int, rows: Array, share: float, is_contact: bool, moving: NDArray[np.int8]
+    ) -> None:
+        """Samples (n, 9) up to the stamp `end`. share: their largest. is_contact: of any."""
+        self._flush()
+        self._chunks.append(rows)
+        self._end = end
+        self._worst = max(self._worst, share)
+        self._contact = self._contact or is_contact
+        if moving.any():
+            self._moving = 1 if (moving > 0).any() or self._moving > 0 else -1
+
+    def close(self) -> WrenchBlock | None:
+        """The block; None if it has no sample."""
+        self._flush()
+        if not self._chunks:
+            return None
+        rows = np.concatenate(self._chunks)
+        gravity = rows[:, 6:]
+        length = np.maximum(np.linalg.norm(gravity, axis=1, keepdims=True), 1e-12)
+        return WrenchBlock(
+            self.start,
+            self._end,
+            rows[:, :6],
+            gravity / length,
+            self._worst,
+            self._contact,
+            None if self._moving < 0 else bool(self._moving),
+            self.is_holding,
+        )
+
+    def _flush(self) -> None:
+        if self._rows:
+            self._chunks.append(np.array(self._rows))
+            self._rows = []

@@ -1,0 +1,44 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`frame-ros capsules`."""
+
+from frame_ros.cli import main
+from frame_ros.robots import load_robot
+from frame_ros.robots.link_shapes import link_shapes, load_shapes
+
+SMALL = """
+<robot name="small"><link name="a"><collision><geometry><box size="0.1 0.1 0.4"/></geometry>
+</collision></link><link name="b"/><joint name="j" type="continuous"><parent link="a"/>
+<child link="b"/><axis xyz="0 0 1"/></joint></robot>"""
+
+
+def test_capsules_of_a_urdf_are_written_and_load_again(tmp_path, capsys):
+    urdf, out = tmp_path / 'small.urdf', tmp_path / 'small.yaml'
+    urdf.write_text(SMALL)
+    assert main(['capsules', str(urdf), '--out', str(out)]) == 0
+    printed = capsys.readouterr().out
+    assert 'a ' in printed and 'volume' in printed
+    robot = load_robot(urdf)
+    (shape,) = load_shapes(out, robot).shapes
+    assert shape.radius > link_shapes(robot).shapes[0].half_sizes[0]
+
+
+def test_capsules_are_printed_as_yaml(capsys, tmp_path):
+    urdf = tmp_path / 'small.urdf'
+    urdf.write_text(SMALL)
+    assert main(['capsules', str(urdf), '--link', 'a=2']) == 0
+    assert capsys.readouterr().out.startswith('robot: small\nlinks:\n  a:\n  - {start: [')
+
+
+def test_wrong_arguments_are_told(capsys, tmp_path):
+    urdf = tmp_path / 'small.urdf'
+    urdf.write_text(SMALL)
+    for arguments, word in (
+        (['nonsense'], 'nonsense'),
+        ([str(urdf), '--link', 'a'], 'LINK=N'),
+        ([str(urdf), '--link', 'c=2'], "'c'"),
+        ([str(urdf), '--count', '0'], '1 capsule'),
+        ([str(urdf), '--out', str(tmp_path / 'no' / 'file')], 'cannot be written'),
+    ):
+        assert main(['capsules', *arguments]) == 2
+        assert word in capsys.readouterr().err
