@@ -6,6 +6,7 @@ SHELL := /bin/bash
 .PHONY: help setup demo test lint format docs bench policy-environment test-policies clean distclean
 
 ARGS ?=
+ROBOT ?= so101
 
 help: ## What can be made
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -14,9 +15,9 @@ help: ## What can be made
 setup: ## The environment .venv/ and the colcon overlay install/ (then: source env.bash)
 	@scripts/setup.sh
 
-demo: ## A simulated SO-101 picks and places for 5 episodes: live metrics, bags, a report
+demo: ## A simulated arm picks and places for 5 episodes: live metrics, bags, a report (ROBOT=so101 or fr3)
 	@scripts/setup.sh demo
-	@source env.bash && frame-ros demo $(ARGS)
+	@source env.bash && frame-ros demo --robot $(ROBOT) $(ARGS)
 
 test: ## All tests
 	@scripts/setup.sh

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated SO-101 with a policy, live metrics, a bag per episode; ends after the last episode.
+"""A simulated SO-101 or FR3 with a policy, live metrics, a bag per episode; ends after the last
+episode.
 
 Its nodes find each other on this machine only, unless ROS_AUTOMATIC_DISCOVERY_RANGE or a Fast DDS
 profile is set. `ros2 launch frame_ros demo.launch.py --show-args` lists the arguments.

@@ -140,7 +140,7 @@ def test_ctrl_c_stops_every_node(ros_domain, tmp_path):
         assert time.monotonic() < deadline
         time.sleep(0.1)
     nodes = children(demo.pid)
-    assert len(nodes) == 8
+    assert len(nodes) == 10
     demo.send_signal(signal.SIGINT)
     demo.communicate(timeout=60)
     assert demo.returncode == 130

@@ -35,9 +35,17 @@ COMMANDS = {
         'frame_ros.cli.feetech',
         "simulate an SO-101's servos behind a serial port, to try drivers without an arm",
     ),
+    'capsules': (
+        'frame_ros.cli.capsules',
+        "make capsules around a robot's collision meshes, for proximity and self-filter",
+    ),
     'rephrase': (
         'frame_ros.cli.rephrase',
         'collect rephrasings of an instruction that a person confirms, for prompt ensembles',
+    ),
+    'identify': (
+        'frame_ros.cli.identify',
+        "find a robot's motor constants and friction, or the mass of its tool, from a motion",
     ),
     'metrics': ('frame_ros.cli.metrics', 'list all metrics with unit, direction and source'),
 }

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`frame-ros demo`: a simulated SO-101, a policy, live metrics, a bag per episode, and a report."""
+"""`frame-ros demo`: a simulated robot, a policy, live metrics, a bag per episode, and a report."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from typing import TYPE_CHECKING
 
 from frame_ros.cli.progress import progress_bar
 from frame_ros.errors import BagError, SetupError
+from frame_ros.nodes.demo_robots import DEMO_ROBOTS
 from frame_ros.nodes.processes import demo_processes
-from frame_ros.nodes.settings import DemoSettings
+from frame_ros.nodes.settings import SIMULATED_ROBOTS, DemoSettings
 from frame_ros.nodes.supervisor import Supervisor, free_domain
 
 if TYPE_CHECKING:
     from frame_ros.cli.live_view import LiveView
     from frame_ros.nodes.console import EpisodeResult
 
+NO_SENSING = "contact and distance are the simulator's true ones, at less cost"
 LOOK_PERIOD = 0.25  # s
 LAST_SUMMARY = 5.0  # s to wait for the metrics of the last episode
 
@@ -35,6 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         for name, setting in DemoSettings.__dataclass_fields__.items()
     }
     default = DemoSettings()
+    parser.add_argument(
+        '--robot', default=default.robot, choices=SIMULATED_ROBOTS, help=texts['robot']
+    )
     parser.add_argument('--episodes', type=int, default=default.episodes, help=texts['episodes'])
     parser.add_argument('--policy', default=default.policy, help=texts['policy'])
     parser.add_argument('--checkpoint', default='', metavar='DIR', help=texts['checkpoint'])
@@ -46,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='a further option of the policy; may be given several times',
     )
     parser.add_argument('--execution', default=default.execution, help=texts['execution'])
+    parser.add_argument('--no-sensing', action='store_true', help=NO_SENSING)
     parser.add_argument('--no-gate', action='store_true', help='commands go to the arm unchecked')
     parser.add_argument('--instruction', default=default.instruction, help=texts['instruction'])
     parser.add_argument(
@@ -79,6 +85,8 @@ def run(args: argparse.Namespace) -> int:
     require_ros()
     directory = Path(args.directory or f'runs/{datetime.now():%Y-%m-%d-%H%M%S}')
     settings = DemoSettings(
+        robot=args.robot,
+        sensing=not args.no_sensing,
         policy=args.policy,
         checkpoint=args.checkpoint,
         policy_options='; '.join(args.option),
@@ -134,7 +142,8 @@ def run_episodes(settings: DemoSettings, directory: Path) -> list[EpisodeResult]
     ) as supervisor:
         os.environ.update(supervisor.environment)
         view.line(
-            f'starting the simulated SO-101 with the policy {settings.policy}; '
+            f'starting the simulated {DEMO_ROBOTS[settings.robot].title} with the policy '
+            f'{settings.policy}; '
             f'ROS_DOMAIN_ID={supervisor.domain_id}, logs in {supervisor.log_directory}'
         )
         results = _watch(supervisor, view, settings)

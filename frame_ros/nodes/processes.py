@@ -9,16 +9,22 @@ return a list of `Process`.
 
 from __future__ import annotations
 
-import json
-import os
-import re
-import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import replace
 
-import frame_ros
-from frame_ros.errors import SetupError
+from frame_ros.nodes.demo_robots import DEMO_ROBOTS, Value
+from frame_ros.nodes.process import (
+    PROFILES,
+    Process,
+    absolute,
+    arm_environment,
+    check_installed,
+    demo_environment,
+    find_executable,
+    node_parameters,
+    share_directory,
+)
+from frame_ros.nodes.sensing_processes import arm_sensing, demo_sensing
 from frame_ros.nodes.settings import (
     POLICIES,
     ArmSettings,
@@ -26,32 +32,21 @@ from frame_ros.nodes.settings import (
     FrankaSettings,
     RunSettings,
     So101Settings,
-    parse_assignments,
     parse_qualities,
 )
 
-Value = bool | int | float | str | list[float] | list[str]
-
-# One thread per numeric library, headless rendering.
-ENVIRONMENT = {'OMP_NUM_THREADS': '1', 'MUJOCO_GL': 'egl'}
-# Which file rmw_fastrtps reads at start; others do not look at them.
-PROFILES = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE')
-
-# Metrics of a simulated arm, in s: physics and rendering share two cores with all the rest, and a
-# state may come this much after its stamp.
-SIMULATED: Mapping[str, Value] = {'hold': 0.2, 'max_pose_age': 0.2, 'efficiency_hold': 0.5}
-# The demo's task: a cube of 3 cm keeps the gripper open by 0.15 rad, its middle 14 mm from the TCP.
-PUT_IN_BIN: Mapping[str, Value] = {
-    'ot_task': 'put_in', 'gripper_margin': 0.07, 'grasp_distance': 0.03,
-}  # fmt: skip
-
-# The gate of the simulated arm. Two cores are shared with physics and rendering, so that a command
-# or a state may come late, and where physics gives time up the arm stands still and is far from its
-# command. The table is the plane z = 0; the box is what the cameras see of it.
-SIMULATED_GATE: Mapping[str, Value] = {
-    'command_timeout': 0.5, 'joint_states_timeout': 1.0, 'heartbeat_timeout': 1.0,
-    'step_limit': 1.5, 'floor': 0.0, 'workspace': [-0.1, -0.4, 0.0, 0.45, 0.4, 0.5],
-}  # fmt: skip
+__all__ = [
+    'PROFILES',
+    'Process',
+    'arm_environment',
+    'check_installed',
+    'demo_environment',
+    'demo_processes',
+    'find_executable',
+    'franka_processes',
+    'share_directory',
+    'so101_processes',
+]
 
 # Chunks that the demo's scripted policy draws per inference, for EV: as many as VLA-UQ's study.
 SAMPLES = 4
@@ -60,143 +55,21 @@ VIDEO_TOPIC = 'front/image_raw'
 UNCHECKED = 'policy_commands'  # what a policy commands where a gate decides what the arm gets
 
 
-@dataclass(frozen=True)
-class Process:
-    """One node in a process of its own.
-
-    name: the node's name. executable: as in `ros2 run <package> <executable>`. parameters: what
-    differs from the node's own file of defaults, `config`. remappings: topic name -> the name to
-    use instead. extra: arguments before those of ROS. is_lifecycle: the node is managed; it
-    configures and activates itself, by its parameter `autostart`.
-    is_essential: when it ends well, the run is over. may_end: it may end without ending the run.
-    """
-
-    name: str
-    executable: str
-    parameters: Mapping[str, Value] = field(default_factory=dict)
-    remappings: Mapping[str, str] = field(default_factory=dict)
-    package: str = 'frame_ros'
-    extra: tuple[str, ...] = ()
-    is_lifecycle: bool = False
-    is_essential: bool = False
-    may_end: bool = False
-
-    @property
-    def module(self) -> str:
-        """Of our own nodes: what `python -m` runs."""
-        return f'frame_ros.nodes.{self.executable}'
-
-    @property
-    def config(self) -> Path | None:
-        """The commented YAML file with every parameter of the node and its default."""
-        path = share_directory() / 'config' / f'{self.executable}.yaml'
-        return path if self.package == 'frame_ros' and path.is_file() else None
-
-    def command(self, namespace: str = '') -> list[str]:
-        """The command line that starts it without `ros2 launch`.
-
-        Raises:
-            SetupError: a node of another package is not installed.
-        """
-        if self.package == 'frame_ros':
-            start = [sys.executable, '-u', '-m', self.module]
-        else:
-            start = [str(find_executable(self.package, self.executable))]
-        return [*start, *self.extra, *self.ros_arguments(namespace)]
-
-    def ros_arguments(self, namespace: str = '') -> list[str]:
-        """Name, namespace, parameters and remappings, as every ROS 2 node reads them."""
-        arguments = ['--ros-args', '-r', f'__node:={self.name}']
-        if namespace:
-            arguments += ['-r', f'__ns:=/{namespace.strip("/")}']
-        if self.config is not None:
-            arguments += ['--params-file', str(self.config)]
-        for name, value in self.parameters.items():
-            arguments += ['-p', f'{name}:={json.dumps(value)}']
-        for name, target in self.remappings.items():
-            arguments += ['-r', f'{name}:={target}']
-        return arguments
-
-
-def arm_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """What the processes beside a real arm get in addition to `environ`, where it has not set it.
-
-    Nothing about the network: the arm's driver may run on another machine.
-    """
-    return {name: value for name, value in ENVIRONMENT.items() if name not in environ}
-
-
-def demo_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """What the demo's processes get in addition to `environ`, where it has not set it: under the
-    supervisor and under `ros2 launch` the same.
-
-    Beside what an arm's get: discovery on this machine only, and with rmw_fastrtps the profile for
-    one machine (UDP on 127.0.0.1, images through shared memory), unless a profile is set.
-    """
-    additions = arm_environment(environ)
-    if 'ROS_AUTOMATIC_DISCOVERY_RANGE' not in environ:
-        additions['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
-    if not any(environ.get(name) for name in PROFILES):
-        profile = str(share_directory() / 'config' / 'fastdds_loopback.xml')
-        additions.update(dict.fromkeys(PROFILES, profile))
-    return additions
-
-
-def find_executable(package: str, executable: str) -> Path:
-    """The file that `ros2 run <package> <executable>` would run.
-
-    Raises:
-        SetupError: the package is not installed.
-    """
-    for prefix in os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep):
-        path = Path(prefix) / 'lib' / package / executable
-        if prefix and path.is_file():
-            return path
-    distribution = os.environ.get('ROS_DISTRO') or 'jazzy'
-    raise SetupError(
-        f'{executable} of the package {package} was not found: RViz and what it needs come with a '
-        'ROS 2 installation, not with the wheels '
-        f'(sudo apt install ros-{distribution}-{package.replace("_", "-")}, then source it)'
-    )
-
-
-def check_installed(processes: Sequence[Process]) -> None:
-    """Raises SetupError, before anything is started, for a node whose package is not installed."""
-    for process in processes:
-        if process.package != 'frame_ros':
-            find_executable(process.package, process.executable)
-
-
-def share_directory() -> Path:
-    """The folder that holds config/, launch/, rviz/ and urdf/: the checkout, the colcon overlay, or
-    pip's data folder.
-
-    Raises:
-        SetupError: none of them is there.
-    """
-    checkout = Path(frame_ros.__file__).resolve().parent.parent
-    prefixes = [*os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep), sys.prefix]
-    places = [checkout, *(Path(prefix) / 'share' / 'frame_ros' for prefix in prefixes if prefix)]
-    for place in places:
-        if (place / 'config').is_dir() and (place / 'urdf').is_dir():
-            return place
-    raise SetupError(
-        'the folders config/ and urdf/ of frame_ros were not found in '
-        + ', '.join(str(place) for place in places)
-        + '; build the package with colcon and source its install/setup.bash'
-    )
-
-
 def demo_processes(settings: DemoSettings) -> list[Process]:
-    """The simulated SO-101, a policy, what watches them, and the session that runs episodes."""
+    """The simulated robot, a policy, what watches them, and the session that runs episodes."""
     has_publisher = settings.rviz and settings.robot_state_publisher
+    robot = DEMO_ROBOTS[settings.robot]
+    gate = {**robot.of_tip, **robot.gate}
     return _on_clock(
         settings,
         [
             _simulator(settings),
-            *_monitors(settings, {**SIMULATED, **PUT_IN_BIN}, SIMULATED_GATE),
+            *demo_sensing(settings),
+            *_monitors(
+                settings, {**robot.metrics, **robot.grasp}, gate, robot.of_tip, robot.markers
+            ),
             _recorder(settings),
-            *_gate(settings, SIMULATED_GATE),
+            *_gate(settings, gate),
             _policy(settings, {'samples': SAMPLES} if settings.policy == 'scripted' else {}),
             Process('session', 'session', _session_parameters(settings), is_essential=True),
             *_display(settings, has_publisher),
@@ -244,7 +117,7 @@ def _arm_processes(settings: ArmSettings) -> list[Process]:
     policy = [_policy(settings)] if settings.policy else []
     policy = [*_gate(settings, output), *policy]
     display = _display(settings, settings.robot_state_publisher)
-    monitors = _monitors(settings, _target(settings))
+    monitors = [*arm_sensing(settings), *_monitors(settings, _target(settings))]
     recorder = _recorder(settings, (settings.gripper_topic,))
     return _on_clock(settings, [*monitors, recorder, *policy, *display])
 
@@ -280,24 +153,29 @@ def _on_clock(settings: RunSettings, processes: list[Process]) -> list[Process]:
 
 
 def _simulator(settings: DemoSettings) -> Process:
-    return Process('simulator', 'simulator', {'seed': settings.seed})
+    robot: dict[str, Value] = {'robot': settings.robot, 'seed': settings.seed}
+    return Process('simulator', 'simulator', {**robot, **DEMO_ROBOTS[settings.robot].simulator})
 
 
 def _monitors(
     settings: RunSettings,
     of_metrics: Mapping[str, Value] | None = None,
     of_gate: Mapping[str, Value] | None = None,
+    of_kinematics: Mapping[str, Value] | None = None,
+    of_markers: Mapping[str, Value] | None = None,
 ) -> list[Process]:
     names = settings.remappings()
     bounds = {**(of_gate or {}), **gate_parameters(settings)} if settings.has_gate else {}
     drawn = {name: bounds[name] for name in ('workspace', 'floor') if name in bounds}
     robot: dict[str, Value] = {'robot': settings.robot}
+    if settings.known_obstacles:
+        drawn['obstacles_file'] = absolute(settings.known_obstacles)
     return [
-        Process('kinematics', 'kinematics', robot, names),
+        Process('kinematics', 'kinematics', {**robot, **(of_kinematics or {})}, names),
         Process(
             'metrics', 'metrics', {**robot, **(of_metrics or {}), **_references(settings)}, names
         ),
-        Process('markers', 'markers', drawn, names),
+        Process('markers', 'markers', {**robot, **(of_markers or {}), **drawn}, names),
     ]
 
 
@@ -338,22 +216,7 @@ def gate_parameters(settings: RunSettings) -> dict[str, Value]:
     Raises:
         SetupError: the gate has no such parameter: a limit that is misspelt must not be missed.
     """
-    given = parse_assignments('gate_parameters', settings.gate_parameters)
-    text = (share_directory() / 'config' / 'gate.yaml').read_text(encoding='utf-8')
-    known = re.findall(r'^    (\w+):', text, re.MULTILINE)
-    unknown = [name for name in given if name not in known]
-    if unknown:
-        raise SetupError(f'the gate has no parameter {unknown[0]!r}; it has {", ".join(known)}')
-    return {name: _value(text) for name, text in given.items()}
-
-
-def _value(text: str) -> Value:
-    """Numbers, lists and true or false as JSON has them; anything else is a text."""
-    try:
-        value: Value = json.loads(text)
-    except ValueError:
-        return text
-    return value
+    return node_parameters('gate', settings.gate_parameters)
 
 
 def _recorder(settings: RunSettings, others: Sequence[str] = ()) -> Process:
@@ -385,6 +248,7 @@ def _session_parameters(settings: DemoSettings) -> dict[str, Value]:
         'checkpoint': settings.checkpoint,
         'instruction': settings.instruction,
         'gate': settings.has_gate,
+        'contact': settings.sensing,
     }
     qualities = parse_qualities(settings.qualities)
     return {**parameters, 'qualities': qualities} if qualities else parameters
@@ -400,13 +264,9 @@ def _display(settings: RunSettings, has_publisher: bool) -> list[Process]:
         state = 'robot_state_publisher'
         processes.append(Process(state, state, {'robot_description': urdf}, names, package=state))
     if settings.rviz:
-        layout = ('-d', str(share / 'rviz' / 'frame_ros.rviz'), '-f', settings.base_frame)
+        name = 'frame_ros.rviz' if settings.robot == 'so101' else 'frame_ros_fr3.rviz'
+        layout = ('-d', str(share / 'rviz' / name), '-f', settings.base_frame)
         processes.append(
             Process('rviz', 'rviz2', {}, names, package='rviz2', extra=layout, may_end=True)
         )
     return processes
-
-
-def absolute(path: str | os.PathLike[str]) -> str:
-    """The path as the started process, whose working folder may differ, must see it."""
-    return str(Path(path).expanduser().resolve())

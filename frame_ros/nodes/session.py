@@ -24,7 +24,7 @@ from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from rclpy.time import Time
 
 from frame_ros.errors import SetupError
-from frame_ros.msg import EpisodeEvent
+from frame_ros.msg import ContactState, EpisodeEvent
 from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.spinning import run_node
 from frame_ros.srv import EndEpisode, ResetScene, StartEpisode
@@ -67,6 +67,7 @@ class SessionConfig:
     checkpoint: str = ''
     operator_name: str = ''
     gate: bool = False
+    contact: bool = False
 
     @classmethod
     def declare(cls, node: Node) -> SessionConfig:
@@ -111,6 +112,9 @@ class Session(Node):
             for name in ('policy', 'episode_recorder', *(['gate'] if self.config.gate else []))
         }
         self._streams = {**STREAMS, **({'joint_commands': 'gate'} if self.config.gate else {})}
+        self._contact_problem = 'contact does not publish contact' if self.config.contact else ''
+        if self.config.contact:
+            self._contact = self.create_subscription(ContactState, 'contact', self._on_contact, 5)
         qos = QoSProfile(depth=50, durability=QoSDurabilityPolicy.VOLATILE)
         self.create_subscription(EpisodeEvent, 'episode_events', self._events.put, qos)
         self._result = 0
@@ -124,6 +128,12 @@ class Session(Node):
         self._stopping.set()
         self._thread.join()
         super().destroy_node()
+
+    def _on_contact(self, message: ContactState) -> None:
+        """Listens until contact is known: a force-torque sensor is tared while the arm stands."""
+        self._contact_problem = message.unavailable and f'contact: {message.unavailable}'
+        if not message.unavailable:
+            self.destroy_subscription(self._contact)
 
     def _finish(self) -> None:
         self.exit_code = self._result
@@ -160,6 +170,8 @@ class Session(Node):
                 told = time.monotonic()
                 self.get_logger().info('waiting: ' + '; '.join(missing))
             self._sleep(0.2)
+        if self.config.contact:
+            self._sleep(self.config.settle)  # others may hear of it a little later than this node
         self.get_logger().info('every node is ready')
 
     def _missing(self) -> list[str]:
@@ -178,6 +190,8 @@ class Session(Node):
             for topic, node in self._streams.items()
             if not self.count_publishers(topic)
         ]
+        if not missing and self._contact_problem:
+            missing = [self._contact_problem]
         if not missing:
             missing = [
                 f'{node} is {state}, not active'

@@ -17,6 +17,8 @@ from frame_ros.policies.checkpoint import CONFIG
 
 POLICIES = ('scripted', 'hold', 'lerobot', 'remote', 'lerobot_grpc', 'token_vla', 'replay')
 EXECUTIONS = ('synchronous', 'asynchronous', 'ensembling')
+SIMULATED_ROBOTS = ('so101', 'fr3')
+CONTACT_SOURCES = ('wrench', 'joint_effort', 'robot')
 ROBOTS = {'so101': 'base_link', 'fr3': 'fr3_link0', 'panda': 'panda_link0'}  # preset -> root link
 
 
@@ -51,6 +53,12 @@ class RunSettings:
     gate: bool = option(True, 'with a policy: its commands pass the command gate')
     gate_parameters: str = option(
         '', 'parameters of the gate, name=value, with semicolons: velocity_scale=0.3; floor=0.0'
+    )
+    contact_parameters: str = option(
+        '', 'parameters of the contact node, name=value, with semicolons: wrench_force_on=3.0'
+    )
+    proximity_parameters: str = option(
+        '', 'parameters of the proximity node, name=value, with semicolons: padding=0.02'
     )
     instruction: str = option('', 'what the policy is told')
     record: bool = option(True, 'write one bag per episode, from start_episode to end_episode')
@@ -95,6 +103,11 @@ class RunSettings:
         return self.gate and bool(self.policy)
 
     @property
+    def known_obstacles(self) -> str:
+        """File of the obstacles whose place is known; empty: there is none."""
+        return ''
+
+    @property
     def base_frame(self) -> str:
         """The root link of the robot."""
         return ROBOTS[self.robot]
@@ -106,12 +119,16 @@ class RunSettings:
 
 @dataclass(frozen=True)
 class DemoSettings(RunSettings):
-    """The simulated SO-101 demo.
+    """The demo with a simulated robot.
 
     Raises:
         SetupError: a setting is out of its range, so that nothing need be started to find out.
     """
 
+    robot: str = option('so101', f'the simulated robot: {", ".join(SIMULATED_ROBOTS)}')
+    sensing: bool = option(
+        True, "contact and distance from sensors; false: the simulator's true ones, at less cost"
+    )
     policy: str = option(
         'scripted', f'the policy to run: {", ".join(POLICIES)}, or a checkpoint folder'
     )
@@ -127,8 +144,10 @@ class DemoSettings(RunSettings):
     timeout: float = option(20.0, 's after which an episode that has not succeeded ends')
 
     def __post_init__(self) -> None:
-        if self.robot != 'so101':
-            raise SetupError(f'the simulated robot is so101, not {self.robot!r}')
+        if self.robot not in SIMULATED_ROBOTS:
+            raise SetupError(
+                f'the simulated robots are {", ".join(SIMULATED_ROBOTS)}, not {self.robot!r}'
+            )
         self.check_policy()
         parse_qualities(self.qualities)
         if self.episodes < 1:
@@ -139,8 +158,11 @@ class DemoSettings(RunSettings):
             raise SetupError(f'timeout must be more than 0 s, not {self.timeout}')
 
     def remappings(self) -> dict[str, str]:
-        """Contact, distance and the poses of object and goal are the simulator's true ones."""
-        roles = ('contact', 'proximity', 'object_pose', 'goal_pose')
+        """The poses of object and goal are the simulator's true ones; contact and distance where
+        no sensor is asked.
+        """
+        sensed = () if self.sensing else ('contact', 'proximity')
+        roles = (*sensed, 'object_pose', 'goal_pose')
         return {role: f'ground_truth/{role}' for role in roles}
 
 
@@ -164,6 +186,30 @@ class ArmSettings(RunSettings):
     wrist_image_topic: str = option('wrist/image_raw', 'wrist camera, sensor_msgs/Image')
     contact_topic: str = option('contact', 'contact, frame_ros/ContactState')
     proximity_topic: str = option('proximity', 'least distance, frame_ros/Proximity')
+    contact_sources: str = option(
+        '',
+        f'starts the contact node, of any of these, with commas: {", ".join(CONTACT_SOURCES)}; '
+        'empty: joint_effort if there is a motors_file',
+    )
+    motors_file: str = option('', 'what `frame-ros identify joints` wrote, for joint_effort')
+    tool_file: str = option('', 'what `frame-ros identify tool` wrote, for wrench')
+    proximity_cameras: str = option(
+        '', 'starts the proximity node, with these depth cameras: names, with commas'
+    )
+    depth_topics: str = option(
+        '', 'camera=topic, with semicolons, where it is not <camera>/depth/image_raw'
+    )
+    depth_info_topics: str = option(
+        '', 'camera=topic, with semicolons, where it is not camera_info beside the image'
+    )
+    extrinsics: str = option(
+        '',
+        'camera=link x y z roll pitch yaw (or a quaternion x y z w), with semicolons, m and rad, '
+        'of its optical frame; else from tf',
+    )
+    obstacles_file: str = option(
+        '', 'starts the proximity node too: YAML file of obstacles whose place is known'
+    )
     ot_task: str = option(
         '', 'task of the optimal trajectory difference: pick, move, put_on, put_in; empty: none'
     )
@@ -186,6 +232,25 @@ class ArmSettings(RunSettings):
     gripper_topic: str = option(
         '', "the gripper's state, sensor_msgs/JointState; empty: that of the arm"
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        unknown = [name for name in self.sources_of_contact if name not in CONTACT_SOURCES]
+        if unknown:
+            raise SetupError(
+                f'no contact source {unknown[0]!r}; there are {", ".join(CONTACT_SOURCES)}'
+            )
+
+    @property
+    def known_obstacles(self) -> str:
+        """File of the obstacles whose place is known; empty: there is none."""
+        return self.obstacles_file
+
+    @property
+    def sources_of_contact(self) -> tuple[str, ...]:
+        """What tells the contact node of contact; empty: it is not started."""
+        given = tuple(filter(None, map(str.strip, self.contact_sources.split(','))))
+        return given or (('joint_effort',) if self.motors_file else ())
 
     def remappings(self) -> dict[str, str]:
         """Our topic name -> the user's, where they differ."""
@@ -243,21 +308,36 @@ class So101Settings(ArmSettings):
         return self.gate and (bool(self.policy) or is_driven)
 
 
+FRANKA_WRENCH = 'franka_robot_state_broadcaster/external_wrench_in_base_frame'
+
+
 @dataclass(frozen=True)
 class FrankaSettings(ArmSettings):
-    """A real Franka arm; the default names are those of franka_ros2."""
+    """A real Franka arm; the default names are those of franka_ros2.
+
+    Raises:
+        SetupError: contact is to come of a wrench, but none of a sensor is named.
+    """
 
     robot: str = option('fr3', 'robot preset: fr3 or panda')
     joint_states_topic: str = option(
         'franka/joint_states', "the driver's measured joints, sensor_msgs/JointState"
     )
     wrench_topic: str = option(
-        'franka_robot_state_broadcaster/external_wrench_in_base_frame',
-        'external wrench, geometry_msgs/WrenchStamped',
+        FRANKA_WRENCH,
+        'external wrench, geometry_msgs/WrenchStamped; for contact by wrench that of a sensor',
     )
     gripper_topic: str = option(
         'franka_gripper/joint_states', "the gripper's state, sensor_msgs/JointState"
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if 'wrench' in self.sources_of_contact and self.wrench_topic == FRANKA_WRENCH:
+            raise SetupError(
+                "contact by wrench needs the wrench_topic of a force-torque sensor; the arm's own "
+                'estimate is the contact source robot'
+            )
 
 
 def check_policy(policy: str, checkpoint: str, options: Mapping[str, str] | None = None) -> None:

@@ -1,12 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator node: an SO-101 at a table, in real time, with the topics of a real robot and the
-truth beside them.
+"""The simulator node: an SO-101 or an FR3 at a table, in real time, with the topics of a real robot
+and the truth beside them.
 """
 
 from __future__ import annotations
 
-import math
 import sys
 import threading
 import time
@@ -14,49 +13,34 @@ from collections import deque
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import PoseStamped, WrenchStamped
 from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
-from frame_ros.errors import SetupError
-from frame_ros.msg import ContactState, EpisodeEvent, Proximity
-from frame_ros.nodes.parameters import declare
-from frame_ros.nodes.simulator_cameras import DEPTH_CAMERA, CameraThread, Picture
-from frame_ros.nodes.simulator_messages import (
-    contact_message,
-    joint_state_message,
-    mount_message,
-    pose_message,
-    proximity_message,
-    time_message,
-    wrench_message,
-)
-from frame_ros.nodes.simulator_timing import SECOND, TICK, Pace, PictureSchedule, Schedule
+from frame_ros.msg import EpisodeEvent
+from frame_ros.nodes.simulator_cameras import CameraThread, Picture
+from frame_ros.nodes.simulator_franka import FrankaBroadcaster
+from frame_ros.nodes.simulator_messages import mount_message, time_message
+from frame_ros.nodes.simulator_sensors import Sensors
+from frame_ros.nodes.simulator_settings import SimulatorSettings
+from frame_ros.nodes.simulator_timing import SECOND, Pace, PictureParts, PictureSchedule, Schedule
+from frame_ros.nodes.simulator_truth import TruthPublishers
 from frame_ros.nodes.simulator_viewer import wants_viewer
 from frame_ros.nodes.spinning import run_node
+from frame_ros.nodes.thread_priority import raise_priority
 from frame_ros.scenes import PickPlaceSimulation, TaskState
-from frame_ros.scenes.model import CAMERAS
 from frame_ros.srv import ResetScene
 
-DEFAULTS: dict[str, Any] = {
-    'seed': 0,
-    'rate': 50.0,
-    'truth_rate': 50.0,
-    'cameras': list(CAMERAS),
-    'image_rate': 20.0,
-    'depth_rate': 10.0,
-    'image_width': 320,
-    'image_height': 240,
-    'viewer': 'auto',
-}
 START_TIMEOUT = 10.0  # s that the first tick waits for the cameras
 VIEWER_RATE = 25.0  # Hz
 SLOW, WINDOW = 0.95, 10.0  # real-time factor below which it is said so; s over which it is measured
 STANDSTILL = SECOND // 2  # ns given up at once that are said at once
 WARNING_PERIOD = 5.0  # s between two warnings of one kind
 SMALL_DEPTH = 50
+# s after which a thread must hand over the interpreter's lock: physics would otherwise wait for it
+# as long as a tick lasts while a picture is made.
+SWITCH_INTERVAL = 0.0005
 
 
 class Simulator(Node):
@@ -69,14 +53,9 @@ class Simulator(Node):
     def __init__(self) -> None:
         """Raises FrameRosError for a parameter that cannot be used, or where mujoco is missing."""
         super().__init__('simulator')
-        self._options = {
-            name: declare(self, name, default, is_word=name == 'viewer')
-            for name, default in DEFAULTS.items()
-        }
-        _check(self._options)
-        self.simulation = PickPlaceSimulation(self._options['seed'])
-        self._steps = round(TICK / SECOND / self.simulation.timestep)
-        self._seed = int(self._options['seed'])
+        self.settings = settings = SimulatorSettings.declare(self)
+        self.simulation = PickPlaceSimulation(settings.seed, robot=settings.robot)
+        self._seed = settings.seed
         self.lock = threading.Lock()  # of the simulation, the targets and the events
         self._targets = self.simulation.targets
         self._reset_stamp = 0
@@ -84,56 +63,44 @@ class Simulator(Node):
         self._episode: str | None = None
         self._reported = TaskState.RUNNING
         self.counts = {'ticks': 0, 'commands': 0, 'rejected': 0, 'stale': 0}
-        self.pace = Pace()
-        self._create_publishers()
+        self.pace = Pace(settings.tick)
+        self._sensors = Sensors(self, self.simulation, settings)
+        self._franka = FrankaBroadcaster(self, self.simulation, settings)
+        self._truth = TruthPublishers(self, self.simulation, settings)
         self._create_inputs()
-        self._create_schedules()
-        size = (self._options['image_width'], self._options['image_height'])
-        self._cameras = CameraThread(self, self.simulation, self._names, size, self._has_viewer)
+        self._schedule_pictures()
+        self._cameras = CameraThread(self, self.simulation, settings, self._has_viewer)
         self._publish_mounts()
         self._stop = threading.Event()
         self._physics = threading.Thread(target=self._run, name='physics', daemon=True)
         self._cameras.start()
         self._physics.start()
-        self.get_logger().info(f'scene {self._seed}, cameras: {", ".join(self._names) or "none"}')
-
-    def _create_publishers(self) -> None:
-        types = {
-            'joint_states': JointState,
-            'wrench': WrenchStamped,
-            'ground_truth/contact': ContactState,
-            'ground_truth/proximity': Proximity,
-            'ground_truth/object_pose': PoseStamped,
-            'ground_truth/goal_pose': PoseStamped,
-        }
-        self._publishers_by_topic = {
-            topic: self.create_publisher(kind, topic, SMALL_DEPTH) for topic, kind in types.items()
-        }
-        latched = QoSProfile(depth=SMALL_DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        self._event_publisher = self.create_publisher(EpisodeEvent, 'episode_events', latched)
+        self.get_logger().info(
+            f'{settings.robot}, scene {self._seed}, '
+            f'cameras: {", ".join(self._cameras.names) or "none"}'
+        )
 
     def _create_inputs(self) -> None:
         latched = QoSProfile(depth=SMALL_DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self._event_publisher = self.create_publisher(EpisodeEvent, 'episode_events', latched)
         self.create_subscription(JointState, 'joint_commands', self._on_command, SMALL_DEPTH)
         self.create_subscription(EpisodeEvent, 'episode_events', self._on_event, latched)
         self.create_service(ResetScene, 'reset_scene', self._on_reset)
 
-    def _create_schedules(self) -> None:
-        options = self._options
-        self._names = (
-            tuple(name for name in options['cameras'] if name) if options['image_rate'] > 0 else ()
-        )
-        self._has_viewer = wants_viewer(options['viewer'])
-        self._joint_schedule = Schedule(options['rate'])
-        self._truth_schedule = Schedule(options['truth_rate'])
-        count = max(1, len(self._names))
-        pictures = {
-            name: Schedule(options['image_rate'], index / count)
-            for index, name in enumerate(self._names)
+    def _schedule_pictures(self) -> None:
+        settings, tick = self.settings, self.settings.tick
+        self._has_viewer = wants_viewer(settings.viewer)
+        self._parts = {
+            name: PictureParts(settings.image_rate_of(name), settings.depth_rate_of(name), tick)
+            for name in settings.cameras
         }
-        pictures[''] = Schedule(VIEWER_RATE if self._has_viewer else 0.0)
+        count = max(1, len(self._parts))
+        pictures = {
+            name: Schedule(parts.rate, index / count, tick)
+            for index, (name, parts) in enumerate(self._parts.items())
+        }
+        pictures[''] = Schedule(VIEWER_RATE if self._has_viewer else 0.0, tick=tick)
         self._picture_schedule = PictureSchedule(pictures)
-        self._depth_schedule = Schedule(options['depth_rate'])
 
     def _publish_mounts(self) -> None:
         """tf_static of the cameras, where tf2_msgs is installed."""
@@ -145,7 +112,8 @@ class Simulator(Node):
         self._mounts = self.create_publisher(TFMessage, 'tf_static', latched)
         stamp = self._now()
         mounts = [
-            mount_message(stamp, name, self.simulation.camera_mount(name)) for name in self._names
+            mount_message(stamp, name, self.simulation.camera_mount(name))
+            for name in self._cameras.names
         ]
         self._mounts.publish(TFMessage(transforms=mounts))
 
@@ -200,6 +168,8 @@ class Simulator(Node):
         with self.lock:
             self.simulation.reset(seed)
             self._targets = self.simulation.targets
+            self._sensors.reset()
+            self._franka.reset()
             self._seed, self._reset_stamp = seed, self._now()
             self._reported = TaskState.RUNNING
         response.success, response.message, response.seed = True, f'scene {seed}', seed
@@ -209,6 +179,7 @@ class Simulator(Node):
 
     def _run(self) -> None:
         self._cameras.ready.wait(START_TIMEOUT)
+        raise_priority(self.settings.realtime_priority)
         stamp = self._now()
         window_start, window_ticks = time.monotonic(), self.counts['ticks']
         while not self._stop.is_set():
@@ -217,8 +188,12 @@ class Simulator(Node):
             self.counts['ticks'] += 1
             elapsed = time.monotonic() - window_start
             if elapsed > WINDOW:
-                self._warn_if_slow((self.counts['ticks'] - window_ticks) * TICK / SECOND / elapsed)
+                self._warn_if_slow(self._simulated(self.counts['ticks'] - window_ticks) / elapsed)
                 window_start, window_ticks = time.monotonic(), self.counts['ticks']
+
+    def _simulated(self, ticks: int) -> float:
+        """s of so many ticks."""
+        return ticks * self.settings.tick / SECOND
 
     def _wait_for_next(self, stamp: int) -> int:
         """Waits for the tick after `stamp` and returns its stamp."""
@@ -243,12 +218,15 @@ class Simulator(Node):
     def _tick(self, stamp: int) -> None:
         with self.lock:
             self._apply_events(stamp)
-            self.simulation.step(self._targets, self._steps)
-            messages = self._messages(stamp)
+            messages: list[tuple[Any, Any]] = [
+                *self._sensors.step(stamp, self._targets),
+                *self._franka.messages(stamp),
+                *self._truth.messages(stamp),
+            ]
             pictures = self._pictures(stamp)
             event = self._outcome_event(stamp)
-        for topic, message in messages:
-            self._publishers_by_topic[topic].publish(message)
+        for publisher, message in messages:
+            publisher.publish(message)
         if event is not None:
             self._event_publisher.publish(event)
         for picture in pictures:
@@ -262,36 +240,16 @@ class Simulator(Node):
             self._episode = event.episode_id if is_start else None
             if is_start:
                 self.simulation.restart_task()
+                self._franka.reset()
                 self._reported = TaskState.RUNNING
-
-    def _messages(self, stamp: int) -> list[tuple[str, object]]:
-        simulation = self.simulation
-        messages: list[tuple[str, object]] = []
-        if self._joint_schedule.is_due(stamp):
-            joints = joint_state_message(stamp, simulation.joint_names, simulation.joint_state())
-            messages.append(('joint_states', joints))
-            messages.append(('wrench', wrench_message(stamp, *simulation.wrench())))
-        if self._truth_schedule.is_due(stamp):
-            contacts, tip = simulation.contacts(), simulation.tip_position()
-            messages.append(('ground_truth/contact', contact_message(stamp, contacts, tip)))
-            messages.append(
-                ('ground_truth/proximity', proximity_message(stamp, simulation.distance()))
-            )
-            messages.append(
-                ('ground_truth/object_pose', pose_message(stamp, simulation.object_pose()))
-            )
-            messages.append(('ground_truth/goal_pose', pose_message(stamp, simulation.goal_pose())))
-        return messages
 
     def _pictures(self, stamp: int) -> list[Picture]:
         cameras = self._picture_schedule.due(stamp, self._now())
         if not cameras:
             return []
         state = self.simulation.state()
-        return [
-            Picture(stamp, state, name, name == DEPTH_CAMERA and self._depth_schedule.is_due(stamp))
-            for name in cameras
-        ]
+        parts = {name: self._parts[name].due(stamp) if name else (False, False) for name in cameras}
+        return [Picture(stamp, state, name, *parts[name]) for name in cameras]
 
     def _outcome_event(self, stamp: int) -> EpisodeEvent | None:
         """SUCCESS or FAILURE, once in an episode."""
@@ -317,7 +275,7 @@ class Simulator(Node):
         left_out = self._cameras.skipped + self._picture_schedule.left_out
         images = ', '.join(f'{n} {name}' for name, n in self._cameras.published.items()) or 'none'
         self.get_logger().info(
-            f'simulated {counts["ticks"] * TICK / SECOND:.1f} s, '
+            f'simulated {self._simulated(counts["ticks"]):.1f} s, '
             f'gave up {self.pace.given_up / SECOND:.1f} s in {self.pace.delays} times; '
             f'commands: {counts["commands"]}, rejected {counts["rejected"]}, '
             f'from before a reset {counts["stale"]}; '
@@ -330,23 +288,9 @@ def _stamp_of(event: EpisodeEvent) -> int:
     return event.header.stamp.sec * SECOND + event.header.stamp.nanosec
 
 
-def _check(options: dict) -> None:
-    if options['seed'] < 0:
-        raise SetupError(f'seed is {options["seed"]}; it is 0 or more')
-    for name in ('rate', 'truth_rate', 'image_rate', 'depth_rate'):
-        most = SECOND / TICK
-        if not (math.isfinite(options[name]) and 0 <= options[name] <= most):
-            raise SetupError(f'{name} is {options[name]} Hz; it lies within 0 (off) and {most:.0f}')
-    unknown = sorted(set(filter(None, options['cameras'])) - set(CAMERAS))
-    if unknown:
-        raise SetupError(f'there is no camera {unknown[0]!r}; there are {", ".join(CAMERAS)}')
-    for name, most in (('image_width', 1280), ('image_height', 960)):
-        if not 16 <= options[name] <= most:
-            raise SetupError(f'{name} is {options[name]}; it lies within 16 and {most} pixels')
-
-
 def main() -> None:
     """Runs the node."""
+    sys.setswitchinterval(SWITCH_INTERVAL)
     sys.exit(run_node(Simulator))
 
 

@@ -17,26 +17,31 @@ from frame_ros.errors import FrameRosError
 from frame_ros.nodes.simulator_messages import (
     camera_info_message,
     colour_image_message,
-    depth_image_message,
     header_message,
+    image_message,
+    millimetres,
     optical_frame,
 )
+from frame_ros.nodes.simulator_noise import depth_noise
+from frame_ros.nodes.simulator_settings import SimulatorSettings
 from frame_ros.nodes.simulator_viewer import Viewer
 from frame_ros.scenes import PickPlaceSimulation, SceneRenderer, SceneState
 
-DEPTH_CAMERA = 'front'
 _QUEUE_LENGTH = 3  # pictures waiting; more would only be late
 _IMAGE_DEPTH = 5  # of the publishers, reliable, so that subscribers of both kinds match
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture to take. stamp: ns, when the state was so. camera: empty for the viewer."""
+    """A picture to take. stamp: ns, when the state was so. camera: empty for the viewer. has_image,
+    has_depth: what is published of it.
+    """
 
     stamp: int
     state: SceneState
     camera: str
-    with_depth: bool = False
+    has_image: bool = True
+    has_depth: bool = False
 
 
 class CameraThread(threading.Thread):
@@ -50,31 +55,36 @@ class CameraThread(threading.Thread):
         self,
         node: Node,
         simulation: PickPlaceSimulation,
-        cameras: tuple[str, ...],
-        size: tuple[int, int],
+        settings: SimulatorSettings,
         viewer: bool,
     ):
-        """size: width and height in pixels. viewer: whether to open MuJoCo's window."""
+        """viewer: whether to open MuJoCo's window."""
         super().__init__(name='cameras', daemon=True)
         self._node, self._model = node, simulation.model
-        self._size, self._wants_viewer = size, viewer
+        self._size, self._wants_viewer = (settings.image_width, settings.image_height), viewer
         self._waiting: deque[Picture] = deque()
         self._wake = threading.Condition()
         self._is_stopping = False
         self.ready = threading.Event()  # the context is made: a slow moment is over
-        self._intrinsics = {camera: simulation.intrinsics(camera, *size) for camera in cameras}
-        self._topics = {camera: camera for camera in cameras}
-        if DEPTH_CAMERA in cameras:
-            self._topics['depth'] = f'{DEPTH_CAMERA}/depth'
+        topics = topics_of(settings)
+        self.names = tuple(dict.fromkeys(camera for camera, _ in topics))
+        self._intrinsics = {
+            camera: simulation.intrinsics(camera, *self._size) for camera in self.names
+        }
+        self._noise = {
+            camera: depth_noise(camera, self._intrinsics[camera], settings)
+            for camera, is_depth in topics
+            if is_depth
+        }
         self._images = {
             key: node.create_publisher(Image, f'{topic}/image_raw', _IMAGE_DEPTH)
-            for key, topic in self._topics.items()
+            for key, topic in topics.items()
         }
         self._infos = {
             key: node.create_publisher(CameraInfo, f'{topic}/camera_info', _IMAGE_DEPTH)
-            for key, topic in self._topics.items()
+            for key, topic in topics.items()
         }
-        self.published = dict.fromkeys(self._topics, 0)
+        self.published = dict.fromkeys(topics.values(), 0)
         self.skipped = 0
 
     def take(self, picture: Picture) -> None:
@@ -128,16 +138,20 @@ class CameraThread(threading.Thread):
             return None if self._is_stopping else self._waiting.popleft()
 
     def _publish(self, renderer: SceneRenderer, picture: Picture) -> None:
-        frame = renderer.render(picture.state, picture.camera, picture.with_depth)
+        frame = renderer.render(picture.state, picture.camera, picture.has_depth)
         header = header_message(picture.stamp, optical_frame(picture.camera))
         info = camera_info_message(header, self._intrinsics[picture.camera])
-        messages = {picture.camera: colour_image_message(header, frame.rgb)}
+        messages = {}
+        if picture.has_image:
+            messages[picture.camera, False] = colour_image_message(header, frame.rgb)
         if frame.depth is not None:
-            messages['depth'] = depth_image_message(header, frame.depth)
+            noise = self._noise[picture.camera]
+            depth = millimetres(frame.depth) if noise is None else noise(frame.depth, frame.rgb)
+            messages[picture.camera, True] = image_message(header, depth, '16UC1')
         for key, message in messages.items():
             self._images[key].publish(message)
             self._infos[key].publish(info)
-            self.published[key] += 1
+            self.published[topic_of(*key)] += 1
 
     def _open_viewer(self) -> Viewer | None:
         if not self._wants_viewer:
@@ -147,3 +161,19 @@ class CameraThread(threading.Thread):
         except FrameRosError as error:
             self._node.get_logger().warning(f'there will be no viewer: {error}')
             return None
+
+
+def topic_of(camera: str, is_depth: bool) -> str:
+    """What the topics of a camera's images or depth begin with."""
+    return f'{camera}/depth' if is_depth else camera
+
+
+def topics_of(settings: SimulatorSettings) -> dict[tuple[str, bool], str]:
+    """(camera, whether it is depth) -> what the topics begin with, of all that is published."""
+    found = {}
+    for camera in settings.cameras:
+        for is_depth in (False, True):
+            rate = settings.depth_rate_of(camera) if is_depth else settings.image_rate_of(camera)
+            if rate > 0:
+                found[camera, is_depth] = topic_of(camera, is_depth)
+    return found

@@ -4,20 +4,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Point, PoseStamped, TransformStamped, Vector3, WrenchStamped
+from geometry_msgs.msg import Point, PoseStamped, TransformStamped, Vector3, Wrench
 from numpy.typing import NDArray
-from sensor_msgs.msg import CameraInfo, Image, JointState
+from sensor_msgs.msg import CameraInfo, Image
 from std_msgs.msg import Header
 
 from frame_ros.msg import ContactState, Proximity
 from frame_ros.nodes.simulator_timing import SECOND
-from frame_ros.scenes import Contact, Intrinsics, JointReadings, LeastDistance
-
-BASE_FRAME, WRENCH_FRAME = 'base_link', 'gripper_link'
+from frame_ros.scenes import Contact, Intrinsics, LeastDistance
 
 
 def time_message(stamp: int) -> Time:
@@ -35,46 +33,24 @@ def optical_frame(camera: str) -> str:
     return f'{camera}_camera_optical_frame'
 
 
-def joint_state_message(stamp: int, names: Sequence[str], joints: JointReadings) -> JointState:
-    """joint_states."""
-    return JointState(
-        header=header_message(stamp), name=list(names), position=joints.positions.tolist(),
-        velocity=joints.velocities.tolist(), effort=joints.efforts.tolist(),
-    )  # fmt: skip
-
-
-def wrench_message(
-    stamp: int, force: NDArray[np.float64], torque: NDArray[np.float64]
-) -> WrenchStamped:
-    """wrench: what the gripper exerts on the wrist, at the origin of gripper_link and along its
-    axes.
-    """
-    message = WrenchStamped(header=header_message(stamp, WRENCH_FRAME))
-    _set(message.wrench.force, force)
-    _set(message.wrench.torque, torque)
-    return message
-
-
-def pose_message(stamp: int, pose: NDArray[np.float64]) -> PoseStamped:
+def pose_message(stamp: int, base: str, pose: NDArray[np.float64]) -> PoseStamped:
     """A pose (7,) in the base frame."""
-    message = PoseStamped(header=header_message(stamp, BASE_FRAME))
-    _set(message.pose.position, pose)
-    _set_quaternion(message.pose.orientation, pose[3:])
+    message = PoseStamped(header=header_message(stamp, base))
+    fill_pose(message, pose)
     return message
 
 
-def contact_message(stamp: int, contacts: list[Contact], tip: NDArray[np.float64]) -> ContactState:
-    """ground_truth/contact. tip: (3,) m, where the net wrench is taken."""
-    message = ContactState(
-        header=header_message(stamp, BASE_FRAME), source=ContactState.SOURCE_SIMULATOR
-    )
+def contact_message(
+    stamp: int, base: str, contacts: list[Contact], tip: NDArray[np.float64]
+) -> ContactState:
+    """ground_truth/contact. base: the base frame. tip: (3,) m, where the net wrench is taken."""
+    message = ContactState(header=header_message(stamp, base), source=ContactState.SOURCE_SIMULATOR)
     message.in_contact = bool(contacts)
     message.in_collision = not all(contact.is_expected for contact in contacts)
     force = sum((contact.net_force for contact in contacts), np.zeros(3))
     torque = sum((contact.net_torque for contact in contacts), np.zeros(3)) - np.cross(tip, force)
     message.force = float(np.linalg.norm(force))
-    _set(message.wrench.force, force)
-    _set(message.wrench.torque, torque)
+    fill_wrench(message.wrench, np.concatenate((force, torque)))
     message.links = [contact.link for contact in contacts]
     message.others = [contact.other for contact in contacts]
     message.is_expected = [contact.is_expected for contact in contacts]
@@ -82,19 +58,23 @@ def contact_message(stamp: int, contacts: list[Contact], tip: NDArray[np.float64
     message.forces = [contact.force for contact in contacts]
     message.durations = [contact.duration for contact in contacts]
     message.impulses = [contact.impulse for contact in contacts]
-    message.positions = [_set(Point(), contact.position) for contact in contacts]
-    message.normals = [_set(Vector3(), contact.normal) for contact in contacts]
+    message.positions = [fill_vector(Point(), contact.position) for contact in contacts]
+    message.normals = [fill_vector(Vector3(), contact.normal) for contact in contacts]
     return message
 
 
-def proximity_message(stamp: int, least: LeastDistance) -> Proximity:
-    """ground_truth/proximity."""
-    message = Proximity(header=header_message(stamp, BASE_FRAME), source=Proximity.SOURCE_SIMULATOR)
+def proximity_message(stamp: int, base: str, least: LeastDistance) -> Proximity:
+    """ground_truth/proximity. base: the base frame."""
+    message = Proximity(header=header_message(stamp, base), source=Proximity.SOURCE_SIMULATOR)
     message.distance, message.link, message.obstacle = least.distance, least.link, least.obstacle
-    _set(message.point_on_robot, least.point_on_robot)
-    _set(message.point_on_obstacle, least.point_on_obstacle)
+    fill_vector(message.point_on_robot, least.point_on_robot)
+    fill_vector(message.point_on_obstacle, least.point_on_obstacle)
     message.link_names = list(least.link_distances)
     message.link_distances = list(least.link_distances.values())
+    points = least.link_points.values()
+    message.link_points_on_robot = [fill_vector(Point(), pair[:3]) for pair in points]
+    message.link_points_on_obstacle = [fill_vector(Point(), pair[3:]) for pair in points]
+    message.sources = ['simulator']
     message.valid_fraction = message.occluded_fraction = float('nan')
     return message
 
@@ -104,11 +84,11 @@ def colour_image_message(header: Header, rgb: NDArray[np.uint8]) -> Image:
     return image_message(header, rgb, 'rgb8')
 
 
-def depth_image_message(header: Header, depth: NDArray[np.float32]) -> Image:
-    """depth: (H, W) m -> 16UC1 in mm, 0 where it does not fit (REP-118)."""
-    millimetres = np.rint(depth * 1000.0)
-    millimetres[~(millimetres <= np.iinfo(np.uint16).max)] = 0
-    return image_message(header, millimetres.astype('<u2'), '16UC1')
+def millimetres(depth: NDArray[np.float32]) -> NDArray[np.uint16]:
+    """Depth (H, W) m as 16UC1 has it: mm, 0 where it does not fit (REP-118)."""
+    rounded = np.rint(depth * 1000.0)
+    rounded[~(rounded <= np.iinfo(np.uint16).max)] = 0
+    return rounded.astype('<u2')
 
 
 def image_message(header: Header, pixels: NDArray, encoding: str) -> Image:
@@ -141,15 +121,28 @@ def mount_message(
     message = TransformStamped(
         header=header_message(stamp, link), child_frame_id=optical_frame(camera)
     )
-    _set(message.transform.translation, position)
+    fill_vector(message.transform.translation, position)
     _set_quaternion(message.transform.rotation, quaternion)
     return message
 
 
-def _set(message: Point | Vector3, values: NDArray[np.float64]) -> Point | Vector3:
+def fill_vector(message: Any, values: NDArray) -> Any:
+    """Writes (3,) into a Point or Vector3, and returns it."""
     message.x, message.y, message.z = float(values[0]), float(values[1]), float(values[2])
     return message
 
 
-def _set_quaternion(message: object, values: NDArray[np.float64]) -> None:
-    message.x, message.y, message.z, message.w = (float(v) for v in values)  # type: ignore[attr-defined]
+def fill_pose(message: PoseStamped, pose: NDArray[np.float64]) -> None:
+    """Writes a pose (7,), position (m) and quaternion xyzw."""
+    fill_vector(message.pose.position, pose)
+    _set_quaternion(message.pose.orientation, pose[3:])
+
+
+def fill_wrench(message: Wrench, wrench: NDArray[np.float64]) -> None:
+    """Writes (6,), N and N m."""
+    fill_vector(message.force, wrench)
+    fill_vector(message.torque, wrench[3:])
+
+
+def _set_quaternion(message: Any, values: NDArray[np.float64]) -> None:
+    message.x, message.y, message.z, message.w = (float(v) for v in values)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 SECOND = 1_000_000_000
 TICK = 10_000_000  # between two looks at the commands; everything is published at a tick
+FAST_TICK = 5_000_000  # of a robot whose joint states come at a kilohertz
 # Behind the clock from which time is given up rather than caught up: less than others wait for.
 LARGEST_LAG = 50_000_000
 # Behind the clock from which images are left out, so that physics and stamps stay on time.
@@ -23,15 +24,16 @@ class Pace:
     delays: how often time was given up. given_up: how much in all.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tick: int = TICK) -> None:
+        self._tick = tick
         self.delays = 0
         self.given_up = 0
 
     def next(self, stamp: int, now: int) -> int:
-        """The stamp of the tick after `stamp`: TICK later; far behind the clock, or after the clock
-        was set back, what it shows.
+        """The stamp of the tick after `stamp`: a tick later; far behind the clock, or after the
+        clock was set back, what it shows.
         """
-        due = stamp + TICK
+        due = stamp + self._tick
         lag = now - due
         if abs(lag) <= LARGEST_LAG:
             return due
@@ -43,8 +45,11 @@ class Pace:
 class Schedule:
     """Says at which stamps something is due; on average at `rate` Hz, never twice to catch up."""
 
-    def __init__(self, rate: float, offset: float = 0.0):
-        """rate: Hz; 0 is never. offset: share of the period by which the first is put off."""
+    def __init__(self, rate: float, offset: float = 0.0, tick: int = TICK):
+        """rate: Hz; 0 is never. offset: share of the period by which the first is put off. tick: ns
+        between two looks.
+        """
+        self._tolerance = tick // 2
         self._period = round(SECOND / rate) if rate > 0 else 0
         self._next: int | None = None
         self._offset = offset
@@ -55,12 +60,55 @@ class Schedule:
             return False
         if self._next is None:
             self._next = stamp + round(self._offset * self._period)
-        if stamp < self._next - TICK // 2:
+        if stamp < self._next - self._tolerance:
             return False
         self._next += self._period
         if self._next <= stamp:
             self._next = stamp + self._period
         return True
+
+
+class Sampling:
+    """Which timesteps of the physics a stream samples: those at the end of a tick at most, or more
+    than one in every tick.
+
+    every: timesteps between two samples; 0: at ticks that a schedule chooses.
+    """
+
+    def __init__(self, rate: float, timestep: int, tick: int) -> None:
+        """rate: Hz; above one in a tick, a whole number of timesteps apart. timestep, tick: ns."""
+        self._steps = tick // timestep
+        self.every = round(SECOND / rate / timestep) if rate * tick > SECOND else 0
+        self._schedule = Schedule(0.0 if self.every else rate, tick=tick)
+        self._passed = 0
+
+    def due(self, stamp: int) -> list[int]:
+        """The timesteps to sample, from 0, of the tick that ends at `stamp`; to be asked for every
+        tick.
+        """
+        if not self.every:
+            return [self._steps - 1] if self._schedule.is_due(stamp) else []
+        first = -self._passed % self.every
+        self._passed += self._steps
+        return list(range(first, self._steps, self.every))
+
+
+class PictureParts:
+    """What a camera's picture is taken for: its image, its depth, or both of one instant.
+
+    rate: Hz of the pictures, of the part that is wanted more often: every picture has it.
+    """
+
+    def __init__(self, image_rate: float, depth_rate: float, tick: int) -> None:
+        """Rates in Hz; 0 is never."""
+        self.rate = max(image_rate, depth_rate)
+        self._has_image, self._has_depth = image_rate == self.rate, depth_rate == self.rate
+        self._other = Schedule(min(image_rate, depth_rate), tick=tick)
+
+    def due(self, stamp: int) -> tuple[bool, bool]:
+        """Of the picture at `stamp`: whether it has the image, and whether the depth."""
+        is_other = self._other.is_due(stamp)
+        return self._has_image or is_other, self._has_depth or is_other
 
 
 class PictureSchedule:

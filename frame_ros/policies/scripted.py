@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A pick-and-place policy for the SO-101: told where things are, and how well it is to do."""
+"""A pick-and-place policy for the SO-101 and the FR3: told where things are, and how well it is to
+do.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,27 +17,19 @@ from scipy.interpolate import CubicSpline
 from frame_ros.errors import PolicyError, ValueRangeError
 from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.policies.reaching import Kinematics, rotation_of, solve_reach
+from frame_ros.policies.scripted_arms import SO101, find_arm
 from frame_ros.robots import load_robot
 
-JOINT_NAMES = ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll', 'gripper')
-HOME = (0.0, -1.35, 1.25, 0.85, 0.0, 0.3)  # rad
-OPEN, RELEASED, CLOSED = 0.62, 0.5, 0.02  # rad, of the gripper
+JOINT_NAMES, HOME = SO101.joint_names, SO101.home
 
-# Heights of the tip over the table, and the cube's centre in the tip's frame, whose x axis points
-# from the moving to the fixed finger's face and beyond, and whose origin lies on that face. All in
-# m.
-ABOVE, GRASP, LIFTED, OVER_BIN, IN_BIN = 0.085, 0.015, 0.12, 0.125, 0.062
-_BEFORE_GRASP, _HELD = np.array((-0.0205, 0.0, 0.0)), np.array((-0.015, 0.0, 0.0))
 _LINE_KNOTS = 7
-_PAN_AXIS = 0.0388353  # m, x of the shoulder_pan axis in the base frame
 _MOVED = 0.008  # m, so far the object may have moved before the approach is planned anew
 _HELD_DISTANCE = 0.03  # m between the object and where it is held
-_IN_BIN_DISTANCE = 0.05  # m, in x and y, between the object and the goal
 
 
 @dataclass
 class _Plan:
-    """Actions (N, 6) at the policy's rate, of the motions that were planned so far.
+    """Actions (N, D) at the policy's rate, of the motions that were planned so far.
 
     rng: where its flaws are drawn. rows: without tremor, of each motion; `finished` of them are in
     `actions`. checks: step -> what is looked at there. motions: plans one more, each time.
@@ -46,7 +40,7 @@ class _Plan:
     rows: list[NDArray[np.float64]] = field(default_factory=list)
     checks: dict[int, str] = field(default_factory=dict)
     approach_end: int = 0
-    actions: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, len(JOINT_NAMES))))
+    actions: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
     motions: Iterator[None] = iter(())
     finished: int = 0
 
@@ -86,9 +80,11 @@ class ScriptedPickPlace:
         dt: float = 1 / 30,
         robot: Kinematics | None = None,
         samples: int = 0,
+        robot_joint_names: Sequence[str] = JOINT_NAMES,
     ):
-        """seed: of the flaws. horizon: steps of a chunk. dt: s between them. robot: an SO-101, by
-        default ours. samples: 0, or 2 and more, sampled chunks per inference.
+        """seed: of the flaws. horizon: steps of a chunk. dt: s between them. robot: kinematics of
+        the arm to its tip, by default ours. samples: 0, or 2 and more, sampled chunks per
+        inference. robot_joint_names: tell which arm it is, if `robot` does not.
 
         Raises:
             ValueRangeError: an argument is out of its range.
@@ -103,14 +99,12 @@ class ScriptedPickPlace:
         self.samples = samples
         self.horizon, self.dt = horizon, dt
         self._seed, self._episode = seed, 0
-        self._robot: Kinematics = load_robot('so101') if robot is None else robot
-        self._arm = tuple(
-            JOINT_NAMES.index(name) for name in self._robot.joint_names if name in JOINT_NAMES
+        self._arm = find_arm(robot_joint_names if robot is None else robot.joint_names)
+        self._robot: Kinematics = (
+            load_robot(self._arm.robot, self._arm.tip) if robot is None else robot
         )
-        if len(self._arm) != len(self._robot.joint_names):
-            raise ValueRangeError(
-                f'the scripted policy is made for {JOINT_NAMES}, not {self._robot.joint_names}'
-            )
+        self._columns = [self._arm.joint_names.index(name) for name in self._robot.joint_names]
+        self._home = np.array(self._arm.home)
         self.reset()
 
     def reset(self, seed: int | None = None) -> None:
@@ -134,7 +128,7 @@ class ScriptedPickPlace:
         Raises:
             PolicyError: a joint or a pose is missing or not finite.
         """
-        joints = _joints(observation)
+        joints = _joints(observation, self._arm.joint_names)
         target, goal = _pose(observation, 'object'), _pose(observation, 'goal')
         now = _executed_time(observation)
         if self._plan is None:
@@ -147,8 +141,8 @@ class ScriptedPickPlace:
     def _inference(self) -> Inference:
         assert self._plan is not None
         chunk = self._chunk_of(self._plan)
-        units = ('rad',) * len(JOINT_NAMES)
-        return Inference(chunk, self.dt, JOINT_NAMES, units, samples=self._samples(chunk))
+        arm, samples = self._arm, self._samples(chunk)
+        return Inference(chunk, self.dt, arm.joint_names, arm.units, samples=samples)
 
     def _chunk_of(self, plan: _Plan) -> NDArray[np.float64]:
         self._plan_motions(plan, self._step + self.horizon)
@@ -156,7 +150,7 @@ class ScriptedPickPlace:
         return plan.actions[steps]
 
     def _samples(self, chunk: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """(samples, horizon, 6). Without flaws they are all the same, and need no planning."""
+        """(samples, horizon, D). Without flaws they are all the same, and need no planning."""
         if not self.samples:
             return None
         if self.quality == 1.0:
@@ -198,7 +192,7 @@ class ScriptedPickPlace:
             if self._is_as_planned(kind, here, target, goal):
                 continue
             self._attempts += 1
-            if self._attempts > math.floor(2 * self.quality) or not self._is_reachable(target):
+            if self._attempts > math.floor(2 * self.quality) or not self._arm.is_reachable(target):
                 self._start(stamp, lambda rng: self._plan_home(rng, here, target))
             else:
                 self._start(stamp, lambda rng: self._plan_pick(rng, here, target, goal))
@@ -206,14 +200,10 @@ class ScriptedPickPlace:
 
     def _is_as_planned(self, kind: str, here: NDArray, target: NDArray, goal: NDArray) -> bool:
         if kind == 'held':
-            position, quaternion = self._robot.forward(here[list(self._arm)])
-            held = position + rotation_of(quaternion) @ _HELD
+            position, quaternion = self._robot.forward(here[self._columns])
+            held = position + rotation_of(quaternion) @ self._arm.held
             return bool(np.linalg.norm(target[:3] - held) < _HELD_DISTANCE)
-        return bool(np.abs(target[:2] - goal[:2]).max() < _IN_BIN_DISTANCE)
-
-    @staticmethod
-    def _is_reachable(target: NDArray[np.float64]) -> bool:
-        return target[2] > 0.0 and 0.12 < math.hypot(target[0], target[1]) < 0.36
+        return bool(np.abs(target[:2] - goal[:2]).max() < self._arm.placed)
 
     def _plan_pick(
         self, rng: np.random.Generator, start: NDArray, target: NDArray, goal: NDArray
@@ -223,38 +213,34 @@ class ScriptedPickPlace:
         return plan
 
     def _pick(self, plan: _Plan, goal: NDArray) -> Iterator[None]:
-        target = plan.target
+        arm, target = self._arm, plan.target
         miss = self._miss(plan)
-        grasp = _grasp_rotation(target)
-        place = _natural_rotation(goal)
+        grasp, place = arm.grasp_rotation(target), arm.natural_rotation(goal)
         at_object = target[:3] * (1, 1, 0) + miss
-        self._joint_move(plan, self._reach(plan, at_object, ABOVE, grasp, _BEFORE_GRASP), OPEN, 1.5)
+        above = self._reach(plan, at_object, arm.above, grasp, arm.before_grasp)
+        self._joint_move(plan, above, arm.opened, 1.5)
         plan.approach_end = plan.steps
         yield
-        self._line_move(plan, at_object, (ABOVE, GRASP), grasp, _BEFORE_GRASP, 1.0)
+        self._line_move(plan, at_object, (arm.above, arm.grasp), grasp, arm.before_grasp, 1.0)
         yield
-        self._grip(plan, CLOSED, 0.6)
+        self._grip(plan, arm.closed, arm.closing_time)
         yield
-        self._line_move(plan, at_object, (GRASP, LIFTED), grasp, _BEFORE_GRASP, 0.9)
+        self._line_move(plan, at_object, (arm.grasp, arm.lifted), grasp, arm.before_grasp, 0.9)
         plan.checks[plan.steps] = 'held'
         yield
         at_goal = goal[:3] * (1, 1, 0) + self._waypoint_noise(plan)
         slip = plan.rng.random() < 0.4 * (1 - self.quality)
-        self._joint_move(
-            plan,
-            self._reach(plan, at_goal, OVER_BIN, place, _HELD),
-            RELEASED if slip else CLOSED,
-            1.6,
-        )
+        over_bin = self._reach(plan, at_goal, arm.over_bin, place, arm.held)
+        self._joint_move(plan, over_bin, arm.released if slip else arm.closed, 1.6)
         yield
-        self._line_move(plan, at_goal, (OVER_BIN, IN_BIN), place, _HELD, 0.7)
+        self._line_move(plan, at_goal, (arm.over_bin, arm.in_bin), place, arm.held, 0.7)
         yield
-        self._grip(plan, RELEASED, 0.45)
+        self._grip(plan, arm.released, arm.opening_time)
         yield
-        self._line_move(plan, at_goal, (IN_BIN, OVER_BIN), place, _HELD, 0.7)
+        self._line_move(plan, at_goal, (arm.in_bin, arm.over_bin), place, arm.held, 0.7)
         plan.checks[plan.steps] = 'placed'
         yield
-        self._joint_move(plan, np.array(HOME), HOME[-1], 1.3)
+        self._joint_move(plan, self._home, arm.home[-1], 1.3)
 
     def _plan_home(self, rng: np.random.Generator, start: NDArray, target: NDArray) -> _Plan:
         plan = _Plan(target.copy(), rng, [start[None]])
@@ -262,7 +248,7 @@ class ScriptedPickPlace:
         return plan
 
     def _go_home(self, plan: _Plan) -> Iterator[None]:
-        self._joint_move(plan, np.array(HOME), HOME[-1], 1.5)
+        self._joint_move(plan, self._home, self._arm.home[-1], 1.5)
         yield
 
     def _plan_motions(self, plan: _Plan, steps: float) -> None:
@@ -274,21 +260,21 @@ class ScriptedPickPlace:
         if plan.finished == len(plan.rows):
             return
         actions = np.concatenate(plan.rows[plan.finished :])
-        tremor = 0.014 * (1 - self.quality) * plan.rng.standard_normal(actions.shape)
+        tremor = self._arm.tremor * (1 - self.quality) * plan.rng.standard_normal(actions.shape)
         tremor[:, -1] = 0.0
         if not plan.finished:
             tremor[0] = 0.0
         actions = actions + tremor
         # Splines between postures at a joint's limit swing a little beyond it.
-        arm = list(self._arm)
+        arm = self._columns
         actions[:, arm] = np.clip(actions[:, arm], self._robot.lower, self._robot.upper)
-        plan.actions = np.concatenate((plan.actions, actions))
+        plan.actions = np.concatenate((plan.actions, actions)) if plan.finished else actions
         plan.finished = len(plan.rows)
 
     def _miss(self, plan: _Plan) -> NDArray[np.float64]:
         """Where the grasp is off, m."""
         flaw = 1 - self.quality
-        return flaw * plan.rng.standard_normal(3) * (0.02, 0.02, 0.012)
+        return flaw * plan.rng.standard_normal(3) * self._arm.miss
 
     def _waypoint_noise(self, plan: _Plan) -> NDArray[np.float64]:
         return (1 - self.quality) * plan.rng.standard_normal(3) * (0.02, 0.02, 0.01)
@@ -301,7 +287,7 @@ class ScriptedPickPlace:
     # Motions: each appends rows to the plan, from where it ends now.
 
     def _steps(self, duration: float) -> int:
-        return max(1, round(duration / self.dt))
+        return max(1, round(self._arm.pace * duration / self.dt))
 
     def _profile(self, plan: _Plan, duration: float) -> NDArray[np.float64]:
         """Progress from 0 (excluded) to 1 at every step: minimum jerk, in two parts with a stop
@@ -332,7 +318,7 @@ class ScriptedPickPlace:
         at: NDArray[np.float64],
         heights: tuple[float, float],
         rotation: NDArray[np.float64],
-        offset: NDArray[np.float64],
+        offset: Sequence[float],
         duration: float,
     ) -> None:
         """A vertical motion between two heights of the tip: postures solved at knots, joined by
@@ -346,46 +332,28 @@ class ScriptedPickPlace:
         plan.rows.append(CubicSpline(progress, knots)(self._profile(plan, duration)))
 
     def _reach(
-        self, plan: _Plan, at: NDArray, height: float, rotation: NDArray, offset: NDArray
+        self, plan: _Plan, at: NDArray, height: float, rotation: NDArray, offset: Sequence[float]
     ) -> NDArray:
         """The posture over a place, searched from the home posture turned towards it, so the elbow
         stays up.
         """
-        start = np.array(HOME)
-        start[0] = -_azimuth(at)  # the pan joint's axis points down
+        start = self._arm.turned_home(at)
         start[-1] = plan.rows[-1][-1][-1]
         return self._solve(start, at, height, rotation, offset)
 
     def _solve(
-        self, start: NDArray, at: NDArray, height: float, rotation: NDArray, offset: NDArray
+        self,
+        start: NDArray,
+        at: NDArray,
+        height: float,
+        rotation: NDArray,
+        offset: Sequence[float],
     ) -> NDArray:
         position = np.array((at[0], at[1], height + at[2])) - rotation @ offset
         row = start.copy()
-        arm = list(self._arm)
+        arm = self._columns
         row[arm], _ = solve_reach(self._robot, start[arm], position, rotation)
         return row
-
-
-def _natural_rotation(pose: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The tip pointing down over a place with the wrist unrolled: the fixed finger towards the
-    base.
-    """
-    return _pointing_down(_azimuth(pose) + math.pi)
-
-
-def _grasp_rotation(pose: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The tip pointing down, the fingers flat on two faces of the object: the turn nearest to an
-    unrolled wrist.
-    """
-    face = rotation_of(pose[3:])[:, 0]
-    yaw = math.atan2(face[1], face[0])
-    quarter_turns = round((_azimuth(pose) + math.pi - yaw) / (math.pi / 2))
-    return _pointing_down(yaw + quarter_turns * math.pi / 2)
-
-
-def _azimuth(position: NDArray[np.float64]) -> float:
-    """rad, of a place as seen from the pan axis."""
-    return math.atan2(position[1], position[0] - _PAN_AXIS)
 
 
 def _minimum_jerk(steps: int) -> NDArray[np.float64]:
@@ -394,22 +362,15 @@ def _minimum_jerk(steps: int) -> NDArray[np.float64]:
     return s**3 * (10 - 15 * s + 6 * s * s)
 
 
-def _pointing_down(yaw: float) -> NDArray[np.float64]:
-    """Rotation whose z axis points down and whose x axis lies at `yaw`."""
-    x = np.array((math.cos(yaw), math.sin(yaw), 0.0))
-    z = np.array((0.0, 0.0, -1.0))
-    return np.column_stack((x, np.cross(z, x), z))
-
-
-def _joints(observation: Observation) -> NDArray[np.float64]:
+def _joints(observation: Observation, names: Sequence[str]) -> NDArray[np.float64]:
     index = {name: i for i, name in enumerate(observation.joint_names)}
-    missing = [name for name in JOINT_NAMES if name not in index]
+    missing = [name for name in names if name not in index]
     if missing:
         raise PolicyError(
             f'the observation lacks the joint {missing[0]}; '
             f'it has {", ".join(observation.joint_names)}'
         )
-    joints = np.array([observation.joint_positions[index[name]] for name in JOINT_NAMES], float)
+    joints = np.array([observation.joint_positions[index[name]] for name in names], float)
     if not np.isfinite(joints).all():
         raise PolicyError(f'joint positions must be finite, not {joints.tolist()}')
     return joints

@@ -29,7 +29,7 @@ class Balls:
     """What the K blocks with valid pixels lie within.
 
     blocks: (K,) their indices, row by row. near, far: (K,) m, least and largest depth. centres:
-    (3, K) m. radii: (K,) m.
+    (3, K) m. radii: (K,) m. rounding: m, more than float32 loses in the distance of any point.
     """
 
     blocks: Indices
@@ -37,11 +37,7 @@ class Balls:
     far: Single
     centres: Single
     radii: Single
-
-    @property
-    def rounding(self) -> np.float32:
-        """m, more than float32 loses in the distance of any of the points."""
-        return ROUNDING * max(np.float32(1.0), self.far.max(initial=np.float32(0.0)))
+    rounding: np.float32
 
 
 class BlockGrid:
@@ -104,7 +100,8 @@ class BlockGrid:
         half *= half
         half += rays[0]
         half += rays[1]
-        return Balls(blocks, near, far, centres, np.sqrt(half) + ROUNDING * far)
+        rounding = ROUNDING * max(np.float32(1.0), far.max(initial=np.float32(0.0)))
+        return Balls(blocks, near, far, centres, np.sqrt(half) + rounding, rounding)
 
     def _nearest(self, image: Depth) -> Any:
         if image.dtype == np.uint16:
@@ -141,13 +138,13 @@ class BlockGrid:
         return image.view(_ROW).reshape(self.rows, SIDE, self.columns, *each)
 
     def points(self, pixels: Depth, blocks: Indices, scale: float) -> Single:
-        """(4, K, 64): x, y, z in m and 1, of `pixels` (K, 64) of blocks (K,); x, y and z are 0 where
+        """(K, 4, 64): x, y, z in m and 1, of `pixels` (K, 64) of blocks (K,); x, y and z are 0 where
         invalid.
         """
-        result = np.empty((4, len(blocks), PIXELS), np.float32)
-        np.multiply(pixels, np.float32(scale), out=result[2])
-        result[3] = 1.0
-        x, y, z = result[:3].reshape(3, len(blocks), SIDE, SIDE)
+        result = np.empty((len(blocks), 4, PIXELS), np.float32)
+        np.multiply(pixels, np.float32(scale), out=result[:, 2])
+        result[:, 3] = 1.0
+        x, y, z = (result[:, axis].reshape(-1, SIDE, SIDE) for axis in range(3))
         down, across = np.divmod(blocks, self.columns)
         np.multiply(z, self._columns_x[across], out=x)
         np.multiply(z, self._rows_y[down], out=y)

@@ -78,32 +78,25 @@ class LeastDistances:
         return self._refined()
 
     def _measure(self, rows: Indices, columns: Indices) -> None:
-        """Shapes `rows` (P,), ascending, each with all pixels of one block: lowers the least
-        distances of the links, and keeps the pixels that may be nearest.
+        """Shapes `rows` (P,) each with all pixels of one block: lowers the least distances of the
+        links, and keeps the pixels that may be nearest.
         """
         if not len(rows):
             return
-        found, places = np.unique(columns, return_inverse=True)
-        blocks = self._balls.blocks[found]
+        blocks, owners = self._balls.blocks[columns], self._shapes.owners[rows]
         pixels = self._grid.pixels(self._image, blocks)
         points = self._grid.points(pixels, blocks, self._scale)
-        is_invalid = pixels == 0
-        measured = []
-        for row in np.unique(rows):
-            chosen = places[rows == row]
-            distances = self._shapes.core_squares(row, points[:, chosen].reshape(4, -1))
-            np.sqrt(distances, out=distances)
-            distances -= self._shapes.radii[row]
-            distances[is_invalid[chosen].ravel()] = np.inf
-            owner = self._shapes.owners[row]
-            self._best[owner] = min(self._best[owner], distances.min())
-            measured.append((row, owner, chosen, distances))
-        for row, owner, chosen, distances in measured:
-            kept = np.flatnonzero(distances <= self._best[owner] + self._slack)
-            if len(kept):
-                block, inside = chosen[kept // PIXELS], kept % PIXELS
-                each = np.full(len(kept), row)
-                self._found.append((each, blocks[block] * PIXELS + inside, pixels[block, inside]))
+        distances = self._shapes.pair_squares(rows, points)
+        np.sqrt(distances, out=distances)
+        distances -= self._shapes.radii[rows][:, None]
+        distances[pixels == 0] = np.inf
+        least = distances.min(axis=1)
+        np.minimum.at(self._best, owners, least)
+        near = (least <= self._best[owners] + self._slack).nonzero()[0]
+        limits = self._best[owners[near]] + self._slack
+        pair, inside = (distances[near] <= limits[:, None]).nonzero()
+        pair = near[pair]
+        self._found.append((rows[pair], blocks[pair] * PIXELS + inside, pixels[pair, inside]))
 
     def _refined(self) -> Nearest:
         """In float64, of each link the nearest of the pixels that were kept."""

@@ -72,36 +72,26 @@ class SelfFiltering:
         """(M, 64) whether pixels of blocks (M,) lie within the padding of any of the shapes that
         can hold some of the block's, (S, M).
         """
+        columns, rows = can_hold.T.nonzero()
+        result = np.zeros((len(blocks), PIXELS // 8), np.uint64)
+        if not len(columns):
+            return result.view(np.bool_)
         points = self._grid.points(pixels, blocks, scale)
-        result = np.zeros(pixels.shape, np.bool_)
-        unsure = []
-        for row in np.flatnonzero(can_hold.any(axis=1)):
-            chosen = np.flatnonzero(can_hold[row])
-            squares = shapes.core_squares(row, points[:, chosen].reshape(4, -1))
-            reach = shapes.radii[row] + np.float32(self._padding)
-            inside = squares <= max(reach - balls.rounding, np.float32(0.0)) ** 2
-            possible = squares <= (reach + balls.rounding) ** 2
-            result[chosen] |= inside.reshape(-1, PIXELS)
-            if np.count_nonzero(possible) != np.count_nonzero(inside):
-                places = np.flatnonzero(possible != inside)
-                block, place = chosen[places // PIXELS], places % PIXELS
-                unsure.append((np.full(len(places), row), block, place))
-        if unsure:
-            rows, column, place = (np.concatenate(parts) for parts in zip(*unsure))
-            self._decide(result, rows, column, place, pixels, blocks, scale, shapes)
-        return result
-
-    def _decide(
-        self, result: NDArray[np.bool_], rows: Indices, columns: Indices, places: Indices,
-        pixels: Depth, blocks: Indices, scale: float, shapes: CameraShapes,
-    ) -> None:  # fmt: skip
-        """Settles in float64 what is too near to the border of a shape: pairs (P,) of a shape with
-        pixel `places` of block `columns`.
-        """
-        flat = blocks[columns] * PIXELS + places
-        points = self._grid.exact_points(pixels[columns, places], flat, scale)
-        is_near = paired_distances(shapes.exact, points, rows) <= self._padding
-        result[columns[is_near], places[is_near]] = True
+        squares = shapes.pair_squares(rows, points[columns])
+        reach = shapes.radii[rows] + np.float32(self._padding)
+        least, most = np.maximum(reach - balls.rounding, np.float32(0.0)), reach + balls.rounding
+        inside = squares <= (least * least)[:, None]
+        possible = squares <= (most * most)[:, None]
+        if np.count_nonzero(possible) != np.count_nonzero(inside):
+            pair, place = (possible != inside).nonzero()
+            flat = blocks[columns[pair]] * PIXELS + place
+            exact = self._grid.exact_points(pixels[columns[pair], place], flat, scale)
+            distances = paired_distances(shapes.exact, exact, rows[pair])
+            inside[pair, place] = distances <= self._padding
+        # Of each block whether any of its shapes holds the pixel.
+        first = np.flatnonzero(np.diff(columns, prepend=-1))
+        result[columns[first]] = np.bitwise_or.reduceat(inside.view(np.uint64), first, axis=0)
+        return result.view(np.bool_)
 
     def along_rays(
         self, image: Depth, scale: float, balls: Balls, bounds: Single, shapes: CameraShapes,
@@ -124,7 +114,7 @@ class SelfFiltering:
             chosen = np.flatnonzero(can_hold[row])
             block, place = np.nonzero((pixels[chosen] > 0) & ~is_self[chosen])
             if len(block):
-                left = points[:, chosen[block], place]
+                left = points[chosen[block], :, place]
                 found = self._reaches(shapes, int(row), left, noise)
                 is_self[chosen[block[found]], place[found]] = True
         grid.write(image, blocks, pixels * ~is_self)
@@ -133,16 +123,17 @@ class SelfFiltering:
     def _reaches(
         self, shapes: CameraShapes, row: int, points: Single, noise: float
     ) -> NDArray[np.bool_]:
-        """(N,) whether points (4, N), moved along their rays as `along_rays` says, come within the
+        """(N,) whether points (N, 4), moved along their rays as `along_rays` says, come within the
         padding of a shape.
         """
         limit = (shapes.radii[row] + np.float32(self._padding)) ** 2
-        result = np.zeros(points.shape[1], np.bool_)
-        depths = points[2] * np.float32(noise)
+        result = np.zeros(len(points), np.bool_)
+        depths = points[:, 2] * np.float32(noise)
+        rows = np.array([row])
         for step in (-1.0, -0.5, 0.5, 1.0):
-            moved = points * (np.float32(1.0) + np.float32(step) * depths)
+            moved = points.T * (np.float32(1.0) + np.float32(step) * depths)
             moved[3] = 1.0
-            result |= shapes.core_squares(row, moved) <= limit
+            result |= shapes.pair_squares(rows, moved[None])[0] <= limit
         return result
 
 

@@ -79,26 +79,24 @@ class CameraShapes:
         result -= self.radii[:, None]
         return result
 
-    def core_squares(self, row: int, points: Single) -> Single:
-        """(N,) squared distances in m^2 of points (4, N), x, y, z and 1, to the core of one
-        shape.
+    def pair_squares(self, rows: Indices, points: Single) -> Single:
+        """(P, N) squared distances in m^2 of points (P, 4, N), by x, y, z, 1, each to the core of
+        one shape of `rows` (P,).
         """
-        x, y, z = self._into[row] @ points
-        edges = self._edges[row]
-        if self._is_cylinder[row]:
-            np.multiply(x, x, out=x)
-            np.multiply(y, y, out=y)
-            x += y
-            np.sqrt(x, out=x)
-            _square_beyond(x, edges[0])
-        else:
-            _square_beyond(x, edges[0])
-            _square_beyond(y, edges[1])
-            x += y
-        _square_beyond(z, edges[2])
-        x += z
-        squares: Single = x
-        return squares
+        local = self._into[rows] @ points
+        cylinders = np.flatnonzero(self._is_cylinder[rows])
+        if len(cylinders):
+            x, y = local[cylinders, 0], local[cylinders, 1]
+            local[cylinders, 0], local[cylinders, 1] = np.sqrt(x * x + y * y), _ZERO
+        edges = self._edges[rows][:, :, None]
+        beyond = local
+        if self._is_round[rows].all():
+            beyond, edges = local[:, 2:], edges[:, 2:]
+        np.abs(beyond, out=beyond)
+        beyond -= edges
+        np.maximum(beyond, _ZERO, out=beyond)
+        result: Single = np.einsum('pin,pin->pn', local, local)
+        return result
 
     def _squares(self, local: Single, rows: Indices) -> Single:
         """(R, N) squared distances of points, (3, R, N) in the frames of shapes `rows` (R,), which
@@ -175,12 +173,3 @@ class CameraShapes:
             share = beyond / np.where(distance > 0, distance, np.float32(1.0))
             away[0, chosen], away[1, chosen] = x * share, y * share
         return away
-
-
-def _square_beyond(values: Single, edge: np.float32) -> None:
-    """In place, the square of how far values lie beyond -+ edge."""
-    if edge > 0:
-        np.abs(values, out=values)
-        values -= edge
-        np.maximum(values, _ZERO, out=values)
-    np.multiply(values, values, out=values)

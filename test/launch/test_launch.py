@@ -66,6 +66,17 @@ def test_every_setting_is_a_documented_argument(name):
         assert argument.description == settings[argument.name].metadata['help']
 
 
+def test_sensing_is_switched_on_by_arguments():
+    _, actions = read(
+        'franka',
+        contact_sources='robot',
+        proximity_cameras='front',
+        extrinsics='front=fr3_link0 1 0 1 0 0 0',
+    )
+    executables = {node.node_executable for node in actions if isinstance(node, Node)}
+    assert {'contact', 'proximity'} <= executables
+
+
 @pytest.fixture()
 def with_rviz(tmp_path, monkeypatch):
     """RViz and robot_state_publisher as far as a launch file looks for them."""

@@ -43,6 +43,7 @@ from frame_ros.policies.registry import BUILDERS
 ROOT = Path(__file__).resolve().parent.parent.parent
 TABLES = {
     'demo': (demo_processes, DemoSettings()),
+    'demo_fr3': (demo_processes, DemoSettings(robot='fr3')),
     'so101': (so101_processes, So101Settings(policy='scripted')),
     'franka': (franka_processes, FrankaSettings(policy='scripted')),
 }
@@ -71,11 +72,8 @@ def test_parameters_of_a_table_are_declared_in_the_nodes_yaml(table):
         assert set(process.parameters) <= set(declared), process.name
 
 
-def test_the_demo_takes_contact_and_distance_from_the_simulator():
+def test_the_demo_ends_with_its_session():
     processes = by_name(demo_processes(DemoSettings()))
-    for name in ('metrics', 'markers'):
-        assert processes[name].remappings['contact'] == 'ground_truth/contact'
-        assert processes[name].remappings['proximity'] == 'ground_truth/proximity'
     assert [p.name for p in processes.values() if p.is_essential] == ['session']
     managed = [p.name for p in processes.values() if p.is_lifecycle]
     assert managed == ['episode_recorder', 'gate', 'policy']
@@ -154,9 +152,15 @@ def test_what_is_not_installed_is_said_before_anything_starts(tmp_path, monkeypa
 
 def test_rviz_listens_to_what_is_published_as_reliably():
     """The path comes seldom, from a reliable publisher that keeps nothing for late subscribers."""
-    layout = yaml.safe_load((share_directory() / 'rviz' / 'frame_ros.rviz').read_text())
+    layout, large = (
+        yaml.safe_load((share_directory() / 'rviz' / f'{name}.rviz').read_text())
+        for name in ('frame_ros', 'frame_ros_fr3')
+    )
+    of_large = large['Visualization Manager']['Displays']
+    assert of_large[1:] == layout['Visualization Manager']['Displays'][1:]  # all but the grid
     displays = {shown['Name']: shown for shown in layout['Visualization Manager']['Displays']}
     assert displays['Path']['Enabled'] is displays['Path']['Value'] is True
+    assert displays['Depth points']['Topic']['Value'] == 'proximity/points'
     for name in ('Path', 'Metrics'):
         topic = displays[name]['Topic']
         assert topic['Reliability Policy'] == 'Reliable'
@@ -209,7 +213,7 @@ def test_settings_survive_the_way_through_text(kind):
         ({'record': 'maybe'}, "record is true or false, not 'maybe'"),
         ({'episodes': 'five'}, "episodes must be of type int, not 'five'"),
         ({'colour': 'red'}, "no setting 'colour'"),
-        ({'robot': 'fr3'}, 'the simulated robot is so101'),
+        ({'robot': 'panda'}, "the simulated robots are so101, fr3, not 'panda'"),
         ({'qualities': '1.0,1.2'}, '1.2 does not'),
         ({'qualities': 'good'}, 'numbers separated by commas'),
         ({'episodes': '0'}, 'episodes must be at least 1, not 0'),
@@ -255,9 +259,11 @@ def test_every_policy_can_be_chosen(tmp_path):
 @pytest.mark.parametrize('table', TABLES)
 def test_a_policy_reaches_the_arm_through_the_gate_alone(table):
     make, settings = TABLES[table]
-    settings = replace(settings, **{} if table == 'demo' else {'joint_commands_topic': 'arm/goal'})
+    settings = replace(
+        settings, **{} if table.startswith('demo') else {'joint_commands_topic': 'arm/goal'}
+    )
     gated, open_ = by_name(make(settings)), by_name(make(replace(settings, gate=False)))
-    target = 'joint_commands' if table == 'demo' else 'arm/goal'
+    target = 'joint_commands' if table.startswith('demo') else 'arm/goal'
 
     def output(process):
         return process.remappings.get('joint_commands', 'joint_commands')
@@ -277,7 +283,8 @@ def test_the_gate_is_set_by_the_launch_arguments():
     parameters = processes['gate'].parameters
     assert parameters['velocity_scale'] == 0.3 and parameters['tip'] == 'tcp'
     assert (parameters['robot'], parameters['output']) == ('fr3', 'franka_ros2')
-    assert processes['markers'].parameters == {'workspace': [0.2, -0.4, 0.0, 0.7, 0.4, 0.8]}
+    drawn = processes['markers'].parameters
+    assert drawn == {'robot': 'fr3', 'workspace': [0.2, -0.4, 0.0, 0.7, 0.4, 0.8]}
     with pytest.raises(SetupError, match="the gate has no parameter 'velocity_scal'"):
         franka_processes(replace(settings, gate_parameters='velocity_scal=0.3'))
 

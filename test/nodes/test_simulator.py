@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -18,14 +17,13 @@ pytest.importorskip('mujoco')
 
 import rclpy
 from geometry_msgs.msg import PoseStamped, WrenchStamped
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import CameraInfo, Image, JointState
+from simulator_probe import DEADLINE, Probe, SimulatorInThread
 
-from frame_ros.errors import SetupError
+from frame_ros.errors import FrameRosError, SetupError
 from frame_ros.msg import ContactState, EpisodeEvent, Proximity
-from frame_ros.nodes.simulator import DEFAULTS, Simulator
+from frame_ros.nodes.simulator import Simulator
+from frame_ros.nodes.simulator_settings import SimulatorSettings
 from frame_ros.nodes.simulator_timing import (
     LARGEST_LAG,
     LATE,
@@ -38,10 +36,8 @@ from frame_ros.nodes.simulator_timing import (
 )
 from frame_ros.nodes.simulator_viewer import display_problem, wants_viewer
 from frame_ros.scenes import JOINT_NAMES, PickPlaceSimulation
-from frame_ros.srv import ResetScene
 
 ROOT = Path(__file__).resolve().parents[2]
-DEADLINE = 40.0  # s, for what must come at all
 TOPICS = {
     'joint_states': JointState,
     'wrench': WrenchStamped,
@@ -59,58 +55,9 @@ TOPICS = {
 TARGET = (0.5, -1.0, 1.0, 0.6, 0.3, 0.8)
 
 
-class Probe:
-    """A node that keeps what the simulator publishes, and sends to it."""
-
-    def __init__(self):
-        self.context = rclpy.Context()
-        rclpy.init(context=self.context)
-        self.node = Node('probe', context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
-        self.received = {topic: [] for topic in TOPICS}
-        for topic, kind in TOPICS.items():
-            self.node.create_subscription(kind, topic, self.received[topic].append, 10)
-        latched = QoSProfile(depth=50, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        self.events = []
-        self.node.create_subscription(EpisodeEvent, 'episode_events', self.events.append, latched)
-        self.commands = self.node.create_publisher(JointState, 'joint_commands', 50)
-        self.announcements = self.node.create_publisher(EpisodeEvent, 'episode_events', latched)
-        self.reset_client = self.node.create_client(ResetScene, 'reset_scene')
-
-    def until(self, condition, action=None):
-        """Spins until the condition holds, repeating the action now and then."""
-        end, again = time.monotonic() + DEADLINE, 0.0
-        while not condition():
-            assert time.monotonic() < end, 'it did not happen'
-            if action and time.monotonic() > again:
-                action()
-                again = time.monotonic() + 0.1
-            self.executor.spin_once(timeout_sec=0.05)
-
-    def newest(self, topic):
-        return self.received[topic][-1]
-
-    def command(self, names=JOINT_NAMES, positions=TARGET):
-        message = JointState(name=list(names), position=list(positions))
-        message.header.stamp = self.node.get_clock().now().to_msg()
-        self.commands.publish(message)
-
-    def reset(self, seed):
-        self.until(self.reset_client.service_is_ready)
-        future = self.reset_client.call_async(ResetScene.Request(seed=seed))
-        self.until(future.done)
-        return future.result()
-
-    def close(self):
-        self.executor.shutdown()
-        self.node.destroy_node()
-        rclpy.try_shutdown(context=self.context)
-
-
 @pytest.fixture(scope='module')
 def probe(ros_domain):
-    probe = Probe()
+    probe = Probe(TOPICS)
     yield probe
     probe.close()
 
@@ -124,7 +71,7 @@ def log():
 def simulator(probe, log):
     command = [sys.executable, '-m', 'frame_ros.nodes.simulator', '--ros-args']
     command += ['-p', 'seed:=4', '-p', 'image_rate:=5.0', '-p', 'depth_rate:=5.0']
-    command += ['-p', 'viewer:=false']
+    command += ['-p', 'viewer:=false', '-p', 'wrench_noise:=false']
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
     reader = threading.Thread(target=lambda: log.extend(process.stderr))
     reader.start()
@@ -290,39 +237,6 @@ def said_by_simulator(probe, name):
     return [e for e in probe.events if e.episode_id == name and e.source == 'simulator']
 
 
-class SimulatorInThread:
-    """The node in this process, so that the cube can be moved by hand."""
-
-    def __init__(self):
-        rclpy.init(args=['--ros-args', '-p', "cameras:=['']", '-p', 'viewer:=false'])
-        self.node = Simulator()
-        self.executor = SingleThreadedExecutor()
-        self.executor.add_node(self.node)
-        self.ending = threading.Event()
-        self.thread = threading.Thread(target=self._spin)
-        self.thread.start()
-
-    def _spin(self):
-        """Not `spin`: an executor shut down from another thread can miss it, and wait for ever."""
-        while not self.ending.is_set():
-            self.executor.spin_once(timeout_sec=0.1)
-
-    def put_cube(self, place):
-        simulation = self.node.simulation
-        with self.node.lock:
-            address = simulation.model.joint('cube_free').qposadr[0]
-            bin_floor = simulation.goal_pose()[:3] + (0.0, 0.0, 0.02)
-            position = bin_floor if place == 'bin' else (0.3, 0.47, 0.02)
-            simulation.data.qpos[address : address + 3] = position
-
-    def close(self):
-        self.ending.set()
-        self.thread.join()
-        self.executor.shutdown()
-        self.node.destroy_node()
-        rclpy.try_shutdown()
-
-
 def test_schedules_keep_their_average_rate():
     schedule = Schedule(30.0)
     due = [i for i in range(1000) if schedule.is_due(5_000_000_000 + i * TICK)]
@@ -405,7 +319,13 @@ def test_a_display_that_does_not_work_costs_the_viewer_and_nothing_else(
     ('parameter', 'word'),
     [
         ('seed:=first', 'first'),
-        ('rate:=500', 'rate'),
+        ('rate:=5000', 'rate'),
+        ('rate:=300', 'whole number'),
+        ('truth_rate:=500', 'truth_rate'),
+        ('franka_rate:=100', 'none of Franka'),
+        ('robot:=panda', 'panda'),
+        ('noise_seed:=-1', 'noise_seed'),
+        ('contact_force:=50', 'collision_force 40'),
         ('cameras:=[top]', 'top'),
         ('image_width:=5000', 'image_width'),
     ],
@@ -413,7 +333,7 @@ def test_a_display_that_does_not_work_costs_the_viewer_and_nothing_else(
 def test_bad_parameters_are_refused(ros_domain, parameter, word):
     rclpy.init(args=['--ros-args', '-p', parameter])
     try:
-        with pytest.raises(SetupError, match=word):
+        with pytest.raises(FrameRosError, match=word):
             Simulator()
     finally:
         rclpy.try_shutdown()
@@ -429,4 +349,8 @@ def test_a_bad_parameter_ends_the_node_with_a_message(ros_domain):
 
 def test_the_file_of_parameters_holds_the_defaults():
     text = (ROOT / 'config' / 'simulator.yaml').read_text()
-    assert yaml.safe_load(text)['/**']['ros__parameters'] == DEFAULTS
+    defaults = {
+        name: list(field.default) if isinstance(field.default, tuple) else field.default
+        for name, field in SimulatorSettings.__dataclass_fields__.items()
+    }
+    assert yaml.safe_load(text)['/**']['ros__parameters'] == defaults

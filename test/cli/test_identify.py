@@ -1,0 +1,270 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`frame-ros identify` on bags, and on a robot that answers over ROS."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from rosbags.rosbag2 import Writer
+from rosbags.typesys import Stores, get_typestore
+from scipy.spatial.transform import Rotation
+
+from frame_ros.cli import main
+from frame_ros.robots import load_robot
+from frame_ros.robots.dynamics import RobotDynamics
+from frame_ros.sensing.motor_model import load_motors
+from frame_ros.sensing.tool_model import read_tool
+
+STORE = get_typestore(Stores.ROS2_HUMBLE)
+TYPES = STORE.types
+ROBOT = load_robot('so101')
+KINDS = {'joint_states': 'sensor_msgs/msg/JointState', 'wrench': 'geometry_msgs/msg/WrenchStamped'}
+
+
+def header(stamp: int):
+    time_type, header_type = TYPES['builtin_interfaces/msg/Time'], TYPES['std_msgs/msg/Header']
+    return header_type(time_type(stamp // 10**9, stamp % 10**9), '')
+
+
+def joint_state(stamp: int, q, dq, effort):
+    empty = np.zeros(0)
+    return TYPES[KINDS['joint_states']](
+        header(stamp), list(ROBOT.joint_names), np.asarray(q, float),
+        empty if dq is None else np.asarray(dq, float),
+        empty if effort is None else np.asarray(effort, float),
+    )  # fmt: skip
+
+
+def wrench(stamp: int, values):
+    vector = TYPES['geometry_msgs/msg/Vector3']
+    body = TYPES['geometry_msgs/msg/Wrench'](vector(*values[:3]), vector(*values[3:]))
+    return TYPES[KINDS['wrench']](header(stamp), body)
+
+
+def write_bag(path, messages) -> str:
+    with Writer(path, version=9) as writer:
+        topics = {name: writer.add_connection(f'/{name}', k, typestore=STORE)
+                  for name, k in KINDS.items()}  # fmt: skip
+        for stamp, name, message in messages:
+            writer.write(topics[name], stamp, STORE.serialize_cdr(message, KINDS[name]))
+    return str(path)
+
+
+def motion_messages(has_effort: bool = True, seconds: float = 24.0):
+    """The joints swing; efforts are torques of the masses, and 0.1 N m of friction."""
+    dynamics = RobotDynamics(ROBOT)
+    rates = np.array([0.9, 1.1, 1.3, 1.7, 2.1])
+    for row in range(round(seconds * 50)):
+        phase = rates * row / 50
+        q = [0.0, -1.0, 1.0, 0.6, 0.3] + 0.5 * np.sin(phase)
+        dq = 0.5 * rates * np.cos(phase)
+        ddq = -0.5 * rates**2 * np.sin(phase)
+        effort = dynamics.inverse_dynamics(q, dq, ddq) + 0.1 * np.tanh(dq / 0.02)
+        stamp = 10**9 + row * 20_000_000
+        yield stamp, 'joint_states', joint_state(stamp, q, dq, effort if has_effort else None)
+
+
+def test_joints_of_a_bag_are_identified_and_written(tmp_path, capsys):
+    bag = write_bag(tmp_path / 'motion', motion_messages())
+    path = tmp_path / 'motors.yaml'
+    assert main(['identify', 'joints', '--bag', bag, '--output', str(path)]) == 0
+    said = capsys.readouterr().out
+    assert 'shoulder_lift' in said and 'residual rms' in said and 'written to' in said
+    assert 'not identifiable: shoulder_pan effort scale' in said
+    motors = load_motors(path)
+    np.testing.assert_allclose(motors.coulomb, 0.1, atol=0.03)
+    np.testing.assert_allclose(motors.effort_scale[1:3], 1.0, rtol=0.05)
+    assert motors.source == 'frame-ros identify joints, bag motion'
+
+
+def test_the_tool_of_a_bag_is_identified_and_written(tmp_path, capsys):
+    sensor = load_robot('so101', 'gripper_link')
+    mass, centre, bias = 0.18, np.array([0.01, -0.02, -0.06]), np.array([1, -2, 0.5, 0.01, 0, 0.02])
+    rng = np.random.default_rng(0)
+    messages = []
+    for pose in range(8):
+        q = rng.uniform(-1.2, 1.2, 5)
+        rotation = Rotation.from_quat(sensor.forward(q)[1]).as_matrix()
+        force = rotation.T @ np.array([0.0, 0.0, -9.80665 * mass])
+        reading = np.concatenate((force, np.cross(centre, force))) + bias
+        for row in range(40):
+            stamp = 10**9 + (pose * 40 + row) * 50_000_000
+            messages.append((stamp, 'joint_states', joint_state(stamp, q, None, None)))
+            noisy = reading + 0.01 * rng.standard_normal(6)
+            messages.append((stamp + 1_000_000, 'wrench', wrench(stamp + 1_000_000, noisy)))
+    bag = write_bag(tmp_path / 'poses', messages)
+    path = tmp_path / 'tool.yaml'
+    assert main(['identify', 'tool', '--bag', bag, '--output', str(path)]) == 0
+    said = capsys.readouterr().out
+    assert 'from 8 poses' in said and said.count('1.00') >= 4
+    tool = read_tool(path)
+    assert tool.mass == pytest.approx(mass, abs=0.003)
+    np.testing.assert_allclose(tool.centre_of_mass, centre, atol=0.003)
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'text'),
+    [
+        (['joints', '--bag', 'BAG', '--joints', 'wheel'], "no joint 'wheel'"),
+        (['joints', '--bag', 'BAG', '--joint-topic', '/states'], "no topic '/states'"),
+        (['joints', '--bag', 'BAG'], 'no efforts'),
+        (['joints', '--bag', 'BAG', '--payload', 'gripper_link'], 'LINK,KG,X,Y,Z'),
+        (['joints', '--bag', 'BAG', '--speed', '0'], '--speed is 0'),
+        (['joints', '--bag', 'BAG', '--robot', 'fr3'], 'has all of fr3_joint1'),
+        (['tool', '--bag', 'BAG', '--poses', '2'], '--poses is 2'),
+        (['tool', '--bag', 'BAG', '--sensor-link', 'tail'], "no link 'tail'"),
+        (['joints', '--bag', 'nowhere'], 'nowhere'),
+    ],
+)
+def test_what_is_wrong_is_told(tmp_path, capsys, arguments, text):
+    bag = write_bag(tmp_path / 'silent', motion_messages(has_effort=False, seconds=6.0))
+    chosen = [bag if argument == 'BAG' else argument for argument in arguments]
+    assert main(['identify', *chosen]) == 2
+    assert text in capsys.readouterr().err
+
+
+def test_too_few_poses_write_nothing(tmp_path, capsys):
+    bag = write_bag(tmp_path / 'silent', motion_messages(has_effort=False, seconds=6.0))
+    path = tmp_path / 'tool.yaml'
+    assert main(['identify', 'tool', '--bag', bag, '--output', str(path)]) == 1
+    assert '0 still poses' in capsys.readouterr().err and not path.exists()
+
+
+# Over ROS.
+
+
+class Arm:
+    """An arm that is where it was told to be, as long as it is not blocked."""
+
+    def __init__(self, context) -> None:
+        from rclpy.executors import SingleThreadedExecutor
+        from rclpy.node import Node
+        from sensor_msgs.msg import JointState
+
+        self.node = Node('arm', context=context)
+        self.names = tuple(ROBOT.joint_limits)
+        self.positions = np.array([0.0, -1.35, 1.25, 0.85, 0.0, 0.3])
+        self.commands: list[np.ndarray] = []
+        self.is_blocked = self.is_silent = False
+        self._kind = JointState
+        self._publisher = self.node.create_publisher(JointState, 'joint_states', 50)
+        self.node.create_subscription(JointState, 'joint_commands', self._on_command, 50)
+        self.node.create_timer(0.02, self._tick)
+        self._executor = SingleThreadedExecutor(context=context)
+        self._executor.add_node(self.node)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._spin, daemon=True)
+        self._thread.start()
+
+    def _spin(self) -> None:
+        while not self._stop.is_set():
+            self._executor.spin_once(timeout_sec=0.05)
+
+    def _on_command(self, message) -> None:
+        assert tuple(message.name) == self.names
+        self.commands.append(np.array(message.position))
+        if not self.is_blocked:
+            self.positions = np.array(message.position)
+
+    def _tick(self) -> None:
+        if self.is_silent:
+            return
+        message = self._kind(name=list(self.names), position=self.positions.tolist())
+        message.effort = [0.1] * len(self.names)
+        message.header.stamp = self.node.get_clock().now().to_msg()
+        self._publisher.publish(message)
+
+    def close(self) -> None:
+        self._stop.set()
+        self._thread.join()
+        self._executor.shutdown()
+        self.node.destroy_node()
+
+
+@pytest.fixture()
+def arm(ros_domain):
+    import rclpy
+    from rclpy.signals import SignalHandlerOptions
+
+    context = rclpy.Context()
+    rclpy.init(args=[], context=context, signal_handler_options=SignalHandlerOptions.NO)
+    arm = Arm(context)
+    yield arm
+    arm.close()
+    rclpy.try_shutdown(context=context)
+
+
+@pytest.fixture()
+def node(arm):
+    from frame_ros.nodes.identification import identification_node
+
+    with identification_node(arm.names) as node:
+        node.wait_for_joints(20.0, threading.Event())
+        until(lambda: arm.node.count_publishers('joint_commands') > 0)
+        yield node
+
+
+def until(condition, timeout: float = 20.0) -> None:
+    end = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def way(arm: Arm, count: int, step: float = 0.002) -> np.ndarray:
+    targets = np.repeat(arm.positions[None], count, axis=0)
+    targets[:, 0] += step * np.arange(1, count + 1)
+    return targets
+
+
+def test_a_motion_is_played_and_recorded(arm, node):
+    from frame_ros.nodes.identification import play
+
+    targets = way(arm, 60)
+    assert play(node, targets, 100.0, threading.Event()) == ''
+    until(lambda: np.array_equal(arm.positions, targets[-1]))
+    assert node.command_topic == 'joint_commands'
+    newest = node.newest()
+    assert newest is not None and newest.efforts[0] == 0.1
+    assert np.isnan(newest.velocities).all()
+
+
+def test_it_stops_and_holds_when_told_to(arm, node):
+    from frame_ros.nodes.identification import play
+
+    stop = threading.Event()
+    targets = way(arm, 100_000, 1e-5)
+    threading.Timer(0.5, stop.set).start()
+    assert play(node, targets, 50.0, stop) == 'stopped'
+    until(lambda: len(arm.commands) > 20)
+    held = arm.commands[-10:]
+    assert np.ptp(held, axis=0).max() == 0.0
+    assert np.abs(held[-1] - arm.positions).max() < 0.01
+
+
+def test_a_blocked_arm_ends_the_motion_where_it_is(arm, node):
+    from frame_ros.nodes.identification import play
+
+    arm.is_blocked = True
+    where = arm.positions.copy()
+    why = play(node, way(arm, 5000, 0.02), 50.0, threading.Event())
+    assert 'from where it was told to be' in why
+    until(lambda: np.array_equal(arm.commands[-1], where))
+
+
+def test_without_joint_states_nothing_goes_on(arm, node):
+    from frame_ros.nodes.identification import play
+
+    arm.is_silent = True
+    assert 'no joint_states' in play(node, way(arm, 5000), 50.0, threading.Event())
+
+
+def test_nobody_asked_nothing_moved(arm, monkeypatch, capsys):
+    monkeypatch.setattr('sys.stdin', open('/dev/null'))  # noqa: SIM115
+    assert main(['identify', 'joints', '--candidates', '2']) == 2
+    assert '--yes says that it may' in capsys.readouterr().err
+    assert not arm.commands

@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The scripted policy on the FR3: seven joints and a gripper that slides."""
+
+import numpy as np
+import pytest
+
+from frame_ros.errors import PolicyError, ValueRangeError
+from frame_ros.metrics import rms_jerk
+from frame_ros.policies.action_check import check_chunk
+from frame_ros.policies.protocol import Observation, Policy
+from frame_ros.policies.reaching import rotation_of
+from frame_ros.policies.registry import make_policy
+from frame_ros.policies.scripted import ScriptedPickPlace
+from frame_ros.policies.scripted_arms import FR3, SO101, find_arm
+from frame_ros.robots import load_robot
+
+NAMES = FR3.joint_names
+OBJECT = np.array((0.48, -0.2, 0.0225, 0.0, 0.0, np.sin(0.3), np.cos(0.3)))
+GOAL = np.array((0.38, 0.33, 0.006, 0.0, 0.0, 0.0, 1.0))
+DT = 1 / 30
+
+
+def observe(time=0.0, joints=FR3.home, target=OBJECT, goal=GOAL):
+    stamp = round(time * 1e9)
+    poses = {'object': target, 'goal': goal}
+    return Observation(stamp, stamp, NAMES, np.array(joints), poses=poses)
+
+
+def run_in_simulation(simulation, policy, seed, seconds=20.0):
+    """Success, the tip's path (T, 3) at the control rate, and what was touched unexpectedly."""
+    simulation.reset(seed)
+    policy.reset(seed)
+    path, touched = [], set()
+    for tick in range(int(seconds / DT)):
+        if tick % 10 == 0:
+            joints = simulation.joint_state().positions
+            poses = (simulation.object_pose(), simulation.goal_pose())
+            chunk = policy.infer(observe(tick * DT, joints, *poses)).actions
+        simulation.step(chunk[tick % 10], steps=33 if tick % 3 else 34)
+        path.append(simulation.tip_position())
+        touched |= {(c.link, c.other) for c in simulation.contacts() if not c.is_expected}
+        if simulation.task_state.value != 'running':
+            break
+    return simulation.task_state.value == 'success', np.array(path), touched
+
+
+@pytest.fixture(scope='module')
+def simulation():
+    pytest.importorskip('mujoco')
+    from frame_ros.scenes import PickPlaceSimulation
+
+    return PickPlaceSimulation(robot='fr3')
+
+
+def test_it_is_chosen_by_the_joints_of_the_robot():
+    policy = make_policy('scripted', {'robot_joint_names': tuple(load_robot('fr3').joint_limits)})
+    assert isinstance(policy, Policy)
+    inference = policy.infer(observe())
+    assert inference.action_names == NAMES
+    assert inference.action_units == ('rad',) * 7 + ('m',)
+    assert inference.actions[0] == pytest.approx(FR3.home)
+    assert ScriptedPickPlace(robot=load_robot('fr3', 'tcp')).infer(observe()).action_names == NAMES
+    assert find_arm(SO101.joint_names) is SO101
+    with pytest.raises(ValueRangeError, match='panda_joint1'):
+        ScriptedPickPlace(robot_joint_names=('panda_joint1',))
+
+
+def test_it_succeeds_within_ten_seconds_and_touches_only_the_cube(simulation):
+    policy = ScriptedPickPlace(robot_joint_names=NAMES)
+    for seed in range(2):
+        is_done, path, touched = run_in_simulation(simulation, policy, seed)
+        assert is_done
+        assert len(path) * DT < 10.0
+        assert touched == set()
+
+
+def test_a_low_quality_is_jerkier(simulation):
+    good, bad = (ScriptedPickPlace(q, robot_joint_names=NAMES) for q in (1.0, 0.0))
+    _, smooth, _ = run_in_simulation(simulation, good, 0, 4.0)
+    _, rough, _ = run_in_simulation(simulation, bad, 0, 4.0)
+    assert rms_jerk(rough, DT) > 2 * rms_jerk(smooth, DT)
+
+
+@pytest.mark.parametrize('quality', [1.0, 0.0])
+def test_a_whole_plan_keeps_the_limits_and_the_hand_points_down_where_it_grasps(quality):
+    policy = ScriptedPickPlace(quality, horizon=250, robot_joint_names=NAMES)
+    inference = policy.infer(observe())
+    actions, clipped = check_chunk(inference, load_robot('fr3').joint_limits)
+    assert clipped == {}
+    robot = load_robot('fr3', 'tcp')
+    tips = [robot.forward(row[:7]) for row in actions]
+    heights = np.array([position[2] for position, _ in tips])
+    rotation = rotation_of(tips[int(np.argmin(heights))][1])
+    assert rotation[2, 2] < -0.99
+    if quality == 1.0:
+        assert heights.min() == pytest.approx(FR3.grasp, abs=1e-3)
+        # The fingers close along a face of the cube, which is turned by 0.6 rad.
+        along = np.degrees(np.arctan2(rotation[1, 1], rotation[0, 1]) - 0.6) % 90.0
+        assert min(along, 90.0 - along) < 1.0
+        assert np.abs(np.diff(actions[:, :7], axis=0)).max() / DT < 2.6  # rad/s, of the slowest
+
+
+def test_samples_have_its_joints():
+    policy = ScriptedPickPlace(0.5, samples=3, horizon=12, robot_joint_names=NAMES)
+    samples = policy.infer(observe()).samples
+    assert samples.shape == (3, 12, 8)
+    assert (samples[0] != samples[1]).any()
+
+
+def test_a_missing_finger_is_named():
+    policy = ScriptedPickPlace(robot_joint_names=NAMES)
+    with pytest.raises(PolicyError, match='fr3_finger_joint1'):
+        policy.infer(Observation(0, 0, NAMES[:7], np.array(FR3.home[:7])))
