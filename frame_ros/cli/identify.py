@@ -8,12 +8,14 @@ See docs/identification.md.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frame_ros.errors import SetupError
+from frame_ros.errors import SetupError, ValueRangeError
 
 if TYPE_CHECKING:
     from frame_ros.robots import Robot
@@ -160,7 +162,9 @@ def _add_tool_arguments(group: argparse._ArgumentGroup) -> None:
         help='go to the poses; else a person moves the arm from one to the next',
     )
     group.add_argument(
-        '--reaction', action='store_true', help='the sensor at rest reads the weight pointing up'
+        '--reaction',
+        action='store_true',
+        help='the sensor at rest reads the weight pointing up (default: what gives a mass above 0)',
     )
 
 
@@ -186,6 +190,21 @@ def _robot(args: argparse.Namespace, tip: str | None = None) -> Robot:
 
 def _output(args: argparse.Namespace, kind: str, robot: Robot) -> Path:
     return args.output or Path(f'{kind}-{robot.name}.yaml')
+
+
+def writable(path: Path) -> Path:
+    """The path of a file that can be written: minutes of motion must not be lost to a wrong one.
+
+    Raises:
+        SetupError: it cannot.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SetupError(f'--output {path} cannot be written: {error}') from error
+    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise SetupError(f'--output {path} cannot be written: give a file in a folder of yours')
+    return path
 
 
 def _excitation_settings(args: argparse.Namespace) -> ExcitationSettings:
@@ -214,11 +233,15 @@ def _joints(args: argparse.Namespace) -> int:
     names = [n.strip() for n in args.joints.split(',')] if args.joints else None
     dynamics = RobotDynamics(robot, names, tool=_payload(args.payload))
     is_sensing = robot.name in TORQUE_SENSING
-    scale = args.effort_scale or (1.0 if is_sensing else None)
-    gain = args.gain or (30.0 if is_sensing else 15.0)
+    scale, gain = args.effort_scale, args.gain
+    if scale is None and is_sensing:
+        scale = 1.0
+    if gain is None:
+        gain = 30.0 if is_sensing else 15.0
     settings = IdentificationSettings(
         gain=gain, effort_scale=scale, has_torque_sensors=is_sensing, margin=args.margin
     )
+    path = writable(_output(args, 'motors', robot))
     if args.bag:
         from frame_ros.cli.identify_bags import read_joints
 
@@ -231,7 +254,6 @@ def _joints(args: argparse.Namespace) -> int:
         recording, source = found, 'frame-ros identify joints, on the robot'
     identification = identify_joints(dynamics, recording, settings, source)
     print_joints(identification)
-    path = _output(args, 'motors', robot)
     save_motors(identification.motors, path)
     print(f'\nwritten to {path}; the contact node takes it as motors_file')
     return 0
@@ -264,11 +286,11 @@ def print_joints(found: JointIdentification) -> None:
         f'{motors.gain:g} 1/s\n'
     )
     print(
-        'joint            effort scale      coulomb          viscous          armature    '
+        'joint            effort scale      coulomb          viscous          armature          '
         'cond  residual rms, N m  threshold'
     )
     print(
-        '                 N m per unit      N m              N m s/rad        kg m^2      '
+        '                 N m per unit      N m              N m s/rad        kg m^2            '
         '      before    after  at rest'
     )
     for row, joint in enumerate(found.joints):
@@ -278,7 +300,7 @@ def print_joints(found: JointIdentification) -> None:
         ]
         at_rest = motors.threshold_base[row] + motors.threshold_reversal[row]
         print(
-            f'{joint.name:<16} {cells[0]:<17} {cells[1]:<16} {cells[2]:<16} {cells[3]:<11.11} '
+            f'{joint.name:<16} {cells[0]:<17} {cells[1]:<16} {cells[2]:<16} {cells[3]:<17} '
             f'{joint.condition:4.0f}  {joint.rms_before:6.3f}   {joint.rms_after:6.3f}  '
             f'{at_rest:6.3f}'
         )
@@ -304,14 +326,31 @@ def _tool(args: argparse.Namespace) -> int:
     if link is None:
         raise SetupError(f'{robot.name} is not known: give --sensor-link')
     robot = _robot(args, link)
+    path = writable(_output(args, 'tool', robot))
     poses = _bag_poses(args, robot) if args.bag else _live_poses(args, robot)
     if len(poses) < FEWEST:
         print(f'{len(poses)} still poses; at least {FEWEST} are needed', file=sys.stderr)
         return 1
-    fit = fit_poses(robot, poses, not args.reaction)
+    fit, is_reaction = _fit_either_way(robot, poses, args.reaction)
     print_tool(fit, link)
-    _write_tool(args, robot, fit, link)
+    _write_tool(path, robot, fit, link)
+    if is_reaction:
+        print('the sensor reads the weight pointing up: set wrench_is_force_on_tool to false, too')
     return 0
+
+
+def _fit_either_way(
+    robot: Robot, poses: list[StillPose], is_reaction: bool
+) -> tuple[ToolFit, bool]:
+    """The tool, and whether the sensor reads the reaction: what is below zero with one sign is a
+    mass with the other.
+    """
+    try:
+        return fit_poses(robot, poses, not is_reaction), is_reaction
+    except ValueRangeError:
+        with contextlib.suppress(ValueRangeError):
+            return fit_poses(robot, poses, is_reaction), not is_reaction
+        raise
 
 
 def _bag_poses(args: argparse.Namespace, robot: Robot) -> list[StillPose]:
@@ -370,15 +409,13 @@ def print_tool(fit: ToolFit, link: str) -> None:
         print(f'not identifiable: {what}')
 
 
-def _write_tool(args: argparse.Namespace, robot: Robot, fit: ToolFit, link: str) -> None:
+def _write_tool(path: Path, robot: Robot, fit: ToolFit, link: str) -> None:
     from frame_ros.sensing.tool_model import write_tool
 
-    path = _output(args, 'tool', robot)
     comment = (
         f'frame-ros identify tool: {robot.name}, {len(fit.residuals)} poses, axes of {link}.\n'
         f'residuals: {fit.force_rms:.3f} N, {fit.torque_rms:.4f} N m rms.'
     )
     tool = fit.tool()
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_tool(path, tool, comment)
     print(f'\nwritten to {path}; the contact node takes it as tool_file')

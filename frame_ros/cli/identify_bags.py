@@ -18,11 +18,12 @@ from frame_ros.sensing.joint_recording import JointRecording, recording_of
 
 Array = NDArray[np.float64]
 JOINT_STATE, WRENCH = 'sensor_msgs/msg/JointState', 'geometry_msgs/msg/WrenchStamped'
+BETWEEN = 10 * 10**9  # ns from one bag to the next
 Rows = list[tuple[int, Array, Array, Array]]
 
 
 def read_joints(paths: Iterable[str | Path], names: Sequence[str], topic: str) -> JointRecording:
-    """The joints of all bags, one after the other in the order of their stamps.
+    """The joints of all bags, one bag after the other and a gap between, whatever their stamps.
 
     topic: '' takes the only one whose name ends with joint_states.
 
@@ -32,8 +33,9 @@ def read_joints(paths: Iterable[str | Path], names: Sequence[str], topic: str) -
     """
     rows: Rows = []
     for bag in _bags(paths):
-        rows += _joint_rows(bag, _topic(bag, topic, JOINT_STATE, 'joint_states'), names)
-    rows = _rising(rows)
+        found = _rising(_joint_rows(bag, _topic(bag, topic, JOINT_STATE, 'joint_states'), names))
+        shift = rows[-1][0] + BETWEEN - found[0][0] if rows and found else 0
+        rows += [(row[0] + shift, *row[1:]) for row in found]
     if not rows:
         raise SetupError(f'no joint state in the bags has all of {", ".join(names)}')
     stamps, *columns = zip(*rows, strict=True)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import select
 import sys
 import threading
 import time
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from frame_ros.errors import MissingExtraError, SetupError
 from frame_ros.robots import Robot
+from frame_ros.robots.clearance import ClearanceCheck
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.excitation import Excitation, ExcitationSettings, plan_excitation, plan_poses
 from frame_ros.sensing.joint_recording import JointRecording
@@ -46,9 +48,10 @@ def record_joints(
         excitation = plan_excitation(dynamics, here[rows], settings)
         targets = excitation.positions(args.rate, args.speed)
         _tell(excitation, targets, args, node.command_topic)
-        if not _is_agreed(args.yes):
+        _tell_unchecked(dynamics)
+        if not _is_agreed(args.yes, stop.event):
             return None
-        node.clear()
+        node.record()
         if why := _play(node, _full(targets, here, rows), args.rate, stop.event):
             print(f'\nended early: {why}; nothing is written', file=sys.stderr)
             return None
@@ -62,6 +65,12 @@ def _tell(excitation: Excitation, targets: Array, args: argparse.Namespace, topi
           f'condition number {excitation.condition:.1f}')  # fmt: skip
     spans = ', '.join(f'{a:+.2f} to {b:+.2f}' for a, b in zip(low, high, strict=True))
     print(f'joints go over {spans} rad')
+
+
+def _tell_unchecked(dynamics: RobotDynamics) -> None:
+    check = ClearanceCheck(dynamics.robot, dynamics.joint_names)
+    if check.unchecked:
+        print(f'only meshes, and so checked against nothing: {", ".join(check.unchecked)}')
 
 
 def collect_poses(
@@ -79,17 +88,15 @@ def collect_poses(
         watch = threading.Thread(
             target=_watch, args=(node, still, rows, args.poses, done, stop.event), daemon=True
         )
-        watch.start()
-        if args.move:
-            _go_through_poses(args, robot, settings, node, here, rows, stop.event)
-        else:
-            print(f'move the arm to {args.poses} poses that turn the sensor as differently as '
-                  'possible,\nand let it stand still for 2 s in each; Ctrl-C: that was all',
-                  flush=True)  # fmt: skip
-            while not (stop.event.is_set() or done.is_set()):
-                time.sleep(0.1)
-        done.set()
-        watch.join()
+        try:
+            if args.move:
+                _go_through_poses(args, robot, settings, node, here, rows, watch, stop.event)
+            else:
+                _wait_for_person(args.poses, node, watch, done, stop.event)
+        finally:
+            done.set()
+            if watch.ident is not None:
+                watch.join()
     return still.poses
 
 
@@ -100,16 +107,35 @@ def _go_through_poses(
     node: IdentificationNode,
     here: Array,
     rows: list[int],
+    watch: threading.Thread,
     stop: threading.Event,
 ) -> None:
     dynamics = RobotDynamics(robot)
     way = plan_poses(dynamics, here[rows], settings, args.poses)
     targets = way.positions(args.rate, args.speed, POSE_PAUSE)
     print(f'{len(way.poses)} poses in {len(targets) / args.rate:.0f} s on {node.command_topic}')
-    if not _is_agreed(args.yes):
+    _tell_unchecked(dynamics)
+    if not _is_agreed(args.yes, stop):
         return
+    node.record()
+    watch.start()
     if why := _play(node, _full(targets, here, rows), args.rate, stop):
         print(f'\nended early: {why}', file=sys.stderr)
+
+
+def _wait_for_person(
+    count: int,
+    node: IdentificationNode,
+    watch: threading.Thread,
+    done: threading.Event,
+    stop: threading.Event,
+) -> None:
+    print(f'move the arm to {count} poses that turn the sensor as differently as possible,\n'
+          'and let it stand still for 2 s in each; Ctrl-C: that was all', flush=True)  # fmt: skip
+    node.record()
+    watch.start()
+    while not (stop.is_set() or done.is_set()):
+        time.sleep(0.1)
 
 
 def _watch(
@@ -158,13 +184,20 @@ def _play(node: IdentificationNode, targets: Array, rate: float, stop: threading
     return why
 
 
-def _is_agreed(is_sure: bool) -> bool:
-    print(MOVING)
+def _is_agreed(is_sure: bool, stop: threading.Event) -> bool:
+    """Whether the arm may move; no if `stop` is set, or the input ends, before an answer."""
+    print(MOVING, flush=True)
     if is_sure:
         return True
     if not sys.stdin.isatty():
         raise SetupError('nobody can be asked whether the arm may move: --yes says that it may')
-    return input('Move? [y/N] ').strip().lower() in ('y', 'yes')
+    print('Move? [y/N] ', end='', flush=True)
+    # The signals are taken over: reading alone would not end at Ctrl-C.
+    while not stop.is_set():
+        if select.select([sys.stdin], [], [], 0.1)[0]:
+            return sys.stdin.readline().strip().lower() in ('y', 'yes')
+    print()
+    return False
 
 
 class _Nodes:

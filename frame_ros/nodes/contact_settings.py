@@ -91,7 +91,7 @@ class ContactSettings:
     joint_margin: float = 1.0
     joint_least_threshold: float = 0.02
     joint_release: float = 0.7
-    joint_on_time: float = 0.0
+    joint_on_time: float = 0.02
     joint_off_time: float = 0.06
     joint_max_gap: float = 0.15
     joint_settle_time: float = 0.3

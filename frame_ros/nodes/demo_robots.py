@@ -55,6 +55,9 @@ SIMULATED_PROXIMITY: Parameters = {
     'surface_height': 0.0,
 }  # fmt: skip
 
+# Of the markers: a camera's check is shown until the next one but one.
+SIMULATED_MARKERS: Parameters = {'alignment_lifetime': 11.0}
+
 SO101 = DemoRobot(
     title='SO-101',
     tip='',
@@ -72,6 +75,7 @@ SO101 = DemoRobot(
         'extrinsics': ['front=base_link 0.62 -0.4 0.42 0.787653 0.346943 -0.20524 -0.46595'],
         'workspace': [-0.15, -0.45, -0.02, 0.59, 0.45, 0.6],
     },
+    markers=SIMULATED_MARKERS,
 )
 
 FR3 = DemoRobot(
@@ -102,7 +106,10 @@ FR3 = DemoRobot(
         'workspace': [-0.3, -0.75, -0.02, 1.0, 0.75, 1.3],
         'min_range': 0.07,
     },
-    markers={'text_position': [0.0, 0.0, 1.15], 'text_height': 0.04, 'bar_spacing': 0.1},
+    markers={
+        **SIMULATED_MARKERS,
+        'text_position': [0.0, 0.0, 1.15], 'text_height': 0.04, 'bar_spacing': 0.1,
+    },
     # Two cores cannot do it all at a kilohertz beside drawing: every node that reads the joint
     # states pays for each of them.
     simulator={

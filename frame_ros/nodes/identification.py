@@ -16,24 +16,27 @@ import numpy as np
 import rclpy
 from geometry_msgs.msg import WrenchStamped
 from numpy.typing import NDArray
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
 from frame_ros.errors import SetupError
-from frame_ros.nodes.gate_inputs import nanoseconds
+from frame_ros.nodes.joint_state_bytes import FullJointState, JointStateReader
+from frame_ros.nodes.polled import PolledSubscription
 from frame_ros.nodes.simulator_messages import header_message
+from frame_ros.nodes.wrench_bytes import StampedNumbers, WrenchReader
 from frame_ros.sensing.joint_recording import JointRecording, recording_of
 
 Array = NDArray[np.float64]
-STATES_QOS = QoSProfile(depth=200, reliability=ReliabilityPolicy.BEST_EFFORT)
+STATES_QOS = QoSProfile(depth=500, reliability=ReliabilityPolicy.BEST_EFFORT)
 DEPTH = 10
+POLL_PERIOD, MOST_MESSAGES = 0.005, 500  # s; between two looks, and at one
 OLDEST_STATE = 0.5  # s without a joint state, in motion, that end it
 HOLD_TIME = 0.5  # s for which an arm is told to stay where it is, at the end of a motion
 DISCOVERY = 1.0  # s in which a gate shows itself
 FARTHEST_BEHIND, LONGEST_BEHIND = 0.35, 0.4  # rad (m), s
+FARTHEST_START = 0.1  # rad (m) from where the arm is to the first command
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,8 @@ class IdentificationNode(Node):
     """Subscribes: joint_states, wrench. Publishes: policy_commands, where a gate listens to it;
     else joint_commands.
 
-    joint_names: the joints that are recorded, in this order. counts: messages that were left out.
+    joint_names: the joints that are recorded, in this order. counts: messages that were left out:
+    incomplete (without one of the joints, or a position that is not finite), not_later (stamps).
     """
 
     def __init__(
@@ -64,55 +68,79 @@ class IdentificationNode(Node):
         self._lock = threading.Lock()
         self._states: list[_State] = []
         self._wrenches: list[tuple[int, Array]] = []
+        self._is_recording = False
+        self._names: tuple[str, ...] = ()
+        self._order: list[int] = []  # of our joints in messages with these names
         self.counts = {'incomplete': 0, 'not_later': 0}
-        self.create_subscription(JointState, 'joint_states', self._on_joints, STATES_QOS)
-        if wrench_topic:
-            self.create_subscription(WrenchStamped, wrench_topic, self._on_wrench, STATES_QOS)
+        # A kilohertz of both is more than an executor takes.
+        self._joint_input = PolledSubscription(self, JointState, 'joint_states', STATES_QOS, True)
+        self._joint_reader, self._wrench_reader = JointStateReader(), WrenchReader()
+        self._wrench_input = (
+            PolledSubscription(self, WrenchStamped, wrench_topic, STATES_QOS, True)
+            if wrench_topic
+            else None
+        )
         self._publishers_by_topic = {
             topic: self.create_publisher(JointState, topic, DEPTH)
             for topic in ('policy_commands', 'joint_commands')
         }
 
-    def _on_joints(self, message: JointState) -> None:
-        rows = {name: i for i, name in enumerate(message.name)}
-        if any(name not in rows for name in self.joint_names):
+    def poll(self, timeout: float) -> None:
+        """Waits for joint states, at most `timeout` s, and takes all that has come."""
+        self._joint_input.wait(timeout)
+        for data, _ in self._joint_input.take(MOST_MESSAGES):
+            self._on_joints(self._joint_reader.read_all(data))
+        if self._wrench_input is not None:
+            for data, _ in self._wrench_input.take(MOST_MESSAGES):
+                self._on_wrench(self._wrench_reader.read(data))
+
+    def _on_joints(self, message: FullJointState) -> None:
+        if message.names != self._names:
+            rows = {name: i for i, name in enumerate(message.names)}
+            is_complete = all(name in rows for name in self.joint_names)
+            self._names = message.names
+            self._order = [rows[name] for name in self.joint_names] if is_complete else []
+        order = self._order
+        if not order:
             self.counts['incomplete'] += 1
             return
-        order = [rows[name] for name in self.joint_names]
 
-        def column(values: array) -> Array:
-            if len(values) != len(message.name):
+        def column(values: Array) -> Array:
+            if len(values) != len(message.names):
                 return np.full(len(order), math.nan)
-            return np.array(values, np.float64)[order]
+            return values[order]
 
         state = _State(
-            nanoseconds(message.header.stamp),
-            column(message.position),
-            column(message.velocity),
-            column(message.effort),
+            message.stamp,
+            column(message.positions),
+            column(message.velocities),
+            column(message.efforts),
             time.monotonic(),
         )
         with self._lock:
-            if self._states and state.stamp <= self._states[-1].stamp:
+            if not np.isfinite(state.positions).all():
+                self.counts['incomplete'] += 1
+            elif self._states and state.stamp <= self._states[-1].stamp:
                 self.counts['not_later'] += 1
             else:
+                if not self._is_recording:
+                    self._states.clear()
                 self._states.append(state)
 
-    def _on_wrench(self, message: WrenchStamped) -> None:
-        force, torque = message.wrench.force, message.wrench.torque
-        values = np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
+    def _on_wrench(self, message: StampedNumbers) -> None:
         with self._lock:
-            self._wrenches.append((nanoseconds(message.header.stamp), values))
+            if self._is_recording:
+                self._wrenches.append((message.stamp, np.array(message.values)))
 
     def newest(self) -> _State | None:
         """The newest joint state; None: there is none."""
         with self._lock:
             return self._states[-1] if self._states else None
 
-    def clear(self) -> None:
-        """Forgets what was recorded but the newest state."""
+    def record(self) -> None:
+        """Keeps from now on all that comes, not the newest joint state alone."""
         with self._lock:
-            del self._states[:-1], self._wrenches[:]
+            self._is_recording = True
 
     def take(self) -> tuple[list[tuple[int, Array]], list[tuple[int, Array]]]:
         """(stamp, positions) and (stamp, wrench) since the last call, oldest first."""
@@ -131,9 +159,11 @@ class IdentificationNode(Node):
         end = time.monotonic() + timeout
         while time.monotonic() < end and not stop.is_set():
             state = self.newest()
-            if state is not None and np.isfinite(state.positions).all():
+            if state is not None:
                 return state.positions
             time.sleep(0.02)
+        if stop.is_set():
+            raise SetupError('stopped before any joint_states came')
         raise SetupError(
             f'no joint_states with {", ".join(self.joint_names)} within {timeout:g} s '
             f'({self.counts["incomplete"]} messages without one of them): does the driver run, and '
@@ -181,52 +211,93 @@ def play(
     HOLD_TIME to stay at the last of them that it got. Returns why it ended early, or ''.
 
     It ends when `stop` is set, when no joint states come, or when a joint is FARTHEST_BEHIND away
-    from its command for LONGEST_BEHIND: blocked, held by the gate, or without torque. is_told:
-    called once a second with the share that is done.
+    from its command for LONGEST_BEHIND: blocked, held by the gate, or without torque. It does not
+    begin where the first command is FARTHEST_START from the arm. is_told: called once a second with
+    the share that is done.
     """
-    topic, period = node.command_topic, 1.0 / rate
-    following = time.monotonic()
-    last, behind_since, why = None, None, ''
-    for row, target in enumerate(positions):
-        now = time.monotonic()
-        if stop.wait(max(0.0, following - now)):
-            why = 'stopped'
-            break
-        # What was late is not made up for: the motion takes longer, and never jumps.
-        following = max(following + period, time.monotonic())
-        behind, why = _distance(node, last)
-        behind_since = (behind_since or now) if behind > FARTHEST_BEHIND else None
-        if behind_since is not None and now - behind_since > LONGEST_BEHIND:
-            why = f'a joint is {behind:.2f} rad from where it was told to be'
-        if why:
-            break
-        node.command(topic, target)
-        last = target
-        if row % max(1, round(rate)) == 0:
-            is_told(row / len(positions))
-    _hold(node, topic, last, bool(why), rate)
-    return why
+    topic = node.command_topic
+    if why := _start_problem(node, positions[0]):
+        return why
+    playing = _Playing(node, topic, rate, stop)
+    try:
+        playing.run(positions, is_told)
+    finally:
+        _hold(node, topic, playing.last, not playing.is_done, rate)
+    return playing.why
 
 
-def _distance(node: IdentificationNode, target: Array | None) -> tuple[float, str]:
-    """rad from the newest joint state to a command; and what is wrong with the state."""
+class _Playing:
+    """One motion. last: the newest command, if there is one. why: it ended early."""
+
+    def __init__(
+        self, node: IdentificationNode, topic: str, rate: float, stop: threading.Event
+    ) -> None:
+        self._node, self._topic, self._rate, self._stop = node, topic, rate, stop
+        self.last: Array | None = None
+        self.is_done, self.why = False, ''
+        self._behind_since: float | None = None
+
+    def run(self, positions: Array, is_told: Callable[[float], None]) -> None:
+        following = time.monotonic()
+        for row, target in enumerate(positions):
+            if self._stop.wait(max(0.0, following - time.monotonic())):
+                self.why = 'stopped'
+            else:
+                self.why = self._problem()
+            if self.why:
+                return
+            # What was late is not made up for: the motion takes longer, and never jumps.
+            following = max(following + 1.0 / self._rate, time.monotonic())
+            self._node.command(self._topic, target)
+            self.last = target
+            if row % max(1, round(self._rate)) == 0:
+                is_told(row / len(positions))
+        self.is_done = True
+
+    def _problem(self) -> str:
+        state, now = self._node.newest(), time.monotonic()
+        if _is_stale(state):
+            return f'no joint_states for {OLDEST_STATE} s'
+        if state is None or self.last is None:
+            return ''
+        behind = float(np.abs(state.positions - self.last).max())
+        if behind <= FARTHEST_BEHIND:
+            self._behind_since = None
+            return ''
+        if self._behind_since is None:
+            self._behind_since = now
+        if now - self._behind_since <= LONGEST_BEHIND:
+            return ''
+        return f'a joint is {behind:.2f} rad from where it was told to be'
+
+
+def _start_problem(node: IdentificationNode, first: Array) -> str:
     state = node.newest()
-    if state is None or time.monotonic() - state.arrival > OLDEST_STATE:
-        return 0.0, f'no joint_states for {OLDEST_STATE} s'
-    if target is None:
-        return 0.0, ''
-    return float(np.abs(state.positions - target).max()), ''
+    if state is None or _is_stale(state):
+        return f'no joint_states for {OLDEST_STATE} s'
+    away = float(np.abs(state.positions - first).max())
+    if away > FARTHEST_START:
+        return f'the arm is {away:.2f} rad from where the motion begins: it was moved meanwhile'
+    return ''
+
+
+def _is_stale(state: _State | None) -> bool:
+    return state is None or time.monotonic() - state.arrival > OLDEST_STATE
 
 
 def _hold(
     node: IdentificationNode, topic: str, last: Array | None, is_early: bool, rate: float
 ) -> None:
-    """After an early end where the arm is, for it may be pressing against something."""
-    state = node.newest()
-    target = state.positions if is_early and state is not None else last
-    if target is None or last is None:
+    """After an early end where the arm is, for it may be pressing against something; where it last
+    was told to be, if it is not known where it is.
+    """
+    if last is None:
         return
-    for _ in range(round(HOLD_TIME * rate)):
+    state = node.newest()
+    target = last
+    if is_early and state is not None and not _is_stale(state):
+        target = state.positions
+    for _ in range(max(1, round(HOLD_TIME * rate))):
         node.command(topic, target)
         time.sleep(1.0 / rate)
 
@@ -235,24 +306,35 @@ def _hold(
 def identification_node(
     joint_names: Sequence[str], wrench_topic: str = '', namespace: str = ''
 ) -> Iterator[IdentificationNode]:
-    """The node, spinning in a thread for the length of a `with` block."""
-    arguments = ['--ros-args', '-r', f'__ns:={namespace}'] if namespace else []
+    """The node, polled in a thread for the length of a `with` block.
+
+    namespace: with or without the first slash.
+
+    Raises:
+        SetupError: it cannot be one.
+    """
+    name = f'/{namespace.strip("/")}'
+    arguments = ['--ros-args', '-r', f'__ns:={name}'] if namespace else []
     context = rclpy.Context()
-    rclpy.init(args=arguments, context=context, signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        rclpy.init(args=arguments, context=context, signal_handler_options=SignalHandlerOptions.NO)
+    except RuntimeError as error:  # rclpy's own class for it is not public
+        raise SetupError(f'--namespace {namespace!r} cannot be one: {error}') from error
     node = IdentificationNode(joint_names, wrench_topic, context)
-    executor = SingleThreadedExecutor(context=context)
-    executor.add_node(node)
-    thread = threading.Thread(target=_spin, args=(executor,), name='ros', daemon=True)
+    ending = threading.Event()
+    thread = threading.Thread(target=_spin, args=(node, ending), name='ros', daemon=True)
     thread.start()
     try:
         yield node
     finally:
-        executor.shutdown()
+        ending.set()
         thread.join()
         node.destroy_node()
         rclpy.try_shutdown(context=context)
 
 
-def _spin(executor: SingleThreadedExecutor) -> None:
-    with contextlib.suppress(ExternalShutdownException):
-        executor.spin()
+def _spin(node: IdentificationNode, ending: threading.Event) -> None:
+    while not ending.is_set():
+        node.poll(0.1)
+        # Several at once: each waking costs more than a message.
+        ending.wait(POLL_PERIOD)

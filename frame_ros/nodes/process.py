@@ -171,11 +171,16 @@ def node_parameters(node: str, text: str) -> dict[str, Value]:
 
 
 def _value(text: str) -> Value:
-    """Numbers, lists and true or false as JSON has them; anything else is a text."""
+    """Numbers, lists and true or false as JSON has them; anything else is a text.
+
+    ROS takes no list of whole numbers and others: all of its numbers become decimal ones.
+    """
     try:
         value: Value = json.loads(text)
     except ValueError:
         return text
+    if isinstance(value, list) and {type(item) for item in value} == {int, float}:
+        return [float(item) for item in value]
     return value
 
 

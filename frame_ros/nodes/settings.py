@@ -333,7 +333,7 @@ class FrankaSettings(ArmSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if 'wrench' in self.sources_of_contact and self.wrench_topic == FRANKA_WRENCH:
+        if 'wrench' in self.sources_of_contact and self.wrench_topic.endswith(FRANKA_WRENCH):
             raise SetupError(
                 "contact by wrench needs the wrench_topic of a force-torque sensor; the arm's own "
                 'estimate is the contact source robot'

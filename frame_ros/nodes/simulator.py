@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+import traceback
 from collections import deque
 from typing import Any
 
@@ -72,6 +73,8 @@ class Simulator(Node):
         self._cameras = CameraThread(self, self.simulation, settings, self._has_viewer)
         self._publish_mounts()
         self._stop = threading.Event()
+        self.exit_code: int | None = None  # set when a thread fails
+        self._failed = self.create_guard_condition(lambda: None)
         self._physics = threading.Thread(target=self._run, name='physics', daemon=True)
         self._cameras.start()
         self._physics.start()
@@ -153,7 +156,9 @@ class Simulator(Node):
             return f'{len(positions)} positions for {len(names)} joints'
         if not np.isfinite(positions).all():
             return f'positions must be finite, not {positions.tolist()}'
-        self._targets[[known.index(name) for name in names]] = positions
+        at = [known.index(name) for name in names]
+        # As a controller does, before it interpolates: within what the joints can reach.
+        self._targets[at] = np.clip(positions, self.simulation.lower[at], self.simulation.upper[at])
         return ''
 
     def _on_event(self, message: EpisodeEvent) -> None:
@@ -178,6 +183,15 @@ class Simulator(Node):
     # The physics thread.
 
     def _run(self) -> None:
+        """Until the node ends; an error here ends it: without physics it is no simulator."""
+        try:
+            self._step_until_stopped()
+        except Exception:
+            self.get_logger().fatal(f'the physics stopped:\n{traceback.format_exc()}')
+            self.exit_code = 1
+            self._failed.trigger()
+
+    def _step_until_stopped(self) -> None:
         self._cameras.ready.wait(START_TIMEOUT)
         raise_priority(self.settings.realtime_priority)
         stamp = self._now()
@@ -240,7 +254,7 @@ class Simulator(Node):
             self._episode = event.episode_id if is_start else None
             if is_start:
                 self.simulation.restart_task()
-                self._franka.reset()
+                self._franka.clear_collision()
                 self._reported = TaskState.RUNNING
 
     def _pictures(self, stamp: int) -> list[Picture]:

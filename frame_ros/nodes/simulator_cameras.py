@@ -88,7 +88,13 @@ class CameraThread(threading.Thread):
         self.skipped = 0
 
     def take(self, picture: Picture) -> None:
-        """Asks for a picture; does not wait."""
+        """Asks for a picture; does not wait.
+
+        Raises:
+            RuntimeError: the thread has ended by an error: there would be no more images.
+        """
+        if not self.is_alive():
+            raise RuntimeError('the thread of the cameras has ended')
         with self._wake:
             if len(self._waiting) >= _QUEUE_LENGTH:
                 self._waiting.popleft()

@@ -50,9 +50,8 @@ class FrankaBroadcaster:
     ) -> None:
         self._simulation, robot = simulation, simulation.robot
         self._schedule = Schedule(settings.franka_rate, tick=settings.tick)
-        self._estimator = FrankaEstimator(
-            settings.estimates, 1.0 / (settings.franka_rate or 1.0), settings.noise_seed
-        )
+        self._settings = settings
+        self._estimator = self._make_estimator()
         self._joints, self._tip, self._base = robot.arm_joints, robot.tip_link, robot.base_link
         if settings.franka_rate:
             self._create(node)
@@ -74,9 +73,18 @@ class FrankaBroadcaster:
         self._tip_wrench_bytes = WrenchBytes(self._tip)
         self._joint_bytes = JointStateBytes(self._joints, self._base)
 
-    def reset(self) -> None:
+    def _make_estimator(self) -> FrankaEstimator:
+        settings = self._settings
+        period = 1.0 / (settings.franka_rate or 1.0)
+        return FrankaEstimator(settings.estimates, period, settings.noise_seed)
+
+    def clear_collision(self) -> None:
         """Clears the collision flags, as recovering from an error does."""
         self._estimator.reset()
+
+    def reset(self) -> None:
+        """The scene was put back: what the low-pass still holds of before must not raise a flag."""
+        self._estimator = self._make_estimator()
 
     def messages(self, stamp: int) -> list[tuple[Publisher, Any]]:
         """What is due at a stamp (ns)."""

@@ -25,15 +25,23 @@ class JointSensors:
         """Of a rate of 0 there are no samples, and no noise."""
         robot, seed, rate = settings.scene_robot, settings.noise_seed, settings.rate
         count = len(robot.joint_names)
-        self._encoders = self._torques = self._currents = None
-        if settings.joint_noise and rate:
-            self._encoders = JointNoise(rate, ENCODERS[robot.name], count, seed)
+        self._settings = settings
+        self._torques = self._currents = None
+        self.reset()
         if settings.effort_noise and rate:
             if robot.has_torque_sensors:
                 arm = len(robot.arm_joints)
                 self._torques = JointTorqueNoise(rate, joints=arm, seed=seed)
             else:
                 self._currents = CurrentNoise(joints=count, seed=seed)
+
+    def reset(self) -> None:
+        """The arm was put elsewhere: no velocity is a difference of positions across that."""
+        settings, robot = self._settings, self._settings.scene_robot
+        self._encoders = None
+        if settings.joint_noise and settings.rate:
+            encoder, count = ENCODERS[robot.name], len(robot.joint_names)
+            self._encoders = JointNoise(settings.rate, encoder, count, settings.noise_seed)
 
     def __call__(
         self, positions: Array, velocities: Array, efforts: Array

@@ -48,6 +48,7 @@ class Sensors:
     def reset(self) -> None:
         """The scene was put back: the arm goes nowhere."""
         self._commands.restart(self._simulation.targets)
+        self._joint_noise.reset()
 
     def step(self, stamp: int, targets: NDArray[np.float64]) -> list[tuple[Publisher, bytes]]:
         """Steps the physics to the tick that ends at `stamp` (ns); the messages sampled on the

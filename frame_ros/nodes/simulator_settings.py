@@ -103,9 +103,11 @@ class SimulatorSettings:
     @property
     def tick(self) -> int:
         """ns between two looks at the commands; shorter where streams are fast, so that what is
-        sampled in a tick waits less for its end.
+        sampled in a tick waits less for its end. It is a whole number of the physics' timesteps.
         """
-        return FAST_TICK if max(self.rate, self.wrench_rate) > FAST_RATE else TICK
+        is_fast = max(self.rate, self.wrench_rate) > FAST_RATE
+        is_whole = FAST_TICK % round(self.scene_robot.timestep * SECOND) == 0
+        return FAST_TICK if is_fast and is_whole else TICK
 
     @property
     def estimates(self) -> EstimateSettings:

@@ -36,7 +36,8 @@ class ScriptedArm:
     closing: yaw of the direction in which the fingers close, in the tip's own axes when it points
     down: rad. unrolled: rad, the yaw of that direction from the direction towards the object, with
     the wrist at rest. first_axis: m, x of the first joint's vertical axis in the base frame;
-    first_sign: -1 where that axis points down. reach: m from there within which things are picked.
+    first_sign: -1 where that axis points down. reach: m from the base frame's origin within which
+    things are picked.
 
     pace: by which the durations of the arm's motions are multiplied. tremor: rad, at quality 0.
     miss: (3,) m, likewise.

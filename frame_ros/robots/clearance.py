@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
+from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ class ClearanceCheck:
     """Of the links that the joints move, from the collision primitives of a URDF.
 
     Above the floor exactly; between links by spheres along enclosing capsules, which is on the safe
-    side. Links without primitives (meshes only) are not checked: `unchecked` names them.
+    side. Links with meshes but without primitives are not checked: `unchecked` names them.
     """
 
     def __init__(self, robot: Robot, joint_names: Sequence[str], floor: float = 0.0) -> None:
@@ -42,54 +43,106 @@ class ClearanceCheck:
         shapes = robot.collision_geometry
         # A link right behind the first joint stands on the base: nothing lowers it.
         self.links = tuple(k for k in robot.links if depth[k] > 1 and shapes.get(k))
-        self._shapes = [_Supports(shapes[link]) for link in self.links]
-        self.unchecked = tuple(k for k in robot.links if depth[k] > 0 and not shapes.get(k))
-        self._rows = [self._frames.index(link) for link in self.links]
+        self._supports = _Supports(
+            [(self._frames.index(link), shape) for link in self.links for shape in shapes[link]]
+        )
+        self._first_support = _starts([len(shapes[link]) for link in self.links])
+        bodies = _bodies(robot)
+        self.unchecked = tuple(
+            k for k in robot.links if depth[k] > 0 and k in bodies and not shapes.get(k)
+        )
         solid = [link for link in robot.links if shapes.get(link)]
-        self._spheres = {link: _spheres(shapes[link]) for link in solid}
+        spheres = {link: _spheres(shapes[link]) for link in solid}
         self.pairs = tuple(
             (a, b)
             for i, a in enumerate(solid)
             for b in solid[i + 1 :]
             if abs(depth[a] - depth[b]) > NEIGHBOURS
         )
+        self._spheres = _SpherePairs({k: self._frames.index(k) for k in solid}, spheres, self.pairs)
 
     def at(self, q: Array) -> Clearances:
         """q: (N,) in the order of the joint names given."""
         rotations, translations = self._frames.compute(q)
-        floor = np.array(
-            [
-                shape.lowest(rotations[row][2]) + translations[row][2] - self._floor
-                for row, shape in zip(self._rows, self._shapes, strict=True)
-            ]
-        )
-        placed = {}
-        for link, (centres, radii) in self._spheres.items():
-            row = self._frames.index(link)
-            placed[link] = (centres @ rotations[row].T + translations[row], radii)
-        selves = np.array([_between(*placed[a], *placed[b]) for a, b in self.pairs])
-        return Clearances(floor, selves)
+        lowest = self._supports.lowest(rotations, translations)
+        floor = _least(lowest, self._first_support) - self._floor
+        return Clearances(floor, self._spheres.distances(rotations, translations))
 
 
 class _Supports:
     """The lowest points of primitives, in closed form."""
 
-    def __init__(self, shapes: Sequence[Primitive]) -> None:
-        self._shapes = shapes
+    def __init__(self, shapes: Sequence[tuple[int, Primitive]]) -> None:
+        """shapes: (row of the link, shape)."""
+        self._rows = np.array([row for row, _ in shapes], dtype=np.intp)
+        self._translations = np.array([s.translation for _, s in shapes]).reshape(-1, 3)
+        self._rotations = np.array([s.rotation for _, s in shapes]).reshape(-1, 3, 3)
+        self._sizes = np.array([_sizes(s) for _, s in shapes]).reshape(-1, 5)
 
-    def lowest(self, up: Array) -> float:
-        """m along `up` (3,), the vertical in the link's axes, from the link's origin."""
-        return min(float(up @ s.translation) - _reach(s, s.rotation.T @ up) for s in self._shapes)
+    def lowest(self, rotations: Array, translations: Array) -> Array:
+        """(S,) m, heights in the base frame, for the links' poses (L, 3, 3) and (L, 3)."""
+        up = rotations[self._rows, 2]  # the vertical in the links' axes
+        height = (up * self._translations).sum(axis=1) + translations[self._rows, 2]
+        up = (up[:, None] @ self._rotations)[:, 0]
+        half, radius, constant = self._sizes[:, :3], self._sizes[:, 3], self._sizes[:, 4]
+        reach = (np.abs(up) * half).sum(axis=1) + radius * np.hypot(up[:, 0], up[:, 1]) + constant
+        lowest: Array = height - reach
+        return lowest
 
 
-def _reach(shape: Primitive, up: Array) -> float:
-    """m that a shape reaches down from its middle; `up` in its own axes."""
+def _sizes(shape: Primitive) -> tuple[float, ...]:
+    """Half lengths along the axes, radius about the third, and radius all round: by the sum of what
+    they reach each shape reaches its lowest point.
+    """
     if shape.kind == 'box':
-        return 0.5 * float(np.abs(up) @ np.array(shape.size))
+        return (*(0.5 * length for length in shape.size), 0.0, 0.0)
     if shape.kind == 'sphere':
-        return shape.size[0]
+        return 0.0, 0.0, 0.0, 0.0, shape.size[0]
     radius, length = shape.size
-    return radius * float(np.hypot(up[0], up[1])) + 0.5 * length * abs(float(up[2]))
+    return 0.0, 0.0, 0.5 * length, radius, 0.0
+
+
+class _SpherePairs:
+    """Least distances between the spheres of two links each."""
+
+    def __init__(
+        self,
+        rows: Mapping[str, int],
+        spheres: Mapping[str, tuple[Array, Array]],
+        pairs: Sequence[tuple[str, str]],
+    ) -> None:
+        """rows: of the links' poses. spheres: centres and radii, in the link's frame."""
+        sizes = {link: len(radii) for link, (_, radii) in spheres.items()}
+        self._rows = np.repeat([rows[k] for k in spheres], list(sizes.values())).astype(np.intp)
+        self._centres = np.concatenate([np.zeros((0, 3)), *(c for c, _ in spheres.values())])
+        radii = np.concatenate([np.zeros(0), *(r for _, r in spheres.values())])
+        place, first = 0, {}
+        for link, size in sizes.items():
+            first[link], place = place, place + size
+        found = [
+            (first[a] + i, first[b] + j)
+            for a, b in pairs for i in range(sizes[a]) for j in range(sizes[b])
+        ]  # fmt: skip
+        self._one, self._other = np.array(found, dtype=np.intp).reshape(-1, 2).T
+        self._radii = radii[self._one] + radii[self._other]
+        self._first = _starts([sizes[a] * sizes[b] for a, b in pairs])
+
+    def distances(self, rotations: Array, translations: Array) -> Array:
+        """(P,) m of the pairs."""
+        placed = (rotations[self._rows] @ self._centres[:, :, None])[:, :, 0]
+        placed += translations[self._rows]
+        apart = np.linalg.norm(placed[self._one] - placed[self._other], axis=1)
+        return _least(apart - self._radii, self._first)
+
+
+def _starts(counts: Sequence[int]) -> NDArray[np.intp]:
+    """Where each of some groups begins, if they lie one behind the other."""
+    return np.concatenate(([0], np.cumsum(counts)[:-1])).astype(np.intp)[: len(counts)]
+
+
+def _least(values: Array, starts: NDArray[np.intp]) -> Array:
+    """(G,) the least value of each group; no group is empty."""
+    return np.minimum.reduceat(values, starts) if len(starts) else np.zeros(0)
 
 
 def _spheres(shapes: Sequence[Primitive]) -> tuple[Array, Array]:
@@ -106,9 +159,13 @@ def _spheres(shapes: Sequence[Primitive]) -> tuple[Array, Array]:
     return np.array(centres), np.array(radii)
 
 
-def _between(a: Array, a_radii: Array, b: Array, b_radii: Array) -> float:
-    distances = np.linalg.norm(a[:, None] - b[None], axis=2)
-    return float((distances - a_radii[:, None] - b_radii[None]).min())
+def _bodies(robot: Robot) -> set[str]:
+    """Links that are more than a frame: with something to see or to collide with."""
+    return {
+        str(link.get('name'))
+        for link in ElementTree.fromstring(robot.urdf).findall('link')
+        if link.find('collision') is not None or link.find('visual') is not None
+    }
 
 
 def _depth(robot: Robot, link: str, joint_names: Sequence[str]) -> int:

@@ -109,6 +109,7 @@ class RobotDynamics:
         self._still = np.zeros(self._shape)
         self.armature = self._checked_armature(armature)
         self._pin = _pinocchio()
+        self._axes = self._pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
         self._held = dict(held or {})
         self._inertias = _scaled(link_inertias(robot), mass_scales or {}, robot)
         self._build(gravity)
@@ -280,15 +281,16 @@ class RobotDynamics:
             RobotError: there is no such link.
         """
         parent, placement = self._place(link)
-        jacobian = np.zeros((6, *self._shape))
         position = self._vector(q, 'q')
         if parent == 0:
-            return jacobian
-        reference = self._pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-        self._pin.computeJointJacobians(self._model, self._data, position)
-        jacobian[:] = self._pin.getJointJacobian(self._model, self._data, parent, reference)
-        lever = self._data.oMi[parent].rotation @ placement.act(np.asarray(point, np.float64))
-        jacobian[:3] -= np.cross(lever, jacobian[3:], axis=0)
+            return np.zeros((6, *self._shape))
+        pin, data = self._pin, self._data
+        pin.computeJointJacobians(self._model, data, position)
+        jacobian: Array = np.array(pin.getJointJacobian(self._model, data, parent, self._axes))
+        x, y, z = data.oMi[parent].rotation @ placement.act(np.asarray(point, np.float64))
+        # Linear velocity of the point: plus omega x lever.
+        cross = np.array(((0.0, z, -y), (-z, 0.0, x), (y, -x, 0.0)))
+        jacobian[:3] += cross @ jacobian[3:]
         return jacobian if self._is_same else jacobian[:, self._ours]
 
     def link_pose(self, link: str, q: ArrayLike) -> tuple[Array, Array]:

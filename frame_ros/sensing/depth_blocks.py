@@ -14,22 +14,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.sensing.depth_camera import Depth, DepthCamera
+from frame_ros.sensing.depth_camera import SATURATED, Depth, DepthCamera
 
 Single = NDArray[np.float32]
 Indices = NDArray[np.intp]
 SIDE = 8  # pixels of a block's edge
 PIXELS = SIDE * SIDE
-ROUNDING = np.float32(4e-6)  # m per m of depth, more than float32 loses in a distance
+ROUNDING = np.float32(2e-6)  # m per m of depth, more than float32 loses in a distance
 _ROW = np.complex128  # 16 bytes, to copy a block's row of 8 uint16 as one number
 
 
 @dataclass(frozen=True)
 class Balls:
-    """What the K blocks with valid pixels lie within.
+    """What the valid pixels of K blocks lie within.
 
-    blocks: (K,) their indices, row by row. near, far: (K,) m, least and largest depth. centres:
-    (3, K) m. radii: (K,) m. rounding: m, more than float32 loses in the distance of any point.
+    blocks: (K,) their indices, row by row. near, far: (K,) m, least and largest depth; 0 where no
+    pixel is valid. centres: (3, K) m. radii: (K,) m. rounding: m, more than float32 loses in the distance of any point.
     """
 
     blocks: Indices
@@ -44,7 +44,8 @@ class BlockGrid:
     """The blocks of one camera's images. The image is filled up to whole blocks by invalid pixels.
 
     rows, columns: of blocks. height, width: of the filled image. rays: (2, rows * columns) x/z and
-    y/z of the middles of the blocks. offsets: (2, 64) the same of the pixels, from their middle.
+    y/z of the middles of the blocks. offsets: (3, 64) the same of the pixels, from their middle;
+    and 1. reach: (2,) the largest of these.
     """
 
     def __init__(self, camera: DepthCamera) -> None:
@@ -53,8 +54,6 @@ class BlockGrid:
         self.height, self.width = self.rows * SIDE, self.columns * SIDE
         self._x = (np.arange(self.width) - camera.cx) / camera.fx
         self._y = (np.arange(self.height) - camera.cy) / camera.fy
-        self._columns_x: Single = self._x.reshape(-1, 1, SIDE).astype(np.float32)
-        self._rows_y: Single = self._y.reshape(-1, SIDE, 1).astype(np.float32)
         middle_x = self._x.reshape(self.columns, SIDE).mean(axis=1)
         middle_y = self._y.reshape(self.rows, SIDE).mean(axis=1)
         self.rays: Single = np.stack(
@@ -62,9 +61,10 @@ class BlockGrid:
         ).astype(np.float32)
         steps = np.arange(SIDE) - (SIDE - 1) / 2
         self.offsets: Single = np.stack(
-            (np.tile(steps / camera.fx, SIDE), np.repeat(steps / camera.fy, SIDE))
+            (np.tile(steps / camera.fx, SIDE), np.repeat(steps / camera.fy, SIDE), np.ones(PIXELS))
         ).astype(np.float32)
-        self.reach: Single = self.offsets.max(axis=1)
+        self.reach: Single = self.offsets[:2].max(axis=1)
+        self._every = np.arange(self.rows * self.columns)
         self._work = np.empty((self.height, self.width), np.uint16)
 
     def counts(self, image: Depth) -> NDArray[np.int64]:
@@ -77,19 +77,28 @@ class BlockGrid:
         return ((sums * np.uint64(0x0101010101010101)) >> np.uint64(56)).astype(np.int64)
 
     def balls(self, image: Depth, scale: float) -> Balls:
-        """Of all blocks with valid pixels. image: (height, width), 0 where invalid; scale: m per
-        unit.
+        """Of all blocks. image: (height, width), 0 where invalid; scale: m per unit."""
+        far = self._reduced(np.maximum, image) * np.float32(scale)
+        near = self._nearest(image) * np.float32(scale)
+        return self.around(self._every, near, far)
+
+    @staticmethod
+    def limits(pixels: Depth, scale: float) -> tuple[Single, Single]:
+        """Least and largest depth, (K,) m each, of pixels (K, 64); the latter 0 where none is
+        valid.
         """
-        farthest = self._reduced(np.maximum, image)
-        blocks = np.flatnonzero(farthest)
-        far = farthest[blocks] * np.float32(scale)
-        near = self._nearest(image)[blocks] * np.float32(scale)
-        return self.around(blocks, near, far)
+        far = pixels.max(axis=1, initial=0)
+        if pixels.dtype == np.uint16:
+            # 0 becomes the largest number.
+            near = (pixels - np.uint16(1)).min(axis=1, initial=SATURATED) + np.uint16(1)
+        else:
+            near = np.where(pixels > 0, pixels, np.float32(np.inf)).min(axis=1, initial=np.inf)
+        return near * np.float32(scale), far * np.float32(scale)
 
     def around(self, blocks: Indices, near: Single, far: Single) -> Balls:
         """Of what of the blocks (K,) lies between depths near and far, (K,) m."""
         middle, half = (far + near) * np.float32(0.5), (far - near) * np.float32(0.5)
-        rays = self.rays[:, blocks]
+        rays = self.rays.copy() if blocks is self._every else self.rays[:, blocks]
         centres = np.empty((3, len(blocks)), np.float32)
         np.multiply(rays, middle, out=centres[:2])
         centres[2] = middle
@@ -108,7 +117,9 @@ class BlockGrid:
             # 0 becomes the largest number.
             np.subtract(image, np.uint16(1), out=self._work)
             return self._reduced(np.minimum, self._work) + np.uint16(1)
-        return self._reduced(np.minimum, np.where(image > 0, image, np.float32(np.inf)))
+        nearest = self._reduced(np.minimum, np.where(image > 0, image, np.float32(np.inf)))
+        nearest[np.isinf(nearest)] = 0.0
+        return nearest
 
     def _reduced(self, ufunc: np.ufunc, image: Any) -> Any:
         rows = ufunc.reduce(image.reshape(self.rows, SIDE, self.width), axis=1)
@@ -136,19 +147,6 @@ class BlockGrid:
     def _as_rows(self, image: Depth) -> Any:
         each = () if image.dtype == np.uint16 else (2,)
         return image.view(_ROW).reshape(self.rows, SIDE, self.columns, *each)
-
-    def points(self, pixels: Depth, blocks: Indices, scale: float) -> Single:
-        """(K, 4, 64): x, y, z in m and 1, of `pixels` (K, 64) of blocks (K,); x, y and z are 0 where
-        invalid.
-        """
-        result = np.empty((len(blocks), 4, PIXELS), np.float32)
-        np.multiply(pixels, np.float32(scale), out=result[:, 2])
-        result[:, 3] = 1.0
-        x, y, z = (result[:, axis].reshape(-1, SIDE, SIDE) for axis in range(3))
-        down, across = np.divmod(blocks, self.columns)
-        np.multiply(z, self._columns_x[across], out=x)
-        np.multiply(z, self._rows_y[down], out=y)
-        return result
 
     def exact_points(self, values: Depth, places: Indices, scale: float) -> NDArray[np.float64]:
         """(N, 3) m in float64 of single pixels: values (N,) as in the image; places (N,): index of

@@ -50,8 +50,8 @@ class DepthCamera:
 
     def rays(self) -> tuple[Array, Array]:
         """x/z of each column (W,) and y/z of each row (H,)."""
-        x = (np.arange(self.width) - self.cx) / self.fx
-        y = (np.arange(self.height) - self.cy) / self.fy
+        x = (np.arange(self.width, dtype=np.float64) - self.cx) / self.fx
+        y = (np.arange(self.height, dtype=np.float64) - self.cy) / self.fy
         return x, y
 
     def points(self, depth: Depth) -> Array:
@@ -136,5 +136,5 @@ def decode_depth(
             f'a depth image of {width}x{height} pixels with step {step} has {step * height} '
             f'bytes, this one has {len(raw)}'
         )
-    strided = np.ndarray((height, width), kind, raw, 0, (step, kind.itemsize))
+    strided: Depth = np.ndarray((height, width), kind, raw, 0, (step, kind.itemsize))
     return np.ascontiguousarray(strided, kind.newbyteorder('='))

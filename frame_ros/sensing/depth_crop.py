@@ -68,10 +68,7 @@ class DepthCrop:
         """Sets to 0 what lies outside. rotation (3, 3), translation (3,) m: pose of the camera."""
         lower, upper = self._limits(image.dtype, rotation, translation)
         mask = cv2.inRange(image, lower, upper, dst=self._mask)
-        if image.dtype == np.uint16:
-            cv2.bitwise_and(image, 0, dst=image, mask=cv2.bitwise_not(mask, dst=self._mask))
-        else:
-            np.copyto(image, np.float32(0.0), where=mask == 0)
+        np.multiply(image, mask > 0, out=image)
 
     def _limits(
         self, kind: np.dtype[np.generic], rotation: Array, translation: Array

@@ -75,9 +75,10 @@ class EdgeFilter:
             return more
         # In whole 256ths, in 16 bits.
         share = np.uint16(min(round(settings.relative_tolerance * 256), 15))
-        upper: NDArray[np.uint16] = image >> np.uint16(4)
+        whole: NDArray[np.uint16] = image.astype(np.uint16, copy=False)
+        upper: NDArray[np.uint16] = whole >> np.uint16(4)
         upper *= share
         upper >>= np.uint16(4)
-        upper += image
+        upper += whole
         upper += np.uint16(round(settings.tolerance * 1000))
         return upper

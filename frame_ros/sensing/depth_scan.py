@@ -60,24 +60,22 @@ class DepthScan:
             balls, bounds = self._bounded(image, scale, shapes)
         return Scan(LeastDistances(grid, image, scale, balls, shapes).run(bounds), own)
 
-    def _bounded(
-        self, image: Depth, scale: float, shapes: CameraShapes
-    ) -> tuple[Balls, Single]:
-        """The balls of the blocks, and bounds (S, K) m by which they are no nearer to the shapes."""
+    def _bounded(self, image: Depth, scale: float, shapes: CameraShapes) -> tuple[Balls, Single]:
+        """The balls of the blocks, and bounds (S, K) m: they are no nearer to the shapes."""
         balls = self.grid.balls(image, scale)
         bounds = shapes.distances(balls.centres)
         bounds -= balls.radii
+        bounds[:, np.flatnonzero(balls.far == 0)] = np.inf
         return balls, bounds
 
     def _renew(
         self, balls: Balls, bounds: Single, found: SelfFilter, scale: float, shapes: CameraShapes
     ) -> None:
         """Balls and bounds of the mixed blocks for what they have left."""
-        depths = found.pixels * np.float32(scale)
-        far = depths.max(axis=1, initial=0)
-        near = np.where(depths > 0, depths, np.float32(np.inf)).min(axis=1, initial=np.inf)
-        bounds[:, found.mixed[far == 0]] = np.inf
-        chosen, near, far = found.mixed[far > 0], near[far > 0], far[far > 0]
+        near, far = self.grid.limits(found.pixels, scale)
+        is_left = far > 0
+        bounds[:, found.mixed[~is_left]] = np.inf
+        chosen, near, far = found.mixed[is_left], near[is_left], far[is_left]
         rest = self.grid.around(balls.blocks[chosen], near, far)
         balls.near[chosen], balls.far[chosen] = near, far
         balls.centres[:, chosen], balls.radii[chosen] = rest.centres, rest.radii

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.robots.shape_distance import closest_points, paired_distances
+from frame_ros.robots.shape_distance import closest_points
 from frame_ros.sensing.depth_blocks import PIXELS, Balls, BlockGrid
 from frame_ros.sensing.depth_camera import Depth
 from frame_ros.sensing.depth_shapes import CameraShapes
@@ -85,8 +85,9 @@ class LeastDistances:
             return
         blocks, owners = self._balls.blocks[columns], self._shapes.owners[rows]
         pixels = self._grid.pixels(self._image, blocks)
-        points = self._grid.points(pixels, blocks, self._scale)
-        distances = self._shapes.pair_squares(rows, points)
+        depths = pixels * np.float32(self._scale)
+        every = np.arange(len(rows))
+        distances = self._shapes.pair_squares(rows, blocks, depths, every, self._grid)
         np.sqrt(distances, out=distances)
         distances -= self._shapes.radii[rows][:, None]
         distances[pixels == 0] = np.inf
@@ -105,13 +106,14 @@ class LeastDistances:
             return result
         rows, places, values = (np.concatenate(parts) for parts in zip(*self._found))
         points = self._grid.exact_points(values, places, self._scale)
-        distances = paired_distances(exact, points, rows)
+        surface = closest_points(exact, points, rows)
+        distances = np.sqrt(((points - surface) ** 2).sum(axis=1))
         owners = self._shapes.owners[rows]
         order = np.lexsort((distances, owners))
-        links, first = np.unique(owners[order], return_index=True)
-        least = order[first]
+        first = np.flatnonzero(np.diff(owners[order], prepend=-1))
+        least, links = order[first], owners[order[first]]
         result.distances[links] = distances[least]
         result.points[links] = points[least]
-        result.surface[links] = closest_points(exact, points[least], rows[least])
+        result.surface[links] = surface[least]
         result.places[links] = places[least]
         return result

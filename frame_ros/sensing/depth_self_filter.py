@@ -57,29 +57,31 @@ class SelfFiltering:
         bounds = bounds[:, near]
         is_whole = bounds.min(axis=0, initial=np.inf) + 2 * balls.radii[near] <= limit
         whole, mixed = near[is_whole], near[~is_whole]
-        can_hold = (bounds[:, ~is_whole] <= limit) & shapes.at_depths(balls, mixed, limit)
+        can_hold = shapes.clipped_bounds(balls, mixed, self._grid, limit) <= limit
+        possible = can_hold.any(axis=0)
+        mixed, can_hold = mixed[possible], can_hold[:, possible]
+        columns, rows = can_hold.T.nonzero()
         blocks = balls.blocks[mixed]
         before = self._grid.pixels(image, blocks)
-        is_self = self._inside(before, blocks, scale, shapes, can_hold, balls)
+        is_self = self._inside(before, blocks, scale, shapes, rows, columns, balls.rounding)
         own = _count(self._grid.pixels(image, balls.blocks[whole])) + _count(before)
         pixels = before * ~is_self
         return SelfFilter(whole, mixed, pixels, own - _count(pixels))
 
     def _inside(
         self, pixels: Depth, blocks: Indices, scale: float, shapes: CameraShapes,
-        can_hold: NDArray[np.bool_], balls: Balls,
+        rows: Indices, columns: Indices, rounding: np.float32,
     ) -> NDArray[np.bool_]:  # fmt: skip
-        """(M, 64) whether pixels of blocks (M,) lie within the padding of any of the shapes that
-        can hold some of the block's, (S, M).
+        """(M, 64) whether pixels of blocks (M,) lie within the padding of one of the shapes `rows`
+        (P,), each tried with the block at `columns` (P,), which ascend.
         """
-        columns, rows = can_hold.T.nonzero()
         result = np.zeros((len(blocks), PIXELS // 8), np.uint64)
         if not len(columns):
             return result.view(np.bool_)
-        points = self._grid.points(pixels, blocks, scale)
-        squares = shapes.pair_squares(rows, points[columns])
+        depths = pixels * np.float32(scale)
+        squares = shapes.pair_squares(rows, blocks[columns], depths, columns, self._grid)
         reach = shapes.radii[rows] + np.float32(self._padding)
-        least, most = np.maximum(reach - balls.rounding, np.float32(0.0)), reach + balls.rounding
+        least, most = np.maximum(reach - rounding, np.float32(0.0)), reach + rounding
         inside = squares <= (least * least)[:, None]
         possible = squares <= (most * most)[:, None]
         if np.count_nonzero(possible) != np.count_nonzero(inside):
@@ -105,35 +107,34 @@ class SelfFiltering:
         reach = np.float32(self._padding) + np.float32(1.5 * noise) * balls.far * balls.far
         near = np.flatnonzero(bounds.min(axis=0, initial=np.inf) <= reach)
         blocks, reach = balls.blocks[near], reach[near]
-        can_hold = bounds[:, near] <= reach
-        can_hold &= shapes.at_depths(balls, near, reach)
+        can_hold = shapes.clipped_bounds(balls, near, grid, reach) <= reach
         pixels = grid.pixels(image, blocks)
-        points = grid.points(pixels, blocks, scale)
         is_self = np.zeros(pixels.shape, np.bool_)
         for row in np.flatnonzero(can_hold.any(axis=1)):
             chosen = np.flatnonzero(can_hold[row])
             block, place = np.nonzero((pixels[chosen] > 0) & ~is_self[chosen])
             if len(block):
-                left = points[chosen[block], :, place]
-                found = self._reaches(shapes, int(row), left, noise)
-                is_self[chosen[block[found]], place[found]] = True
+                at = chosen[block]
+                rays = np.ones((3, len(at)), np.float32)
+                rays[:2] = grid.rays[:, blocks[at]] + grid.offsets[:2, place]
+                depths = pixels[at, place] * np.float32(scale)
+                found = self._reaches(shapes, int(row), rays, depths, noise)
+                is_self[at[found], place[found]] = True
         grid.write(image, blocks, pixels * ~is_self)
         return int(np.count_nonzero(is_self))
 
     def _reaches(
-        self, shapes: CameraShapes, row: int, points: Single, noise: float
+        self, shapes: CameraShapes, row: int, rays: Single, depths: Single, noise: float
     ) -> NDArray[np.bool_]:
-        """(N,) whether points (N, 4), moved along their rays as `along_rays` says, come within the
-        padding of a shape.
+        """(N,) whether points at depths (N,) m of rays (3, N), moved as `along_rays` says, come
+        within the padding of a shape.
         """
         limit = (shapes.radii[row] + np.float32(self._padding)) ** 2
-        result = np.zeros(len(points), np.bool_)
-        depths = points[:, 2] * np.float32(noise)
-        rows = np.array([row])
+        result = np.zeros(len(depths), np.bool_)
+        by = depths * depths * np.float32(noise)
         for step in (-1.0, -0.5, 0.5, 1.0):
-            moved = points.T * (np.float32(1.0) + np.float32(step) * depths)
-            moved[3] = 1.0
-            result |= shapes.pair_squares(rows, moved[None])[0] <= limit
+            moved = rays * (depths + np.float32(step) * by)
+            result |= shapes.point_squares(row, moved) <= limit
         return result
 
 

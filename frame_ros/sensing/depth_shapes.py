@@ -17,6 +17,7 @@ Single = NDArray[np.float32]
 Indices = NDArray[np.intp]
 _ZERO = np.float32(0.0)
 _MARGIN = 1e-4  # m, more than float32 loses
+_PART = 128
 
 
 class CameraShapes:
@@ -53,11 +54,13 @@ class CameraShapes:
         shift = -np.matmul(turn, exact.translations[:, :, None])
         # Times x, y, z, 1 gives the place in a shape's own frame.
         self._into: Single = np.concatenate((turn, shift), axis=2).astype(np.float32)
+        self._columns = np.ascontiguousarray(self._into.transpose(1, 2, 0))
         edges = exact.half_sizes.copy()
         edges[self._is_cylinder, 0] = exact.radii[self._is_cylinder]
         self._edges: Single = edges.astype(np.float32)
         # A point, or a segment along z.
         self._is_round = ~(self._is_cylinder | (exact.half_sizes[:, :2] > 0.0).any(axis=1))
+        self._are_round, self._has_cylinders = self._is_round.all(), self._is_cylinder.any()
         reach = np.abs(exact.rotations[:, 2, :] * exact.half_sizes).sum(axis=1) + exact.radii
         middle = exact.translations[:, 2]
         limits = np.stack((middle - reach - _MARGIN, middle + reach + _MARGIN))
@@ -79,24 +82,50 @@ class CameraShapes:
         result -= self.radii[:, None]
         return result
 
-    def pair_squares(self, rows: Indices, points: Single) -> Single:
-        """(P, N) squared distances in m^2 of points (P, 4, N), by x, y, z, 1, each to the core of
-        one shape of `rows` (P,).
+    def pair_squares(
+        self, rows: Indices, blocks: Indices, depths: Single, places: Indices, grid: BlockGrid
+    ) -> Single:
+        """(P, 64) squared distances in m^2 of the pixels of `blocks` (P,), each to the core of one
+        shape of `rows` (P,). depths[places], (P, 64): m.
         """
-        local = self._into[rows] @ points
-        cylinders = np.flatnonzero(self._is_cylinder[rows])
-        if len(cylinders):
+        result: Single = np.empty((len(rows), depths.shape[1]), np.float32)
+        # Along the ray of a pixel, its place in a shape's frame is depth * slope + shift.
+        into = self._into[rows]
+        u, v = grid.rays[:, blocks, None]
+        slopes = into[:, :, :3].copy()
+        slopes[:, :, 2] += into[:, :, 0] * u + into[:, :, 1] * v
+        # In parts that stay in the processor's cache.
+        for start in range(0, len(rows), _PART):
+            part = slice(start, start + _PART)
+            local = (slopes[part].reshape(-1, 3) @ grid.offsets).reshape(-1, 3, depths.shape[1])
+            local *= depths[places[part], None]
+            local += into[part, :, 3:]
+            self._core_squares(rows[part], local, result[part])
+        return result
+
+    def point_squares(self, row: int, points: Single) -> Single:
+        """(N,) squared distances in m^2 of points (3, N) to the core of one shape."""
+        into = self._into[row]
+        local = into[:, :3] @ points
+        local += into[:, 3:]
+        result = np.empty((1, points.shape[1]), np.float32)
+        self._core_squares(np.array([row]), local[None], result)
+        return result[0]
+
+    def _core_squares(self, rows: Indices, local: Single, out: Single) -> None:
+        """local: (P, 3, N) points in the frames of shapes `rows` (P,), used up. out: (P, N)."""
+        if self._has_cylinders:
+            cylinders = self._is_cylinder[rows].nonzero()[0]
             x, y = local[cylinders, 0], local[cylinders, 1]
             local[cylinders, 0], local[cylinders, 1] = np.sqrt(x * x + y * y), _ZERO
         edges = self._edges[rows][:, :, None]
         beyond = local
-        if self._is_round[rows].all():
+        if self._are_round:
             beyond, edges = local[:, 2:], edges[:, 2:]
         np.abs(beyond, out=beyond)
         beyond -= edges
         np.maximum(beyond, _ZERO, out=beyond)
-        result: Single = np.einsum('pin,pin->pn', local, local)
-        return result
+        np.einsum('pin,pin->pn', local, local, out=out)
 
     def _squares(self, local: Single, rows: Indices) -> Single:
         """(R, N) squared distances of points, (3, R, N) in the frames of shapes `rows` (R,), which
@@ -124,14 +153,32 @@ class CameraShapes:
             x, y = local[0, chosen], local[1, chosen]
             local[0, chosen], local[1, chosen] = np.sqrt(x * x + y * y), _ZERO
 
-    def at_depths(
-        self, balls: Balls, columns: Indices, limit: np.float32 | Single
-    ) -> NDArray[np.bool_]:
-        """(S, C) whether shapes, larger by `limit` m (one, or (C,)), reach depths at which blocks
-        `columns` (C,) have points.
+    def clipped_bounds(
+        self, balls: Balls, columns: Indices, grid: BlockGrid, limit: np.float32 | Single
+    ) -> Single:
+        """(S, C) m: no point of blocks `columns` (C,) is nearer to a shape; infinite where all are
+        farther than `limit` m, one or (C,).
+
+        Only what lies at depths that the shape, larger by the limit, reaches is looked at: of a
+        block at the rim of a thing, the near or the far part alone.
         """
-        result: NDArray[np.bool_] = balls.near[columns] <= self._depths[1, :, None] + limit
-        result &= balls.far[columns] >= self._depths[0, :, None] - limit
+        near = np.maximum(balls.near[columns], self._depths[0, :, None] - limit)
+        far = np.minimum(balls.far[columns], self._depths[1, :, None] + limit)
+        u, v = grid.rays[:, balls.blocks[columns]]
+        half = (far - near) * np.float32(0.5)
+        points = np.empty((len(self), 4, len(columns)), np.float32)
+        np.add(near, half, out=points[:, 2])
+        np.multiply(points[:, 2], u, out=points[:, 0])
+        np.multiply(points[:, 2], v, out=points[:, 1])
+        points[:, 3] = 1.0
+        result: Single = np.empty((len(self), len(columns)), np.float32)
+        self._core_squares(np.arange(len(self)), self._into @ points, result)
+        np.sqrt(result, out=result)
+        across = np.abs(u) * half + grid.reach[0] * far
+        down = np.abs(v) * half + grid.reach[1] * far
+        result -= np.sqrt(half * half + across * across + down * down)
+        result -= self.radii[:, None] + balls.rounding
+        result[near > far] = np.inf
         return result
 
     def lower_bounds(
@@ -149,7 +196,7 @@ class CameraShapes:
         u, v = grid.rays[:, balls.blocks[columns]]
         z = (near + far) * np.float32(0.5)
         x, y = u * z, v * z
-        into = self._into.transpose(1, 2, 0)[:, :, rows]
+        into = self._columns.take(rows, axis=2)
         local = into[:, 0] * x + into[:, 1] * y + into[:, 2] * z + into[:, 3]
         away = self._outward(local, rows)
         length = np.sqrt((away * away).sum(axis=0))

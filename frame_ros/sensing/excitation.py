@@ -22,10 +22,12 @@ from frame_ros.robots.dynamics import RobotDynamics
 
 Array = NDArray[np.float64]
 CHECKED = 60  # postures of a period that are looked at
+FINELY = 5  # times as many are, before a motion is chosen
 STEP = 0.05  # rad or m between two postures looked at on a straight way
 SHRINKING = (1.0, 0.75, 0.5, 0.35, 0.2)
 SLOW = 0.25  # speed of the second pass: friction at low speed
 POSES, POSE_PAUSE = 6, 1.0  # point-to-point motions behind the series, and s at rest after each
+APART = 0.3  # rad between poses at which a sensor is read
 COARSE = 15.0  # Hz of the steps of the last way round: policies may command no faster
 
 
@@ -164,7 +166,7 @@ def plan_excitation(
         series = planner.candidate()
         if series is not None:
             condition = planner.condition(series)
-            if best is None or condition < best[0]:
+            if (best is None or condition < best[0]) and planner.is_finely_clear(series):
                 best = condition, series
         if is_told is not None:
             is_told(number + 1, math.inf if best is None else best[0])
@@ -199,7 +201,8 @@ class PoseTour:
 def plan_poses(
     dynamics: RobotDynamics, start: Array, settings: ExcitationSettings, count: int
 ) -> PoseTour:
-    """Random postures, each reached from the one before in a straight line that keeps clear.
+    """Random postures, no two alike, each reached from the one before in a straight line that keeps
+    clear.
 
     Raises:
         RobotError: too few keep clear.
@@ -209,7 +212,7 @@ def plan_poses(
     for _ in range(settings.candidates):
         series = planner.candidate()
         if series is not None and len(chosen) < count:
-            chosen += list(planner.poses(series, count - len(chosen), [start, *chosen]))
+            chosen += list(planner.poses(series, count - len(chosen), [start, *chosen], APART))
     if len(chosen) < min(count, 4):
         raise RobotError(
             f'{len(chosen)} postures keep clear of the table, {count} are wanted: move the arm up '
@@ -280,6 +283,10 @@ class _Planner:
         postures = series.at(_phases(CHECKED))[0]
         return all(map(self._keeps_clear, postures)) and self._is_way_clear(self.start, postures[0])
 
+    def is_finely_clear(self, series: FourierSeries) -> bool:
+        """Also between the postures that a candidate is checked in."""
+        return all(map(self._keeps_clear, series.at(_phases(FINELY * CHECKED))[0]))
+
     def _is_way_clear(self, start: Array, end: Array) -> bool:
         count = 1 + math.ceil(float(np.abs(end - start).max(initial=0.0)) / STEP)
         return all(
@@ -311,10 +318,15 @@ class _Planner:
         return worst
 
     def poses(
-        self, series: FourierSeries, count: int = POSES, before: Sequence[Array] | None = None
+        self,
+        series: FourierSeries,
+        count: int = POSES,
+        before: Sequence[Array] | None = None,
+        apart: float = 0.0,
     ) -> Array:
         """(K, N), at most `count` postures of the series, each in a straight line from the one
         before and from the start. before: where the first comes from; None: the series' start.
+        apart: rad of some joint between any two of them, and those before.
         """
         postures = series.at(_phases(CHECKED))[0]
         here = postures[0] if before is None else before[-1]
@@ -322,6 +334,9 @@ class _Planner:
         for row in self._random.permutation(CHECKED):
             if len(chosen) == count:
                 break
+            others = [*(before or ()), *chosen]
+            if any(np.abs(each - postures[row]).max() < apart for each in others):
+                continue
             ways = (self._is_way_clear(each, postures[row]) for each in (here, self.start))
             if all(ways):
                 here = postures[row]

@@ -72,7 +72,8 @@ class ForceEstimator:
         rotation, translation = self._dynamics.link_pose(link, q)
         position = translation + rotation @ middle
         _, tip_position = self._dynamics.link_pose(tip, q)
-        moment = np.cross(position - tip_position, force)
+        (x, y, z), (fx, fy, fz) = position - tip_position, force
+        moment = np.array((y * fz - z * fy, z * fx - x * fz, x * fy - y * fx))
         return ForceEstimate(force, position, np.concatenate((force, moment)))
 
 
@@ -82,7 +83,7 @@ def _solved(jacobian: Array, usual: Array, residuals: Array, deviations: Array) 
     gram = felt @ felt.T
     if not gram.trace() > LEAST_FELT**2:
         return np.full(len(usual), nan)
-    gram[np.diag_indices_from(gram)] += 1.0
+    gram.flat[:: len(gram) + 1] += 1.0
     result: Array = usual * (felt.T @ np.linalg.solve(gram, residuals / deviations))
     return result
 

@@ -126,7 +126,7 @@ class JointContact:
         )
         self._estimator = ForceEstimator(dynamics)
         self._has_thresholds = bool(
-            (self.motors.threshold_base > 0).any() or self.settings.least_threshold > 0
+            (self.motors.threshold_base > 0).all() or self.settings.least_threshold > 0
         )
         self._settle = round(self.settings.settle_time * SECOND)
         self.reset()
@@ -179,6 +179,7 @@ class JointContact:
         if velocity is None or not is_measured:
             self._activity.reset()
             self._over.reset()
+            self._stall.interrupt()
             if velocity is not None:
                 self._activity.update(velocity, math.nan)
             return self._unknown(stamp, 'the first samples after a beginning or a gap')

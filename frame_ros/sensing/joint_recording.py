@@ -90,13 +90,21 @@ def recording_of(
     velocities: Array,
     efforts: Array,
 ) -> JointRecording:
-    """A recording; velocities that are missing in any sample are left out of all.
+    """A recording; samples without an effort of each joint are left out, and velocities that are
+    missing in any of the others are left out of all.
 
     Raises:
-        SetupError: there are no efforts. ShapeError: too few samples.
+        SetupError: there are no efforts of a joint. ShapeError: too few samples.
     """
-    if len(stamps) and not np.isfinite(efforts).any():
-        raise SetupError('joint_states has no efforts: without them no motor can be identified')
+    if len(stamps):
+        is_known = np.isfinite(efforts)
+        if not is_known.any():
+            raise SetupError('joint_states has no efforts: without them no motor can be identified')
+        if missing := [n for n, column in zip(joint_names, is_known.T) if not column.any()]:
+            raise SetupError(f'joint_states has no effort of {", ".join(missing)}')
+        kept = is_known.all(axis=1)
+        stamps, positions = stamps[kept], positions[kept]
+        velocities, efforts = velocities[kept], efforts[kept]
     has_velocities = len(stamps) > 0 and bool(np.isfinite(velocities).all())
     return JointRecording(
         tuple(joint_names), stamps, positions, velocities if has_velocities else None, efforts

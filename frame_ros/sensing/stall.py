@@ -21,8 +21,8 @@ class StallSettings:
     """What counts as a stall; all of it together.
 
     torque: N m of the motor, at least. position_error: rad from the commanded position, at least.
-    time: s that both last. speed: rad/s, at most: what moves is not stalled. release: share of
-    torque and error below either of which it ends. Each of the first four is for all joints.
+    time: s that both last. speed: rad/s, at most, when it begins. release: share of torque and
+    error below either of which it ends. Each of the first four is for all joints.
 
     The defaults suit an STS3215 servo: half of the 2.9 N m (30 kg cm at 12 V, by its data sheet) at
     which it stalls, 3 degrees, and a fifth of the 2 s after which its own overload protection,
@@ -48,7 +48,9 @@ class StallSettings:
 
 
 class StallDetector:
-    """`is_stalled`: per joint. Stalls that are not over for a stamp that is missing stay."""
+    """`is_stalled`: per joint. A stall goes on over samples that are missing; the time that one
+    must last to begin does not.
+    """
 
     def __init__(self, count: int, settings: StallSettings | None = None) -> None:
         """count: of joints."""
@@ -69,30 +71,30 @@ class StallDetector:
     ) -> tuple[bool, ...]:
         """Takes one sample. stamp: ns, later than the last. torque: (N,) N m of the motors.
 
-        q, dq: (N,) rad, rad/s. command: (N,) rad; None, or NaN: not known, which begins no stall
-        and ends none.
+        q, dq: (N,) rad, rad/s. command: (N,) rad; None, or NaN: not known, which begins no stall,
+        and ends none as long as the torque is there.
         """
-        if command is None:
-            return self.is_stalled
         settings = self.settings
         effort = np.abs(torque)
         if self._is_quiet and not np.maximum.reduce(effort) >= settings.torque:
             return self.is_stalled
-        error = np.abs(command - q)
+        error = np.abs(position_error(q, command))
         pushes = (effort >= settings.torque) & (error >= settings.position_error)
         pushes &= np.abs(dq) <= settings.speed
         share = settings.release
-        goes_on = (effort >= share * settings.torque) & (error >= share * settings.position_error)
-        is_known = np.isfinite(effort) & np.isfinite(error)
-        stalled = list(self.is_stalled)
-        for joint in range(self._count):
-            if is_known[joint]:
-                stalled[joint] = self._judge(
-                    joint, stamp, bool(pushes[joint]), bool(goes_on[joint])
-                )
-        self.is_stalled = tuple(stalled)
+        # What is not known, NaN, ends nothing.
+        goes_on = ~(effort < share * settings.torque) & ~(error < share * settings.position_error)
+        self.is_stalled = tuple(
+            self._judge(joint, stamp, bool(pushes[joint]), bool(goes_on[joint]))
+            for joint in range(self._count)
+        )
+        stalled = self.is_stalled
         self._is_quiet = not any(stalled) and all(since is None for since in self._since)
         return self.is_stalled
+
+    def interrupt(self) -> None:
+        """Samples are missing: what is stalled stays so, the time of what is not begins anew."""
+        self._since = [None] * self._count
 
     def _judge(self, joint: int, stamp: int, pushes: bool, goes_on: bool) -> bool:
         if self.is_stalled[joint] and goes_on:

@@ -14,6 +14,7 @@ from frame_ros.errors import ValueRangeError
 
 Array = NDArray[np.float64]
 SECOND = 1_000_000_000
+SILENCE = SECOND // 2  # without joint states, after which nobody knows whether the arm stands
 
 
 @dataclass(frozen=True)
@@ -49,21 +50,24 @@ class StillPoses:
         self._settle, self._time = round(settle * SECOND), round(time * SECOND)
         self._tolerance, self._apart = tolerance, apart
         self._since: int | None = None
+        self._seen = 0  # stamp of the newest joint state
         self._reference: Array = np.zeros(0)
         self._wrenches: list[Array] = []
 
     def add_joints(self, stamp: int, q: Array) -> None:
         """Takes one joint state: stamp in ns, (N,) rad."""
-        has_moved = self._since is None or bool(
-            (np.abs(q - self._reference) > self._tolerance).any()
-        )
-        if has_moved or stamp < (self._since or 0):
+        is_known = self._since is not None and 0 <= stamp - self._seen <= SILENCE
+        self._seen = stamp
+        # Positions that are not finite are not known to be still.
+        if not is_known or not (np.abs(q - self._reference) <= self._tolerance).all():
             self._since, self._reference = stamp, np.array(q)
             self._wrenches = []
 
     def add_wrench(self, stamp: int, wrench: Array) -> StillPose | None:
         """Takes one wrench (6,); gives the pose that it completes, if it does."""
         if self._since is None or stamp < self._since + self._settle:
+            return None
+        if stamp > self._seen + SILENCE:
             return None
         if not np.isfinite(wrench).all() or self._is_known():
             return None

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 
@@ -14,6 +15,7 @@ from rosbags.typesys import Stores, get_typestore
 from scipy.spatial.transform import Rotation
 
 from frame_ros.cli import main
+from frame_ros.errors import SetupError
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.motor_model import load_motors
@@ -81,7 +83,18 @@ def test_joints_of_a_bag_are_identified_and_written(tmp_path, capsys):
     assert motors.source == 'frame-ros identify joints, bag motion'
 
 
-def test_the_tool_of_a_bag_is_identified_and_written(tmp_path, capsys):
+def test_bags_of_one_time_are_taken_one_after_the_other(tmp_path):
+    from frame_ros.cli.identify_bags import read_joints
+
+    bags = [write_bag(tmp_path / name, motion_messages(seconds=6.0)) for name in 'ab']
+    recording = read_joints(bags, ROBOT.joint_names, '')
+    assert len(recording.stamps) == 600
+    assert recording.stamps[300] - recording.stamps[299] > 10**9
+    np.testing.assert_array_equal(recording.positions[:300], recording.positions[300:])
+
+
+@pytest.mark.parametrize('sign', [1.0, -1.0])
+def test_the_tool_of_a_bag_is_identified_and_written(tmp_path, capsys, sign):
     sensor = load_robot('so101', 'gripper_link')
     mass, centre, bias = 0.18, np.array([0.01, -0.02, -0.06]), np.array([1, -2, 0.5, 0.01, 0, 0.02])
     rng = np.random.default_rng(0)
@@ -94,16 +107,23 @@ def test_the_tool_of_a_bag_is_identified_and_written(tmp_path, capsys):
         for row in range(40):
             stamp = 10**9 + (pose * 40 + row) * 50_000_000
             messages.append((stamp, 'joint_states', joint_state(stamp, q, None, None)))
-            noisy = reading + 0.01 * rng.standard_normal(6)
+            noisy = sign * reading + 0.01 * rng.standard_normal(6)
             messages.append((stamp + 1_000_000, 'wrench', wrench(stamp + 1_000_000, noisy)))
     bag = write_bag(tmp_path / 'poses', messages)
     path = tmp_path / 'tool.yaml'
     assert main(['identify', 'tool', '--bag', bag, '--output', str(path)]) == 0
     said = capsys.readouterr().out
     assert 'from 8 poses' in said and said.count('1.00') >= 4
+    assert ('wrench_is_force_on_tool' in said) == (sign < 0)
     tool = read_tool(path)
     assert tool.mass == pytest.approx(mass, abs=0.003)
     np.testing.assert_allclose(tool.centre_of_mass, centre, atol=0.003)
+
+
+@pytest.fixture(scope='module')
+def silent_bag(tmp_path_factory) -> str:
+    path = tmp_path_factory.mktemp('bags') / 'silent'
+    return write_bag(path, motion_messages(has_effort=False, seconds=4.5))
 
 
 @pytest.mark.parametrize(
@@ -118,19 +138,21 @@ def test_the_tool_of_a_bag_is_identified_and_written(tmp_path, capsys):
         (['tool', '--bag', 'BAG', '--poses', '2'], '--poses is 2'),
         (['tool', '--bag', 'BAG', '--sensor-link', 'tail'], "no link 'tail'"),
         (['joints', '--bag', 'nowhere'], 'nowhere'),
+        (['joints', '--bag', 'BAG', '--output', '/proc/none/motors.yaml'], '--output /proc'),
+        (['joints', '--bag', 'BAG', '--effort-scale', '0'], 'effort_scale is 0'),
     ],
 )
-def test_what_is_wrong_is_told(tmp_path, capsys, arguments, text):
-    bag = write_bag(tmp_path / 'silent', motion_messages(has_effort=False, seconds=6.0))
+def test_what_is_wrong_is_told(silent_bag, capsys, arguments, text):
+    # Where the file is to go is looked at first, whatever the bag holds.
+    bag = silent_bag
     chosen = [bag if argument == 'BAG' else argument for argument in arguments]
     assert main(['identify', *chosen]) == 2
     assert text in capsys.readouterr().err
 
 
-def test_too_few_poses_write_nothing(tmp_path, capsys):
-    bag = write_bag(tmp_path / 'silent', motion_messages(has_effort=False, seconds=6.0))
+def test_too_few_poses_write_nothing(silent_bag, tmp_path, capsys):
     path = tmp_path / 'tool.yaml'
-    assert main(['identify', 'tool', '--bag', bag, '--output', str(path)]) == 1
+    assert main(['identify', 'tool', '--bag', silent_bag, '--output', str(path)]) == 1
     assert '0 still poses' in capsys.readouterr().err and not path.exists()
 
 
@@ -261,6 +283,52 @@ def test_without_joint_states_nothing_goes_on(arm, node):
 
     arm.is_silent = True
     assert 'no joint_states' in play(node, way(arm, 5000), 50.0, threading.Event())
+    # Where it is now nobody knows: it stays where it was told to be, and does not jump back.
+    until(lambda: len(arm.commands) > 20)
+    time.sleep(0.1)
+    assert arm.commands[-1][0] == max(command[0] for command in arm.commands)
+
+
+def test_an_arm_that_was_moved_meanwhile_is_not_commanded(arm, node):
+    from frame_ros.nodes.identification import play
+
+    targets = way(arm, 50)
+    targets[:, 1] += 0.2
+    assert 'was moved meanwhile' in play(node, targets, 50.0, threading.Event())
+    assert not arm.commands
+
+
+def test_a_namespace_is_one_with_or_without_its_slash(ros_domain):
+    from frame_ros.nodes.identification import identification_node
+
+    for namespace in ('arm', '/arm/'):
+        with identification_node(('a',), namespace=namespace) as node:
+            assert node.get_namespace() == '/arm'
+    with (
+        pytest.raises(SetupError, match="'an arm' cannot be one"),
+        identification_node(('a',), namespace='an arm'),
+    ):
+        pass
+
+
+def test_states_without_positions_are_no_states(arm, node):
+    arm.positions = np.full(len(arm.names), np.nan)
+    until(lambda: node.counts['incomplete'] > 3)
+    assert np.isfinite(node.newest().positions).all()
+
+
+@pytest.mark.parametrize(('answer', 'is_agreed'), [(b'y\n', True), (b'\n', False), (b'', False)])
+def test_a_stop_is_an_answer_too(monkeypatch, answer, is_agreed):
+    from frame_ros.cli.identify_motion import _is_agreed
+
+    person, terminal = os.openpty()
+    with os.fdopen(terminal) as stdin, os.fdopen(person, 'wb', buffering=0) as keyboard:
+        monkeypatch.setattr('sys.stdin', stdin)
+        keyboard.write(answer)
+        stop = threading.Event()
+        if not answer:
+            threading.Timer(0.1, stop.set).start()
+        assert _is_agreed(False, stop) == is_agreed
 
 
 def test_nobody_asked_nothing_moved(arm, monkeypatch, capsys):

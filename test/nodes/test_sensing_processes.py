@@ -10,6 +10,7 @@ import yaml
 from frame_ros.errors import SetupError
 from frame_ros.nodes.processes import demo_processes, franka_processes, so101_processes
 from frame_ros.nodes.settings import (
+    FRANKA_WRENCH,
     SIMULATED_ROBOTS,
     DemoSettings,
     FrankaSettings,
@@ -37,12 +38,24 @@ def test_the_demo_takes_contact_and_distance_from_sensors_or_the_simulator(robot
     assert true['session'].parameters['contact'] is False
 
 
+@pytest.mark.parametrize('robot', SIMULATED_ROBOTS)
+def test_every_parameter_of_the_demo_is_one_of_its_node(robot):
+    processes = by_name(demo_processes(DemoSettings(robot=robot)))
+    for process in processes.values():
+        declared = yaml.safe_load(process.config.read_text())['/**']['ros__parameters']
+        wrong = set(process.parameters) - set(declared) - {'policy_options'}
+        assert wrong == set(), process.name
+    rate = processes['proximity'].parameters['alignment_rate']
+    assert processes['markers'].parameters['alignment_lifetime'] > 2.0 / rate
+
+
 def test_contact_and_proximity_run_beside_an_arm_where_there_is_a_source():
     assert not {'contact', 'proximity'} & set(by_name(so101_processes(So101Settings())))
     settings = So101Settings(
         motors_file='motors.yaml',
         contact_parameters='joint_margin=1.5',
         proximity_cameras='front, side',
+        proximity_parameters='workspace=[-1, -1, 0, 1, 1, 1.5]; min_support=0',
         depth_topics='side=/camera/depth',
         extrinsics='front=base_link 0 0 1 0 0 0; side=base_link 1 0 0 0 0 0 1',
         obstacles_file='cell.yaml',
@@ -59,6 +72,8 @@ def test_contact_and_proximity_run_beside_an_arm_where_there_is_a_source():
     assert proximity['extrinsics'] == [
         'front=base_link 0 0 1 0 0 0', 'side=base_link 1 0 0 0 0 0 1',
     ]  # fmt: skip
+    assert [type(value) for value in proximity['workspace']] == [float] * 6
+    assert proximity['min_support'] == 0
     for name in ('proximity', 'markers'):
         assert processes[name].parameters['obstacles_file'] == str(Path('cell.yaml').resolve())
     for name in ('contact', 'proximity'):
@@ -80,6 +95,11 @@ def test_contact_of_a_franka_comes_of_its_flags_or_of_a_sensor():
     ('kind', 'given', 'message'),
     [
         (FrankaSettings, {'contact_sources': 'wrench'}, 'wrench_topic of a force-torque sensor'),
+        (
+            FrankaSettings,
+            {'contact_sources': 'wrench', 'wrench_topic': f'/{FRANKA_WRENCH}'},
+            'wrench_topic of a force-torque sensor',
+        ),
         (So101Settings, {'contact_sources': 'skin'}, "no contact source 'skin'"),
         (
             So101Settings,

@@ -339,6 +339,33 @@ def test_bad_parameters_are_refused(ros_domain, parameter, word):
         rclpy.try_shutdown()
 
 
+def test_a_simulator_whose_physics_fails_ends(ros_domain, probe, capfd):
+    simulator = SimulatorInThread()
+    try:
+        assert simulator.node.exit_code is None
+        with simulator.node.lock:
+            simulator.node._targets = np.zeros(2)  # of no arm here
+        probe.until(lambda: simulator.node.exit_code == 1)
+    finally:
+        simulator.close()
+    assert 'the physics stopped' in capfd.readouterr().err
+
+
+def test_targets_beyond_the_joints_limits_are_taken_as_the_limits(ros_domain, probe):
+    simulator = SimulatorInThread()
+    node = simulator.node
+    try:
+        probe.until(
+            lambda: node.counts['commands'] > 0,
+            lambda: probe.command(['gripper', 'shoulder_pan'], [1e308, -1e308]),
+        )
+        lower, upper = node.simulation.lower, node.simulation.upper
+        assert (node._targets[-1], node._targets[0]) == (upper[-1], lower[0])
+        assert node.counts['rejected'] == 0
+    finally:
+        simulator.close()
+
+
 def test_a_bad_parameter_ends_the_node_with_a_message(ros_domain):
     command = [sys.executable, '-m', 'frame_ros.nodes.simulator', '--ros-args', '-p', 'seed:=-3']
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=DEADLINE)

@@ -108,3 +108,19 @@ def test_the_tick_is_shorter_where_streams_are_fast():
     assert SimulatorSettings(rate=50.0, wrench_rate=50.0).tick == TICK
     assert SimulatorSettings(robot='fr3', rate=1000.0, wrench_rate=1000.0).tick == FAST_TICK
     assert SimulatorSettings(robot='fr3', rate=100.0, wrench_rate=250.0).tick == TICK
+
+
+@pytest.mark.parametrize('robot', ['so101', 'fr3'])
+@pytest.mark.parametrize('rate', [50.0, 250.0, 500.0])
+def test_a_tick_is_a_whole_number_of_timesteps(robot, rate):
+    """Otherwise time in the simulation would pass more slowly than the stamps say."""
+    settings = SimulatorSettings(robot=robot, rate=rate, wrench_rate=50.0)
+    assert settings.tick % round(settings.scene_robot.timestep * SECOND) == 0
+
+
+def test_velocities_are_no_differences_across_a_reset():
+    sensors = JointSensors(SimulatorSettings(rate=50.0))
+    zeros, elsewhere = np.zeros((1, 6)), np.full((1, 6), 1.5)
+    sensors(zeros, zeros, zeros)
+    sensors.reset()
+    assert (sensors(elsewhere, zeros, zeros)[1] == 0.0).all()

@@ -42,7 +42,7 @@ def efforts_of(
         torque = links + motors.offset + motors.viscous * dq + direction * dry
         # Gears lose a share of the motor's torque, which is what is looked for.
         motor = torque
-        for _ in range(30):
+        for _ in range(30 if motors.load_friction.any() else 0):
             motor = torque + direction * motors.load_friction * np.abs(motor)
         rows.append(motor / motors.effort_scale)
     return np.array(rows)

@@ -154,7 +154,9 @@ numbers = st.floats(-0.5, 0.5)
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(0, 2**31), st.lists(st.tuples(numbers, numbers, numbers), min_size=1, max_size=6))
+@given(
+    st.integers(0, 2**31), st.lists(st.tuples(numbers, numbers, numbers), min_size=1, max_size=6)
+)
 def test_any_shapes_and_any_picture(seed, middles):
     generator = np.random.default_rng(seed)
     camera = DepthCamera(64, 48, 60.0, 60.0, 30.0, 25.0)

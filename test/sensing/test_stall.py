@@ -48,10 +48,14 @@ def test_it_ends_below_the_release_and_survives_what_is_not_known():
         feed(stamp, 2.0, 0.2)
     assert detector.is_stalled == (True,)
     assert feed(9, 1.2, 0.2)  # above 0.7 of the threshold
-    assert detector.update(10 * STEP, zero, zero, zero, None) == (True,)
+    assert detector.update(10 * STEP, zero + 2.0, zero, zero, None) == (True,)
     assert feed(11, 2.0, np.nan)
-    assert not feed(12, 0.9, 0.2)
-    assert not feed(13, 2.0, 0.2)  # the time begins anew
+    assert not detector.update(12 * STEP, zero, zero, zero, None)[0]  # nothing pushes any more
+    for stamp in range(13, 20):
+        feed(stamp, 2.0, 0.2)
+    assert detector.is_stalled == (True,)
+    assert not feed(20, 0.9, 0.2)
+    assert not feed(21, 2.0, 0.2)  # the time begins anew
     detector.reset()
     assert detector.is_stalled == (False,)
 
@@ -62,6 +66,19 @@ def test_an_interruption_begins_the_time_anew():
     for stamp in range(1, 60):
         torque = np.array([0.0 if stamp % 15 == 0 else 2.0])
         assert detector.update(stamp * STEP, torque, zero, zero, far) == (False,)
+
+
+@pytest.mark.parametrize('interruption', ['missing', 'unknown'])
+def test_what_was_not_seen_is_no_persistence(interruption):
+    detector = StallDetector(1)
+    zero, much, far = np.zeros(1), np.array([2.0]), np.array([0.3])
+    assert detector.update(STEP, much, zero, zero, far) == (False,)
+    if interruption == 'missing':
+        detector.interrupt()
+    else:
+        detector.update(2 * STEP, much, zero, zero, None)
+    assert detector.update(100 * STEP, much, zero, zero, far) == (False,)
+    assert detector.update(125 * STEP, much, zero, zero, far) == (True,)
 
 
 @pytest.mark.parametrize('settings', [{'torque': 0.0}, {'time': -1.0}, {'release': 1.1}])
