@@ -240,6 +240,11 @@ class ArmSettings(RunSettings):
             raise SetupError(
                 f'no contact source {unknown[0]!r}; there are {", ".join(CONTACT_SOURCES)}'
             )
+        if 'joint_effort' in self.sources_of_contact and not self.motors_file:
+            raise SetupError(
+                "joint_effort needs this arm's own motors_file: those that come with the package "
+                'are of the simulated arms; make one with `frame-ros identify joints`'
+            )
 
     @property
     def known_obstacles(self) -> str:

@@ -101,6 +101,7 @@ def test_contact_of_a_franka_comes_of_its_flags_or_of_a_sensor():
             'wrench_topic of a force-torque sensor',
         ),
         (So101Settings, {'contact_sources': 'skin'}, "no contact source 'skin'"),
+        (So101Settings, {'contact_sources': 'joint_effort'}, "needs this arm's own motors_file"),
         (
             So101Settings,
             {'proximity_cameras': 'front', 'extrinsics': 'side=base_link 0 0 0 0 0 0'},
