@@ -29,7 +29,8 @@ class Balls:
     """What the valid pixels of K blocks lie within.
 
     blocks: (K,) their indices, row by row. near, far: (K,) m, least and largest depth; 0 where no
-    pixel is valid. centres: (3, K) m. radii: (K,) m. rounding: m, more than float32 loses in the distance of any point.
+    pixel is valid. centres: (3, K) m. radii: (K,) m. rounding: m, more than float32 loses in the
+    distance of any point.
     """
 
     blocks: Indices

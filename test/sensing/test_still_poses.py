@@ -13,9 +13,7 @@ from frame_ros.sensing.still_poses import StillPoses
 STEP = 20_000_000
 
 
-def stand(
-    still: StillPoses, q: float, begin: int, rows: int = 90, until: int | None = None
-) -> None:
+def stand(still: StillPoses, q: float, begin: int, rows: int = 90, until: int = 10**9) -> None:
     """Joints and wrenches of `rows` samples; no joints from the row `until`."""
     for row in range(begin, begin + rows):
         if row < until:
