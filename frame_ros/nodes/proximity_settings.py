@@ -57,6 +57,7 @@ class ProximitySettings:
     assumed_joints: tuple[str, ...] = ('',)
     gripper_topic: str = ''
     padding: float = 0.01
+    depth_noise: float = 0.01
     min_range: float = 0.1
     max_range: float = 3.0
     surface_height: float = -FAR
@@ -64,9 +65,9 @@ class ProximitySettings:
     workspace: tuple[float, ...] = (-FAR, -FAR, -FAR, FAR, FAR, FAR)
     planes: tuple[str, ...] = ('',)
     smoothing: int = 3
-    min_support: int = 4
+    min_support: int = 7
     tolerance: float = 0.004
-    relative_tolerance: float = 0.016
+    relative_tolerance: float = 0.008
     min_valid_fraction: float = 0.1
     surroundings: float = 0.05
     needs_links_in_view: bool = True

@@ -1,0 +1,25 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The proximity node measures by default as the depth core does by itself, and was measured."""
+
+import dataclasses
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+from frame_ros.nodes.proximity_settings import ProximitySettings
+from frame_ros.sensing.depth_settings import DepthSettings
+
+# Told otherwise as parameters: a surface and a workspace that are not there, planes as numbers.
+TOLD_OTHERWISE = {'surface_height', 'workspace', 'planes'}
+
+
+def test_the_node_measures_as_the_core_does():
+    node = {field.name: field.default for field in dataclasses.fields(ProximitySettings)}
+    core = {field.name: field.default for field in dataclasses.fields(DepthSettings)}
+    assert core.keys() <= node.keys()
+    shared = core.keys() - TOLD_OTHERWISE
+    assert {name: node[name] for name in shared} == {name: core[name] for name in shared}
+    settings = ProximitySettings(cameras=('front',)).depth_settings()
+    assert settings == DepthSettings()
