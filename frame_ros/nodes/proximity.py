@@ -55,7 +55,8 @@ class ProximityNode(Node):
         """Raises FrameRosError for a robot, a file or a parameter that cannot be used."""
         super().__init__('proximity')
         self.settings = settings = ProximitySettings.declare(self)
-        settings.depth_settings()  # what is wrong with it is said now
+        for camera in ('', *settings.camera_names):
+            settings.depth_settings(camera)  # what is wrong with it is said now
         robot = settings.load_robot()
         self._base = robot.base_link
         self._robot = settings.watched(robot)

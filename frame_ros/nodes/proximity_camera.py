@@ -184,7 +184,7 @@ class ProximityCamera:
         self._mount = mount
         if self._proximity is None or camera != self._camera or is_moved:
             self._camera = camera
-            self._proximity = DepthProximity(camera, self._settings.depth_settings())
+            self._proximity = DepthProximity(camera, self._settings.depth_settings(self.name))
             self._checker, self._is_checked = None, False
             self._is_misaligned = ''
             if self._settings.alignment_rate:

@@ -58,6 +58,7 @@ class ProximitySettings:
     gripper_topic: str = ''
     padding: float = 0.01
     depth_noise: float = 0.01
+    depth_noises: tuple[str, ...] = ('',)
     min_range: float = 0.1
     max_range: float = 3.0
     surface_height: float = -FAR
@@ -126,7 +127,7 @@ class ProximitySettings:
                 'there is neither a camera nor a known obstacle: set cameras, obstacles_file, '
                 'planning_scene_topics or collision_object_topics'
             )
-        for parameter in ('image_topics', 'info_topics', 'extrinsics'):
+        for parameter in ('image_topics', 'info_topics', 'extrinsics', 'depth_noises'):
             self._of_cameras(parameter)
 
     @property
@@ -192,11 +193,23 @@ class ProximitySettings:
         except ValueError as error:
             raise SetupError(f'assumed_joints must be joint=number: {error}') from error
 
-    def depth_settings(self) -> DepthSettings:
-        """What of a depth image counts.
+    def noise_of(self, camera: str) -> float:
+        """m at 1 m of depth that a camera's depths may be wrong by.
 
         Raises:
-            ValueRangeError: a value that cannot be meant.
+            SetupError: it is no number.
+        """
+        text = self._of_cameras('depth_noises').get(camera)
+        try:
+            return self.depth_noise if text is None else float(text)
+        except ValueError as error:
+            raise SetupError(f'depth_noises must be camera=number, in m: {error}') from error
+
+    def depth_settings(self, camera: str = '') -> DepthSettings:
+        """What of a camera's depth images counts.
+
+        Raises:
+            SetupError, ValueRangeError: a value that cannot be meant.
         """
         of_core = {field.name for field in fields(DepthSettings)}
         same = {name: getattr(self, name) for name in of_core if hasattr(self, name)}
@@ -204,6 +217,7 @@ class ProximitySettings:
         is_bounded = any(abs(value) < FAR for value in bounds)
         same['workspace'] = (tuple(bounds[:3]), tuple(bounds[3:])) if is_bounded else None
         same['surface_height'] = self.surface_height if self.surface_height > -FAR else None
+        same['depth_noise'] = self.noise_of(camera)
         same['planes'] = tuple(_plane(text) for text in filter(None, self.planes))
         return DepthSettings(**same)
 

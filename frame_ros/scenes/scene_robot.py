@@ -149,7 +149,7 @@ FR3 = SceneRobot(
     servos=(_FR3_SHOULDER,) * 4 + (_FR3_WRIST,) * 3 + (_FR3_GRIPPER,),
     cameras={
         'front': CameraMount(
-            '', (1.45, -0.85, 0.85), 48.0, target=(0.32, 0.03, 0.28), depth_sensor='D455'
+            '', (0.95, -0.75, 0.75), 58.0, target=(0.32, 0.03, 0.28), depth_sensor='D455'
         ),
         # Before the hand, looking at what is between the fingers; a D405's vertical view.
         'wrist': CameraMount(

@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip('rclpy')
 
+from frame_ros.errors import SetupError
 from frame_ros.nodes.proximity_settings import ProximitySettings
 from frame_ros.sensing.depth_settings import DepthSettings
 
@@ -23,3 +24,13 @@ def test_the_node_measures_as_the_core_does():
     assert {name: node[name] for name in shared} == {name: core[name] for name in shared}
     settings = ProximitySettings(cameras=('front',)).depth_settings()
     assert settings == DepthSettings()
+
+
+def test_each_camera_may_have_a_noise_of_its_own():
+    settings = ProximitySettings(cameras=('front', 'wrist'), depth_noises=('wrist=0.021',))
+    noises = [settings.depth_settings(camera).depth_noise for camera in settings.camera_names]
+    assert noises == [0.01, 0.021]
+    with pytest.raises(SetupError, match="names the camera 'side'"):
+        ProximitySettings(cameras=('front',), depth_noises=('side=0.02',)).check()
+    with pytest.raises(SetupError, match='camera=number'):
+        ProximitySettings(cameras=('front',), depth_noises=('front=much',)).depth_settings('front')

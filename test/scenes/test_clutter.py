@@ -169,7 +169,7 @@ def test_impossible_obstacles_are_refused():
 @pytest.fixture(scope='module')
 def looked_at():
     """A ball in the open, and another that the first hides from the front camera."""
-    front = np.array((1.45, -0.85, 0.85))
+    front = np.array((0.95, -0.75, 0.75))
     near = np.array((0.75, -0.1, 0.45))
     behind = near + 0.3 * (near - front) / np.linalg.norm(near - front)
     simulation = PickPlaceSimulation(
@@ -197,7 +197,7 @@ def test_segmentation_names_what_pixels_show(looked_at):
     x, y, z = rotation.T @ (looked_at.data.body('near').xpos - position)
     u, v = camera.focal * x / z + camera.cx, camera.focal * y / z + camera.cy
     rows, columns = np.nonzero(bodies == looked_at.body_names.index('near'))
-    assert (columns.mean(), rows.mean()) == pytest.approx((u, v), abs=2.0)
+    assert (columns.mean(), rows.mean()) == pytest.approx((u, v), abs=3.0)
     radius = np.sqrt(len(rows) / np.pi)
     assert radius == pytest.approx(camera.focal * 0.08 / z, rel=0.03)
 

@@ -60,7 +60,9 @@ def test_a_push_acts_from_its_true_begin_to_its_true_end():
     feels, differs, stamps = [], [], []
     for one, other in zip(pushed.blocks(0.8), alone.blocks(0.8), strict=True):
         feels.append(one.contacts)
-        differs.append(not np.array_equal(one.samples.positions, other.samples.positions))
+        # Without pushes collisions are not computed, which shows in the last digits.
+        apart = np.abs(one.samples.positions - other.samples.positions).max()
+        differs.append(bool(apart > 1e-6))
         stamps.append(int(one.stamps[-1] - BEGIN) / SECOND)
         assert (one.command == other.command).all()
     ((begin, end, strength, link),) = pushed.truth

@@ -13,7 +13,7 @@ from frame_ros.robots import load_robot
 from frame_ros.robots.link_frames import LinkFrames
 from frame_ros.robots.link_shapes import PlacedShapes, link_shapes
 from frame_ros.scenes.campaign import Trial
-from frame_ros.scenes.depth_noise import DEPTH_SENSORS, DepthNoise
+from frame_ros.scenes.depth_noise import DEPTH_SENSORS, DepthNoise, DepthNoiseSettings
 from frame_ros.scenes.free_motion import FreeMotion, MotionStyle
 from frame_ros.scenes.sensing_trials.arm_run import COMMAND_RATES
 from frame_ros.scenes.sensor_noise import ENCODERS, JointNoise
@@ -47,7 +47,7 @@ class DepthSensing:
         self._joints = JointNoise(
             1.0 / FRAME_PERIOD, ENCODERS[trial.robot], len(simulation.joint_names), trial.seed
         )
-        settings = DepthSettings(surface_height=TABLE, workspace=_workspace(simulation))
+        workspace = _workspace(simulation)
         self._noise: dict[str, DepthNoise] = {}
         self._sensors: dict[str, DepthProximity] = {}
         for index, name in enumerate(CAMERAS):
@@ -55,6 +55,9 @@ class DepthSensing:
             lens = simulation.intrinsics(name, WIDTH, HEIGHT)
             camera = DepthCamera(WIDTH, HEIGHT, lens.focal, lens.focal, lens.cx, lens.cy)
             self._noise[name] = DepthNoise(lens, noise, 2 * trial.seed + index)
+            settings = DepthSettings(
+                surface_height=TABLE, workspace=workspace, depth_noise=expected_noise(noise)
+            )
             self._sensors[name] = DepthProximity(camera, settings)
         self._mounts = {name: simulation.camera_mount(name) for name in CAMERAS}
         # All that a camera sees but the table, which the height tells from obstacles.
@@ -129,6 +132,14 @@ def run(trial: Trial) -> dict[str, Any]:
         rows['link_visible'].append(seen)
     simulation.close()
     return {'links': links, **rows}
+
+
+def expected_noise(sensor: DepthNoiseSettings) -> float:
+    """m at 1 m of depth, for `depth_noise`: three times the RMS of the sensor's data sheet, and at
+    least the default, which also covers what of the arm stands out of its collision shapes.
+    """
+    datasheet = 3.0 * sensor.subpixel / (sensor.native_focal * sensor.baseline)
+    return max(DepthSettings().depth_noise, datasheet)
 
 
 def _workspace(
