@@ -41,12 +41,32 @@ class Balls:
     rounding: np.float32
 
 
+def balls_of(blocks: Indices, rays: Single, reach: Single, near: Single, far: Single) -> Balls:
+    """Around what lies between depths near and far, (K,) m, of pixels that are no farther than
+    reach (2,) from rays (2, K), which are used up: x/z and y/z.
+    """
+    middle, half = (far + near) * np.float32(0.5), (far - near) * np.float32(0.5)
+    centres = np.empty((3, len(middle)), np.float32)
+    np.multiply(rays, middle, out=centres[:2])
+    centres[2] = middle
+    np.abs(rays, out=rays)
+    rays *= half
+    rays += reach[:, None] * far
+    np.multiply(rays, rays, out=rays)
+    half *= half
+    half += rays[0]
+    half += rays[1]
+    rounding = ROUNDING * max(np.float32(1.0), far.max(initial=np.float32(0.0)))
+    return Balls(blocks, near, far, centres, np.sqrt(half) + rounding, rounding)
+
+
 class BlockGrid:
     """The blocks of one camera's images. The image is filled up to whole blocks by invalid pixels.
 
     rows, columns: of blocks. height, width: of the filled image. rays: (2, rows * columns) x/z and
     y/z of the middles of the blocks. offsets: (3, 64) the same of the pixels, from their middle;
-    and 1. reach: (2,) the largest of these.
+    and 1. reach: (2,) the largest of these. lengths: (rows * columns,) m, no ray of the block is
+    longer per m of depth.
     """
 
     def __init__(self, camera: DepthCamera) -> None:
@@ -65,7 +85,8 @@ class BlockGrid:
             (np.tile(steps / camera.fx, SIDE), np.repeat(steps / camera.fy, SIDE), np.ones(PIXELS))
         ).astype(np.float32)
         self.reach: Single = self.offsets[:2].max(axis=1)
-        self._every = np.arange(self.rows * self.columns)
+        farthest = np.abs(self.rays) + self.reach[:, None]
+        self.lengths: Single = np.sqrt(1 + (farthest * farthest).sum(axis=0))
         self._work = np.empty((self.height, self.width), np.uint16)
 
     def counts(self, image: Depth) -> NDArray[np.int64]:
@@ -77,11 +98,12 @@ class BlockGrid:
         # The upper byte of this product is the sum of the 8 bytes.
         return ((sums * np.uint64(0x0101010101010101)) >> np.uint64(56)).astype(np.int64)
 
-    def balls(self, image: Depth, scale: float) -> Balls:
-        """Of all blocks. image: (height, width), 0 where invalid; scale: m per unit."""
+    def depths(self, image: Depth, scale: float) -> tuple[Single, Single]:
+        """Least and largest depth, (K,) m each, of all blocks; 0 where no pixel is valid. image:
+        (height, width), 0 where invalid; scale: m per unit.
+        """
         far = self._reduced(np.maximum, image) * np.float32(scale)
-        near = self._nearest(image) * np.float32(scale)
-        return self.around(self._every, near, far)
+        return self._nearest(image) * np.float32(scale), far
 
     @staticmethod
     def limits(pixels: Depth, scale: float) -> tuple[Single, Single]:
@@ -98,20 +120,7 @@ class BlockGrid:
 
     def around(self, blocks: Indices, near: Single, far: Single) -> Balls:
         """Of what of the blocks (K,) lies between depths near and far, (K,) m."""
-        middle, half = (far + near) * np.float32(0.5), (far - near) * np.float32(0.5)
-        rays = self.rays.copy() if blocks is self._every else self.rays[:, blocks]
-        centres = np.empty((3, len(blocks)), np.float32)
-        np.multiply(rays, middle, out=centres[:2])
-        centres[2] = middle
-        np.abs(rays, out=rays)
-        rays *= half
-        rays += self.reach[:, None] * far
-        np.multiply(rays, rays, out=rays)
-        half *= half
-        half += rays[0]
-        half += rays[1]
-        rounding = ROUNDING * max(np.float32(1.0), far.max(initial=np.float32(0.0)))
-        return Balls(blocks, near, far, centres, np.sqrt(half) + rounding, rounding)
+        return balls_of(blocks, self.rays[:, blocks], self.reach, near, far)
 
     def _nearest(self, image: Depth) -> Any:
         if image.dtype == np.uint16:
@@ -133,6 +142,20 @@ class BlockGrid:
         rows = self._as_rows(image)
         down, across = np.divmod(blocks, self.columns)
         return rows[down, :, across].view(image.dtype).reshape(len(blocks), PIXELS)
+
+    def surrounded(self, image: Depth, blocks: Indices, by: int) -> Depth:
+        """(8 + 2 * by, 8 + 2 * by, K) the pixels of blocks (K,) and of `by` rows and columns around
+        them, 0 beyond the image.
+        """
+        steps = np.arange(-by, SIDE + by)[:, None]
+        down, across = np.divmod(blocks, self.columns)
+        rows, columns = down * SIDE + steps, across * SIDE + steps
+        result = image[
+            rows.clip(0, self.height - 1)[:, None], columns.clip(0, self.width - 1)[None]
+        ]
+        result *= ((rows >= 0) & (rows < self.height))[:, None]
+        result *= ((columns >= 0) & (columns < self.width))[None]
+        return result
 
     def write(self, image: Depth, blocks: Indices, pixels: Depth) -> None:
         """Puts pixels (K, 64) into blocks (K,) of the image."""

@@ -11,13 +11,18 @@ taken out. The median of a square takes most of the noise out, and leaves edges 
 
 from __future__ import annotations
 
+from typing import Any
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.sensing.depth_camera import Depth
+from frame_ros.sensing.depth_blocks import PIXELS, BlockGrid
+from frame_ros.sensing.depth_camera import SATURATED, Depth
 from frame_ros.sensing.depth_settings import DepthSettings
 
+Indices = NDArray[np.intp]
+_AROUND = 2  # pixels: the neighbours of a pixel's neighbours
 _PAIRS = (
     # Two neighbouring pixels as (rows, columns) of the one and of the other.
     ((slice(None), slice(None, -1)), (slice(None), slice(1, None))),
@@ -28,15 +33,12 @@ _PAIRS = (
 
 
 class EdgeFilter:
-    """Filters images of one size. Owns buffers."""
+    """Filters images of one camera. Owns buffers."""
 
-    def __init__(self, settings: DepthSettings, shape: tuple[int, int]) -> None:
-        """shape: (rows, columns) of the images."""
-        self._settings = settings
-        self._count = np.empty(shape, np.uint8)
-        self._mask = np.empty(shape, np.bool_)
-        self._keep = np.empty(shape, np.bool_)
-        self._agree = [np.empty(shape, np.bool_) for _ in _PAIRS]
+    def __init__(self, settings: DepthSettings, grid: BlockGrid) -> None:
+        """grid: of the images' blocks."""
+        self._settings, self._grid = settings, grid
+        self._mask = np.empty((grid.height, grid.width), np.bool_)
 
     def smooth(self, image: Depth) -> None:
         """Puts the median of its square in place of each valid pixel. image: 0 where invalid."""
@@ -45,40 +47,45 @@ class EdgeFilter:
             median = cv2.medianBlur(image, self._settings.smoothing)
             np.multiply(median, is_valid, out=image)
 
-    def keep_supported(self, image: Depth) -> None:
-        """Takes out pixels that have too few neighbours at about their depth, unless one of these
-        has enough: so things keep their rims. image: 0 where invalid.
+    def supported(self, image: Depth, blocks: Indices) -> Depth:
+        """(K, 64) the pixels of blocks (K,), 0 for those that have too few neighbours at about
+        their depth, unless one of these has enough: so things keep their rims. image: 0 where
+        invalid, left as it is.
         """
-        if not self._settings.min_support:
-            return
-        upper = self._upper(image)
-        count, keep = self._count, self._keep
-        count[:] = 0
-        for (one, other), agree in zip(_PAIRS, self._agree):
-            np.less_equal(image[other], upper[one], out=agree[one])
-            agree[one] &= np.less_equal(image[one], upper[other], out=self._mask[one])
-            count[one] += agree[one]
-            count[other] += agree[one]
-        has_support = np.greater_equal(count, self._settings.min_support, out=self._mask)
-        keep[:] = has_support
-        for (one, other), agree in zip(_PAIRS, self._agree):
-            keep[one] |= agree[one] & has_support[other]
-            keep[other] |= agree[one] & has_support[one]
-        np.multiply(image, keep, out=image)
+        patches = self._grid.surrounded(image, blocks, _AROUND)
+        upper = self._upper(patches)
+        count, agreeing = np.zeros(patches.shape, np.uint8), []
+        for one, other in _PAIRS:
+            agree = patches[other] <= upper[one]
+            agree &= patches[one] <= upper[other]
+            count[one] += agree
+            count[other] += agree
+            agreeing.append(agree)
+        # Those at the rim of a patch lack neighbours; what they say reaches no pixel of the block.
+        has_support = count >= self._settings.min_support
+        keep = has_support.copy()
+        for (one, other), agree in zip(_PAIRS, agreeing):
+            keep[one] |= agree & has_support[other]
+            keep[other] |= agree & has_support[one]
+        inner = slice(_AROUND, -_AROUND)
+        kept: Any = patches[inner, inner] * keep[inner, inner]
+        result: Depth = np.ascontiguousarray(kept.reshape(PIXELS, len(blocks)).T)
+        return result
 
     def _upper(self, image: Depth) -> Depth:
-        """The largest depth that is about that of each pixel, where it is the nearer one."""
+        """The largest depth that is about that of each pixel, where it is the nearer one; below
+        any depth for an invalid one.
+        """
         settings = self._settings
         if image.dtype == np.float32:
             more = image * np.float32(1 + settings.relative_tolerance)
             more += np.float32(settings.tolerance)
+            more *= image > 0
             return more
-        # In whole 256ths, in 16 bits.
-        share = np.uint16(min(round(settings.relative_tolerance * 256), 15))
-        whole: NDArray[np.uint16] = image.astype(np.uint16, copy=False)
-        upper: NDArray[np.uint16] = whole >> np.uint16(4)
-        upper *= share
-        upper >>= np.uint16(4)
-        upper += whole
-        upper += np.uint16(round(settings.tolerance * 1000))
-        return upper
+        # In whole 256ths, rounded down in two steps.
+        whole = image.astype(np.uint32)
+        upper = ((whole >> 4) * round(settings.relative_tolerance * 256)) >> 4
+        upper += whole + round(settings.tolerance * 1000)
+        upper *= image > 0
+        clipped: NDArray[np.uint16] = np.minimum(upper, SATURATED).astype(np.uint16)
+        return clipped

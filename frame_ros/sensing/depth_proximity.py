@@ -47,7 +47,7 @@ class DepthProximity:
         self._range = DepthRange(settings.min_range, settings.max_range)
         self._crop = DepthCrop(camera, *settings.half_spaces(), settings.depth_noise)
         self._scan = DepthScan(camera, settings.padding, settings.depth_noise)
-        self._edges = EdgeFilter(settings, (self._scan.grid.height, self._scan.grid.width))
+        self._edges = EdgeFilter(settings, self._scan.grid)
         self._images: dict[np.dtype[np.generic], tuple[Depth, Depth]] = {}
 
     def measure(

@@ -22,6 +22,8 @@ from frame_ros.sensing.depth_shapes import CameraShapes
 
 Single = NDArray[np.float32]
 Indices = NDArray[np.intp]
+_ZERO = np.float32(0.0)
+_STEPS = np.array((-1.0, -0.5, 0.5, 1.0), np.float32)[:, None]
 
 
 @dataclass(frozen=True)
@@ -57,10 +59,12 @@ class SelfFiltering:
         bounds = bounds[:, near]
         is_whole = bounds.min(axis=0, initial=np.inf) + 2 * balls.radii[near] <= limit
         whole, mixed = near[is_whole], near[~is_whole]
-        can_hold = shapes.clipped_bounds(balls, mixed, self._grid, limit) <= limit
-        possible = can_hold.any(axis=0)
-        mixed, can_hold = mixed[possible], can_hold[:, possible]
-        columns, rows = can_hold.T.nonzero()
+        columns, rows = (bounds[:, ~is_whole] <= limit).T.nonzero()
+        limits = np.full(len(rows), limit)
+        is_near = shapes.lower_bounds(rows, mixed[columns], balls, self._grid, limits) <= limit
+        rows, columns = rows[is_near], columns[is_near]
+        is_first = np.diff(columns, prepend=-1) > 0
+        mixed, columns = mixed[columns[is_first]], is_first.cumsum() - 1
         blocks = balls.blocks[mixed]
         before = self._grid.pixels(image, blocks)
         is_self = self._inside(before, blocks, scale, shapes, rows, columns, balls.rounding)
@@ -90,52 +94,60 @@ class SelfFiltering:
             exact = self._grid.exact_points(pixels[columns[pair], place], flat, scale)
             distances = paired_distances(shapes.exact, exact, rows[pair])
             inside[pair, place] = distances <= self._padding
-        # Of each block whether any of its shapes holds the pixel.
         first = np.flatnonzero(np.diff(columns, prepend=-1))
-        result[columns[first]] = np.bitwise_or.reduceat(inside.view(np.uint64), first, axis=0)
+        result[columns[first]] = _joined(inside, first)
         return result.view(np.bool_)
 
     def along_rays(
         self, image: Depth, scale: float, balls: Balls, bounds: Single, shapes: CameraShapes,
         noise: float,
-    ) -> int:  # fmt: skip
-        """Takes out of the image, too, pixels that would be within the padding if their depth z
-        were changed by no more than noise * z^2 m; returns how many. Tried are half of that and all
-        of it, either way.
+    ) -> SelfFilter:  # fmt: skip
+        """Pixels that would be within the padding if their depth z were changed by no more than
+        noise * z^2 m, too. Tried are half of that and all of it, either way. Arguments as of `run`,
+        for what that has left.
         """
-        grid = self._grid
-        reach = np.float32(self._padding) + np.float32(1.5 * noise) * balls.far * balls.far
+        grid, limit = self._grid, np.float32(self._padding)
+        by = np.float32(noise) * balls.far * balls.far
+        reach = limit + by * grid.lengths[balls.blocks]
         near = np.flatnonzero(bounds.min(axis=0, initial=np.inf) <= reach)
-        blocks, reach = balls.blocks[near], reach[near]
-        can_hold = shapes.clipped_bounds(balls, near, grid, reach) <= reach
-        pixels = grid.pixels(image, blocks)
-        is_self = np.zeros(pixels.shape, np.bool_)
-        for row in np.flatnonzero(can_hold.any(axis=1)):
-            chosen = np.flatnonzero(can_hold[row])
-            block, place = np.nonzero((pixels[chosen] > 0) & ~is_self[chosen])
-            if len(block):
-                at = chosen[block]
-                rays = np.ones((3, len(at)), np.float32)
-                rays[:2] = grid.rays[:, blocks[at]] + grid.offsets[:2, place]
-                depths = pixels[at, place] * np.float32(scale)
-                found = self._reaches(shapes, int(row), rays, depths, noise)
-                is_self[at[found], place[found]] = True
-        grid.write(image, blocks, pixels * ~is_self)
-        return int(np.count_nonzero(is_self))
+        columns, rows = (bounds[:, near] <= reach[near]).T.nonzero()
+        by, blocks = by[near], balls.blocks[near]
+        least, most = np.maximum(balls.near[near] - by, _ZERO), balls.far[near] + by
+        moved = Balls(blocks, least, most, balls.centres[:, near], balls.radii[near],
+                      np.float32(2.0) * balls.rounding)  # fmt: skip
+        bounds = shapes.lower_bounds(rows, columns, moved, grid, np.full(len(rows), limit))
+        is_near = bounds <= limit
+        rows, columns = rows[is_near], columns[is_near]
+        first = np.flatnonzero(np.diff(columns, prepend=-1))
+        chosen = columns[first]
+        before = grid.pixels(image, blocks[chosen])
+        places = np.searchsorted(chosen, columns)
+        inside = self._inside_moved(before, blocks, scale, shapes, rows, columns, places, noise)
+        pixels = before * ~_joined(inside, first).view(np.bool_)
+        return SelfFilter(near[:0], near[chosen], pixels, _count(before) - _count(pixels))
 
-    def _reaches(
-        self, shapes: CameraShapes, row: int, rays: Single, depths: Single, noise: float
-    ) -> NDArray[np.bool_]:
-        """(N,) whether points at depths (N,) m of rays (3, N), moved as `along_rays` says, come
-        within the padding of a shape.
+    def _inside_moved(
+        self, pixels: Depth, blocks: Indices, scale: float, shapes: CameraShapes, rows: Indices,
+        columns: Indices, places: Indices, noise: float,
+    ) -> NDArray[np.bool_]:  # fmt: skip
+        """(P, 64) whether pixels[places], of blocks[columns], moved as `along_rays` says, come
+        within the padding of shapes `rows`, (P,) all.
         """
-        limit = (shapes.radii[row] + np.float32(self._padding)) ** 2
-        result = np.zeros(len(depths), np.bool_)
-        by = depths * depths * np.float32(noise)
-        for step in (-1.0, -0.5, 0.5, 1.0):
-            moved = rays * (depths + np.float32(step) * by)
-            result |= shapes.point_squares(row, moved) <= limit
+        limits = ((shapes.radii[rows] + np.float32(self._padding)) ** 2)[:, None, None]
+        depths = (pixels * np.float32(scale))[:, None]
+        moved = np.maximum(depths + _STEPS * np.float32(noise) * depths * depths, _ZERO)
+        moved = moved.reshape(len(pixels), len(_STEPS) * PIXELS)
+        squares = shapes.pair_squares(rows, blocks[columns], moved, places, self._grid)
+        is_inside = squares.reshape(len(rows), len(_STEPS), PIXELS) <= limits
+        result: NDArray[np.bool_] = np.logical_or.reduce(is_inside, axis=1)
         return result
+
+
+def _joined(inside: NDArray[np.bool_], first: Indices) -> NDArray[np.uint64]:
+    """(B, 8) of rows (P, 64), in groups that begin at `first` (B,), whether any is true; packed."""
+    if not len(first):
+        return np.zeros((0, PIXELS // 8), np.uint64)
+    return np.bitwise_or.reduceat(inside.view(np.uint64), first, axis=0)
 
 
 def _count(pixels: Depth) -> int:

@@ -44,7 +44,8 @@ class DepthSettings:
         single pixels count.
     smoothing: side in pixels, 3 or 5, of the square whose median is taken; 1: none.
     tolerance: m, and relative_tolerance: share of the nearer depth; two neighbours whose depths
-        differ by more than the sum are not of about the same depth.
+        differ by more than the sum are not of about the same depth. For depths in mm the share
+        counts in whole 256ths.
     min_valid_fraction: share of the pixels that must have a depth within range for anything to be
         measured; and of those around a link, for its distance to be.
     surroundings: m around a link that must be in view for its distance to be measured.

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.robots.link_shapes import PlacedShapes
-from frame_ros.sensing.depth_blocks import Balls, BlockGrid
+from frame_ros.sensing.depth_blocks import PIXELS, Balls, BlockGrid
 
 Single = NDArray[np.float32]
 Indices = NDArray[np.intp]
 _ZERO = np.float32(0.0)
 _MARGIN = 1e-4  # m, more than float32 loses
-_PART = 128
+_PART = 512
 
 
 class CameraShapes:
@@ -60,7 +60,9 @@ class CameraShapes:
         self._edges: Single = edges.astype(np.float32)
         # A point, or a segment along z.
         self._is_round = ~(self._is_cylinder | (exact.half_sizes[:, :2] > 0.0).any(axis=1))
-        self._are_round, self._has_cylinders = self._is_round.all(), self._is_cylinder.any()
+        self._are_round = bool(self._is_round.all())
+        groups = (np.flatnonzero(self._is_round), np.flatnonzero(~self._is_round))
+        self._groups = [rows for rows in groups if len(rows)]
         reach = np.abs(exact.rotations[:, 2, :] * exact.half_sizes).sum(axis=1) + exact.radii
         middle = exact.translations[:, 2]
         limits = np.stack((middle - reach - _MARGIN, middle + reach + _MARGIN))
@@ -73,11 +75,9 @@ class CameraShapes:
         """(S, N) m of points (3, N) to the surfaces; within a core, minus the radius around it."""
         seen = np.concatenate((points, np.ones((1, points.shape[1]), np.float32)))
         result: Single = np.empty((len(self), points.shape[1]), np.float32)
-        for rows in (np.flatnonzero(self._is_round), np.flatnonzero(~self._is_round)):
-            if len(rows):
-                into = self._into[rows].transpose(1, 0, 2).reshape(-1, 4)
-                local = (into @ seen).reshape(3, len(rows), -1)
-                result[rows] = self._squares(local, rows)
+        for rows in self._groups:
+            into = self._into[rows].transpose(1, 0, 2).reshape(-1, 4)
+            result[rows] = self._squares((into @ seen).reshape(3, len(rows), -1), rows)
         np.sqrt(result, out=result)
         result -= self.radii[:, None]
         return result
@@ -86,53 +86,30 @@ class CameraShapes:
         self, rows: Indices, blocks: Indices, depths: Single, places: Indices, grid: BlockGrid
     ) -> Single:
         """(P, 64) squared distances in m^2 of the pixels of `blocks` (P,), each to the core of one
-        shape of `rows` (P,). depths[places], (P, 64): m.
+        shape of `rows` (P,). depths[places], (P, 64): m; (P, M * 64) for M depths of each pixel.
         """
         result: Single = np.empty((len(rows), depths.shape[1]), np.float32)
         # Along the ray of a pixel, its place in a shape's frame is depth * slope + shift.
-        into = self._into[rows]
-        u, v = grid.rays[:, blocks, None]
-        slopes = into[:, :, :3].copy()
-        slopes[:, :, 2] += into[:, :, 0] * u + into[:, :, 1] * v
+        slopes, shifts = np.empty((3, len(rows), 3), np.float32), self._columns.take(rows, axis=2)
+        u, v = grid.rays[:, blocks]
+        slopes[:, :, 0], slopes[:, :, 1] = shifts[:, 0], shifts[:, 1]
+        slopes[:, :, 2] = shifts[:, 0] * u + shifts[:, 1] * v + shifts[:, 2]
         # In parts that stay in the processor's cache.
         for start in range(0, len(rows), _PART):
             part = slice(start, start + _PART)
-            local = (slopes[part].reshape(-1, 3) @ grid.offsets).reshape(-1, 3, depths.shape[1])
-            local *= depths[places[part], None]
-            local += into[part, :, 3:]
-            self._core_squares(rows[part], local, result[part])
+            along = (slopes[:, part].reshape(-1, 3) @ grid.offsets).reshape(3, -1, 1, PIXELS)
+            local = along * depths[places[part]].reshape(-1, depths.shape[1] // PIXELS, PIXELS)
+            local = local.reshape(3, -1, depths.shape[1])
+            local += shifts[:, 3, part, None]
+            result[part] = self._squares(local, rows[part])
         return result
 
-    def point_squares(self, row: int, points: Single) -> Single:
-        """(N,) squared distances in m^2 of points (3, N) to the core of one shape."""
-        into = self._into[row]
-        local = into[:, :3] @ points
-        local += into[:, 3:]
-        result = np.empty((1, points.shape[1]), np.float32)
-        self._core_squares(np.array([row]), local[None], result)
-        return result[0]
-
-    def _core_squares(self, rows: Indices, local: Single, out: Single) -> None:
-        """local: (P, 3, N) points in the frames of shapes `rows` (P,), used up. out: (P, N)."""
-        if self._has_cylinders:
-            cylinders = self._is_cylinder[rows].nonzero()[0]
-            x, y = local[cylinders, 0], local[cylinders, 1]
-            local[cylinders, 0], local[cylinders, 1] = np.sqrt(x * x + y * y), _ZERO
-        edges = self._edges[rows][:, :, None]
-        beyond = local
-        if self._are_round:
-            beyond, edges = local[:, 2:], edges[:, 2:]
-        np.abs(beyond, out=beyond)
-        beyond -= edges
-        np.maximum(beyond, _ZERO, out=beyond)
-        np.einsum('pin,pin->pn', local, local, out=out)
-
     def _squares(self, local: Single, rows: Indices) -> Single:
-        """(R, N) squared distances of points, (3, R, N) in the frames of shapes `rows` (R,), which
-        are all round or all not, to their cores. `local` is used up.
+        """(R, N) squared distances of points, (3, R, N) in the frames of shapes `rows` (R,), to
+        their cores. `local` is used up.
         """
         x, y, z = local
-        if self._is_round[rows[0]]:
+        if self._are_round or self._is_round[rows].all():
             np.multiply(local[:2], local[:2], out=local[:2])
             beyond, edges = local[2:], self._edges[rows].T[2:]
         else:
@@ -152,34 +129,6 @@ class CameraShapes:
         if len(chosen):
             x, y = local[0, chosen], local[1, chosen]
             local[0, chosen], local[1, chosen] = np.sqrt(x * x + y * y), _ZERO
-
-    def clipped_bounds(
-        self, balls: Balls, columns: Indices, grid: BlockGrid, limit: np.float32 | Single
-    ) -> Single:
-        """(S, C) m: no point of blocks `columns` (C,) is nearer to a shape; infinite where all are
-        farther than `limit` m, one or (C,).
-
-        Only what lies at depths that the shape, larger by the limit, reaches is looked at: of a
-        block at the rim of a thing, the near or the far part alone.
-        """
-        near = np.maximum(balls.near[columns], self._depths[0, :, None] - limit)
-        far = np.minimum(balls.far[columns], self._depths[1, :, None] + limit)
-        u, v = grid.rays[:, balls.blocks[columns]]
-        half = (far - near) * np.float32(0.5)
-        points = np.empty((len(self), 4, len(columns)), np.float32)
-        np.add(near, half, out=points[:, 2])
-        np.multiply(points[:, 2], u, out=points[:, 0])
-        np.multiply(points[:, 2], v, out=points[:, 1])
-        points[:, 3] = 1.0
-        result: Single = np.empty((len(self), len(columns)), np.float32)
-        self._core_squares(np.arange(len(self)), self._into @ points, result)
-        np.sqrt(result, out=result)
-        across = np.abs(u) * half + grid.reach[0] * far
-        down = np.abs(v) * half + grid.reach[1] * far
-        result -= np.sqrt(half * half + across * across + down * down)
-        result -= self.radii[:, None] + balls.rounding
-        result[near > far] = np.inf
-        return result
 
     def lower_bounds(
         self, rows: Indices, columns: Indices, balls: Balls, grid: BlockGrid, limits: Single

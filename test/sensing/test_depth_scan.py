@@ -3,6 +3,7 @@
 """Branch and bound over blocks gives what a scan of all pixels in float64 gives."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from frame_ros.robots.link_shapes import (
     placed,
     sphere,
 )
+from frame_ros.sensing import depth_tiles
 from frame_ros.sensing.depth_camera import DepthCamera
 from frame_ros.sensing.depth_crop import DepthRange
 from frame_ros.sensing.depth_scan import DepthScan
@@ -92,8 +94,8 @@ def test_one_capsule_per_link():
     check(CAMERA, in_millimetres(depth), placed('a', shapes))
 
 
-ARM = placed('arm', [capsule_shape(Capsule(np.array([-0.2, 0.0, 0.2]),
-                                           np.array([0.2, 0.0, 0.4]), 0.05))])  # fmt: skip
+ARM_SHAPE = capsule_shape(Capsule(np.array([-0.2, 0.0, 0.2]), np.array([0.2, 0.0, 0.4]), 0.05))
+ARM = placed('arm', [ARM_SHAPE])
 
 
 @pytest.mark.parametrize('size', [(160, 120), (157, 113), (9, 5)])
@@ -141,6 +143,40 @@ def test_half_of_the_pixels_at_random_are_missing_or_wild():
         wild = generator.random(depth.shape) < 0.5
         depth[wild] = generator.integers(0, 65536, wild.sum())
         check(CAMERA, depth, ARM)
+
+
+def test_what_is_farther_than_the_tiles_kept_at_first_is_found(monkeypatch):
+    monkeypatch.setattr(depth_tiles, '_MORE', 1)
+    camera = DepthCamera(320, 240, 300.0, 310.0, 158.0, 121.0)
+    generator = np.random.default_rng(4)
+    both = replace(placed('a', [ARM_SHAPE, sphere(0.05, [0.5, 0.1, 0.6])]),
+                   links=('arm', 'ball'), owners=np.array([0, 1]))  # fmt: skip
+    for _ in range(4):
+        depth = np.where(generator.random((240, 320)) < 0.01, 1600, 2700).astype(np.uint16)
+        depth += generator.integers(0, 300, depth.shape).astype(np.uint16)
+        assert np.isfinite(check(camera, depth, both)).all()
+
+
+def test_rays_far_off_the_axis_are_longer_than_their_depth():
+    camera = DepthCamera(160, 120, 30.0, 30.0, 80.0, 60.0)
+    noise = 0.3
+    rays = np.stack([*np.broadcast_arrays(*np.meshgrid(*camera.rays())), np.ones((120, 160))], -1)
+    depth = np.zeros((120, 160), np.uint16)
+    depth[::3, ::3] = 800
+    for row, column in ((0, 0), (117, 159), (60, 0)):
+        middle = rays[row, column] * (0.8 + noise * 0.64)
+        shapes = placed('arm', [sphere(0.02, ROTATION @ middle + TRANSLATION)])
+        steps = np.array([-1, -0.5, 0, 0.5, 1])[:, None, None, None]
+        points = rays * (0.8 + noise * 0.64 * steps)
+        moved = shapes.shape_distances(points.reshape(-1, 3) @ ROTATION.T + TRANSLATION)
+        is_self = (moved.reshape(5, 120, 160) <= PADDING).any(axis=0) & (depth > 0)
+        assert is_self.any()
+        scan = DepthScan(camera, PADDING, noise)
+        result = scan.run(depth.copy(), 1e-3, CameraShapes(shapes, ROTATION, TRANSLATION))
+        assert result.own == is_self.sum()
+        left = np.where(is_self, 0, depth)
+        expected, _ = full_scan(camera, left, shapes, PADDING)
+        np.testing.assert_allclose(result.nearest.distances, expected, rtol=0, atol=1e-6)
 
 
 def test_what_is_held_is_no_obstacle():
