@@ -8,11 +8,16 @@ from collections.abc import Sequence
 from math import isfinite, nan
 
 import numpy as np
-from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Point, Vector3, Wrench, WrenchStamped
+from geometry_msgs.msg import WrenchStamped
 from numpy.typing import NDArray
 
 from frame_ros.msg import ContactEvent, ContactState
+from frame_ros.nodes.message_parts import (
+    fill_contacts,
+    fill_vector,
+    fill_wrench,
+    header_message,
+)
 from frame_ros.sensing.contact_source import ContactSource
 from frame_ros.sensing.contact_tracker import ContactEventRecord, TrackedContact
 from frame_ros.sensing.detection import Detection
@@ -31,38 +36,22 @@ def state_message(
     detections: one per source, at least one. If none is available, all that is measured is NaN.
     """
     known = [detection for detection in detections if detection.is_contact is not None]
-    message = ContactState(source=source_of(known or detections))
-    fill_header(message.header, stamp, frame)
+    header = header_message(stamp, frame)
+    message = ContactState(header=header, source=source_of(known or detections))
     add_joints(message, detections)
     if not known:
         reasons = (f'{name_of(d.source)}: {d.unavailable}' for d in detections)
         message.unavailable = '; '.join(dict.fromkeys(reasons))
         message.force = nan
-        set_wrench(message.wrench, np.full(6, nan))
+        fill_wrench(message.wrench, np.full(6, nan))
         return message
     best = strongest(known)
     message.in_contact = bool(contacts) or any(d.is_contact for d in known)
     message.in_collision = any(not contact.is_expected for contact in contacts)
     message.force = best.force
-    set_wrench(message.wrench, best.wrench)
-    add_contacts(message, contacts)
+    fill_wrench(message.wrench, best.wrench)
+    fill_contacts(message, contacts)
     return message
-
-
-def add_contacts(message: ContactState, contacts: Sequence[TrackedContact]) -> None:
-    """The contacts one by one."""
-    if not contacts:
-        return
-    message.links = [contact.link for contact in contacts]
-    message.others = [contact.other for contact in contacts]
-    message.is_expected = [contact.is_expected for contact in contacts]
-    message.reasons = [contact.reason for contact in contacts]
-    message.forces = [contact.force for contact in contacts]
-    message.peak_forces = [contact.peak_force for contact in contacts]
-    message.durations = [contact.duration for contact in contacts]
-    message.impulses = [contact.impulse for contact in contacts]
-    message.positions = [set_vector(Point(), contact.position) for contact in contacts]
-    message.normals = [set_vector(Vector3(), contact.normal) for contact in contacts]
 
 
 def add_joints(message: ContactState, detections: Sequence[Detection]) -> None:
@@ -78,6 +67,7 @@ def add_joints(message: ContactState, detections: Sequence[Detection]) -> None:
 def event_message(record: ContactEventRecord, frame: str) -> ContactEvent:
     """A contact that began or has ended."""
     message = ContactEvent(
+        header=header_message(record.stamp, frame),
         type=int(record.type),
         source=int(record.source),
         id=record.id,
@@ -90,17 +80,15 @@ def event_message(record: ContactEventRecord, frame: str) -> ContactEvent:
         impulse=float(record.impulse),
         duration=float(record.duration),
     )
-    fill_header(message.header, record.stamp, frame)
-    set_vector(message.position, record.position)
-    set_vector(message.normal, record.normal)
+    fill_vector(message.position, record.position)
+    fill_vector(message.normal, record.normal)
     return message
 
 
 def wrench_message(stamp: int, frame: str, wrench: Array) -> WrenchStamped:
     """external_wrench: (6,) N and N m, in axes of `frame`."""
-    message = WrenchStamped()
-    fill_header(message.header, stamp, frame)
-    set_wrench(message.wrench, wrench)
+    message = WrenchStamped(header=header_message(stamp, frame))
+    fill_wrench(message.wrench, wrench)
     return message
 
 
@@ -126,21 +114,3 @@ def source_of(detections: Sequence[Detection]) -> int:
 def name_of(source: int) -> str:
     """As in the parameter `sources`."""
     return ContactSource(source).name.lower()
-
-
-def fill_header(header: object, stamp: int, frame: str) -> None:
-    """Stamp and frame."""
-    header.stamp = Time(sec=stamp // SECOND, nanosec=stamp % SECOND)  # type: ignore[attr-defined]
-    header.frame_id = frame  # type: ignore[attr-defined]
-
-
-def set_wrench(message: Wrench, values: Array) -> None:
-    """(6,) N and N m."""
-    set_vector(message.force, values[:3])
-    set_vector(message.torque, values[3:])
-
-
-def set_vector(message: Point | Vector3, values: Array) -> Point | Vector3:
-    """(3,)."""
-    message.x, message.y, message.z = values.tolist()
-    return message

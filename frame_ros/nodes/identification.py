@@ -23,8 +23,8 @@ from sensor_msgs.msg import JointState
 
 from frame_ros.errors import SetupError
 from frame_ros.nodes.joint_state_bytes import FullJointState, JointStateReader
+from frame_ros.nodes.message_parts import header_message
 from frame_ros.nodes.polled import PolledSubscription
-from frame_ros.nodes.simulator_messages import header_message
 from frame_ros.nodes.wrench_bytes import StampedNumbers, WrenchReader
 from frame_ros.sensing.joint_recording import JointRecording, recording_of
 

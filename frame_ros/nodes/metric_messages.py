@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import KeyValue
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Path
@@ -22,6 +21,7 @@ from frame_ros.msg import (
     QualityMetrics,
     SafetyMetrics,
 )
+from frame_ros.nodes.message_parts import time_message
 
 MESSAGE_TYPES = {
     'quality': QualityMetrics,
@@ -37,11 +37,6 @@ TOPICS = {
     'efficiency': 'efficiency_metrics',
     'summary': 'episode_summary',
 }
-
-
-def time_message(stamp: int) -> Time:
-    """ns -> builtin_interfaces/Time."""
-    return Time(sec=stamp // SECOND, nanosec=stamp % SECOND)
 
 
 def path_message(reference: Reference, frame_id: str, now: int) -> Path:

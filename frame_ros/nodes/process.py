@@ -18,7 +18,7 @@ from pathlib import Path
 import frame_ros
 from frame_ros.errors import SetupError
 from frame_ros.nodes.demo_robots import Value
-from frame_ros.nodes.settings import parse_assignments
+from frame_ros.nodes.settings_text import parse_assignments
 
 # One thread per numeric library, headless rendering.
 ENVIRONMENT = {'OMP_NUM_THREADS': '1', 'MUJOCO_GL': 'egl'}

@@ -32,8 +32,8 @@ from frame_ros.nodes.settings import (
     FrankaSettings,
     RunSettings,
     So101Settings,
-    parse_qualities,
 )
+from frame_ros.nodes.settings_text import parse_qualities
 
 __all__ = [
     'PROFILES',

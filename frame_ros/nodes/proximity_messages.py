@@ -10,10 +10,9 @@ import numpy as np
 from geometry_msgs.msg import Point, Vector3
 from numpy.typing import NDArray
 from sensor_msgs.msg import PointCloud2, PointField
-from std_msgs.msg import Header
 
 from frame_ros.msg import CameraAlignment, Proximity
-from frame_ros.nodes.metric_messages import time_message
+from frame_ros.nodes.message_parts import header_message
 from frame_ros.sensing.camera_alignment import Alignment
 from frame_ros.sensing.depth_cloud import SELF, MarkedCloud
 from frame_ros.sensing.reading import DistanceReading
@@ -27,11 +26,6 @@ FIELDS = [
 ]
 # By their marks: obstacles, the robot and what it holds, what is outside the space looked at.
 COLOURS = np.array([0xFF9640, 0x5078A0, 0x606060], np.uint32)
-
-
-def header_message(stamp: int, frame: str) -> Header:
-    """A header; stamp in ns."""
-    return Header(stamp=time_message(stamp), frame_id=frame)
 
 
 def proximity_message(stamp: int, frame: str, source: int, reading: DistanceReading) -> Proximity:

@@ -21,12 +21,12 @@ from std_srvs.srv import SetBool
 
 from frame_ros.errors import FrameRosError, SetupError
 from frame_ros.nodes.managed import ManagedNode
+from frame_ros.nodes.message_parts import header_message
 from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.robot_driver_bus import BusLoop
 from frame_ros.nodes.robot_driver_cameras import CameraPublisher
 from frame_ros.nodes.robot_driver_diagnostics import diagnostics_message
 from frame_ros.nodes.robot_driver_settings import DriverSettings
-from frame_ros.nodes.simulator_messages import header_message
 from frame_ros.nodes.spinning import run_node
 from frame_ros.robots import load_robot
 from frame_ros.robots.lerobot_cameras import LeRobotCamera, make_cameras

@@ -12,7 +12,7 @@ from rclpy.node import Node
 from rclpy.publisher import Publisher
 from sensor_msgs.msg import Image
 
-from frame_ros.nodes.simulator_messages import header_message, image_message, optical_frame
+from frame_ros.nodes.message_parts import header_message, image_message, optical_frame
 from frame_ros.robots.lerobot_cameras import Frame, LeRobotCamera
 from frame_ros.robots.lerobot_devices import DeviceError
 

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from frame_ros.errors import SetupError
 from frame_ros.nodes.demo_robots import DEMO_ROBOTS, Value
 from frame_ros.nodes.process import Process, absolute, node_parameters
-from frame_ros.nodes.settings import ArmSettings, DemoSettings, RunSettings, parse_assignments
+from frame_ros.nodes.settings import ArmSettings, DemoSettings, RunSettings
+from frame_ros.nodes.settings_text import parse_assignments
 
 
 def demo_sensing(settings: DemoSettings) -> list[Process]:

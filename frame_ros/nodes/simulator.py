@@ -20,9 +20,10 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
 from frame_ros.msg import EpisodeEvent
+from frame_ros.nodes.message_parts import time_message
 from frame_ros.nodes.simulator_cameras import CameraThread, Picture
 from frame_ros.nodes.simulator_franka import FrankaBroadcaster
-from frame_ros.nodes.simulator_messages import mount_message, time_message
+from frame_ros.nodes.simulator_messages import mount_message
 from frame_ros.nodes.simulator_sensors import Sensors
 from frame_ros.nodes.simulator_settings import SimulatorSettings
 from frame_ros.nodes.simulator_timing import SECOND, Pace, PictureParts, PictureSchedule, Schedule

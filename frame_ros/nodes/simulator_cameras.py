@@ -14,13 +14,11 @@ from rclpy.node import Node
 from sensor_msgs.msg import CameraInfo, Image
 
 from frame_ros.errors import FrameRosError
+from frame_ros.nodes.message_parts import header_message, image_message, optical_frame
 from frame_ros.nodes.simulator_messages import (
     camera_info_message,
     colour_image_message,
-    header_message,
-    image_message,
     millimetres,
-    optical_frame,
 )
 from frame_ros.nodes.simulator_noise import depth_noise
 from frame_ros.nodes.simulator_settings import SimulatorSettings

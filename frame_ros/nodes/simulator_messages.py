@@ -7,30 +7,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Point, PoseStamped, TransformStamped, Vector3, Wrench
+from geometry_msgs.msg import Point, PoseStamped, TransformStamped
 from numpy.typing import NDArray
 from sensor_msgs.msg import CameraInfo, Image
 from std_msgs.msg import Header
 
 from frame_ros.msg import ContactState, Proximity
-from frame_ros.nodes.simulator_timing import SECOND
+from frame_ros.nodes.message_parts import (
+    fill_contacts,
+    fill_vector,
+    fill_wrench,
+    header_message,
+    image_message,
+    optical_frame,
+)
 from frame_ros.scenes import Contact, Intrinsics, LeastDistance
-
-
-def time_message(stamp: int) -> Time:
-    """A stamp in ns as a Time."""
-    return Time(sec=stamp // SECOND, nanosec=stamp % SECOND)
-
-
-def header_message(stamp: int, frame: str = '') -> Header:
-    """A header."""
-    return Header(stamp=time_message(stamp), frame_id=frame)
-
-
-def optical_frame(camera: str) -> str:
-    """The frame of a camera's images: x right, y down, z forward (REP-103)."""
-    return f'{camera}_camera_optical_frame'
 
 
 def pose_message(stamp: int, base: str, pose: NDArray[np.float64]) -> PoseStamped:
@@ -51,15 +42,7 @@ def contact_message(
     torque = sum((contact.net_torque for contact in contacts), np.zeros(3)) - np.cross(tip, force)
     message.force = float(np.linalg.norm(force))
     fill_wrench(message.wrench, np.concatenate((force, torque)))
-    message.links = [contact.link for contact in contacts]
-    message.others = [contact.other for contact in contacts]
-    message.is_expected = [contact.is_expected for contact in contacts]
-    message.reasons = [contact.reason for contact in contacts]
-    message.forces = [contact.force for contact in contacts]
-    message.durations = [contact.duration for contact in contacts]
-    message.impulses = [contact.impulse for contact in contacts]
-    message.positions = [fill_vector(Point(), contact.position) for contact in contacts]
-    message.normals = [fill_vector(Vector3(), contact.normal) for contact in contacts]
+    fill_contacts(message, contacts)
     return message
 
 
@@ -91,15 +74,6 @@ def millimetres(depth: NDArray[np.float32]) -> NDArray[np.uint16]:
     return rounded.astype('<u2')
 
 
-def image_message(header: Header, pixels: NDArray, encoding: str) -> Image:
-    """pixels: (H, W) or (H, W, C), of the type that the encoding says."""
-    height, width = pixels.shape[:2]
-    message = Image(header=header, height=height, width=width, encoding=encoding, is_bigendian=0)
-    message.step = pixels.itemsize * pixels.size // height
-    message.data = pixels.tobytes()  # bytes: an array would be copied element by element
-    return message
-
-
 def camera_info_message(header: Header, camera: Intrinsics) -> CameraInfo:
     """A pinhole camera without distortion."""
     message = CameraInfo(
@@ -126,22 +100,10 @@ def mount_message(
     return message
 
 
-def fill_vector(message: Any, values: NDArray) -> Any:
-    """Writes (3,) into a Point or Vector3, and returns it."""
-    message.x, message.y, message.z = float(values[0]), float(values[1]), float(values[2])
-    return message
-
-
 def fill_pose(message: PoseStamped, pose: NDArray[np.float64]) -> None:
     """Writes a pose (7,), position (m) and quaternion xyzw."""
     fill_vector(message.pose.position, pose)
     _set_quaternion(message.pose.orientation, pose[3:])
-
-
-def fill_wrench(message: Wrench, wrench: NDArray[np.float64]) -> None:
-    """Writes (6,), N and N m."""
-    fill_vector(message.force, wrench)
-    fill_vector(message.torque, wrench[3:])
 
 
 def _set_quaternion(message: Any, values: NDArray[np.float64]) -> None:

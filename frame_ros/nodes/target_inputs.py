@@ -16,7 +16,7 @@ from frame_ros.episodes import conversion
 from frame_ros.episodes.pipeline_config import PipelineConfig, target_streams
 from frame_ros.errors import MissingExtraError
 from frame_ros.nodes.fitting_subscription import FittingSubscription
-from frame_ros.nodes.metric_messages import time_message
+from frame_ros.nodes.message_parts import time_message
 from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.polled import PolledSubscription
 from frame_ros.robots.transforms import Transform, TransformTree

@@ -24,9 +24,9 @@ from std_srvs.srv import SetBool
 
 from frame_ros.errors import FrameRosError, SetupError
 from frame_ros.nodes.device_settings import DeviceParameters
+from frame_ros.nodes.message_parts import header_message
 from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.policy_control import Ticks
-from frame_ros.nodes.simulator_messages import header_message
 from frame_ros.nodes.spinning import run_node
 from frame_ros.robots import JointStateAssembler, load_robot
 from frame_ros.robots.lerobot_devices import DeviceError

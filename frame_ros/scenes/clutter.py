@@ -226,6 +226,7 @@ def _home_capsules(robot: SceneRobot) -> Array:
     placed: dict[str, tuple[Array, Array]] = {model.base_link: (np.zeros(3), np.eye(3))}
 
     def place(link: str) -> tuple[Array, Array]:
+        """Translation and rotation of a link in the base frame."""
         if link not in placed:
             translation, rotation = place(str(model.parent_of(link)))
             offset, quaternion = local[link]

@@ -29,7 +29,7 @@ class Contact:
     force: N, sum of normal forces. position: (3,) m, force-weighted. normal: (3,) unit vector from
     the other thing to the link. net_force, net_torque: (3,) N and N m about the base's origin, on
     the robot; zero between two links. duration: s since this pair began to touch. impulse: N s,
-    integral of the normal force since then.
+    integral of the normal force since then. peak_force: N, the largest since then.
     """
 
     link: str
@@ -43,6 +43,7 @@ class Contact:
     net_torque: NDArray[np.float64]
     duration: float = 0.0
     impulse: float = 0.0
+    peak_force: float = 0.0
 
 
 class ContactTruth:
@@ -67,7 +68,7 @@ class ContactTruth:
         self._names = [model.body(i).name for i in range(model.nbody)]
         self._target = target
         self._ignored = ignored
-        self._began: dict[tuple[str, str], tuple[float, float, float]] = {}
+        self._began: dict[tuple[str, str], tuple[float, float, float, float]] = {}
 
     def reset(self) -> None:
         """Forgets how long contacts have lasted."""
@@ -130,9 +131,10 @@ class ContactTruth:
             )
             weights = np.einsum('ij,ij->i', normals, forces)
             total = float(weights.sum())
-            start, last, impulse = self._began.get(pair, (time, time, 0.0))
+            start, last, impulse, peak = self._began.get(pair, (time, time, 0.0, 0.0))
             impulse += total * (time - last)
-            self._began[pair] = (start, time, impulse)
+            peak = max(peak, total)
+            self._began[pair] = (start, time, impulse, peak)
             normal = weights @ normals
             is_external = other not in self._links.values()
             is_expected, reason = self._judge(link, other)
@@ -149,6 +151,7 @@ class ContactTruth:
                     np.cross(positions, forces).sum(axis=0) * is_external,
                     time - start,
                     impulse,
+                    peak,
                 )  # fmt: skip
             )
         return contacts

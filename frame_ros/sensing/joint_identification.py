@@ -225,6 +225,7 @@ class _Fitting:
         return total
 
     def fits(self) -> list[JointFit]:
+        """What was found of each joint; raises SetupError if none shows the effort's unit."""
         scale = self._settings.effort_scale
         first = [self._fit(j, scale) for j in range(len(self._names))]
         if scale is not None:

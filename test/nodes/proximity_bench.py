@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import CameraInfo, Image, JointState
 
 from frame_ros.msg import CameraAlignment, Proximity
-from frame_ros.nodes.metric_messages import time_message
+from frame_ros.nodes.message_parts import time_message
 from frame_ros.robots import load_robot
 from frame_ros.robots.link_frames import LinkFrames
 from frame_ros.robots.link_shapes import link_shapes

@@ -31,7 +31,7 @@ from frame_ros.msg import (
     QualityMetrics,
     SafetyMetrics,
 )
-from frame_ros.nodes.metric_messages import time_message
+from frame_ros.nodes.message_parts import time_message
 from frame_ros.robots import load_robot
 
 LATCHED = QoSProfile(

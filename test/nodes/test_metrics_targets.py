@@ -27,7 +27,7 @@ from frame_ros.episodes.pipeline import MetricPipeline
 from frame_ros.episodes.pipeline_config import PipelineConfig
 from frame_ros.episodes.stamps import SECOND
 from frame_ros.msg import ContactState, EpisodeEvent, EpisodeSummary, QualityMetrics
-from frame_ros.nodes.metric_messages import time_message
+from frame_ros.nodes.message_parts import time_message
 from frame_ros.robots import load_robot
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -28,15 +28,8 @@ from frame_ros.nodes.processes import (
     share_directory,
     so101_processes,
 )
-from frame_ros.nodes.settings import (
-    POLICIES,
-    DemoSettings,
-    FrankaSettings,
-    So101Settings,
-    parse_qualities,
-    settings_from_text,
-    text_of,
-)
+from frame_ros.nodes.settings import POLICIES, DemoSettings, FrankaSettings, So101Settings
+from frame_ros.nodes.settings_text import parse_qualities, settings_from_text, text_of
 from frame_ros.nodes.supervisor import ProcessError, Supervisor, free_domain, ros_environment
 from frame_ros.policies.registry import BUILDERS
 

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import CameraInfo
 
 from frame_ros.errors import SetupError
-from frame_ros.nodes.metric_messages import time_message
+from frame_ros.nodes.message_parts import time_message
 from frame_ros.nodes.proximity_extrinsics import TransformListener, parse_mount
 from frame_ros.nodes.proximity_images import CameraModel, CameraModels
 from frame_ros.nodes.proximity_joints import JointHistory

@@ -14,9 +14,11 @@ from sensor_msgs.msg import JointState
 
 from frame_ros.nodes.simulator_bytes import JointStateBytes, WrenchBytes
 from frame_ros.nodes.simulator_commands import Interpolator
+from frame_ros.nodes.simulator_messages import contact_message
 from frame_ros.nodes.simulator_noise import JointSensors
 from frame_ros.nodes.simulator_settings import SimulatorSettings
 from frame_ros.nodes.simulator_timing import FAST_TICK, SECOND, TICK, PictureParts, Sampling
+from frame_ros.scenes import PickPlaceSimulation
 
 MILLISECOND = 1_000_000
 
@@ -124,3 +126,18 @@ def test_velocities_are_no_differences_across_a_reset():
     sensors(zeros, zeros, zeros)
     sensors.reset()
     assert (sensors(elsewhere, zeros, zeros)[1] == 0.0).all()
+
+
+def test_true_contacts_have_all_their_columns_and_the_largest_force_so_far():
+    simulation = PickPlaceSimulation(3)
+    pushed = []
+    for force in (4.0, 1.0):
+        simulation.clear_forces()
+        place = simulation.data.body('lower_arm_link').xpos.copy()
+        simulation.apply_force('lower_arm_link', place, np.array((0.0, 0.0, force)))
+        simulation.step(steps=1)
+        pushed.append(contact_message(1, 'base_link', simulation.contacts(), np.zeros(3)))
+    columns = ('links', 'others', 'is_expected', 'reasons', 'forces', 'peak_forces', 'durations')
+    assert {len(getattr(pushed[1], name)) for name in columns} == {1}
+    assert [message.forces[0] for message in pushed] == pytest.approx([4.0, 1.0])
+    assert pushed[1].peak_forces[0] == pytest.approx(4.0)

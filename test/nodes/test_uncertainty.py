@@ -23,7 +23,7 @@ from frame_ros.episodes.bag_writer import BagWriter  # noqa: E402
 from frame_ros.episodes.reading import read_episodes  # noqa: E402
 from frame_ros.metrics.token_statistics import token_statistics  # noqa: E402
 from frame_ros.msg import ConfidenceMetrics, EpisodeEvent, PolicyInference  # noqa: E402
-from frame_ros.nodes.metric_messages import time_message  # noqa: E402
+from frame_ros.nodes.message_parts import time_message  # noqa: E402
 from frame_ros.nodes.policy_episode import PolicyEpisode  # noqa: E402
 from frame_ros.nodes.policy_inference import Call, inference_message  # noqa: E402
 from frame_ros.policies.action_queue import Arrival  # noqa: E402

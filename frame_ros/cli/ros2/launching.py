@@ -20,7 +20,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from frame_ros.nodes.processes import Process, arm_environment, check_installed
-from frame_ros.nodes.settings import Settings, settings_from_text, text_of
+from frame_ros.nodes.settings_text import Settings, settings_from_text, text_of
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
 

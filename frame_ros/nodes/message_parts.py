@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What many messages are made of: times, headers, vectors, contacts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Point, Vector3, Wrench
+from numpy.typing import NDArray
+from sensor_msgs.msg import Image
+from std_msgs.msg import Header
+
+from frame_ros.msg import ContactState
+
+SECOND = 1_000_000_000
+
+
+class OneContact(Protocol):
+    """A contact as ContactState tells it; N, s, N s, m."""
+
+    @property
+    def link(self) -> str: ...
+    @property
+    def other(self) -> str: ...
+    @property
+    def is_expected(self) -> bool: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def force(self) -> float: ...
+    @property
+    def peak_force(self) -> float: ...
+    @property
+    def duration(self) -> float: ...
+    @property
+    def impulse(self) -> float: ...
+    @property
+    def position(self) -> NDArray: ...
+    @property
+    def normal(self) -> NDArray: ...
+
+
+def time_message(stamp: int) -> Time:
+    """A stamp in ns as a Time."""
+    return Time(sec=stamp // SECOND, nanosec=stamp % SECOND)
+
+
+def header_message(stamp: int, frame: str = '') -> Header:
+    """A header; stamp in ns."""
+    return Header(stamp=time_message(stamp), frame_id=frame)
+
+
+def fill_vector(message: Any, values: NDArray) -> Any:
+    """Writes (3,) into a Point or Vector3, and returns it."""
+    message.x, message.y, message.z = float(values[0]), float(values[1]), float(values[2])
+    return message
+
+
+def fill_wrench(message: Wrench, wrench: NDArray) -> None:
+    """Writes (6,), N and N m."""
+    fill_vector(message.force, wrench)
+    fill_vector(message.torque, wrench[3:])
+
+
+def fill_contacts(message: ContactState, contacts: Sequence[OneContact]) -> None:
+    """Writes the contacts one by one."""
+    if not contacts:
+        return
+    message.links = [contact.link for contact in contacts]
+    message.others = [contact.other for contact in contacts]
+    message.is_expected = [contact.is_expected for contact in contacts]
+    message.reasons = [contact.reason for contact in contacts]
+    message.forces = [contact.force for contact in contacts]
+    message.peak_forces = [contact.peak_force for contact in contacts]
+    message.durations = [contact.duration for contact in contacts]
+    message.impulses = [contact.impulse for contact in contacts]
+    message.positions = [fill_vector(Point(), contact.position) for contact in contacts]
+    message.normals = [fill_vector(Vector3(), contact.normal) for contact in contacts]
+
+
+def optical_frame(camera: str) -> str:
+    """The frame of a camera's images: x right, y down, z forward (REP-103)."""
+    return f'{camera}_camera_optical_frame'
+
+
+def image_message(header: Header, pixels: NDArray, encoding: str) -> Image:
+    """pixels: (H, W) or (H, W, C), of the type that the encoding says."""
+    height, width = pixels.shape[:2]
+    message = Image(header=header, height=height, width=width, encoding=encoding, is_bigendian=0)
+    message.step = pixels.itemsize * pixels.size // height
+    message.data = pixels.tobytes()  # bytes: an array would be copied element by element
+    return message
