@@ -20,7 +20,8 @@ from frame_ros.cli import COMMANDS, main
 from frame_ros.cli.metrics import python_names
 from frame_ros.metrics import EXPLANATIONS, REGISTRY, Metric
 from frame_ros.nodes.defaults import parameters
-from frame_ros.nodes.settings import DemoSettings, FrankaSettings, So101Settings, text_of
+from frame_ros.nodes.settings import DemoSettings, FrankaSettings, So101Settings
+from frame_ros.nodes.settings_text import text_of
 
 ROOT = Path(__file__).resolve().parent.parent
 TYPICAL_VALUES = Path(__file__).resolve().parent / 'typical_values.json'
