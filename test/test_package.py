@@ -76,6 +76,40 @@ def python_files(folder: Path) -> list[Path]:
     return sorted(p for p in files() if p.suffix == '.py' and p.is_relative_to(folder))
 
 
+@cache
+def names_of(module: str) -> set[str] | None:
+    """What a module of ours defines or imports, and its submodules; None if it is generated."""
+    path = ROOT / Path(*module.split('.'))
+    found = {each.stem for each in path.glob('*')} if path.is_dir() else set()
+    source = path / '__init__.py' if path.is_dir() else path.with_suffix('.py')
+    if not source.is_file():
+        return None if module in ('frame_ros.msg', 'frame_ros.srv') else found
+    for node in ast.walk(ast.parse(source.read_text())):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+    return found
+
+
+def test_what_is_imported_from_the_package_exists():
+    # Benchmarks, examples and scripts are not run by the tests; so their imports are checked here.
+    wrong = []
+    for path in files():
+        if path.suffix != '.py':
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            module = str(getattr(node, 'module', ''))
+            if isinstance(node, ast.ImportFrom) and module.split('.')[0] == 'frame_ros':
+                known = names_of(module)
+                if known is not None:
+                    lacking = {alias.name for alias in node.names} - known
+                    wrong += [f'{path}: {module} has no {name}' for name in sorted(lacking)]
+    assert not wrong
+
+
 def test_package_xml_says_what_ros_needs_to_know():
     package = ElementTree.parse(ROOT / 'package.xml').getroot()
     assert package.get('format') == '3'
