@@ -8,11 +8,12 @@ Timed, on one thread of a shell with OMP_NUM_THREADS=1:
 
 - scan: from the raw image to the least distance of every link over all 307,200 pixels, with
   self-filter, against 9 capsules (FR3) and against the exact shapes of the links;
-- full scan: the same in float64, every pixel against every shape, in numpy;
+- full scan: the same, every pixel against every shape, in numpy;
 - measure: all that DepthProximity does, with smoothing, filter of edges, crop and visibility.
 
-Every frame's distances must be those of the full scan. Errors are of `measure` against the true
-distances, for obstacles whose nearest point the camera sees.
+The loops are compiled before anything is timed. Every frame's distances must be those of the full
+scan. Errors are of `measure` against the true distances, for obstacles whose nearest point the
+camera sees.
 
     OMP_NUM_THREADS=1 python benchmarks/proximity.py [--frames 40] [--repeats 5] [--json]
 """
@@ -43,7 +44,7 @@ from frame_ros.scenes import PickPlaceSimulation
 from frame_ros.scenes.depth_noise import DEPTH_SENSORS, DepthNoise
 from frame_ros.sensing.depth_camera import DepthCamera
 from frame_ros.sensing.depth_crop import DepthRange
-from frame_ros.sensing.depth_proximity import DepthProximity
+from frame_ros.sensing.depth_proximity import DepthProximity, compile_loops
 from frame_ros.sensing.depth_scan import DepthScan
 from frame_ros.sensing.depth_settings import DepthSettings
 from frame_ros.sensing.depth_shapes import CameraShapes
@@ -167,7 +168,7 @@ def timed_scans(
 ) -> dict[str, float]:
     """Times in ms, medians over frames of the median of repeats; and the largest difference, m."""
     scan, limits = DepthScan(camera, SETTINGS.padding), DepthRange(*LIMITS)
-    image = np.zeros((scan.grid.height, scan.grid.width), np.uint16)
+    image = np.zeros((HEIGHT, WIDTH), np.uint16)
     fast, processor, full, worst, own = [], [], [], 0.0, []
     for number, (frame, shapes) in enumerate(zip(frames, placed)):
         times, used = [], []
@@ -249,6 +250,7 @@ def main() -> None:
     parser.add_argument('--json', action='store_true')
     args = parser.parse_args()
     cv2.setNumThreads(1)
+    compile_loops()
     robots = args.robot or ['fr3', 'so101']
     results = {robot: evaluated(robot, args.frames, args.repeats) for robot in robots}
     if args.json:

@@ -197,6 +197,17 @@ build_overlay() {
   stamp overlay "$key"
 }
 
+# Numba keeps what it has compiled beside the modules: no node has to wait for it at its first start.
+compile_loops() {
+  local key
+  key="$(cat requirements/*.txt frame_ros/sensing/compiled.py frame_ros/sensing/depth_*kernels.py | digest)"
+  is_fresh loops "$key" && return
+  say 'compiling the loops over depth images (half a minute)'
+  logged env PYTHONPATH="$ROOT" "$VENV/bin/python" -c \
+    'from frame_ros.sensing.depth_proximity import compile_loops; compile_loops()'
+  stamp loops "$key"
+}
+
 # ------------------------------------------------------------------------------------------------------------------
 
 mkdir -p "$ROOT/log"
@@ -220,4 +231,5 @@ if [ "${1:-all}" = all ]; then
   install_lerobot
 fi
 build_overlay
+compile_loops
 say 'ready: source env.bash'

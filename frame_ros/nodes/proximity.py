@@ -32,6 +32,7 @@ from frame_ros.nodes.proximity_scene import Pose
 from frame_ros.nodes.proximity_settings import ProximitySettings
 from frame_ros.nodes.spinning import poll_with_services, run_node
 from frame_ros.nodes.thread_priority import raise_priority
+from frame_ros.sensing.depth_proximity import compile_loops
 from frame_ros.sensing.known_obstacles import SOURCE
 from frame_ros.sensing.reading import DistanceReading
 
@@ -41,6 +42,7 @@ POLL_PERIOD = 0.002  # s
 IMAGE_WAIT = 0.005  # s; joint states and transforms are taken as often
 CLOCK_STEP = 1_000_000_000  # ns; a stamp that lies further back is of another clock
 WARNING_PERIOD = 5.0  # s between two warnings of one kind
+SLOW_COMPILATION = 1.0  # s, above which it is said
 
 
 class ProximityNode(Node):
@@ -67,6 +69,9 @@ class ProximityNode(Node):
         self._tf = TransformListener(
             self, robot.links, robot.base_link, settings.frame_prefix, settings.transform_age
         )
+        took = compile_loops() if settings.camera_names else 0.0
+        if took > SLOW_COMPILATION:
+            self.get_logger().info(f'compiling the loops over depth images took {took:.1f} s')
         extrinsics = Extrinsics(settings.mounts(robot), self._tf)
         self._cameras = [
             ProximityCamera(self, name, settings, extrinsics) for name in settings.camera_names

@@ -12,7 +12,8 @@
 | excitation, joint_identification, still_poses, tool_identification | motors and tools identified |
 | robot_flags, wrench_offset | a Franka's own flags and external wrench |
 | contact_expectation, contact_tracker | expected or not; contacts over time and their events |
-| depth_* | distances from a depth image: blocks, tiles, self-filter, edges, cloud |
+| depth_* | distances from a depth image: range, crop, self-filter, edges, nearest, cloud |
+| compiled | loops compiled by numba: the depth_*kernels |
 | known_obstacles, obstacle_* | distances to obstacles whose place is known |
 | camera_*, robot_view | whether a camera sees the arm where kinematics puts it |
 | reading | distances of links, whatever measured them |

@@ -57,11 +57,11 @@ def marked_cloud(
     rows, columns = np.nonzero(is_valid)
     x, y = (ray[::step].astype(np.float32) for ray in camera.rays())
     seen = z[rows, columns]
-    local = np.stack((seen * x[columns], seen * y[rows], seen)).astype(np.float32)
-    points = local.T @ rotation.T.astype(np.float32) + translation.astype(np.float32)
+    local = np.stack((seen * x[columns], seen * y[rows], seen), axis=1).astype(np.float32)
+    points = local @ rotation.T.astype(np.float32) + translation.astype(np.float32)
     marks = np.full(len(points), OBSTACLE, np.uint8)
     normals, offsets = settings.half_spaces()
     marks[(points @ normals.T <= offsets).any(axis=1)] = CROPPED
     nearest = CameraShapes(shapes, rotation, translation, held).distances(local)
-    marks[nearest.min(axis=0, initial=np.inf) <= settings.padding] = SELF
+    marks[nearest <= settings.padding] = SELF
     return MarkedCloud(points.astype(np.float32), marks)

@@ -17,75 +17,30 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.sensing.depth_blocks import PIXELS, BlockGrid
-from frame_ros.sensing.depth_camera import SATURATED, Depth
 from frame_ros.sensing.depth_settings import DepthSettings
-
-Indices = NDArray[np.intp]
-_AROUND = 2  # pixels: the neighbours of a pixel's neighbours
-_PAIRS = (
-    # Two neighbouring pixels as (rows, columns) of the one and of the other.
-    ((slice(None), slice(None, -1)), (slice(None), slice(1, None))),
-    ((slice(None, -1), slice(None)), (slice(1, None), slice(None))),
-    ((slice(None, -1), slice(None, -1)), (slice(1, None), slice(1, None))),
-    ((slice(None, -1), slice(1, None)), (slice(1, None), slice(None, -1))),
-)
 
 
 class EdgeFilter:
-    """Filters images of one camera. Owns buffers."""
+    """Filters images of one camera."""
 
-    def __init__(self, settings: DepthSettings, grid: BlockGrid) -> None:
-        """grid: of the images' blocks."""
-        self._settings, self._grid = settings, grid
-        self._mask = np.empty((grid.height, grid.width), np.bool_)
+    def __init__(self, settings: DepthSettings) -> None:
+        self._settings = settings
 
-    def smooth(self, image: Depth) -> None:
-        """Puts the median of its square in place of each valid pixel. image: 0 where invalid."""
-        if self._settings.smoothing > 1:
-            is_valid = np.greater(image, 0, out=self._mask)
-            median = cv2.medianBlur(image, self._settings.smoothing)
-            np.multiply(median, is_valid, out=image)
-
-    def supported(self, image: Depth, blocks: Indices) -> Depth:
-        """(K, 64) the pixels of blocks (K,), 0 for those that have too few neighbours at about
-        their depth, unless one of these has enough: so things keep their rims. image: 0 where
-        invalid, left as it is.
+    def smoothed(self, image: Any) -> Any:
+        """The median of the square around each pixel; the image itself if none is wanted. image:
+        (H, W) uint16 or float32, 0 where invalid; of these pixels the median means nothing.
         """
-        patches = self._grid.surrounded(image, blocks, _AROUND)
-        upper = self._upper(patches)
-        count, agreeing = np.zeros(patches.shape, np.uint8), []
-        for one, other in _PAIRS:
-            agree = patches[other] <= upper[one]
-            agree &= patches[one] <= upper[other]
-            count[one] += agree
-            count[other] += agree
-            agreeing.append(agree)
-        # Those at the rim of a patch lack neighbours; what they say reaches no pixel of the block.
-        has_support = count >= self._settings.min_support
-        keep = has_support.copy()
-        for (one, other), agree in zip(_PAIRS, agreeing):
-            keep[one] |= agree & has_support[other]
-            keep[other] |= agree & has_support[one]
-        inner = slice(_AROUND, -_AROUND)
-        kept: Any = patches[inner, inner] * keep[inner, inner]
-        result: Depth = np.ascontiguousarray(kept.reshape(PIXELS, len(blocks)).T)
-        return result
+        side = self._settings.smoothing
+        return cv2.medianBlur(image, side) if side > 1 else image
 
-    def _upper(self, image: Depth) -> Depth:
-        """The largest depth that is about that of each pixel, where it is the nearer one; below
-        any depth for an invalid one.
+    def support(self, kind: np.dtype[np.generic]) -> NDArray[np.float64]:
+        """(4,) what the compiled loops take: when a pixel of images of this type, uint16 (mm) or
+        float32 (m), has enough neighbours at about its depth.
         """
         settings = self._settings
-        if image.dtype == np.float32:
-            more = image * np.float32(1 + settings.relative_tolerance)
-            more += np.float32(settings.tolerance)
-            more *= image > 0
-            return more
-        # In whole 256ths, rounded down in two steps.
-        whole = image.astype(np.uint32)
-        upper = ((whole >> 4) * round(settings.relative_tolerance * 256)) >> 4
-        upper += whole + round(settings.tolerance * 1000)
-        upper *= image > 0
-        clipped: NDArray[np.uint16] = np.minimum(upper, SATURATED).astype(np.uint16)
-        return clipped
+        if kind == np.float32:
+            values = (1.0 + settings.relative_tolerance, settings.tolerance, 0.0)
+        else:
+            share = round(settings.relative_tolerance * 256)
+            values = (float(share), float(round(settings.tolerance * 1000)), 1.0)
+        return np.array((settings.min_support, *values), np.float64)

@@ -3,24 +3,23 @@
 """Least distances between the links of a robot and what a depth camera sees near them.
 
 Pixels out of range are not valid; the others are smoothed; what lies outside the space that is
-looked at is cropped (depth_crop); what is within the padding of any link, or of what the robot
-holds, is the robot (depth_self_filter); of the rest, what flies alone at edges is dropped
-(depth_edges). All that is left are obstacles, and of them the nearest of each link is found exactly
-(depth_search).
+looked at is cropped; what is within the padding of any link, or of what the robot holds, is the
+robot; of the rest, what flies alone at edges is dropped (depth_edges). All that is left are
+obstacles, and of them the nearest of each link is found exactly (depth_scan).
 """
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.robots.link_shapes import PlacedShapes
+from frame_ros.robots.link_shapes import PlacedShapes, placed, sphere
 from frame_ros.sensing.depth_camera import Depth, DepthCamera
 from frame_ros.sensing.depth_cloud import MarkedCloud, marked_cloud
-from frame_ros.sensing.depth_crop import DepthCrop, DepthRange
+from frame_ros.sensing.depth_crop import DepthRange
 from frame_ros.sensing.depth_edges import EdgeFilter
 from frame_ros.sensing.depth_scan import DepthScan, Scan
 from frame_ros.sensing.depth_settings import DepthSettings
@@ -38,17 +37,17 @@ NOTHING_NEAR = 'nothing but the robot, and what is not looked at, is in view'
 class DepthProximity:
     """Distances from one camera's images.
 
-    Not thread-safe: it owns buffers, and keeps the crop of the camera's last pose.
+    Not thread-safe: it owns buffers.
     """
 
     def __init__(self, camera: DepthCamera, settings: DepthSettings | None = None) -> None:
         self.camera = camera
         self.settings = settings = settings or DepthSettings()
         self._range = DepthRange(settings.min_range, settings.max_range)
-        self._crop = DepthCrop(camera, *settings.half_spaces(), settings.depth_noise)
+        self._normals, self._offsets = settings.half_spaces()
         self._scan = DepthScan(camera, settings.padding, settings.depth_noise)
-        self._edges = EdgeFilter(settings, self._scan.grid)
-        self._images: dict[np.dtype[np.generic], tuple[Depth, Depth]] = {}
+        self._edges = EdgeFilter(settings)
+        self._images: dict[np.dtype[np.generic], Depth] = {}
 
     def measure(
         self,
@@ -74,20 +73,19 @@ class DepthProximity:
         Raises:
             DepthError: the image is not of the camera's size or of another type.
         """
-        image, valid = self._valid(self.camera.checked(depth))
+        valid = self._load(self.camera.checked(depth))
         fraction = valid / depth.size
         if not valid or fraction < self.settings.min_valid_fraction:
             why = f'{TOO_FEW_VALID}: {fraction:.1%} of them'
             return self._missing(shapes, why, fraction)
         seen = CameraShapes(shapes, rotation, translation, held)
-        is_measured = self._is_measured(image, seen)
+        is_measured = self._is_measured(seen)
         if not is_measured.any():
             return self._missing(shapes, OUT_OF_VIEW, fraction)
-        if self._crop.is_limited:
-            area = image[: self.camera.height, : self.camera.width]
-            self._crop.apply(area, rotation, translation)
-        edges = self._edges if self.settings.min_support else None
-        scan = self._scan.run(image, _scale(depth), seen, edges)
+        if len(self._offsets):
+            offsets = self._offsets - self._normals @ translation
+            self._scan.crop(self._normals @ rotation, offsets)
+        scan = self._scan.find(seen, self._edges.support(depth.dtype))
         reading = self._reading(shapes.links, scan, is_measured, rotation, translation)
         return replace(reading, valid_fraction=fraction, occluded_fraction=scan.own / depth.size)
 
@@ -105,33 +103,21 @@ class DepthProximity:
             self.camera, self.settings, depth, shapes, rotation, translation, held, step
         )
 
-    def _valid(self, depth: Depth) -> tuple[Depth, int]:
-        """A copy of the image filled up to whole blocks, filtered; and how many valid pixels there
-        were.
-        """
-        own, filled = self._buffers(depth.dtype)
-        self._range.apply(depth, own)
-        valid = int(cv2.countNonZero(own))
-        if filled is not own:
-            filled[: depth.shape[0], : depth.shape[1]] = own
-        self._edges.smooth(filled)
-        return filled, valid
+    def _load(self, depth: Depth) -> int:
+        """Takes the valid pixels of an image, smoothed; returns how many there are."""
+        if depth.dtype not in self._images:
+            self._images[depth.dtype] = np.empty(depth.shape, depth.dtype)
+        image = self._images[depth.dtype]
+        valid = self._range.apply(depth, image)
+        scale = 1e-3 if depth.dtype == np.uint16 else 1.0
+        self._scan.load(self._edges.smoothed(image), image, scale)
+        return valid
 
-    def _buffers(self, kind: np.dtype[np.generic]) -> tuple[Depth, Depth]:
-        """An image of the camera's size, and one of whole blocks; the same where they may be."""
-        if kind not in self._images:
-            grid = self._scan.grid
-            filled = np.zeros((grid.height, grid.width), kind)
-            size = (self.camera.height, self.camera.width)
-            own = filled if filled.shape == size else np.zeros(size, kind)
-            self._images[kind] = own, filled
-        return self._images[kind]
-
-    def _is_measured(self, image: Depth, seen: CameraShapes) -> NDArray[np.bool_]:
+    def _is_measured(self, seen: CameraShapes) -> NDArray[np.bool_]:
         """(L,) whether enough of what is around each link was measured."""
         settings = self.settings
         fractions = seen_fractions(
-            self.camera, self._scan.grid, image, seen.exact, settings.surroundings
+            self.camera, self._scan.counts, seen.exact, settings.surroundings
         )
         out_of_view = np.isnan(fractions) & (not settings.needs_links_in_view)
         return out_of_view | (fractions > 0) & (fractions >= settings.min_valid_fraction)
@@ -155,6 +141,15 @@ class DepthProximity:
         )
 
 
-def _scale(depth: Depth) -> float:
-    """m per unit."""
-    return 1e-3 if depth.dtype == np.uint16 else 1.0
+def compile_loops() -> float:
+    """Compiles all that measuring needs, for both types of images, or loads it if that was done
+    before; returns how many s that took. Without it the first image waits.
+    """
+    start = time.monotonic()
+    camera = DepthCamera(9, 9, 9.0, 9.0, 4.0, 4.0)
+    shapes = placed('a', [sphere(0.1, [0.0, 0.0, 0.5])])
+    proximity = DepthProximity(camera, DepthSettings(surface_height=-1.0))
+    for image in (np.full((9, 9), 900, np.uint16), np.full((9, 9), 0.9, np.float32)):
+        proximity.measure(image, shapes, np.eye(3), np.zeros(3))
+    proximity.points(image, shapes, np.eye(3), np.zeros(3))
+    return time.monotonic() - start

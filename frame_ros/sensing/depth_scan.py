@@ -9,15 +9,24 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.sensing.depth_blocks import Balls, BlockGrid
+from frame_ros.sensing import depth_image_kernels as images
+from frame_ros.sensing import depth_kernels as kernels
 from frame_ros.sensing.depth_camera import Depth, DepthCamera
-from frame_ros.sensing.depth_edges import EdgeFilter
-from frame_ros.sensing.depth_search import LeastDistances, Nearest
-from frame_ros.sensing.depth_self_filter import SelfFilter, SelfFiltering
 from frame_ros.sensing.depth_shapes import CameraShapes
-from frame_ros.sensing.depth_tiles import TileGrid
 
-Single = NDArray[np.float32]
+Array = NDArray[np.float64]
+ALL_COUNT: Array = np.zeros(4)  # no pixel needs support
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """Of each of L links, in the optical frame: distances (L,) m, NaN if there is no pixel; points
+    (L, 3) of the pixels and surface (L, 3) of the shapes, m.
+    """
+
+    distances: Array
+    points: Array
+    surface: Array
 
 
 @dataclass(frozen=True)
@@ -30,69 +39,62 @@ class Scan:
 
 class DepthScan:
     """Scans the images of one camera: the distances are those that a scan of all pixels of the same
-    image in float64 gives. Only which pixels `noise` adds to the robot is decided in float32.
+    image in float64 gives. Not thread-safe: it owns buffers.
+
+    counts: (rows, columns) how many pixels of each block of 8 x 8 pixels of the image were valid
+    when it was loaded.
     """
 
     def __init__(self, camera: DepthCamera, padding: float, noise: float = 0.0) -> None:
-        """padding: m; what is this near to any shape is the robot. noise: m at 1 m, see
-        `SelfFiltering.along_rays`.
+        """padding: m; what is this near to any shape is the robot. noise: m at 1 m; so is what
+        would be if its depth z were changed by noise * z^2 m, or half of that, either way.
         """
-        self.grid = BlockGrid(camera)
-        self._padding, self._noise = padding, noise
-        self._tiles = TileGrid(camera, self.grid)
-        self._filtering = SelfFiltering(self.grid, padding)
+        rows, columns = -(-camera.height // kernels.SIDE), -(-camera.width // kernels.SIDE)
+        size = (rows * kernels.SIDE, columns * kernels.SIDE)
+        self._padding, self._noise = float(padding), float(noise)
+        self._x = (np.arange(size[1], dtype=np.float64) - camera.cx) / camera.fx
+        self._y = (np.arange(size[0], dtype=np.float64) - camera.cy) / camera.fy
+        self._image = np.zeros(size, np.float32)
+        self._verdicts = np.zeros(size, np.uint8)
+        self._near, self._far = np.zeros((2, rows, columns), np.float32)
+        self.counts = np.zeros((rows, columns), np.int32)
+        self._scale = 1.0
 
     def run(
-        self, image: Depth, scale: float, shapes: CameraShapes, edges: EdgeFilter | None = None
+        self, image: Depth, scale: float, shapes: CameraShapes, support: Array = ALL_COUNT
     ) -> Scan:
-        """image: of the grid's size, 0 where invalid; used up. scale: m per unit. edges: what takes
-        out pixels without support, when the robot has been taken out.
+        """image: (H, W) of the camera's size, 0 where invalid; scale: m per unit. support: see
+        `find`.
         """
-        grid = self.grid
-        near, far = grid.depths(image, scale)
-        tiles = self._tiles.kept(near, far, shapes, self._padding, self._noise)
-        balls, bounds = self._bounded(tiles.is_kept, near, far, shapes)
-        found = self._filtering.run(image, scale, balls, bounds, shapes)
-        bounds[:, found.whole] = np.inf
-        self._renew(image, scale, balls, bounds, found, shapes)
-        own = found.own
-        if self._noise > 0.0:
-            more = self._filtering.along_rays(image, scale, balls, bounds, shapes, self._noise)
-            self._renew(image, scale, balls, bounds, more, shapes)
-            own += more.own
-        if edges is not None:
-            grid.clear(image, balls.blocks[found.whole])
-        nearest = LeastDistances(grid, image, scale, balls, shapes, edges).run(bounds)
-        others = tiles.others(nearest.distances)
-        if others.any():
-            balls, bounds = self._bounded(others, near, far, shapes)
-            search = LeastDistances(grid, image, scale, balls, shapes, edges)
-            nearest = nearest.or_nearer(search.run(bounds))
-        return Scan(nearest, own)
+        self.load(image, image, scale)
+        return self.find(shapes, support)
 
-    def _bounded(
-        self, is_chosen: NDArray[np.bool_], near: Single, far: Single, shapes: CameraShapes
-    ) -> tuple[Balls, Single]:
-        """The balls of the blocks of some tiles, and bounds (S, K) m: they are no nearer to the
-        shapes.
+    def load(self, image: Depth, valid: Depth, scale: float) -> None:
+        """Takes those pixels of an image (H, W) that are above 0 in `valid` (H, W). scale: m per
+        unit.
         """
-        blocks = self._tiles.blocks(is_chosen, far)
-        balls = self.grid.around(blocks, near[blocks], far[blocks])
-        bounds = shapes.distances(balls.centres)
-        bounds -= balls.radii
-        return balls, bounds
+        images.load(image, valid, self._image, self.counts)
+        self._scale = scale
 
-    def _renew(
-        self, image: Depth, scale: float, balls: Balls, bounds: Single, found: SelfFilter,
-        shapes: CameraShapes,
-    ) -> None:  # fmt: skip
-        """Image, balls and bounds of the mixed blocks for what they have left."""
-        self.grid.write(image, balls.blocks[found.mixed], found.pixels)
-        near, far = self.grid.limits(found.pixels, scale)
-        is_left = far > 0
-        bounds[:, found.mixed[~is_left]] = np.inf
-        chosen, near, far = found.mixed[is_left], near[is_left], far[is_left]
-        rest = self.grid.around(balls.blocks[chosen], near, far)
-        balls.near[chosen], balls.far[chosen] = near, far
-        balls.centres[:, chosen], balls.radii[chosen] = rest.centres, rest.radii
-        bounds[:, chosen] = shapes.distances(rest.centres) - rest.radii
+    def crop(self, normals: Array, offsets: Array) -> None:
+        """Takes out of the image loaded what lies outside an intersection of P half spaces,
+        normal . p > offset: normals (P, 3), offsets (P,) m, in the optical frame; or would if its
+        depth z were larger by noise * z^2.
+        """
+        images.crop(self._image, self._scale, self._x, self._y, np.ascontiguousarray(normals),
+                    np.ascontiguousarray(offsets), self._noise)  # fmt: skip
+
+    def find(self, shapes: CameraShapes, support: Array = ALL_COUNT) -> Scan:
+        """Takes the robot out of the image loaded, and finds what is nearest of the rest.
+
+        support: (4,) which pixels count when the robot has been taken out, see
+        `EdgeFilter.support`.
+        """
+        view = (self._image, self._scale, self._x, self._y, self._near, self._far, shapes.table)
+        images.limits(self._image, self._near, self._far)
+        own = kernels.take_out_robot(*view, self._padding, self._noise)
+        self._verdicts[:] = kernels.UNKNOWN
+        found = np.empty((len(shapes.links), 7))
+        kernels.find_nearest(*view, shapes.owners, support, self._verdicts, found)
+        found[np.isinf(found)] = np.nan
+        return Scan(Nearest(found[:, 0], found[:, 1:4], found[:, 4:]), int(own))

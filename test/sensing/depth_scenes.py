@@ -23,7 +23,7 @@ def seen(camera, shapes, background=2.0, rotation=ROTATION, translation=TRANSLAT
     depth = np.zeros(rays.shape[1], np.float32)
     moving = np.arange(len(depth))
     while len(moving):
-        gap = shapes.distances(rays[:, moving] * depth[moving]).min(axis=0)
+        gap = shapes.distances((rays[:, moving] * depth[moving]).T)
         depth[moving] += np.maximum(gap, 0) / length[moving]
         moving = moving[(gap > 2e-4) & (depth[moving] < background)]
     return np.minimum(depth, background).reshape(len(y), len(x)).astype(float)

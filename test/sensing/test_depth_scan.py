@@ -22,10 +22,12 @@ from frame_ros.robots.link_shapes import (
     placed,
     sphere,
 )
-from frame_ros.sensing import depth_tiles
+from frame_ros.sensing import depth_image_kernels, depth_kernels
 from frame_ros.sensing.depth_camera import DepthCamera
 from frame_ros.sensing.depth_crop import DepthRange
+from frame_ros.sensing.depth_proximity import DepthProximity, compile_loops
 from frame_ros.sensing.depth_scan import DepthScan
+from frame_ros.sensing.depth_settings import DepthSettings
 from frame_ros.sensing.depth_shapes import CameraShapes
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -45,10 +47,9 @@ def robot_shapes(name, seed, **chosen):
 def check(camera, depth, shapes, held=None):
     """The fast scan of an image equals the plain one; returns the distances."""
     scan, limits = DepthScan(camera, PADDING), DepthRange(0.1, 3.0)
-    image = np.zeros((scan.grid.height, scan.grid.width), depth.dtype)
-    own = np.zeros_like(depth)
-    limits.apply(depth, own)
-    image[: camera.height, : camera.width] = own
+    image = np.empty_like(depth)
+    valid = limits.apply(depth, image)
+    assert valid == np.count_nonzero(image)
     scale = 1e-3 if depth.dtype == np.uint16 else 1.0
     result = scan.run(image, scale, CameraShapes(shapes, ROTATION, TRANSLATION, held))
     expected, own = full_scan(camera, depth, shapes, PADDING, held=held)
@@ -145,8 +146,7 @@ def test_half_of_the_pixels_at_random_are_missing_or_wild():
         check(CAMERA, depth, ARM)
 
 
-def test_what_is_farther_than_the_tiles_kept_at_first_is_found(monkeypatch):
-    monkeypatch.setattr(depth_tiles, '_MORE', 1)
+def test_of_many_blocks_at_about_the_same_distance_the_nearest_is_found():
     camera = DepthCamera(320, 240, 300.0, 310.0, 158.0, 121.0)
     generator = np.random.default_rng(4)
     both = replace(placed('a', [ARM_SHAPE, sphere(0.05, [0.5, 0.1, 0.6])]),
@@ -215,7 +215,33 @@ def test_any_shapes_and_any_picture(seed, middles):
     check(camera, in_millimetres(depth), here)
 
 
-def test_no_watched_link_gives_no_distance():
+def test_shapes_of_no_watched_link_are_the_robot_and_have_no_distance():
     shapes = robot_shapes('so101', 0, links=['wrist_link'])
+    assert (shapes.owners < 0).any()
     depth = in_millimetres(seen(CAMERA, shapes))
     assert check(CAMERA, depth, shapes).shape == (1,)
+    unwatched = replace(shapes, owners=np.full(len(shapes), -1))
+    assert np.isnan(check(CAMERA, depth, unwatched)).all()
+
+
+def test_without_shapes_nothing_is_the_robot():
+    nothing = ARM.select([False])
+    assert np.isnan(check(CAMERA, in_millimetres(seen(CAMERA, ARM)), nothing)).all()
+
+
+def test_the_first_images_of_a_camera_need_no_compilation():
+    assert compile_loops() > 0.0
+    every = [each for module in (depth_kernels, depth_image_kernels) for each in
+             vars(module).values() if hasattr(each, 'signatures')]  # fmt: skip
+    before = [list(each.signatures) for each in every]
+    assert sum(map(len, before)) >= 8  # what others call is not listed if it was on disk
+    for kind in (np.uint16, np.float32):
+        check(CAMERA, np.full((120, 160), 1, kind), ARM)
+        for settings_ in (DepthSettings(), DepthSettings(surface_height=0.0, smoothing=1)):
+            proximity = DepthProximity(CAMERA, settings_)
+            image = in_millimetres(seen(CAMERA, ARM)) * kind(1 if kind == np.uint16 else 1e-3)
+            proximity.measure(image, ARM, ROTATION, TRANSLATION)
+            image.flags.writeable = False  # as an image that is a view of a message's bytes
+            proximity.measure(image, ARM, ROTATION, TRANSLATION)
+            proximity.points(image, ARM, ROTATION, TRANSLATION)
+    assert [list(each.signatures) for each in every] == before
