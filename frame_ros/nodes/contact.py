@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from itertools import groupby
-from math import inf
+from math import inf, nan
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -27,6 +27,7 @@ from frame_ros.nodes.contact_franka import IndicatorReader, StateFlagReader, rob
 from frame_ros.nodes.contact_inputs import (
     Sample,
     SensorStream,
+    Waiting,
     in_order,
     sensor_qos,
     silence_of,
@@ -97,6 +98,7 @@ class Contact(Node):
         self._tare = TareService(
             self, self._wrench, settings.tare_timeout, self._silence_of_wrench, self._go_on
         )
+        self._waiting = Waiting(JOINTS, settings.joint_wait)
         self._newest: dict[int, Detection] = {}
         self._heard: dict[int, float] = {}  # source -> time.monotonic() of its newest detection
         self._silent: dict[str, str] = {}
@@ -181,7 +183,7 @@ class Contact(Node):
             pairs = zip(streams, batches, strict=True)
             batches = [batch for stream, batch in pairs if stream.is_reset]
             self._restart()
-        return in_order(batches)
+        return self._waiting.take(in_order(batches), time.monotonic())
 
     def _handle(self, sample: Sample) -> list[Detection]:
         """What a sample tells: nothing, or one detection."""
@@ -236,7 +238,8 @@ class Contact(Node):
                 source = name_of(detection.source)
                 self._warn(source, f'{source} is unavailable: {detection.unavailable}')
         is_contact = any(detection.is_contact for detection in detections)
-        context = self._keeper.at(stamp, is_contact)
+        weight = self._wrench.held_weight if self._wrench is not None else nan
+        context = self._keeper.at(stamp, is_contact, weight)
         _, events = self._tracker.update(detections, context)
         self._tell(events)
         is_news |= bool(events) or self._tracker.collisions != self._collisions
@@ -316,6 +319,7 @@ class Contact(Node):
         self._warn('clock', 'the stamps jumped to another time and go on from there')
         for stream in self._streams.values():
             stream.is_reset = False
+        self._waiting.reset()
         for sensor in self._sensors:
             sensor.reset()
         for arrays in (self._joints, self._commands):

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,6 +78,7 @@ class ContextKeeper:
         self.gripper_joint = found[0] if found else ''
         self._grasp = GraspDetector(found[1]) if found else None
         self._tip: Array | None = None
+        self._was_holding: bool | None = None
         self.phase = ''
 
     @property
@@ -86,6 +88,7 @@ class ContextKeeper:
 
     def reset(self) -> None:
         """The clock was set anew."""
+        self._was_holding = None
         if self._grasp is not None:
             self._grasp.reset()
 
@@ -97,12 +100,17 @@ class ContextKeeper:
             position, effort = self._gripper()
             self._grasp.update(stamp, position, effort)
 
-    def at(self, stamp: int, is_contact: bool) -> ContactContext:
-        """What is known now; the tip, which only a contact asks for, with one."""
+    def at(self, stamp: int, is_contact: bool, held_weight: float = nan) -> ContactContext:
+        """What is known now; the tip only with a contact or where a grasp begins or ends, since
+        nothing else asks for it. held_weight: N, see ContactContext.
+        """
         position, effort = self._gripper()
-        tip = self._tip_position() if is_contact else UNKNOWN
+        holding = self.is_holding
+        is_wanted = is_contact or holding != self._was_holding
+        self._was_holding = holding
+        tip = self._tip_position() if is_wanted else UNKNOWN
         return ContactContext(
-            stamp, position, effort, self.is_holding, tip, self._links, self.phase
+            stamp, position, effort, holding, tip, self._links, self.phase, held_weight
         )
 
     def _gripper(self) -> tuple[float, float]:

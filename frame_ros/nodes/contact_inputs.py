@@ -111,6 +111,40 @@ def in_order(batches: list[list[Sample]]) -> list[Sample]:
     return sorted((s for batch in filled for s in batch), key=lambda sample: sample.stamp)
 
 
+class Waiting:
+    """Keeps samples back that are newer than the newest of one stream, until that has caught up:
+    what is judged with joint states waits for those of its time.
+    """
+
+    def __init__(self, leader: str, patience: float) -> None:
+        """leader: name of that stream. patience: s that a sample waits, at most; 0: none does."""
+        self._leader, self._patience = leader, patience
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets what waits."""
+        self._newest = -1
+        self._samples: list[tuple[Sample, float]] = []  # and time.monotonic() when it came
+
+    def take(self, samples: list[Sample], now: float) -> list[Sample]:
+        """What may be judged now, in the order of time.
+
+        samples: new ones, in that order. now: time.monotonic().
+        """
+        if not self._patience:
+            return samples
+        led = [sample.stamp for sample in samples if sample.stream == self._leader]
+        self._newest = max([self._newest, *led])
+        waiting = [*self._samples, *((sample, now) for sample in samples)]
+        waiting.sort(key=lambda pair: pair[0].stamp)
+        ready = 0
+        for row, (sample, since) in enumerate(waiting, start=1):
+            if sample.stamp <= self._newest or now - since >= self._patience:
+                ready = row
+        self._samples = waiting[ready:]
+        return [sample for sample, _ in waiting[:ready]]
+
+
 def silence_of(streams: list[SensorStream], age: float) -> str:
     """Why nothing comes on topics of one source, in words. age: s for which it has not."""
     why = '; '.join(filter(None, (stream.subscription.silence() for stream in streams)))

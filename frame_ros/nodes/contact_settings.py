@@ -51,6 +51,7 @@ class ContactSettings:
     reliability: str = 'reliable'
     queue_depth: int = 500
     max_joint_age: float = 0.1
+    joint_wait: float = 0.0
     max_sensor_age: float = 0.25
     max_command_age: float = 0.5
     wrench_topic: str = 'wrench'
@@ -88,7 +89,7 @@ class ContactSettings:
     motors_file: str = ''
     joint_rate: float = 250.0
     joint_gain: float = 0.0
-    joint_margin: float = 1.0
+    joint_margin: float = 1.25
     joint_least_threshold: float = 0.02
     joint_release: float = 0.7
     joint_on_time: float = 0.02
@@ -122,6 +123,9 @@ class ContactSettings:
     max_grasp_force: float = 20.0
     gripper_motion: float = 0.002
     grasp_settling: float = 0.5
+    grasp_doubt: float = 0.03
+    held_reach: float = 0.05
+    held_clearance: float = 0.02
     grasp_source: str = 'position'
     gripper_joint: str = ''
     gripper_closed: float = 0.0
@@ -161,6 +165,8 @@ class ContactSettings:
             'publish_rate': (0.0 < self.publish_rate <= 1000.0, 'above 0 and at most 1000 Hz'),
             'joint_rate': (1.0 < self.joint_rate * self.max_sensor_age < math.inf,
                            'more than one in max_sensor_age'),
+            'joint_wait': (0.0 <= self.joint_wait < self.max_sensor_age,
+                           'at least 0 s and below max_sensor_age'),
             'poll_period': (0.0 < self.poll_period <= 0.1, 'above 0 and at most 0.1 s'),
             'queue_depth': (self.queue_depth >= 1, 'at least 1'),
             'tare_timeout': (self.wrench_tare_window <= self.tare_timeout < math.inf,
@@ -258,6 +264,9 @@ class ContactSettings:
             smaller_is_closed=self.gripper_smaller_is_closed,
             gripper_motion=self.gripper_motion,
             settling=self.grasp_settling,
+            held_reach=self.held_reach,
+            held_clearance=self.held_clearance,
+            doubt=self.grasp_doubt,
         )
 
     def joint_tool(self) -> Payload | None:
@@ -326,8 +335,8 @@ def region_of(text: str) -> AllowedRegion:
         return AllowedRegion(**given)
     except (yaml.YAMLError, AttributeError, TypeError, ValueError) as error:
         raise SetupError(
-            f'allowed_regions has {text!r}: {error}; a region is such as {example}, with links and '
-            'phases if wanted'
+            f'allowed_regions has {text!r}: {error}; a region is such as {example}, with links, '
+            'phases and held_only if wanted'
         ) from error
 
 

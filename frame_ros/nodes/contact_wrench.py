@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import nan
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from frame_ros.nodes.contact_settings import ContactSettings
 from frame_ros.robots import Robot
 from frame_ros.sensing.contact_source import ContactSource
 from frame_ros.sensing.detection import Detection
+from frame_ros.sensing.tool_model import norm
 from frame_ros.sensing.tool_motion import MotionSettings, ToolMotion, ToolMotionEstimator
 from frame_ros.sensing.wrench_contact import WrenchContact
 
@@ -117,6 +119,12 @@ class WrenchSensor:
         is_new = result is not None and result is not self._told
         self._told = result
         return is_new
+
+    @property
+    def held_weight(self) -> float:
+        """N of what is held, as it is taken off the wrench; NaN: it was not weighed."""
+        mass = self.detector.payload.mass if self.detector is not None else 0.0
+        return mass * norm(*self._tool.gravity) if mass else nan
 
     def facts(self) -> dict[str, str]:
         """For diagnostics."""

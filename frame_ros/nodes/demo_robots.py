@@ -92,6 +92,7 @@ FR3 = DemoRobot(
         # Where physics gives time up, the motion is not what the stamps say it was.
         'wrench_force_on': 2.0,
         'wrench_on_time': 0.03,
+        'joint_wait': 0.2,
         # The hand with both fingers, by the masses of its URDF.
         'tool_mass': 0.7126,
         'tool_centre_of_mass': [0.0, 0.0109, 0.0256],

@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from math import inf, isfinite, isnan, nan
+from dataclasses import dataclass, field, replace
+from math import hypot, inf, isfinite, isnan, nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,11 @@ from frame_ros.sensing.detection import Detection, unknown
 Array = NDArray[np.float64]
 Vector = tuple[float, float, float]
 SECOND = 1_000_000_000
-_DOWN = 0.9  # cosine from which a force counts as pointing down
+# Of the force through what is held, which pushes or pulls along the vertical.
+_SLACK = 1.0  # N that may be wrong of it
+_ASIDE = 0.5  # share of a weight that acts across it: the arm accelerates, the sensor is tilted
+_FRICTION = 1.5  # largest coefficient of friction between what is held and what it rests on
+_MORE = 0.1  # share by which a weight that was found may be wrong
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,7 @@ class ContactContext:
     gripper_position: rad or m; gripper_effort: N m or N; NaN: not known. is_grasped: of
     sensing.grasp; None: not known. tip_position: (3,) m in the base frame. link_positions: link ->
     (3,) m likewise, those that are known. phase: text of the task's phase, '' if none is known.
+    held_weight: N of what is held, if it was weighed and is taken off the wrench; NaN: it was not.
     """
 
     stamp: int
@@ -36,6 +41,7 @@ class ContactContext:
     tip_position: Array = field(default_factory=lambda: unknown(3))
     link_positions: Mapping[str, Array] = field(default_factory=dict)
     phase: str = ''
+    held_weight: float = nan
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,7 @@ class AllowedRegion:
 
     lower, upper: (3,) m. max_force: N. links: that may touch there; empty: any, also one that is
     not known. phases: words one of which the task's phase must contain; empty: any phase.
+    held_only: only what the gripper holds may touch there, not the gripper itself.
 
     Raises:
         ValueRangeError: lower is not below upper, or the force is not positive.
@@ -55,6 +62,7 @@ class AllowedRegion:
     max_force: float = inf
     links: tuple[str, ...] = ()
     phases: tuple[str, ...] = ()
+    held_only: bool = False
 
     def __post_init__(self) -> None:
         corners = (*self.lower, *self.upper)
@@ -70,10 +78,16 @@ class AllowedRegion:
                 f'region {self.name!r}: a largest force of {self.max_force} N; it must be positive'
             )
 
-    def holds(self, point: Array) -> bool:
-        """Whether a point (3,) is in it; false if it is not known."""
-        return all(
-            low <= value <= high for low, value, high in zip(self.lower, point.tolist(), self.upper)
+    def holds(self, point: Array, reach: float = 0.0) -> bool:
+        """Whether a point (3,), or one up to `reach` m below it, is in it; false if it is not
+        known.
+        """
+        x, y, z = point.tolist()
+        return bool(
+            self.lower[0] <= x <= self.upper[0]
+            and self.lower[1] <= y <= self.upper[1]
+            and self.lower[2] <= z
+            and z - reach <= self.upper[2]
         )
 
 
@@ -84,10 +98,13 @@ class ContactExpectations:
     max_force: N, beyond which no contact is. finger_links: expected to touch while the gripper
     closes or holds. allowed_links: always. regions: where contact is meant. grasp_phases: words; in
     a phase that contains one, fingers may touch whatever the gripper does. max_grasp_force: N of a
-    contact whose link is not known, to be explained by the gripper or by a weight held.
+    contact whose link is not known, to be explained by the gripper or by what it holds.
     smaller_is_closed: whether the gripper's position falls when it closes. gripper_motion: change
     of that position (rad or m) that counts as motion. settling: s that a motion of the gripper goes
-    on explaining contact, and that a grasp or release does.
+    on explaining contact, and that a grasp or release does. held_reach: m that what is held reaches
+    below the tip, at most. held_clearance: m from the height of the grasp within which what is held
+    may touch what it lay on. doubt: s for which such a contact, of which the link is not known, may
+    go on without an explanation, before it counts as unexpected after all.
 
     Raises:
         ValueRangeError: a value that cannot be.
@@ -102,6 +119,9 @@ class ContactExpectations:
     smaller_is_closed: bool = True
     gripper_motion: float = 0.002
     settling: float = 0.5
+    held_reach: float = 0.05
+    held_clearance: float = 0.02
+    doubt: float = 0.03
 
     def __post_init__(self) -> None:
         if not (self.max_force > 0 and self.max_grasp_force > 0):
@@ -111,8 +131,12 @@ class ContactExpectations:
             )
         if not (isfinite(self.gripper_motion) and self.gripper_motion > 0):
             raise ValueRangeError(f'gripper_motion is {self.gripper_motion}; it must be positive')
-        if not (isfinite(self.settling) and self.settling >= 0):
-            raise ValueRangeError(f'settling is {self.settling} s; it must not be negative')
+        for name, unit in (
+            ('settling', 's'), ('held_reach', 'm'), ('held_clearance', 'm'), ('doubt', 's'),
+        ):  # fmt: skip
+            value = getattr(self, name)
+            if not (isfinite(value) and value >= 0):
+                raise ValueRangeError(f'{name} is {value} {unit}; it must not be negative')
         names = [region.name for region in self.regions]
         if len(set(names)) != len(names):
             raise ValueRangeError(f'regions {", ".join(names)}; each needs a name of its own')
@@ -121,17 +145,22 @@ class ContactExpectations:
 @dataclass(frozen=True)
 class Verdict:
     """Whether a contact is meant, why, and up to which force (N) that holds. other: what is touched
-    as far as the reason tells, else ''.
+    as far as the reason tells, else ''. is_lasting: whether that holds as long as the contact
+    lasts; false: it depends on the force's direction, or on what the gripper does.
     """
 
     is_expected: bool
     reason: str
     limit: float = inf
     other: str = ''
+    is_lasting: bool = True
 
 
 class GripperWatch:
-    """What the gripper has just done: closed, opened, grasped, released."""
+    """What the gripper has just done: closed, opened, grasped, released; and where it grasped.
+
+    grasp_height: m, of the tip in the base frame when the grasp began that lasts; NaN: not known.
+    """
 
     def __init__(self, expectations: ContactExpectations) -> None:
         self._sign = 1.0 if expectations.smaller_is_closed else -1.0
@@ -143,6 +172,7 @@ class GripperWatch:
         """Forgets all."""
         self._reference = nan
         self._is_grasped: bool | None = None
+        self.grasp_height = nan
         self._times: dict[str, int] = {}
 
     def update(self, context: ContactContext) -> None:
@@ -158,6 +188,7 @@ class GripperWatch:
         if grasped is not None:
             if self._is_grasped is not None and grasped != self._is_grasped:
                 self._times['grasped' if grasped else 'released'] = context.stamp
+                self.grasp_height = float(context.tip_position[2]) if grasped else nan
             self._is_grasped = grasped
 
     def has_just(self, what: str, stamp: int) -> bool:
@@ -171,10 +202,12 @@ class ContactJudge:
 
     In this order: a force beyond max_force is never expected; then allowed links, fingers (by
     gripper, grasp or phase), regions. A region is asked at the contact's position; else, for
-    fingers and where the link is not known, at the tip; else at the origin of its link. A contact
-    whose link is not known counts as unexpected unless one of these explains it: the gripper closes
-    or has just grasped or released; it holds something and the force points down (its weight); a
-    grasp phase; a region that the tip is in.
+    fingers and where the link is not known, at the tip and, while something is held, below it down
+    to `held_reach`; else at the origin of its link.
+
+    A contact whose link is not known counts as unexpected unless one of these explains it: the
+    gripper closes or has just grasped or released; what it holds (see `_by_held`); a grasp phase; a
+    region.
     """
 
     def __init__(self, expectations: ContactExpectations) -> None:
@@ -196,7 +229,7 @@ class ContactJudge:
             if verdict is None:
                 continue
             if verdict.is_expected and not force > verdict.limit:
-                return Verdict(True, verdict.reason, min(verdict.limit, most), verdict.other)
+                return replace(verdict, limit=min(verdict.limit, most))
             beside.append(verdict)
         if beside:
             verdict = beside[0]
@@ -224,29 +257,55 @@ class ContactJudge:
         limit = settings.max_force if link else settings.max_grasp_force
         what = link or 'link not known'
         if self.gripper.has_just('closing', context.stamp):
-            return Verdict(True, f'{what}: the gripper closes', limit)
+            return Verdict(True, f'{what}: the gripper closes', limit, '', bool(link))
         for event in ('grasped', 'released'):
             if self.gripper.has_just(event, context.stamp):
-                return Verdict(True, f'{what}: something was just {event}', limit)
+                return Verdict(True, f'{what}: something was just {event}', limit, '', bool(link))
         if context.is_grasped and link:
             return Verdict(True, f'{link}: the gripper holds something', limit, 'held object')
-        if context.is_grasped and _points_down(detection.wrench):
-            reason = 'link not known: the gripper holds something, and the force is a weight'
-            return Verdict(True, reason, limit, 'held object')
+        if context.is_grasped and (reason := self._by_held(detection, context)):
+            return Verdict(True, f'link not known: {reason}', limit, 'held object', False)
         word = next((word for word in settings.grasp_phases if word in context.phase), '')
         if word:
             return Verdict(True, f'{what}: fingers may touch in phase {context.phase!r}', limit)
         return None
 
+    def _by_held(self, detection: Detection, context: ContactContext) -> str:
+        """How what the gripper holds explains a force; '' if it does not.
+
+        It pulls down by its weight, and across by a share of it in motion. Once its weight is found
+        and taken off the wrench, it pushes up by as much when something bears it. At the height at
+        which it was grasped it touches the surface that it lay on, which pushes up, and across by
+        friction. While the gripper opens, it is let go. More force across is not explained.
+        """
+        x, y, up = detection.wrench[:3].tolist()
+        across = hypot(x, y)
+        if not isfinite(across + up):
+            return ''
+        if self.gripper.has_just('opening', context.stamp):
+            return 'the gripper opens, and lets go of what it holds'
+        is_upright = across <= _ASIDE * abs(up) + _SLACK
+        if up < 0 and is_upright:
+            return 'the gripper holds something, and the force is a weight'
+        if is_upright and up <= (1.0 + _MORE) * context.held_weight + _SLACK:
+            return 'something bears the weight of what the gripper holds'
+        height = float(context.tip_position[2]) - self.gripper.grasp_height
+        is_low = abs(height) <= self.expectations.held_clearance
+        if is_low and across <= _FRICTION * (up + _SLACK):
+            return 'what the gripper holds touches the surface that it lay on'
+        return ''
+
     def _by_region(self, detection: Detection, context: ContactContext) -> Verdict | None:
         point = self._place(detection, context)
         if point is None:
             return None
+        is_held = bool(context.is_grasped) and self._is_at_tip(detection)
+        reach = self.expectations.held_reach if is_held else 0.0
         refused: Verdict | None = None
         for region in self.expectations.regions:
             if region.links and detection.link and detection.link not in region.links:
                 continue
-            if not region.holds(point):
+            if region.held_only and not is_held or not region.holds(point, reach):
                 continue
             if region.phases and not any(word in context.phase for word in region.phases):
                 refused = Verdict(
@@ -266,14 +325,12 @@ class ContactJudge:
         """(3,) where the contact is, as far as it is known."""
         if isfinite(detection.position[0]):
             return detection.position
-        link = detection.link
-        is_at_tip = not link or link in self.expectations.finger_links
-        if is_at_tip and isfinite(context.tip_position[0]):
+        if self._is_at_tip(detection) and isfinite(context.tip_position[0]):
             return context.tip_position
-        return context.link_positions.get(link)
+        return context.link_positions.get(detection.link)
 
-
-def _points_down(wrench: Array) -> bool:
-    x, y, z = wrench[:3].tolist()
-    length = float(np.sqrt(x * x + y * y + z * z))
-    return bool(-z >= _DOWN * length > 0)
+    def _is_at_tip(self, detection: Detection) -> bool:
+        """Whether it may be of what is at the tip; false where it is known to be elsewhere."""
+        link = detection.link
+        is_placed = isfinite(detection.position[0])
+        return not is_placed and (not link or link in self.expectations.finger_links)

@@ -99,11 +99,12 @@ class ContactTracker:
     at a time; where its link changes from one known link to another, the contact ends and another
     begins.
 
-    A contact is judged when it begins, and stands by that, but for one change: if it was expected
-    and its force passes the limit of its reason, it is a collision from then on. `collisions`
-    counts both kinds, contacts that begin unexpected and those that become so. A link that is named
-    only later is told, and changes no verdict: of joint efforts it may be one before that which is
-    touched. So while an expected contact of unknown link lasts, another one is part of it.
+    A contact is judged when it begins, and stands by that, but for two changes: if it was expected
+    and its force passes the limit of its reason, or if it was explained by the gripper or what that
+    holds and, for `doubt` of the expectations, is no more, it is a collision from then on.
+    `collisions` counts all, contacts that begin unexpected and those that become so. A link that is
+    named only later is told, and changes no verdict: of joint efforts it may be one before that
+    which is touched. So while an expected contact of unknown link lasts, another one is part of it.
 
     A source that becomes unavailable, or gives no detection for `patience`, tells of no contact
     from then on; the contact ends with what is known of it at its last sample, and the reason says
@@ -115,6 +116,7 @@ class ContactTracker:
         """patience: s."""
         self._judge = ContactJudge(expectations)
         self._patience = int(patience * SECOND)
+        self._doubt = int(expectations.doubt * SECOND)
         self._next = 1
         self.reset()
 
@@ -183,9 +185,25 @@ class ContactTracker:
             self._open.append(contact)
             events.append(contact.event(ContactEventType.BEGIN, detection.stamp))
             return
-        contact.add(detection)
-        if contact.verdict.is_expected and contact.force > contact.verdict.limit:
+        is_leading = contact.add(detection)
+        if not contact.verdict.is_expected:
+            return
+        if contact.force > contact.verdict.limit:
             contact.pass_limit()
+            self.collisions += 1
+        elif is_leading and not contact.verdict.is_lasting:
+            self._judge_again(contact, detection, context)
+
+    def _judge_again(
+        self, contact: _Contact, detection: Detection, context: ContactContext
+    ) -> None:
+        """Turns a contact unexpected that has not been explained for `doubt`."""
+        verdict = self._judge.judge(detection, context)
+        is_known = isfinite(detection.force) and bool(np.isfinite(detection.wrench[:3]).all())
+        if verdict.is_expected:
+            contact.doubted = None
+        elif is_known and contact.is_past_doubt(detection.stamp, self._doubt):
+            contact.verdict = verdict
             self.collisions += 1
 
     def _leave(self, detection: Detection, events: list[ContactEventRecord]) -> None:
@@ -213,12 +231,15 @@ class ContactTracker:
 
 
 class _Contact:
-    """One that lasts. newest: source -> its newest detection of it."""
+    """One that lasts. newest: source -> its newest detection of it. doubted: ns since when nothing
+    explains it any more; None: it is explained.
+    """
 
     def __init__(self, number: int, detection: Detection, verdict: Verdict) -> None:
         self.id, self.verdict = number, verdict
         self.begin = self.stamp = detection.stamp
         self.newest = {detection.source: detection}
+        self.doubted: int | None = None
         self.link = detection.link
         self.force = self.peak_force = detection.force
         self.impulse = 0.0 if isfinite(detection.force) else nan
@@ -230,8 +251,8 @@ class _Contact:
         """Whether a detection on this link may be of this contact."""
         return not link or not self.link or link == self.link
 
-    def add(self, detection: Detection) -> None:
-        """Takes a detection of it."""
+    def add(self, detection: Detection) -> bool:
+        """Takes a detection of it; whether its force is the one that counts."""
         self.newest[detection.source] = detection
         self.source = detection.source if len(self.newest) == 1 else int(ContactSource.FUSED)
         self.link = self.link or detection.link
@@ -240,8 +261,15 @@ class _Contact:
             self.newest.values(), key=lambda d: (not isfinite(d.force), _RANK.get(d.source, inf))
         )
         if best is not detection and isfinite(best.force):
-            return
+            return False
         self._press(detection.stamp, detection.force)
+        return True
+
+    def is_past_doubt(self, stamp: int, doubt: int) -> bool:
+        """Nothing explains it at `stamp`, ns; whether that is so for `doubt` ns by now."""
+        if self.doubted is None:
+            self.doubted = stamp
+        return stamp - self.doubted >= doubt
 
     def leave(self, source: int) -> bool:
         """A source tells of it no more; whether none does."""

@@ -51,7 +51,7 @@ class JointContactSettings:
     """
 
     gain: float = 0.0
-    margin: float = 1.0
+    margin: float = 1.25
     least_threshold: float = 0.02
     release: float = 0.7
     on_time: float = 0.02

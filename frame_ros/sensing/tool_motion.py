@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite, nan
+from math import exp, isfinite, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +19,9 @@ from frame_ros.sensing.wrench_filter import CausalLowPass
 
 Array = NDArray[np.float64]
 SECOND = 1_000_000_000
+NOISE_TIME = 1.0  # s with which a scatter that was seen is forgotten
+NOISE_LEAST = 1e-3  # m/s^2; below, the arm stands, and an encoder that stands tells nothing new
+NOISE_LEVER = 0.1  # m from the sensor at which angular accelerations count as linear ones
 
 
 class ToolMotion(NamedTuple):
@@ -28,6 +31,7 @@ class ToolMotion(NamedTuple):
     m/s^2 of its origin, without gravity; angular_velocity: (3,) rad/s; angular_acceleration: (3,)
     rad/s^2; each None if not known. is_moving: None if not known. delay: s by which the
     accelerations are late. unavailable: why the orientation is not known; then nothing else counts.
+    noise: m/s^2 by which accelerations that are differences of positions scatter.
     """
 
     rotation: Array
@@ -37,6 +41,7 @@ class ToolMotion(NamedTuple):
     is_moving: bool | None = None
     delay: float = 0.0
     unavailable: str = ''
+    noise: float = 0.0
 
     @classmethod
     def missing(cls, why: str) -> ToolMotion:
@@ -55,7 +60,7 @@ class ToolMotions:
     """Many ToolMotion at once: their fields with a leading axis of T samples.
 
     Accelerations that are not known are NaN. is_moving: (T,) 1, 0, or -1 if not known. delay: (T,)
-    s. unavailable: T texts.
+    s. unavailable: T texts. noise: (T,) m/s^2.
     """
 
     rotation: Array
@@ -65,6 +70,7 @@ class ToolMotions:
     is_moving: NDArray[np.int8]
     delay: Array
     unavailable: Sequence[str]
+    noise: Array
 
     def __len__(self) -> int:
         return len(self.rotation)
@@ -87,6 +93,7 @@ class ToolMotions:
             np.array(moving, dtype=np.int8),
             np.array([motion.delay for motion in motions], dtype=np.float64),
             [motion.unavailable for motion in motions],
+            np.array([motion.noise for motion in motions], dtype=np.float64),
         )
 
     def __getitem__(self, rows: slice) -> ToolMotions:
@@ -98,6 +105,7 @@ class ToolMotions:
             self.is_moving[rows],
             self.delay[rows],
             self.unavailable[rows],
+            self.noise[rows],
         )
 
 
@@ -141,7 +149,10 @@ class ToolMotionEstimator:
     if those are not measured), through a causal low-pass of 2nd order; its accelerations are the
     slope of that. They are late by `delay` of the filter and half a period of the joint states (a
     whole one where velocities are differences), which ToolMotion tells, so that thresholds can be
-    widened where it matters.
+    widened where it matters. Of velocities that are differences it also tells by how much their
+    accelerations scatter (the steps of an encoder): the largest change of their change, as a share
+    of what white noise would make of it (the square root of 6), that the last second of motion saw.
+    Of an encoder that has stood since the beginning nothing is known yet.
 
     `update` takes the joint states; `at` gives the motion at the stamp of a wrench, for which the
     orientation is turned on by the angular velocity. Joint states that are older than `max_age`
@@ -176,6 +187,10 @@ class ToolMotionEstimator:
         self._q: Array | None = None
         self._samples = 0
         self._is_measured = False
+        self._noise = 0.0
+        self._slopes: tuple[Array, Array] | None = (
+            None  # the last one, and the change that led to it
+        )
         self._newest = ToolMotion.missing('no joint states yet')
 
     def update(self, stamp: int, q: ArrayLike, dq: ArrayLike | None = None) -> ToolMotion:
@@ -267,7 +282,23 @@ class ToolMotionEstimator:
         # A difference of positions is the velocity half a period ago.
         periods = 0.5 if self._is_measured else 1.0
         delay = self._filter.delay + periods * step / SECOND
-        return ToolMotion(rotation, slope[:3], twist[3:], slope[3:], is_moving, delay)
+        noise = 0.0 if self._is_measured else self._scatter(slope, step / SECOND)
+        return ToolMotion(rotation, slope[:3], twist[3:], slope[3:], is_moving, delay, '', noise)
+
+    def _scatter(self, slope: Array, period: float) -> float:
+        """m/s^2, of accelerations (6,); those of angles count at NOISE_LEVER."""
+        before = self._slopes if self._samples > 2 else None
+        if before is None:
+            self._slopes, self._noise = (slope, np.zeros(6)), 0.0
+            return 0.0
+        change = slope - before[0]
+        jump = change - before[1]
+        self._slopes = slope, change
+        jump[3:] *= NOISE_LEVER
+        now = sqrt(float(jump @ jump) / 6.0)
+        fade = exp(-period / NOISE_TIME) if now > NOISE_LEAST else 1.0
+        self._noise = max(now, self._noise * fade)
+        return self._noise
 
 
 def check_rotation(rotation: ArrayLike) -> Array:

@@ -17,6 +17,7 @@ from frame_ros.errors import ShapeError
 from frame_ros.sensing.tool_model import ToolLoad
 from frame_ros.sensing.tool_motion import ToolMotion, ToolMotions
 from frame_ros.sensing.wrench_block import BLOCK
+from frame_ros.sensing.wrench_settings import ROOM
 
 if TYPE_CHECKING:
     from frame_ros.sensing.wrench_contact import WrenchContact
@@ -159,6 +160,7 @@ class _Batch:
             None if moving < 0 else bool(moving),
             float(motions.delay[row]),
             motions.unavailable[row],
+            float(motions.noise[row]),
         )
 
     def _many(self, rows: slice) -> None:
@@ -210,15 +212,25 @@ class _Batch:
         self._load, self._from = contact.load, start
         motions, settings, load = self._motions[start:], contact.settings, contact.load
         inertial = load.inertials(motions)
-        is_known = np.logical_and.reduce(np.isfinite(inertial), axis=1)
-        gain = np.minimum(settings.inertial_gain + contact.swing * motions.delay, 1.0)
-        guess = np.where(motions.is_moving != 0, load.tool.mass * settings.unknown_acceleration, 0)
-        lever = float(np.linalg.norm(load.tool.centre_of_mass))
-        force = np.where(is_known, gain * np.linalg.norm(inertial[:, :3], axis=1), guess)
-        torque = np.where(is_known, gain * np.linalg.norm(inertial[:, 3:], axis=1), guess * lever)
+        most = settings.unknown_acceleration
+        is_known = np.logical_and.reduce(np.isfinite(inertial), axis=1) & (motions.noise <= most)
+        lateness = contact.swing * motions.delay
+        gain = np.where(is_known, np.minimum(settings.inertial_gain + lateness, 1.0), 0.0)
+        unseen = np.maximum(most * np.minimum(lateness, 1.0), np.minimum(motions.noise, most))
+        guess = np.where(is_known | (motions.is_moving == 0), 0.0, most)
+        inertial[~is_known] = 0.0
+        mass, lever = load.tool.mass, float(np.linalg.norm(load.tool.centre_of_mass))
+
+        def wrong(columns: slice, moment: float, room: float) -> Array:
+            seen = gain * np.linalg.norm(inertial[:, columns], axis=1)
+            found: Array = np.maximum(seen, np.maximum(guess * moment, unseen * moment - room))
+            return found
+
+        force = wrong(slice(0, 3), mass, ROOM * settings.force_on)
+        torque = wrong(slice(3, 6), mass * lever, ROOM * settings.torque_on)
         self._wrong = np.stack([force, torque], axis=1)
         self._own = load.weights(self._gravity[start:])
-        self._own += np.where(is_known[:, None], inertial, 0.0)
+        self._own += inertial
 
     def _shares(self, steps: NDArray[np.int64], filtered: Array) -> Array:
         """(n,) shares of the threshold."""

@@ -21,7 +21,7 @@ from frame_ros.sensing.wrench_block import BLOCK, BlockBuffer
 from frame_ros.sensing.wrench_drift import BiasDrift
 from frame_ros.sensing.wrench_filter import CausalLowPass
 from frame_ros.sensing.wrench_payload import Payload, PayloadEstimator
-from frame_ros.sensing.wrench_settings import WrenchSettings
+from frame_ros.sensing.wrench_settings import ROOM, WrenchSettings
 from frame_ros.sensing.wrench_tare import TareResult, WrenchTare
 
 Array = NDArray[np.float64]
@@ -41,7 +41,9 @@ class WrenchContact:
     the rest goes through one causal low-pass, loses the bias, and is compared with the thresholds:
     the largest of force norm, torque norm and single axes, each as a share of its threshold. The
     inertia goes through the same low-pass, so phases agree; what may be wrong of it widens the
-    thresholds for as long as it lasts.
+    thresholds for as long as it lasts. Joint states that come seldom, or without velocities, tell
+    of accelerations late: a motion that begins is not seen yet, so the thresholds are then wider by
+    what the tool's inertia may be meanwhile, also at rest.
 
     Tare, drift of the bias and payload are worked out per block of 50 ms, which begins at the first
     sample and anew whenever `is_holding` changes. The first tare begins by itself and goes on
@@ -207,21 +209,38 @@ class WrenchContact:
         motion: ToolMotion,
     ) -> list[float]:
         """8 values: what is read beyond the tool, and by how much force and torque may be wrong."""
-        load, settings, sign = self.load, self.settings, self.sign
+        load, sign = self.load, self.sign
         own = load.weight(gravity)
-        inertial = load.inertial(rotation, motion)
+        most = self.settings.unknown_acceleration
+        inertial = None if motion.noise > most else load.inertial(rotation, motion)
+        force, torque = self._unseen(motion)
         if inertial is None:
-            force = 0.0
             if motion.is_moving is not False:
-                force = load.tool.mass * settings.unknown_acceleration
-            row = [sign * w - a for w, a in zip(wrench, own)]
-            row += [force, force * norm(*load.tool.centre_of_mass)]
-            return row
-        gain = min(settings.inertial_gain + self.swing * motion.delay, 1.0)
+                force = load.tool.mass * most
+                torque = force * self._lever()
+            return [*(sign * w - a for w, a in zip(wrench, own)), force, torque]
         row = [sign * w - a - b for w, a, b in zip(wrench, own, inertial)]
-        row.append(gain * norm(*inertial[:3]))
-        row.append(gain * norm(*inertial[3:]))
+        gain = min(self.settings.inertial_gain + self.swing * motion.delay, 1.0)
+        row.append(max(gain * norm(*inertial[:3]), force))
+        row.append(max(gain * norm(*inertial[3:]), torque))
         return row
+
+    def _unseen(self, motion: ToolMotion) -> tuple[float, float]:
+        """N and N m that the inertia may be wrong by though none is seen. Accelerations that are
+        late may have changed by `unknown_acceleration`, as far as `motion_bandwidth` lets them in
+        that time; or they scatter. What the thresholds leave room for is not counted.
+        """
+        settings = self.settings
+        late = settings.unknown_acceleration * min(self.swing * motion.delay, 1.0)
+        force = self.load.tool.mass * max(late, min(motion.noise, settings.unknown_acceleration))
+        return (
+            max(force - ROOM * settings.force_on, 0.0),
+            max(force * self._lever() - ROOM * settings.torque_on, 0.0),
+        )
+
+    def _lever(self) -> float:
+        """m from the sensor to the centre of mass."""
+        return norm(*self.load.tool.centre_of_mass)
 
     def roll(self, stamp: int, is_holding: bool | None) -> bool:
         """Begins a new block if this sample is the first of one; whether what the tool is taken to

@@ -15,6 +15,8 @@ _MAY_BE_ZERO = (
     'peak_time', 'drift_force_rate', 'drift_torque_rate', 'drift_guard', 'largest_payload',
     'payload_settling',
 )  # fmt: skip
+# Share of a threshold that is meant for errors of the tool's inertia, and widens nothing.
+ROOM = 0.1
 _SHARES = ('hysteresis', 'drift_below')
 
 
@@ -36,7 +38,9 @@ class WrenchSettings:
     inertial force and torque that may be wrong; motion_bandwidth: Hz, how fast accelerations
     change, which makes accelerations that are late by some delay wrong by 2 pi times both;
     unknown_acceleration: m/s^2, counted where the tool moves, or may, and its accelerations are
-    not known; peak_time: s with which a widening decays.
+    not known, and of which 2 pi times bandwidth and delay, at most all, may have come since the
+    newest accelerations that are known: what joint states at 50 Hz cannot tell; accelerations
+    that scatter by more are not used; peak_time: s with which a widening decays.
 
     Tare. tare_window: s. steady_force (N), steady_torque (N m): largest standard deviation of an
     axis over the window. tare_force (N), tare_torque (N m): by how much the bias may differ from

@@ -18,6 +18,7 @@ from frame_ros.errors import RobotError, SetupError
 from frame_ros.msg import ContactState
 from frame_ros.nodes.contact_frames import SensorFrames, SensorMount, told_mount
 from frame_ros.nodes.contact_franka import IndicatorReader, StateFlagReader, indicators_of
+from frame_ros.nodes.contact_inputs import Sample, Waiting
 from frame_ros.nodes.contact_joints import JointArrays
 from frame_ros.nodes.contact_robot import RobotSensor
 from frame_ros.nodes.contact_settings import ContactSettings
@@ -25,6 +26,27 @@ from frame_ros.nodes.contact_wrench import tip_in_sensor
 from frame_ros.nodes.joint_state_bytes import FullJointState
 from frame_ros.nodes.wrench_bytes import WrenchReader, state_head
 from frame_ros.robots import load_robot
+
+
+def stamps(samples):
+    return [(sample.stamp, sample.stream) for sample in samples]
+
+
+def test_samples_wait_for_the_joint_states_of_their_time():
+    waiting = Waiting('joints', 0.2)
+    wrenches = [Sample(stamp, 'wrench', None) for stamp in (4, 8, 12)]
+    assert stamps(waiting.take([Sample(2, 'joints', None), *wrenches], 1.0)) == [(2, 'joints')]
+    found = waiting.take([Sample(10, 'joints', None)], 1.1)
+    assert stamps(found) == [(4, 'wrench'), (8, 'wrench'), (10, 'joints')]
+    assert waiting.take([Sample(16, 'wrench', None)], 1.15) == []
+    assert stamps(waiting.take([], 1.21)) == [(12, 'wrench')]  # not for ever
+    assert stamps(waiting.take([], 1.4)) == [(16, 'wrench')]
+    assert stamps(waiting.take([Sample(9, 'wrench', None)], 1.5)) == [(9, 'wrench')]
+    waiting.take([Sample(30, 'wrench', None)], 1.5)
+    waiting.reset()
+    assert waiting.take([], 9.0) == []
+    assert stamps(Waiting('joints', 0.0).take(wrenches, 1.0)) == stamps(wrenches)
+
 
 texts = st.text(st.characters(min_codepoint=1, max_codepoint=0x2FF), max_size=9)
 numbers = st.floats(allow_nan=False, width=64)

@@ -118,6 +118,44 @@ def test_an_unknown_link_is_unexpected_unless_explained():
     assert not verdict(touch(), *closing, settings=bare).is_expected
 
 
+def test_what_is_held_explains_forces_along_the_vertical():
+    grasp = (at(0, tip=LOW, is_grasped=False), at(100, tip=LOW, is_grasped=True))
+
+    def found(force, **values):
+        context = at(700, **{'is_grasped': True, **values})
+        return verdict(touch('', np.linalg.norm(force), np.array(force) / np.linalg.norm(force)),
+                       *grasp, context)  # fmt: skip
+
+    near = LOW + [0.3, 0.0, 0.019]
+    resting = found((3.0, 0.0, 2.0), tip=near)
+    assert resting.is_expected and 'lay on' in resting.reason and not resting.is_lasting
+    assert not found((3.0, 0.0, 2.0), tip=near + [0, 0, 0.002]).is_expected
+    assert not found((3.0, 0.0, 0.5), tip=near).is_expected
+    assert not found((3.0, 0.0, 2.0)).is_expected
+    assert 'bears the weight' in found((0.5, 0.0, 5.0), held_weight=4.0).reason
+    assert not found((0.5, 0.0, 6.0), held_weight=4.0).is_expected
+    assert not found((0.5, 0.0, 5.0)).is_expected
+    assert 'weight' in found((1.0, 1.0, -3.0)).reason
+    assert not found((2.0, 2.0, -3.0)).is_expected
+    opening = (*grasp, at(600, 0.083, is_grasped=True), at(700, 0.083, is_grasped=True))
+    assert 'opens' in verdict(touch(), *opening).reason
+    unknown = replace(touch(), wrench=np.full(6, np.nan))
+    assert not verdict(unknown, *grasp, at(700, tip=near, is_grasped=True)).is_expected
+
+
+def test_regions_reach_down_for_what_is_held():
+    table = replace(TABLE, phases=(), held_only=True)
+    settings = replace(SETTINGS, regions=(table,), held_reach=0.1)
+    above = np.array([0.3, 0.0, 0.14])
+    assert verdict(touch(), at(tip=above, is_grasped=True), settings=settings).is_expected
+    assert not verdict(touch(), at(tip=LOW, is_grasped=False), settings=settings).is_expected
+    higher = at(tip=above + [0, 0, 0.02], is_grasped=True)
+    assert not verdict(touch(), higher, settings=settings).is_expected
+    held = at(tip=above, is_grasped=True, link_positions={'elbow': LOW})
+    assert not verdict(touch('elbow'), held, settings=settings).is_expected
+    assert not verdict(touch(position=LOW), held, settings=settings).is_expected
+
+
 def test_a_force_that_is_not_measured_passes_no_limit():
     assert verdict(touch('skirt', force=np.nan), at()).is_expected
 
@@ -125,7 +163,8 @@ def test_a_force_that_is_not_measured_passes_no_limit():
 def test_bad_settings():
     for values in [
         {'max_force': 0.0}, {'max_grasp_force': np.nan}, {'gripper_motion': 0.0},
-        {'settling': -1.0}, {'regions': (TABLE, TABLE)},
+        {'settling': -1.0}, {'held_reach': np.nan}, {'held_clearance': -0.1}, {'doubt': np.inf},
+        {'regions': (TABLE, TABLE)},
     ]:  # fmt: skip
         with pytest.raises(ValueRangeError):
             replace(SETTINGS, **values)

@@ -28,6 +28,29 @@ def sample(stamp, state, force=NAN, source=ContactSource.WRENCH, link='', why=''
     )  # fmt: skip
 
 
+def test_what_a_gripper_explained_is_asked_again_while_it_lasts():
+    expectations = ContactExpectations(finger_links=('left',), doubt=0.03)
+
+    def feed(tracker, stamp, wrench, source=ContactSource.WRENCH, gripper=0.04):
+        force = float(np.linalg.norm(wrench))
+        found = Detection(stamp * MS, int(source), True, force, np.append(wrench, np.zeros(3)))
+        context = ContactContext(stamp * MS, gripper, is_grasped=True)
+        return tracker.update([found], context)[0][0]
+
+    tracker = ContactTracker(expectations)
+    assert feed(tracker, 0, [0, 0, -4.0]).is_expected
+    assert feed(tracker, 10, [5.0, 0, -4.0]).is_expected
+    assert feed(tracker, 35, [5.0, 0, -4.0]).is_expected
+    assert feed(tracker, 39, [0, 0, -4.0]).is_expected  # in time
+    assert feed(tracker, 50, [5.0, 0, -4.0]).is_expected
+    # Only the source whose force counts is asked.
+    assert feed(tracker, 81, [5.0, 0, -4.0], ContactSource.ROBOT).is_expected
+    found = feed(tracker, 82, [5.0, 0, -4.0])
+    assert not found.is_expected and tracker.collisions == 1 and tracker.in_collision
+    assert not feed(tracker, 90, [0, 0, -4.0]).is_expected  # it was one
+    assert tracker.collisions == 1
+
+
 def run(tracker, *samples):
     """All events of samples given one by one, each with a context of its stamp."""
     events = []

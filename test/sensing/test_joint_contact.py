@@ -152,7 +152,7 @@ def test_a_known_payload_is_no_contact():
 
 
 def test_before_it_has_moved_friction_may_be_anything():
-    detector = JointContact(dynamics_for(ROBOT, MOTORS), None, MOTORS)
+    detector = JointContact(dynamics_for(ROBOT, MOTORS), JointContactSettings(margin=1.0), MOTORS)
     weight = detector.dynamics.gravity(HOME) / 1.1
     for row in range(40):
         found = detector.update((row + 1) * 20_000_000, HOME, np.zeros(5), weight)

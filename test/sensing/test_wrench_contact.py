@@ -375,6 +375,13 @@ def recording(seed, count=900):
         ToolMotion(r, *random.normal(0, 0.3, (3, 3)), True, 0.004) for r in rotations
     ]  # fmt: skip
     motions[:600] = [m._replace(is_moving=False) for m in motions[:600]]
+    for rows, changes in (
+        (slice(610, 650), {'delay': 0.05}),
+        (slice(660, 690), {'noise': 1.5}),
+        (slice(740, 760), {'noise': 9.0}),
+        (slice(750, 780), {'delay': 0.03, 'noise': 9.0, 'is_moving': False}),
+    ):
+        motions[rows] = [m._replace(**changes) for m in motions[rows]]
     motions[650:660] = [ToolMotion(m.rotation) for m in motions[650:660]]
     motions[700] = ToolMotion.missing('gone')
     load = ToolLoad(TOOL)
