@@ -317,7 +317,7 @@ def _with_error(value: float, error: float) -> str:
 
 
 def _tool(args: argparse.Namespace) -> int:
-    from frame_ros.sensing.tool_identification import FEWEST
+    from frame_ros.sensing.tool_identification import FEWEST, too_few
 
     if args.poses < FEWEST:
         raise SetupError(f'--poses is {args.poses}; at least {FEWEST} are needed')
@@ -329,7 +329,7 @@ def _tool(args: argparse.Namespace) -> int:
     path = writable(_output(args, 'tool', robot))
     poses = _bag_poses(args, robot) if args.bag else _live_poses(args, robot)
     if len(poses) < FEWEST:
-        print(f'{len(poses)} still poses; at least {FEWEST} are needed', file=sys.stderr)
+        print(too_few(len(poses)), file=sys.stderr)
         return 1
     fit, is_reaction = _fit_either_way(robot, poses, args.reaction)
     print_tool(fit, link)

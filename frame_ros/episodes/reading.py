@@ -286,11 +286,13 @@ def _recorder_counts(bag: Bag) -> dict[str, int]:
         counts[f'recorder.{what}'] = sum(n for n in topics.values() if isinstance(n, int))
         text = ', '.join(f'{topic}: {count}' for topic, count in topics.items())
         bag.report(f'messages that the recorder says {why}: {text}')
-    skipped = bag.sidecar.get('skipped')
-    if isinstance(skipped, dict) and skipped:
-        counts['recorder.skipped_topics'] = len(skipped)
-        text = '; '.join(f'{topic}: {reason}' for topic, reason in skipped.items())
-        bag.report(f'topics that were not recorded: {text}')
+    reasoned = (('skipped', 'were not recorded'), ('silent', 'sent nothing in the episode'))
+    for what, why in reasoned:
+        topics = bag.sidecar.get(what)
+        if isinstance(topics, dict) and topics:
+            counts[f'recorder.{what}_topics'] = len(topics)
+            text = '; '.join(f'{topic}: {reason}' for topic, reason in topics.items())
+            bag.report(f'topics that {why}: {text}')
     return counts
 
 

@@ -36,42 +36,15 @@ from frame_ros.nodes.recording_session import (
     RecordedTopic,
     refuse_full_disk,
 )
+from frame_ros.nodes.recording_settings import DEFAULTS, SETTABLE
+from frame_ros.nodes.recording_streams import EpisodeStreams
 from frame_ros.nodes.recording_topics import TopicFilter, TopicSubscriptions, absolute_names
+from frame_ros.nodes.recording_video import start_video
 from frame_ros.nodes.spinning import run_node
 from frame_ros.srv import EndEpisode, MarkEpisode, StartEpisode
 from frame_ros.version import package_version
 
 EVENT_TYPE = 'frame_ros/msg/EpisodeEvent'
-DEFAULTS: dict[str, Any] = {
-    'autostart': True,
-    'enabled': True,
-    'directory': 'runs',
-    'prefix': 'episode',
-    'include': [''],
-    'also': [''],
-    'exclude': ['/rosout', '/parameter_events', '.*/_.*', '.*/(transition_event|metric_markers)'],
-    'announce': 0.1,
-    'pre_roll': 1.0,
-    'pre_roll_bytes': 256 << 20,
-    'post_roll': 1.0,
-    'max_bytes': 0,
-    'min_free_bytes': 512 << 20,
-    'queue_bytes': 512 << 20,
-    'poll_period': 0.004,
-    'discovery_period': 0.5,
-    'video_topic': 'front/image_raw',
-}
-# What each episode reads anew; the rest is read when the node is configured and activated.
-SETTABLE = (
-    'directory',
-    'prefix',
-    'announce',
-    'post_roll',
-    'max_bytes',
-    'min_free_bytes',
-    'queue_bytes',
-    'video_topic',
-)
 EVENTS_QOS = QoSProfile(
     depth=50, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
@@ -97,6 +70,7 @@ class EpisodeRecorder(LifecycleNode):
         self._session: BagSession | None = None
         self._time: RecordingClock | None = None
         self._ring = MessageRing(0.0, 0)
+        self._streams = EpisodeStreams(())
         self._event_topic = RecordedTopic(
             self._events.topic_name,
             find_definition(EVENT_TYPE),
@@ -121,6 +95,7 @@ class EpisodeRecorder(LifecycleNode):
         try:
             self._event_fields = parse_fields(EVENT_TYPE, self._event_topic.definition.text)
             also = absolute_names(self, self._value('also'))
+            expected = absolute_names(self, self._value('expected'))
             topics = TopicFilter(
                 self.get_namespace(), self._value('include'), self._value('exclude'), also
             )
@@ -131,6 +106,7 @@ class EpisodeRecorder(LifecycleNode):
             self.get_logger().error(self._problem)
             return TransitionCallbackReturn.FAILURE
         self._recorded = TopicSubscriptions(self, topics, [self._event_topic])
+        self._streams = EpisodeStreams(expected)
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -220,6 +196,7 @@ class EpisodeRecorder(LifecycleNode):
     def _accept(self, message: ReceivedMessage) -> None:
         if message.topic.name == self._event_topic.name and self._is_own(message.data):
             return
+        self._streams.hear(message)
         with self._lock:
             if self._session is not None:
                 self._session.put(message)
@@ -263,6 +240,7 @@ class EpisodeRecorder(LifecycleNode):
                 return response
             response.bag = str(folder)
         self._episode_id = episode_id
+        self._streams.begin(start)
         self._publish(event)
         self.get_logger().info(f'episode {episode_id} begins')
         response.success, response.episode_id, response.start = True, episode_id, _time(start)
@@ -357,6 +335,7 @@ class EpisodeRecorder(LifecycleNode):
         end = self._now() + int(self._value('announce') * 1e9)
         event = self._event(EventType.END, end, self._episode_id, text=notes)
         event.outcome = outcome
+        self._streams.end(end)
         self._publish(event)
         # A simulation that is stopped with the recorder is not waited for long.
         self._time.wait_until(end + int(post_roll * 1e9), 2.0 if post_roll else 0.5)
@@ -369,28 +348,27 @@ class EpisodeRecorder(LifecycleNode):
         lost = self._recorded.lost()
         lost = {name: n - self._lost_before.get(name, 0) for name, n in lost.items()}
         lost = {name: n for name, n in lost.items() if n}
+        silent = self._streams.silent(self._recorded.why_silent)
         facts = {'outcome': Outcome(outcome).name, 'end': str(end), 'end_notes': notes}
-        bag = session.finish(
-            facts, lost=lost, skipped=dict(self._recorded.skipped), outcome=int(outcome)
-        )
-        lack = ''
+        skipped = dict(self._recorded.skipped)
+        bag = session.finish(facts, lost=lost, skipped=skipped, silent=silent, outcome=int(outcome))
+        lacks = []
         if session.dropped or lost:
-            lack = f'dropped {dict(session.dropped)} {session.reasons}, lost {lost}'
-            self.get_logger().warning(f'{bag}: {lack}')
+            lacks.append(f'dropped {dict(session.dropped)} {session.reasons}, lost {lost}')
+        lacks += [f'{name} sent nothing in the episode: {why}' for name, why in silent.items()]
+        for lack in lacks:
+            self.get_logger().warning(f'{bag.name}: {lack}')
         self._make_video(bag)
-        return str(bag), lack
+        return str(bag), '; '.join(lacks)
 
     def _make_video(self, bag: Path) -> None:
         topic = self._value('video_topic')
         if not topic:
             return
-        command = [sys.executable, '-m', 'frame_ros.episodes.video', str(bag), '--topic', topic]
         if not topic.startswith('/'):
-            command[-1] = self.get_namespace().rstrip('/') + '/' + topic
-        command += ['--if-recorded', '--nice', '10']
-        quiet = subprocess.DEVNULL
+            topic = self.get_namespace().rstrip('/') + '/' + topic
         try:
-            self._videos.append(subprocess.Popen(command, stdout=quiet, start_new_session=True))
+            self._videos.append(start_video(bag, topic))
         except OSError as error:
             self.get_logger().warning(f'no video of {bag}: {error}')
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from frame_ros.nodes.demo_robots import DEMO_ROBOTS, Value
+from frame_ros.nodes.expected_topics import arm_expected, demo_expected
 from frame_ros.nodes.process import (
     PROFILES,
     Process,
@@ -68,7 +69,7 @@ def demo_processes(settings: DemoSettings) -> list[Process]:
             *_monitors(
                 settings, {**robot.metrics, **robot.grasp}, gate, robot.of_tip, robot.markers
             ),
-            _recorder(settings),
+            _recorder(settings, demo_expected(settings)),
             *_gate(settings, gate),
             _policy(settings, {'samples': SAMPLES} if settings.policy == 'scripted' else {}),
             Process('session', 'session', _session_parameters(settings), is_essential=True),
@@ -118,7 +119,7 @@ def _arm_processes(settings: ArmSettings) -> list[Process]:
     policy = [*_gate(settings, output), *policy]
     display = _display(settings, settings.robot_state_publisher)
     monitors = [*arm_sensing(settings), *_monitors(settings, _target(settings))]
-    recorder = _recorder(settings, (settings.gripper_topic,))
+    recorder = _recorder(settings, arm_expected(settings), (settings.gripper_topic,))
     return _on_clock(settings, [*monitors, recorder, *policy, *display])
 
 
@@ -219,16 +220,19 @@ def gate_parameters(settings: RunSettings) -> dict[str, Value]:
     return node_parameters('gate', settings.gate_parameters)
 
 
-def _recorder(settings: RunSettings, others: Sequence[str] = ()) -> Process:
+def _recorder(
+    settings: RunSettings, expected: Sequence[str], others: Sequence[str] = ()
+) -> Process:
     """Without recording too: its services and events bound the episodes.
 
     What the other processes read under another name, and `others`, is recorded wherever it is
-    published.
+    published. expected: what must send in every episode.
     """
     names = settings.remappings()
     parameters: dict[str, Value] = {
         'directory': absolute(settings.directory),
         'enabled': settings.record,
+        'expected': list(expected),
     }
     also = sorted({*names.values(), *filter(None, others)})
     if also:

@@ -146,6 +146,17 @@ class TopicSubscriptions:
         """Returns topic -> messages lost so far, by gaps in the publication numbers."""
         return dict(self._lost)
 
+    def why_silent(self, name: str) -> str:
+        """Why a topic, given by its absolute name, sent nothing."""
+        if name in self.skipped:
+            return f'it is not recorded: {self.skipped[name]}'
+        if not (name in self._always or self._filter.is_wanted(name)):
+            return 'it is not recorded: see include, exclude and also'
+        count = self._node.count_publishers(name)
+        if not count:
+            return 'nobody publishes it'
+        return f'it has {count} publisher{"s" * (count > 1)}, and no message came'
+
     def retry(self) -> None:
         """Looks again at topics that could not be recorded so far."""
         importlib.invalidate_caches()

@@ -22,7 +22,7 @@ def demo_sensing(settings: DemoSettings) -> list[Process]:
         return []
     robot = DEMO_ROBOTS[settings.robot]
     contact = {**robot.of_tip, **robot.grasp, **robot.contact}
-    # Points are for display; a recorder would have them made for nobody.
+    # Points are for display.
     cloud: dict[str, Value] = {} if settings.rviz else {'cloud_rate': 0.0}
     proximity = {**robot.grasp, **robot.proximity, **cloud}
     return [_contact_process(settings, contact), _proximity_process(settings, proximity)]

@@ -25,6 +25,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from frame_ros.errors import FrameRosError, SetupError
+from frame_ros.nodes.clock_watch import clock_watched
 
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 # What a user can cause and mend: our own errors, and rclpy's about names and parameters.
@@ -47,7 +48,7 @@ def run_node(
     2. `factory()` makes the node.
     3. The node spins in a SingleThreadedExecutor until a signal comes, or until it finishes by
        itself: a node with an attribute `exit_code` (int or None) ends the run by setting it in any
-       of its callbacks.
+       of its callbacks. With `use_sim_time` it warns if no time comes on /clock (`clock_watched`).
     4. `node.destroy_node()`: override it to close what must be closed (bags, threads, windows).
     5. The context is shut down.
 
@@ -67,7 +68,8 @@ def run_node(
         try:
             _initialise(arguments)
             node = factory()
-            (spin or spin_until_stopped)(node, stop.event)
+            with clock_watched(node):
+                (spin or spin_until_stopped)(node, stop.event)
             return int(getattr(node, 'exit_code', None) or 0)
         except USER_ERRORS as error:
             print(

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import sqrt
+from dataclasses import dataclass, replace
+from math import asin, degrees, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,10 +16,11 @@ from frame_ros.sensing.tool_motion import check_rotation
 
 Array = NDArray[np.float64]
 FEWEST = 4
-_LEAST_SPREAD = 0.02  # of 1: mean square of the directions of gravity along an axis
+_LEAST_SPREAD = 0.02  # of 1: mean square by which directions of gravity leave a point, or a line
 _LEAST_MASS = 0.01  # kg; below, the centre of mass cannot be told
 _HUBER = 1.345  # residuals beyond so many standard deviations count less (Huber 1964)
 _ROUNDS = 30
+_GOOD_POSES = '8 to 12 poses, turned about two horizontal axes by 90 degrees and more,'
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,9 @@ class ToolFit:
         """
         if self.undetermined:
             raise ValueRangeError(
-                f'the poses do not determine {"; ".join(self.undetermined)}: add poses in which '
-                f'the sensor is turned about other horizontal axes, by 90 degrees and more'
+                f'the {len(self.residuals)} poses do not determine {"; ".join(self.undetermined)}: '
+                f'add poses in which the sensor is turned about other horizontal axes, by 90 '
+                f'degrees and more; {_GOOD_POSES} are good'
             )
         x, y, z = self.centre_of_mass.tolist()
         return Tool(max(self.mass, 0.0), (x, y, z), gravity=gravity)
@@ -102,38 +104,23 @@ def fit_tool(
     readings = readings if is_force_on_tool else -readings
     strength = float(np.linalg.norm(gravity))
     down = np.array(gravity) @ turned / strength
-    forces, torques = _Equations.of_force(down), _Equations.of_torque(down)
-    weights: Array = np.ones(len(down))
-    for _ in range(_ROUNDS if is_robust else 1):
-        found_force = forces.solve(readings[:, :3], weights)
-        found_torque = torques.solve(readings[:, 3:], weights)
-        residuals = np.concatenate([found_force.residuals, found_torque.residuals], axis=1)
-        before, weights = weights, _weights(residuals) if is_robust else weights
-        if np.abs(weights - before).max() < 1e-6:
-            break
-    mass = float(found_force.values[0]) / strength
-    moment = found_torque.values[:3] / strength
-    mass_error = float(found_force.errors[0]) / strength
+    solved = _solve(down, readings, is_robust)
+    fit = _as_tool(solved, strength)
     has_mass, has_moment = _determined(down)
-    if has_mass and mass < -3.0 * max(mass_error, _LEAST_MASS):
+    if has_mass and fit.mass < -3.0 * max(fit.mass_error, _LEAST_MASS):
         raise ValueRangeError(
-            f'the tool comes out at {mass:.3f} kg: the sensor seems to report the force the other '
-            f'way round; set is_force_on_tool to {str(not is_force_on_tool).lower()}'
+            f'the tool comes out at {fit.mass:.3f} kg: the sensor seems to report the force the '
+            f'other way round; set is_force_on_tool to {str(not is_force_on_tool).lower()}'
         )
-    centre, centre_error = _centre(moment, found_torque.errors[:3] / strength, mass, mass_error)
-    bias = np.concatenate([found_force.values[1:], found_torque.values[3:]])
-    bias_error = np.concatenate([found_force.errors[1:], found_torque.errors[3:]])
-    if undetermined := _undetermined(down, mass):
-        centre[:] = centre_error[:] = np.nan
+    undetermined = _undetermined(down, fit.mass)
+    if undetermined:
+        fit.centre_of_mass[:] = fit.centre_error[:] = np.nan
     if not has_moment:
-        bias[3:] = bias_error[3:] = np.nan
+        fit.bias[3:] = fit.bias_error[3:] = np.nan
     if not has_mass:
-        mass = mass_error = bias[:3] = bias_error[:3] = np.nan
-    condition = max(forces.condition, torques.condition)
-    return ToolFit(
-        mass, centre, bias, residuals, before, mass_error, centre_error, bias_error, condition,
-        undetermined,
-    )  # fmt: skip
+        fit.bias[:3] = fit.bias_error[:3] = np.nan
+        return replace(fit, mass=np.nan, mass_error=np.nan, undetermined=undetermined)
+    return replace(fit, undetermined=undetermined)
 
 
 @dataclass(frozen=True)
@@ -181,6 +168,58 @@ class _Equations:
         return _Solution(values, errors, residuals)
 
 
+@dataclass(frozen=True)
+class _Solved:
+    """Both systems of equations, solved with the same weights. condition: the worse one's."""
+
+    force: _Solution
+    torque: _Solution
+    weights: Array
+    condition: float
+
+    @property
+    def residuals(self) -> Array:
+        """(K, 6) N and N m."""
+        return np.concatenate([self.force.residuals, self.torque.residuals], axis=1)
+
+
+def _solve(down: Array, readings: Array, is_robust: bool) -> _Solved:
+    """down: (K, 3) directions of gravity in the sensor's axes. readings: (K, 6) as force on the
+    tool.
+    """
+    forces, torques = _Equations.of_force(down), _Equations.of_torque(down)
+    condition = max(forces.condition, torques.condition)
+    weights: Array = np.ones(len(down))
+    for _ in range(_ROUNDS if is_robust else 1):
+        force = forces.solve(readings[:, :3], weights)
+        torque = torques.solve(readings[:, 3:], weights)
+        solved = _Solved(force, torque, weights, condition)
+        weights = _weights(solved.residuals) if is_robust else weights
+        if np.abs(weights - solved.weights).max() < 1e-6:
+            break
+    return solved
+
+
+def _as_tool(solved: _Solved, strength: float) -> ToolFit:
+    """All as if the poses determined it. strength: of gravity, m/s^2."""
+    force, torque = solved.force, solved.torque
+    mass, mass_error = float(force.values[0]) / strength, float(force.errors[0]) / strength
+    centre, centre_error = _centre(
+        torque.values[:3] / strength, torque.errors[:3] / strength, mass, mass_error
+    )
+    return ToolFit(
+        mass=mass,
+        centre_of_mass=centre,
+        bias=np.concatenate([force.values[1:], torque.values[3:]]),
+        residuals=solved.residuals,
+        weights=solved.weights,
+        mass_error=mass_error,
+        centre_error=centre_error,
+        bias_error=np.concatenate([force.errors[1:], torque.errors[3:]]),
+        condition=solved.condition,
+    )
+
+
 def _checked(rotations: ArrayLike, wrenches: ArrayLike, gravity: Vector) -> tuple[Array, Array]:
     turned = np.asarray(rotations, dtype=np.float64)
     readings = np.asarray(wrenches, dtype=np.float64)
@@ -191,7 +230,7 @@ def _checked(rotations: ArrayLike, wrenches: ArrayLike, gravity: Vector) -> tupl
             f'and (K, 6) are expected'
         )
     if count < FEWEST:
-        raise ShapeError(f'{count} poses; at least {FEWEST} in different orientations are needed')
+        raise ShapeError(too_few(count))
     if not np.isfinite(readings).all():
         row = int(np.argmin(np.isfinite(readings).all(axis=1)))
         raise ValueRangeError(f'the wrench of pose {row} is not finite: {readings[row].tolist()}')
@@ -200,6 +239,20 @@ def _checked(rotations: ArrayLike, wrenches: ArrayLike, gravity: Vector) -> tupl
     if not np.linalg.norm(gravity) > 0:
         raise ValueRangeError(f'gravity is {gravity}; without it no pose tells of the mass')
     return turned, readings
+
+
+def too_few(count: int) -> str:
+    """What is wrong with so few poses, and what would be right."""
+    return (
+        f'{count} still poses; at least {FEWEST} are needed, in which the direction of gravity in '
+        f'the sensor varies by {_degrees(_LEAST_SPREAD):.0f} degrees and more (root mean square): '
+        f'{_GOOD_POSES} are good'
+    )
+
+
+def _degrees(spread: float) -> float:
+    """The angle that a mean square of directions stands for."""
+    return degrees(asin(sqrt(min(max(spread, 0.0), 1.0))))
 
 
 def _spread(down: Array) -> tuple[Array, Array]:
@@ -225,12 +278,25 @@ def _determined(down: Array) -> tuple[bool, bool]:
 def _undetermined(down: Array, mass: float) -> tuple[str, ...]:
     """What the poses do not determine, in words."""
     has_mass, has_moment = _determined(down)
+    spread, axes = _spread(down)
+    least = f'at least {_degrees(_LEAST_SPREAD):.0f} are needed'
     if not has_mass:
-        return ('mass', 'centre of mass', 'bias (all poses have nearly the same orientation)')
+        turned = _degrees(spread.sum())
+        return (
+            'mass',
+            'centre of mass',
+            f'bias (all poses have nearly the same orientation: the direction of gravity in the '
+            f'sensor varies by {turned:.1f} degrees, root mean square; {least})',
+        )
     found = []
     if not has_moment:
-        axis = ', '.join(f'{value:.2f}' for value in _spread(down)[1][:, 2])
-        found.append(f'centre of mass and torque bias along ({axis}) of the sensor')
+        axis = ', '.join(f'{value:.2f}' for value in axes[:, 2])
+        off = _degrees(spread[0] + spread[1])
+        found.append(
+            f'centre of mass and torque bias along ({axis}) of the sensor (the direction of '
+            f'gravity varies by {off:.1f} degrees, root mean square, beside changing along that '
+            f'axis; {least})'
+        )
     if mass < _LEAST_MASS:
         found.append(f'centre of mass (the tool weighs only {mass:.3f} kg)')
     return tuple(found)

@@ -323,12 +323,18 @@ def test_damaged_side_files_are_said_and_ignored(tmp_path):
 def test_messages_the_recorder_dropped_are_counted(tmp_path):
     path = write_bag(tmp_path / 'bag', episode_messages(3))
     sidecar = json.loads((path / 'episode.json').read_text())
-    sidecar.update(dropped={'/front/image_raw': 7}, lost={'/ee_pose': 2}, skipped={'/x': 'why'})
+    sidecar.update(
+        dropped={'/front/image_raw': 7},
+        lost={'/ee_pose': 2},
+        skipped={'/x': 'why'},
+        silent={'/wrench': 'nobody'},
+    )
     (path / 'episode.json').write_text(json.dumps(sidecar))
     episode = only(path)
     assert episode.data_quality['recorder.dropped'] == 7
     assert episode.data_quality['recorder.lost'] == 2
     assert episode.data_quality['recorder.skipped_topics'] == 1
+    assert episode.data_quality['recorder.silent_topics'] == 1
     assert said(episode, '/front/image_raw: 7')
 
 

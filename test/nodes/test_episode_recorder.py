@@ -91,10 +91,13 @@ class Bench:
     def wait_for_subscriber(self, topic):
         until(lambda: self.node.count_subscribers(topic) > 0, f'nobody subscribes to {topic}')
 
-    def close(self):
+    def stop_sending(self):
         self._sending.clear()
         for sender in self._senders:
             sender.join()
+
+    def close(self):
+        self.stop_sending()
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         if self.error is None:
@@ -212,6 +215,37 @@ def test_include_and_exclude(make_bench):
     bag = Bag(bench.end(outcome=1).bag)
     names = {'/chosen/ee_pose', '/chosen/joint_states', '/chosen/episode_events'}
     assert set(bag.topics) == names
+
+
+def test_an_expected_stream_that_sends_nothing_is_told(make_bench):
+    bench = make_bench('silent', expected='[joint_states, wrench, ee_pose]')
+    bench.node.create_publisher(JointState, 'joint_states', 10)  # which never sends
+    bench.send(PoseStamped, 'ee_pose')
+    bench.send(Image, 'front/image_raw')  # a stream, expected once it has sent
+    for topic in ('joint_states', 'ee_pose', 'front/image_raw'):
+        bench.wait_for_subscriber(topic)
+    time.sleep(0.5)
+    first = bench.start()
+    time.sleep(1.5)
+    ended = bench.end(outcome=1)
+    wanted = {
+        '/silent/joint_states': 'it has 1 publisher, and no message came',
+        '/silent/wrench': 'nobody publishes it',
+    }
+    sidecar = json.loads((Path(first.bag) / 'episode.json').read_text())
+    assert sidecar['silent'] == wanted
+    for name, why in wanted.items():
+        assert f'{name} sent nothing in the episode: {why}' in ended.message
+    bench.stop_sending()
+    time.sleep(0.2)
+    second = bench.start()
+    time.sleep(1.5)
+    bench.end(outcome=1)
+    sidecar = json.loads((Path(second.bag) / 'episode.json').read_text())
+    assert set(sidecar['silent']) == {*wanted, '/silent/ee_pose', '/silent/front/image_raw'}
+    _, error = bench.close()
+    assert error.count('/silent/wrench sent nothing in the episode: nobody publishes it') == 2
+    assert error.count('/silent/front/image_raw sent nothing') == 1
 
 
 def test_services_refuse_what_makes_no_sense(make_bench):

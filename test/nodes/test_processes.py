@@ -96,6 +96,29 @@ def test_the_recorder_takes_the_users_topics_and_the_video_the_users_camera():
     assert 'also' not in by_name(so101_processes(So101Settings()))['episode_recorder'].parameters
 
 
+def test_the_recorder_is_told_what_every_episode_must_have():
+    def expected(processes):
+        return by_name(processes)['episode_recorder'].parameters['expected']
+
+    cameras = ['front/image_raw', 'wrist/image_raw']
+    depth = ['front/depth/image_raw', 'wrist/depth/image_raw']
+    sensed = ['joint_states', 'wrench', *cameras, 'contact', 'proximity']
+    assert expected(demo_processes(DemoSettings(robot='fr3'))) == [*sensed, *depth]
+    unsensed = expected(demo_processes(DemoSettings(sensing=False)))
+    assert unsensed[-2:] == ['ground_truth/contact', 'ground_truth/proximity']
+    assert expected(franka_processes(FrankaSettings())) == ['franka/joint_states']
+    settings = So101Settings(
+        port='/dev/ttyACM0', robot_id='arm', cameras='{top: {type: opencv, index_or_path: 0}}',
+        contact_sources='wrench', wrist_image_topic='/hand/image', proximity_cameras='left, right',
+        depth_topics='left=/left/depth',
+    )  # fmt: skip
+    topics = ['joint_states', 'contact', 'wrench', 'proximity', '/hand/image', 'top/image_raw']
+    right = 'right/depth/image_raw'
+    assert expected(so101_processes(settings)) == [*topics, '/left/depth', right]
+    # In a namespace, topics outside it are not recorded unless a node reads them by that name.
+    assert expected(so101_processes(replace(settings, namespace='arm'))) == [*topics, right]
+
+
 @pytest.mark.parametrize('table', TABLES)
 def test_no_name_of_a_table_is_absolute(table):
     make, settings = TABLES[table]

@@ -28,6 +28,7 @@ from frame_ros.nodes.recording_session import (
     RecordedTopic,
     refuse_full_disk,
 )
+from frame_ros.nodes.recording_streams import EpisodeStreams
 from frame_ros.nodes.recording_topics import TopicFilter, TopicSubscriptions
 
 T0 = 1_700_000_000_000_000_000
@@ -146,10 +147,37 @@ def test_a_ring_forgets_a_time_that_was_set_back():
     assert [m.received - T0 + 10**10 for m in ring.take(T0 - 10**10)] == [0, 1]
 
 
-def test_by_default_markers_are_not_recorded():
+def test_by_default_what_is_only_for_display_is_not_recorded():
     topics = TopicFilter('/left', DEFAULTS['include'], DEFAULTS['exclude'])
-    wanted = [name for name in ('ee_pose', 'metric_markers') if topics.is_wanted(f'/left/{name}')]
-    assert wanted == ['ee_pose']
+    names = ('ee_pose', 'metric_markers', 'proximity', 'proximity/points')
+    wanted = [name for name in names if topics.is_wanted(f'/left/{name}')]
+    assert wanted == ['ee_pose', 'proximity']
+    assert not TopicFilter('/', [''], DEFAULTS['exclude']).is_wanted('/proximity/points')
+
+
+def test_streams_that_were_silent_between_start_and_end():
+    images = RecordedTopic('/image', find_definition('sensor_msgs/msg/Image'))
+    commands = RecordedTopic('/commands', find_definition('sensor_msgs/msg/JointState'))
+    streams = EpisodeStreams(['/wrench'])
+
+    def hear(topic, received):
+        streams.hear(ReceivedMessage(topic, received, received, b''))
+
+    def silent(begin, end):
+        streams.begin(begin)
+        for received in (begin - 1, end + 1):  # before and after it
+            hear(images, received)
+            hear(commands, received)
+            if received < begin:
+                streams.end(end)
+        return set(streams.silent(lambda name: 'why'))
+
+    assert silent(10**9, 3 * 10**9) == {'/wrench', '/image'}
+    assert silent(4 * 10**9, 5 * 10**9 - 2) == set(), 'too short to tell'
+    streams.begin(10**10)
+    hear(images, 10**10)
+    streams.end(2 * 10**10)
+    assert streams.silent(lambda name: name.upper()) == {'/wrench': '/WRENCH'}
 
 
 class Listening:

@@ -17,6 +17,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
 
+from frame_ros.nodes.clock_watch import clock_watched
 from frame_ros.nodes.spinning import poll_with_services
 
 PROGRAM = """
@@ -127,5 +128,44 @@ def test_simulated_time_is_up_to_date_at_every_poll(ros_context):
     poll_with_services(node, stop, poll, lambda: time.sleep(0.005))
     values = sorted(set(seen))
     assert values[-1] >= 30_000_000, 'in 2 s of polling'
+    for other in (node, clock):
+        other.destroy_node()
+
+
+def test_a_node_without_its_simulated_time_says_so(ros_domain):
+    process = start('--ros-args', '-p', 'use_sim_time:=true')
+    warning = process.stderr.readline()
+    assert '[WARN]' in warning and 'use_sim_time is set, but nobody publishes /clock' in warning
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (0, 'ready\nclosing\nclosed\n')
+    assert 'use_sim_time' not in err
+
+
+@pytest.mark.parametrize('is_simulated', [True, False])
+def test_simulated_time_that_is_late_or_stands_still(ros_context, capfd, is_simulated):
+    node = Node('waiting', parameter_overrides=[Parameter('use_sim_time', value=is_simulated)])
+    clock = Node('paused')
+    publisher = clock.create_publisher(Clock, '/clock', 10)
+    said = ''
+    stamp = Time()
+
+    def spin_until(text):
+        nonlocal said
+        end = time.monotonic() + 60.0
+        while text not in said and time.monotonic() < end:
+            publisher.publish(Clock(clock=stamp))
+            ros_context.spin_once(node, timeout_sec=0.05)
+            said += capfd.readouterr().err
+        return text in said
+
+    with clock_watched(node, patience=0.2):
+        if is_simulated:
+            assert spin_until('/clock has 1 publisher(s), but the time was still 0')
+            stamp = Time(sec=7)
+            assert spin_until('the time has come on /clock')
+        else:
+            time.sleep(0.5)
+    assert said.count('use_sim_time is set') == int(is_simulated)
     for other in (node, clock):
         other.destroy_node()

@@ -76,8 +76,21 @@ def test_poses_about_the_vertical_tell_nothing():
         fit = fit_tool(rotations, wrenches)
         told = [fit.mass, fit.mass_error, *fit.centre_of_mass, *fit.centre_error, *fit.bias]
         assert np.isnan([*told, *fit.bias_error]).all() and fit.force_rms < 1e-9
-        with pytest.raises(ValueRangeError, match='add poses'):
+        with pytest.raises(ValueRangeError, match='the 4 poses do not .*varies by 0.0 degrees'):
             fit.tool()
+
+
+def test_poses_too_much_alike_are_told_with_numbers():
+    """Half of the poses 4 degrees one way, half the other: 4 degrees, root mean square."""
+    rotations = about([1, 0, 0], [-4, 4, -4, 4])
+    with pytest.raises(ValueRangeError) as caught:
+        fit_tool(rotations, readings(rotations)).tool()
+    for part in ('varies by 4.0 degrees', 'at least 8 are needed', 'add poses', '8 to 12 poses'):
+        assert part in str(caught.value)
+    rotations = about([1, 0, 0], [-9, 9, -9, 9])
+    fit = fit_tool(rotations, readings(rotations))
+    assert fit.mass == pytest.approx(TOOL.mass, abs=1e-6)
+    assert 'varies by 0.0 degrees' in fit.undetermined[0] and 'at least 8' in fit.undetermined[0]
 
 
 def test_gravity_up_and_down_leaves_the_place_along_it_open():
@@ -115,7 +128,7 @@ def test_a_tool_of_no_weight_has_no_centre():
 def test_bad_input():
     rotations = poses(5)
     wrenches = readings(rotations)
-    with pytest.raises(ShapeError, match='at least 4'):
+    with pytest.raises(ShapeError, match='3 still poses; at least 4 .* by 8 degrees'):
         fit_tool(rotations[:3], wrenches[:3])
     with pytest.raises(ShapeError):
         fit_tool(rotations, wrenches[:4])

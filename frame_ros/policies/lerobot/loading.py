@@ -113,34 +113,44 @@ def load_lerobot_policy(
         is_declared=bool(names),
     )
     poses = texts('pose_names', pose_names)
-    import_lerobot()
-    with offline():
-        family_class = family_of(checkpoint.policy_type, version('lerobot'))
-        config, dropped = load_config(checkpoint, device)
-        inputs = _fit(checkpoint.path, config, family_class, columns, camera_names, poses)
-        notes += [*dropped, *inputs.notes]
-        family, processors = _load(checkpoint, config, family_class, options, notes)
-    notes += family.notes()
-    return _ready(
-        LeRobotPolicy(
-            checkpoint.policy_type,
-            str(checkpoint.path),
-            family,
-            processors,
-            inputs,
-            columns.actions,
-            float(action_rate),
-            notes,
-        ),
-        seed,
-    )
-
-
-def _ready(policy: LeRobotPolicy, seed: int | None) -> LeRobotPolicy:
+    policy = _load(checkpoint, device, options, columns, camera_names, poses, action_rate, notes)
     policy.reset(seed)
     for note in policy.notes:
         logger.warning('%s: %s', policy.checkpoint, note)
     return policy
+
+
+def _load(
+    checkpoint: CheckpointFolder,
+    device: str,
+    options: FamilyOptions,
+    columns: Columns,
+    camera_names: Mapping[str, str] | None,
+    pose_names: tuple[str, ...],
+    action_rate: float,
+    notes: list[str],
+) -> LeRobotPolicy:
+    """The policy of a checkpoint, once all that was asked is known to be sound. notes: what a
+    person should know so far.
+    """
+    import_lerobot()
+    with offline():
+        family_class = family_of(checkpoint.policy_type, version('lerobot'))
+        config, dropped = load_config(checkpoint, device)
+        inputs = _fit(checkpoint.path, config, family_class, columns, camera_names, pose_names)
+        notes += [*dropped, *inputs.notes]
+        family, processors = _load_parts(checkpoint, config, family_class, options, notes)
+    notes += family.notes()
+    return LeRobotPolicy(
+        checkpoint.policy_type,
+        str(checkpoint.path),
+        family,
+        processors,
+        inputs,
+        columns.actions,
+        float(action_rate),
+        notes,
+    )
 
 
 def _fit(
@@ -168,7 +178,7 @@ def _fit(
     )
 
 
-def _load(
+def _load_parts(
     checkpoint: CheckpointFolder,
     config: Any,
     family_class: type[Family],

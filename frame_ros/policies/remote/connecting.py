@@ -68,29 +68,26 @@ def connect_remote_policy(
     import_msgpack()
     import_websockets()
     _check_url(url)
-    if not (deadline > 0 and wait >= 0 and math.isfinite(deadline + wait)):
-        raise PolicyError(f'deadline is {deadline} s and wait {wait} s; they must be positive')
+    _check_times(deadline, wait)
     settings = LinkSettings(
         url=url,
         api_key=api_key or os.environ.get(KEY_VARIABLE, ''),
         ca_file=ca_file,
         max_message_size=max_message_size,
     )
-    size = tuple(image_size) if image_size is not None else None
-    if size is not None and (len(size) != 2 or not all(type(n) is int and n > 0 for n in size)):
-        raise PolicyError(f'image_size is {image_size}; it must be height and width')
+    is_ours = preset == OWN_PRESET
     chosen = make_preset(
         preset,
         observation_keys,
-        None if preset == OWN_PRESET else camera_names,
+        None if is_ours else camera_names,
         dt=action_dt,
-        image_size=size,
+        image_size=_size(image_size),
         is_channel_first=is_channel_first,
         gripper=gripper,
         is_in_degrees=is_in_degrees,
         actions=actions,
     )
-    if preset == OWN_PRESET:
+    if is_ours:
         policy = RemotePolicy(
             settings,
             None,
@@ -100,18 +97,40 @@ def connect_remote_policy(
             camera_names=camera_names,
         )
     else:
-        policy = OpenPIPolicy(
-            settings,
-            Convention(chosen, robot_joint_names, gripper_limits),
-            deadline,
-            dt=chosen.dt or 1.0 / action_rate,
-            cameras=tuple(dict.fromkeys(chosen.cameras)),
-            poses=(TCP,) if chosen.needs_tcp else (),
-        )
-    _wait(policy, wait, bool(cameras) or preset != OWN_PRESET)
+        convention = Convention(chosen, robot_joint_names, gripper_limits)
+        policy = _openpi_policy(settings, convention, deadline, action_rate)
+    _wait(policy, wait, bool(cameras) or not is_ours)
     if _is_in_the_clear(settings):
         policy.notes.append(f'the key goes to {url} in the clear; use wss:// or a tunnel')
     return policy
+
+
+def _openpi_policy(
+    settings: LinkSettings, convention: Convention, deadline: float, action_rate: float
+) -> OpenPIPolicy:
+    """A policy on a server of OpenPI's, whose preset names its inputs."""
+    preset = convention.preset
+    return OpenPIPolicy(
+        settings,
+        convention,
+        deadline,
+        dt=preset.dt or 1.0 / action_rate,
+        cameras=tuple(dict.fromkeys(preset.cameras)),
+        poses=(TCP,) if preset.needs_tcp else (),
+    )
+
+
+def _check_times(deadline: float, wait: float) -> None:
+    if not (deadline > 0 and wait >= 0 and math.isfinite(deadline + wait)):
+        raise PolicyError(f'deadline is {deadline} s and wait {wait} s; they must be positive')
+
+
+def _size(image_size: Sequence[int] | None) -> tuple[int, ...] | None:
+    """Height and width, as a preset has them."""
+    size = tuple(image_size) if image_size is not None else None
+    if size is not None and (len(size) != 2 or not all(type(n) is int and n > 0 for n in size)):
+        raise PolicyError(f'image_size is {image_size}; it must be height and width')
+    return size
 
 
 def _wait(policy: RemotePolicy, wait: float, knows_inputs: bool) -> None:
