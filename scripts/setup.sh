@@ -174,7 +174,7 @@ without_lerobot() {
 overlay_key() {
   {
     cat "$STAMPS/venv"
-    find msg srv frame_ros scripts/nodes launch config rviz urdf -type f ! -name '*.pyc' -print0 | sort -z | xargs -0 sha256sum
+    find msg srv frame_ros scripts/nodes launch config rviz urdf -type f ! -name '*.pyc' ! -name '*.nb[ic]' -print0 | sort -z | xargs -0 sha256sum
     sha256sum CMakeLists.txt package.xml setup.cfg scripts/frame-ros
   } | digest
 }

@@ -98,7 +98,7 @@ class Contact(Node):
         self._tare = TareService(
             self, self._wrench, settings.tare_timeout, self._silence_of_wrench, self._go_on
         )
-        self._waiting = Waiting(JOINTS, settings.joint_wait)
+        self._waiting = Waiting(self._streams, JOINTS, settings.joint_wait)
         self._newest: dict[int, Detection] = {}
         self._heard: dict[int, float] = {}  # source -> time.monotonic() of its newest detection
         self._silent: dict[str, str] = {}
@@ -165,14 +165,17 @@ class Contact(Node):
             self._phase.poll()
             self._keeper.phase = self._phase.phase
         samples = self._samples()
+        self._judge(samples)
+        self._watch_silence()
+        return len(samples)
+
+    def _judge(self, samples: list[Sample]) -> None:
         for stamp, group in groupby(samples, key=lambda sample: sample.stamp):
             detections = [found for sample in group for found in self._handle(sample)]
             if detections:
                 self._take(stamp, detections)
         if samples:
             self._newest_sample = (samples[-1].stamp, time.monotonic())
-        self._watch_silence()
-        return len(samples)
 
     def _samples(self) -> list[Sample]:
         """What has arrived, in the order of time."""
@@ -396,7 +399,8 @@ class Contact(Node):
             time.sleep(self.poll_period)
 
     def destroy_node(self) -> None:
-        """Ends the contacts that last, logs the counts, then closes."""
+        """Judges what still waits, ends the contacts that last, logs the counts, then closes."""
+        self._judge(self._waiting.rest())
         stamp = self._present(time.monotonic())
         self._tell(self._tracker.close(stamp, 'the node has ended'))
         self.get_logger().info(self.report())

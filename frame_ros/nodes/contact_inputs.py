@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from rclpy.node import Node
@@ -116,8 +116,11 @@ class Waiting:
     what is judged with joint states waits for those of its time.
     """
 
-    def __init__(self, leader: str, patience: float) -> None:
-        """leader: name of that stream. patience: s that a sample waits, at most; 0: none does."""
+    def __init__(self, streams: Iterable[str], leader: str, patience: float) -> None:
+        """streams: names, in the order in which samples of one stamp are handled. leader: name of
+        that stream. patience: s that a sample waits, at most; 0: none does.
+        """
+        self._order = {name: place for place, name in enumerate(streams)}
         self._leader, self._patience = leader, patience
         self.reset()
 
@@ -127,7 +130,7 @@ class Waiting:
         self._samples: list[tuple[Sample, float]] = []  # and time.monotonic() when it came
 
     def take(self, samples: list[Sample], now: float) -> list[Sample]:
-        """What may be judged now, in the order of time.
+        """What may be judged now, in the order of time, and of streams where stamps are equal.
 
         samples: new ones, in that order. now: time.monotonic().
         """
@@ -136,13 +139,19 @@ class Waiting:
         led = [sample.stamp for sample in samples if sample.stream == self._leader]
         self._newest = max([self._newest, *led])
         waiting = [*self._samples, *((sample, now) for sample in samples)]
-        waiting.sort(key=lambda pair: pair[0].stamp)
+        # What has waited for a joint state of its very stamp is handled behind it.
+        waiting.sort(key=lambda pair: (pair[0].stamp, self._order[pair[0].stream]))
         ready = 0
         for row, (sample, since) in enumerate(waiting, start=1):
             if sample.stamp <= self._newest or now - since >= self._patience:
                 ready = row
         self._samples = waiting[ready:]
         return [sample for sample, _ in waiting[:ready]]
+
+    def rest(self) -> list[Sample]:
+        """All that still waits, in the same order; nothing does after."""
+        samples, self._samples = self._samples, []
+        return [sample for sample, _ in samples]
 
 
 def silence_of(streams: list[SensorStream], age: float) -> str:

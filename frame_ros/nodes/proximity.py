@@ -69,9 +69,8 @@ class ProximityNode(Node):
         self._tf = TransformListener(
             self, robot.links, robot.base_link, settings.frame_prefix, settings.transform_age
         )
-        took = compile_loops() if settings.camera_names else 0.0
-        if took > SLOW_COMPILATION:
-            self.get_logger().info(f'compiling the loops over depth images took {took:.1f} s')
+        if settings.camera_names:
+            self._compile()
         extrinsics = Extrinsics(settings.mounts(robot), self._tf)
         self._cameras = [
             ProximityCamera(self, name, settings, extrinsics) for name in settings.camera_names
@@ -96,6 +95,13 @@ class ProximityNode(Node):
             f'{", ".join(settings.camera_names) or "none"}; this monitors, it is no certified '
             'safety function'
         )
+
+    def _compile(self) -> None:
+        logger = self.get_logger()
+        logger.info('loading the loops over depth images; the first start compiles them')
+        took = compile_loops()
+        if took > SLOW_COMPILATION:
+            logger.info(f'the loops over depth images took {took:.1f} s')
 
     def _subscribe_joints(self) -> None:
         gripper = self.settings.gripper_topic

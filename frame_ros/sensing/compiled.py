@@ -15,18 +15,20 @@ from typing import Any
 
 from frame_ros.errors import MissingExtraError, install_hint
 
+_problem = ''  # why numba cannot be used
 try:
     import numba
 except ImportError as error:
-    raise MissingExtraError(
-        f'distances from depth images need numba: {install_hint("depth")}'
-    ) from error
+    _problem = str(error) or 'it cannot be imported'
 
 
 def compiled(function: Callable[..., Any]) -> Any:
     """The function, compiled at its first call for the types it is called with; it lets other
-    threads run meanwhile. Without a cache if there is no folder that can be written.
+    threads run meanwhile. Without a cache if there is no folder that can be written; without numba
+    a call raises MissingExtraError, so that what measures by no depth image runs without.
     """
+    if _problem:
+        return _refuse
     try:
         return numba.njit(cache=True, nogil=True, error_model='numpy')(function)
     except RuntimeError:
@@ -37,4 +39,12 @@ def inlined(function: Callable[..., Any]) -> Any:
     """The function, as a part of each compiled function that calls it: a call that passes many
     arrays takes longer than some hundred operations on numbers.
     """
+    if _problem:
+        return _refuse
     return numba.njit(inline='always', nogil=True, error_model='numpy')(function)
+
+
+def _refuse(*_: object) -> None:
+    raise MissingExtraError(
+        f'distances from depth images need numba ({_problem}): {install_hint("depth")}'
+    )

@@ -256,11 +256,13 @@ class ContactJudge:
             return None
         limit = settings.max_force if link else settings.max_grasp_force
         what = link or 'link not known'
+        # Where nothing tells that something is held, the gripper goes on explaining what it began.
+        lasts = bool(link) or context.is_grasped is None
         if self.gripper.has_just('closing', context.stamp):
-            return Verdict(True, f'{what}: the gripper closes', limit, '', bool(link))
+            return Verdict(True, f'{what}: the gripper closes', limit, '', lasts)
         for event in ('grasped', 'released'):
             if self.gripper.has_just(event, context.stamp):
-                return Verdict(True, f'{what}: something was just {event}', limit, '', bool(link))
+                return Verdict(True, f'{what}: something was just {event}', limit, '', lasts)
         if context.is_grasped and link:
             return Verdict(True, f'{link}: the gripper holds something', limit, 'held object')
         if context.is_grasped and (reason := self._by_held(detection, context)):

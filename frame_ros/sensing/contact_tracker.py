@@ -197,8 +197,10 @@ class ContactTracker:
     def _judge_again(
         self, contact: _Contact, detection: Detection, context: ContactContext
     ) -> None:
-        """Turns a contact unexpected that has not been explained for `doubt`."""
-        verdict = self._judge.judge(detection, context)
+        """Turns a contact unexpected that has not been explained for `doubt`. It was judged as of
+        unknown link, and is so again: a link that is named only later changes no verdict.
+        """
+        verdict = self._judge.judge(replace(detection, link=''), context)
         is_known = isfinite(detection.force) and bool(np.isfinite(detection.wrench[:3]).all())
         if verdict.is_expected:
             contact.doubted = None

@@ -144,6 +144,9 @@ class DepthProximity:
 def compile_loops() -> float:
     """Compiles all that measuring needs, for both types of images, or loads it if that was done
     before; returns how many s that took. Without it the first image waits.
+
+    Raises:
+        MissingExtraError: numba is not installed.
     """
     start = time.monotonic()
     camera = DepthCamera(9, 9, 9.0, 9.0, 4.0, 4.0)

@@ -188,9 +188,8 @@ class ToolMotionEstimator:
         self._samples = 0
         self._is_measured = False
         self._noise = 0.0
-        self._slopes: tuple[Array, Array] | None = (
-            None  # the last one, and the change that led to it
-        )
+        # The last one, and the change that led to it.
+        self._slopes: tuple[Array, Array] | None = None
         self._newest = ToolMotion.missing('no joint states yet')
 
     def update(self, stamp: int, q: ArrayLike, dq: ArrayLike | None = None) -> ToolMotion:

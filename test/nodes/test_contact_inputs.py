@@ -27,13 +27,15 @@ from frame_ros.nodes.joint_state_bytes import FullJointState
 from frame_ros.nodes.wrench_bytes import WrenchReader, state_head
 from frame_ros.robots import load_robot
 
+STREAMS = ('commands', 'joints', 'wrench')
+
 
 def stamps(samples):
     return [(sample.stamp, sample.stream) for sample in samples]
 
 
 def test_samples_wait_for_the_joint_states_of_their_time():
-    waiting = Waiting('joints', 0.2)
+    waiting = Waiting(STREAMS, 'joints', 0.2)
     wrenches = [Sample(stamp, 'wrench', None) for stamp in (4, 8, 12)]
     assert stamps(waiting.take([Sample(2, 'joints', None), *wrenches], 1.0)) == [(2, 'joints')]
     found = waiting.take([Sample(10, 'joints', None)], 1.1)
@@ -43,9 +45,18 @@ def test_samples_wait_for_the_joint_states_of_their_time():
     assert stamps(waiting.take([], 1.4)) == [(16, 'wrench')]
     assert stamps(waiting.take([Sample(9, 'wrench', None)], 1.5)) == [(9, 'wrench')]
     waiting.take([Sample(30, 'wrench', None)], 1.5)
+    assert stamps(waiting.rest()) == [(30, 'wrench')] and waiting.rest() == []
+    waiting.take([Sample(40, 'wrench', None)], 1.6)
     waiting.reset()
     assert waiting.take([], 9.0) == []
-    assert stamps(Waiting('joints', 0.0).take(wrenches, 1.0)) == stamps(wrenches)
+    assert stamps(Waiting(STREAMS, 'joints', 0.0).take(wrenches, 1.0)) == stamps(wrenches)
+
+
+def test_what_waits_for_a_joint_state_of_its_stamp_is_judged_with_it():
+    waiting = Waiting(STREAMS, 'joints', 0.2)
+    assert waiting.take([Sample(4, 'commands', None), Sample(4, 'wrench', None)], 1.0) == []
+    found = waiting.take([Sample(4, 'joints', None)], 1.1)
+    assert [sample.stream for sample in found] == ['commands', 'joints', 'wrench']
 
 
 texts = st.text(st.characters(min_codepoint=1, max_codepoint=0x2FF), max_size=9)

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contacts over time: begin, end, peak, impulse, expected or not, several sources."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -49,6 +51,25 @@ def test_what_a_gripper_explained_is_asked_again_while_it_lasts():
     assert not found.is_expected and tracker.collisions == 1 and tracker.in_collision
     assert not feed(tracker, 90, [0, 0, -4.0]).is_expected  # it was one
     assert tracker.collisions == 1
+
+
+def test_where_no_grasp_is_sensed_the_gripper_goes_on_explaining_what_it_began():
+    tracker = ContactTracker(ContactExpectations(finger_links=('left',), doubt=0.03))
+    for ms in range(0, 2000, 10):
+        context = ContactContext(ms * MS, gripper_position=max(0.02, 0.04 - ms * 1e-4))
+        found = replace(sample(ms, ms >= 150, 5.0), wrench=np.array([3.0, 0, 4.0, 0, 0, 0]))
+        contacts, _ = tracker.update([found], context)
+    assert [each.is_expected for each in contacts] == [True] and tracker.collisions == 0
+
+
+def test_a_link_named_later_makes_no_collision_of_what_a_gripper_explains():
+    tracker = ContactTracker(ContactExpectations(finger_links=('left',), doubt=0.03))
+    wrench = np.array([0.0, 0.0, -4.0, 0.0, 0.0, 0.0])
+    for stamp, link in ((0, ''), (20, 'elbow'), (60, 'elbow'), (100, 'elbow')):
+        found = Detection(stamp * MS, int(ContactSource.JOINT_EFFORT), True, 4.0, wrench, link)
+        contacts, _ = tracker.update([found], ContactContext(stamp * MS, 0.04, is_grasped=True))
+    assert [(each.link, each.is_expected) for each in contacts] == [('elbow', True)]
+    assert tracker.collisions == 0
 
 
 def run(tracker, *samples):

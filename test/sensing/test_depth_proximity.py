@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a depth image to distances: what counts, what is not measured."""
 
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -220,3 +221,15 @@ def test_images_of_another_camera_are_refused():
 def test_settings_that_cannot_be_meant_are_refused(wrong):
     with pytest.raises(ValueRangeError):
         DepthSettings(**wrong)
+
+
+def test_without_numba_only_what_measures_by_images_is_refused():
+    code = (
+        "import sys; sys.modules['numba'] = None\n"
+        'from frame_ros.errors import MissingExtraError\n'
+        'from frame_ros.sensing.depth_proximity import compile_loops\n'
+        'try:\n    compile_loops()\n'
+        'except MissingExtraError as error:\n    print(error)\n'
+    )
+    done = subprocess.run([sys.executable, '-c', code], check=True, capture_output=True, text=True)
+    assert 'need numba' in done.stdout and 'frame_ros[depth]' in done.stdout
