@@ -42,12 +42,12 @@ from frame_ros.robots.link_shapes import (
 )
 from frame_ros.scenes import PickPlaceSimulation
 from frame_ros.scenes.depth_noise import DEPTH_SENSORS, DepthNoise
-from frame_ros.sensing.depth_camera import DepthCamera
-from frame_ros.sensing.depth_crop import DepthRange
-from frame_ros.sensing.depth_proximity import DepthProximity, compile_loops
-from frame_ros.sensing.depth_scan import DepthScan
-from frame_ros.sensing.depth_settings import DepthSettings
-from frame_ros.sensing.depth_shapes import CameraShapes
+from frame_ros.sensing.depth.camera import DepthCamera
+from frame_ros.sensing.depth.proximity import DepthProximity, compile_loops
+from frame_ros.sensing.depth.scan import DepthScan
+from frame_ros.sensing.depth.settings import DepthSettings
+from frame_ros.sensing.depth.shapes import CameraShapes
+from frame_ros.sensing.depth.valid_range import DepthRange
 from frame_ros.sensing.reading import DistanceReading
 
 BARS = {'scan_ms': 2.5, 'ratio': 60.0, 'difference_m': 1e-6}

@@ -200,11 +200,11 @@ build_overlay() {
 # Numba keeps what it has compiled beside the modules: no node has to wait for it at its first start.
 compile_loops() {
   local key
-  key="$(cat requirements/*.txt frame_ros/sensing/compiled.py frame_ros/sensing/depth_*kernels.py | digest)"
+  key="$(cat requirements/*.txt frame_ros/sensing/depth/compiled.py frame_ros/sensing/depth/*kernels.py | digest)"
   is_fresh loops "$key" && return
   say 'compiling the loops over depth images (half a minute)'
   logged env PYTHONPATH="$ROOT" "$VENV/bin/python" -c \
-    'from frame_ros.sensing.depth_proximity import compile_loops; compile_loops()'
+    'from frame_ros.sensing.depth.proximity import compile_loops; compile_loops()'
   stamp loops "$key"
 }
 

@@ -19,10 +19,10 @@ from frame_ros.errors import SetupError, ValueRangeError
 
 if TYPE_CHECKING:
     from frame_ros.robots import Robot
-    from frame_ros.sensing.excitation import ExcitationSettings
-    from frame_ros.sensing.joint_identification import JointIdentification
-    from frame_ros.sensing.still_poses import StillPose
-    from frame_ros.sensing.tool_identification import ToolFit
+    from frame_ros.sensing.joints.excitation import ExcitationSettings
+    from frame_ros.sensing.joints.identification import JointIdentification
+    from frame_ros.sensing.wrench.still_poses import StillPose
+    from frame_ros.sensing.wrench.tool_identification import ToolFit
 
 # Robots whose joint_states give torque in N m: there is no motor constant to find.
 # They measure it behind the gears, too: there is no friction in it.
@@ -208,7 +208,7 @@ def writable(path: Path) -> Path:
 
 
 def _excitation_settings(args: argparse.Namespace) -> ExcitationSettings:
-    from frame_ros.sensing.excitation import ExcitationSettings
+    from frame_ros.sensing.joints.excitation import ExcitationSettings
 
     return ExcitationSettings(
         speed=args.fastest,
@@ -226,8 +226,8 @@ def _excitation_settings(args: argparse.Namespace) -> ExcitationSettings:
 def _joints(args: argparse.Namespace) -> int:
     from frame_ros.cli.identify_motion import record_joints
     from frame_ros.robots.dynamics import RobotDynamics
-    from frame_ros.sensing.joint_identification import IdentificationSettings, identify_joints
-    from frame_ros.sensing.motor_model import save_motors
+    from frame_ros.sensing.joints.identification import IdentificationSettings, identify_joints
+    from frame_ros.sensing.joints.motor_model import save_motors
 
     robot = _robot(args)
     names = [n.strip() for n in args.joints.split(',')] if args.joints else None
@@ -317,7 +317,7 @@ def _with_error(value: float, error: float) -> str:
 
 
 def _tool(args: argparse.Namespace) -> int:
-    from frame_ros.sensing.tool_identification import FEWEST, too_few
+    from frame_ros.sensing.wrench.tool_identification import FEWEST, too_few
 
     if args.poses < FEWEST:
         raise SetupError(f'--poses is {args.poses}; at least {FEWEST} are needed')
@@ -355,7 +355,7 @@ def _fit_either_way(
 
 def _bag_poses(args: argparse.Namespace, robot: Robot) -> list[StillPose]:
     from frame_ros.cli.identify_bags import read_wrenches
-    from frame_ros.sensing.still_poses import StillPoses
+    from frame_ros.sensing.wrench.still_poses import StillPoses
 
     still = StillPoses()
     rows = read_wrenches(args.bag, robot.joint_names, args.joint_topic, args.wrench_topic)
@@ -378,7 +378,7 @@ def fit_poses(robot: Robot, poses: list[StillPose], is_force_on_tool: bool) -> T
     import numpy as np
     from scipy.spatial.transform import Rotation
 
-    from frame_ros.sensing.tool_identification import fit_tool
+    from frame_ros.sensing.wrench.tool_identification import fit_tool
 
     quaternions = [robot.forward(pose.positions)[1] for pose in poses]
     rotations = Rotation.from_quat(quaternions).as_matrix()
@@ -410,7 +410,7 @@ def print_tool(fit: ToolFit, link: str) -> None:
 
 
 def _write_tool(path: Path, robot: Robot, fit: ToolFit, link: str) -> None:
-    from frame_ros.sensing.tool_model import write_tool
+    from frame_ros.sensing.wrench.tool_model import write_tool
 
     comment = (
         f'frame-ros identify tool: {robot.name}, {len(fit.residuals)} poses, axes of {link}.\n'

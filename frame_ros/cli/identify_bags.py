@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from frame_ros.episodes.bag_reader import Bag, find_bags
 from frame_ros.episodes.conversion import stamp_ns
 from frame_ros.errors import SetupError
-from frame_ros.sensing.joint_recording import JointRecording, recording_of
+from frame_ros.sensing.joints.recording import JointRecording, recording_of
 
 Array = NDArray[np.float64]
 JOINT_STATE, WRENCH = 'sensor_msgs/msg/JointState', 'geometry_msgs/msg/WrenchStamped'

@@ -18,9 +18,14 @@ from frame_ros.errors import MissingExtraError, SetupError
 from frame_ros.robots import Robot
 from frame_ros.robots.clearance import ClearanceCheck
 from frame_ros.robots.dynamics import RobotDynamics
-from frame_ros.sensing.excitation import Excitation, ExcitationSettings, plan_excitation, plan_poses
-from frame_ros.sensing.joint_recording import JointRecording
-from frame_ros.sensing.still_poses import StillPose, StillPoses
+from frame_ros.sensing.joints.excitation import (
+    Excitation,
+    ExcitationSettings,
+    plan_excitation,
+    plan_poses,
+)
+from frame_ros.sensing.joints.recording import JointRecording
+from frame_ros.sensing.wrench.still_poses import StillPose, StillPoses
 
 if TYPE_CHECKING:
     from frame_ros.nodes.identification import IdentificationNode

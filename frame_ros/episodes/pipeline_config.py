@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from frame_ros.episodes.inference_uncertainty import CONFIDENCE_AGGREGATES, EPISODE_AGGREGATES
 from frame_ros.episodes.references import Reference
 from frame_ros.errors import ValueRangeError
-from frame_ros.sensing.grasp import SOURCES, GraspSettings
+from frame_ros.sensing.contacts.grasp import SOURCES, GraspSettings
 
 if TYPE_CHECKING:
     from frame_ros.metrics import ContactLimits

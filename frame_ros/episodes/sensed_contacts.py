@@ -14,7 +14,7 @@ from frame_ros.episodes.conversion import stamp_ns
 from frame_ros.episodes.data import Episode
 from frame_ros.episodes.recorded_actions import bounds_of
 from frame_ros.errors import BagError
-from frame_ros.sensing.contact_source import ContactSource
+from frame_ros.sensing.contacts.source import ContactSource
 
 SECOND = 1_000_000_000
 EVENT_TYPE = 'frame_ros/msg/ContactEvent'

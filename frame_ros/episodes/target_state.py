@@ -11,7 +11,7 @@ from math import dist
 from frame_ros.episodes.pipeline_config import PipelineConfig
 from frame_ros.episodes.stamps import SECOND
 from frame_ros.metrics import OptimalTrajectoryDifference
-from frame_ros.sensing.grasp import GraspDetector
+from frame_ros.sensing.contacts.grasp import GraspDetector
 
 NAN = math.nan
 # Bits of QualityMetrics.lagging.

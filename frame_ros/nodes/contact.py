@@ -48,8 +48,8 @@ from frame_ros.nodes.joint_state_bytes import JointStateReader
 from frame_ros.nodes.kinematics import RateLimit
 from frame_ros.nodes.spinning import poll_with_services, run_node
 from frame_ros.nodes.wrench_bytes import WrenchReader
-from frame_ros.sensing.contact_tracker import ContactEventRecord, ContactTracker
-from frame_ros.sensing.detection import Detection
+from frame_ros.sensing.contacts.detection import Detection
+from frame_ros.sensing.contacts.tracker import ContactEventRecord, ContactTracker
 
 SECOND = 1_000_000_000
 WARNING_PERIOD = 5.0  # s between two warnings of one kind

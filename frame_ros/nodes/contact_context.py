@@ -18,8 +18,8 @@ from frame_ros.nodes.contact_settings import ContactSettings
 from frame_ros.nodes.polled import PolledSubscription
 from frame_ros.robots import Robot
 from frame_ros.robots.link_frames import LinkFrames
-from frame_ros.sensing.contact_expectation import ContactContext
-from frame_ros.sensing.grasp import GraspDetector
+from frame_ros.sensing.contacts.expectation import ContactContext
+from frame_ros.sensing.contacts.grasp import GraspDetector
 
 Array = NDArray[np.float64]
 LATCHED = QoSProfile(

@@ -14,10 +14,10 @@ from frame_ros.nodes.contact_joints import JointArrays
 from frame_ros.nodes.contact_settings import ContactSettings
 from frame_ros.nodes.kinematics import RateLimit
 from frame_ros.robots import Robot
-from frame_ros.sensing.contact_source import ContactSource
-from frame_ros.sensing.detection import Detection
-from frame_ros.sensing.joint_contact import JointContact, dynamics_for
-from frame_ros.sensing.motor_model import load_motors
+from frame_ros.sensing.contacts.detection import Detection
+from frame_ros.sensing.contacts.source import ContactSource
+from frame_ros.sensing.joints.contact import JointContact, dynamics_for
+from frame_ros.sensing.joints.motor_model import load_motors
 
 Array = NDArray[np.float64]
 SECOND = 1_000_000_000

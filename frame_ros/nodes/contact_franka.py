@@ -19,7 +19,7 @@ from rclpy.serialization import deserialize_message
 
 from frame_ros.msg import ContactState
 from frame_ros.nodes.wrench_bytes import INDICATORS, StampedReader, state_head
-from frame_ros.sensing.robot_flags import RobotFlags
+from frame_ros.sensing.contacts.robot_flags import RobotFlags
 
 JOINTS = 7
 SECOND = 10**9

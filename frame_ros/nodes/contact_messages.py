@@ -18,9 +18,9 @@ from frame_ros.nodes.message_parts import (
     fill_wrench,
     header_message,
 )
-from frame_ros.sensing.contact_source import ContactSource
-from frame_ros.sensing.contact_tracker import ContactEventRecord, TrackedContact
-from frame_ros.sensing.detection import Detection
+from frame_ros.sensing.contacts.detection import Detection
+from frame_ros.sensing.contacts.source import ContactSource
+from frame_ros.sensing.contacts.tracker import ContactEventRecord, TrackedContact
 
 Array = NDArray[np.float64]
 SECOND = 1_000_000_000

@@ -16,9 +16,9 @@ from frame_ros.nodes.contact_franka import JOINTS, Indicators
 from frame_ros.nodes.contact_joints import JointArrays, JointSample
 from frame_ros.nodes.contact_settings import ContactSettings
 from frame_ros.robots import Robot
-from frame_ros.sensing.contact_source import ContactSource
-from frame_ros.sensing.detection import Detection
-from frame_ros.sensing.robot_flags import RobotContact, RobotFlags
+from frame_ros.sensing.contacts.detection import Detection
+from frame_ros.sensing.contacts.robot_flags import RobotContact, RobotFlags
+from frame_ros.sensing.contacts.source import ContactSource
 
 Array = NDArray[np.float64]
 SECOND = 1_000_000_000

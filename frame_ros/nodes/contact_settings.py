@@ -18,13 +18,13 @@ from frame_ros.nodes.parameters import declare
 from frame_ros.robots import Robot, load_robot
 from frame_ros.robots.dynamics import Payload
 from frame_ros.robots.grippers import GRIPPERS
-from frame_ros.sensing.contact_expectation import AllowedRegion, ContactExpectations
-from frame_ros.sensing.grasp import GraspSettings
-from frame_ros.sensing.joint_contact import JointContactSettings
-from frame_ros.sensing.robot_flags import RobotContactSettings
-from frame_ros.sensing.stall import StallSettings
-from frame_ros.sensing.tool_model import Tool, read_tool
-from frame_ros.sensing.wrench_settings import WrenchSettings
+from frame_ros.sensing.contacts.expectation import AllowedRegion, ContactExpectations
+from frame_ros.sensing.contacts.grasp import GraspSettings
+from frame_ros.sensing.contacts.robot_flags import RobotContactSettings
+from frame_ros.sensing.joints.contact import JointContactSettings
+from frame_ros.sensing.joints.stall import StallSettings
+from frame_ros.sensing.wrench.settings import WrenchSettings
+from frame_ros.sensing.wrench.tool_model import Tool, read_tool
 
 # Links that close on things, of the robots known by name.
 FINGER_LINKS = {

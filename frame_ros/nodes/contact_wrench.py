@@ -22,11 +22,11 @@ from frame_ros.nodes.contact_frames import (
 from frame_ros.nodes.contact_joints import JointArrays, JointRows
 from frame_ros.nodes.contact_settings import ContactSettings
 from frame_ros.robots import Robot
-from frame_ros.sensing.contact_source import ContactSource
-from frame_ros.sensing.detection import Detection
-from frame_ros.sensing.tool_model import norm
-from frame_ros.sensing.tool_motion import MotionSettings, ToolMotion, ToolMotionEstimator
-from frame_ros.sensing.wrench_contact import WrenchContact
+from frame_ros.sensing.contacts.detection import Detection
+from frame_ros.sensing.contacts.source import ContactSource
+from frame_ros.sensing.wrench.contact import WrenchContact
+from frame_ros.sensing.wrench.tool_model import norm
+from frame_ros.sensing.wrench.tool_motion import MotionSettings, ToolMotion, ToolMotionEstimator
 
 Array = NDArray[np.float64]
 SECOND = 1_000_000_000

@@ -26,7 +26,7 @@ from frame_ros.nodes.joint_state_bytes import FullJointState, JointStateReader
 from frame_ros.nodes.message_parts import header_message
 from frame_ros.nodes.polled import PolledSubscription
 from frame_ros.nodes.wrench_bytes import StampedNumbers, WrenchReader
-from frame_ros.sensing.joint_recording import JointRecording, recording_of
+from frame_ros.sensing.joints.recording import JointRecording, recording_of
 
 Array = NDArray[np.float64]
 STATES_QOS = QoSProfile(depth=500, reliability=ReliabilityPolicy.BEST_EFFORT)

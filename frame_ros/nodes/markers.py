@@ -158,7 +158,7 @@ class Markers(Node):
     def _known_obstacles(self, robot: Robot) -> list[Marker]:
         if not self._look.obstacles_file:
             return []
-        from frame_ros.sensing.obstacle_files import load_obstacles
+        from frame_ros.sensing.obstacles.files import load_obstacles
 
         known = load_obstacles(self._look.obstacles_file)
         frame = known.frame or self._look.frame_prefix + robot.base_link

@@ -16,7 +16,7 @@ from frame_ros.nodes.proximity_markers import shape_markers
 from frame_ros.robots.link_shapes import Shape
 
 if TYPE_CHECKING:
-    from frame_ros.sensing.obstacle_shapes import Obstacle
+    from frame_ros.sensing.obstacles.shapes import Obstacle
 
 SHADE = ColorRGBA(r=0.55, g=0.45, b=0.75, a=0.35)
 PLANE = (2.0, 2.0, 0.002)  # m, what is drawn of the surface of a half space

@@ -32,8 +32,8 @@ from frame_ros.nodes.proximity_scene import Pose
 from frame_ros.nodes.proximity_settings import ProximitySettings
 from frame_ros.nodes.spinning import poll_with_services, run_node
 from frame_ros.nodes.thread_priority import raise_priority
-from frame_ros.sensing.depth_proximity import compile_loops
-from frame_ros.sensing.known_obstacles import SOURCE
+from frame_ros.sensing.depth.proximity import compile_loops
+from frame_ros.sensing.obstacles.known import SOURCE
 from frame_ros.sensing.reading import DistanceReading
 
 JOINT_QOS = QoSProfile(depth=500, reliability=ReliabilityPolicy.BEST_EFFORT)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from frame_ros.nodes.proximity_extrinsics import Mount
 from frame_ros.nodes.proximity_robot import RobotAt
-from frame_ros.sensing.camera_alignment import Alignment, CameraAlignment
+from frame_ros.sensing.cameras.alignment import Alignment, CameraAlignment
 
 
 class Seen(NamedTuple):

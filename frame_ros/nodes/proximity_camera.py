@@ -24,10 +24,10 @@ from frame_ros.nodes.proximity_extrinsics import Extrinsics, Mount
 from frame_ros.nodes.proximity_images import CameraModels
 from frame_ros.nodes.proximity_robot import RobotAt
 from frame_ros.nodes.proximity_settings import ProximitySettings
-from frame_ros.sensing.camera_alignment import CameraAlignment
-from frame_ros.sensing.depth_camera import DepthCamera, decode_depth
-from frame_ros.sensing.depth_cloud import MarkedCloud
-from frame_ros.sensing.depth_proximity import DepthProximity
+from frame_ros.sensing.cameras.alignment import CameraAlignment
+from frame_ros.sensing.depth.camera import DepthCamera, decode_depth
+from frame_ros.sensing.depth.cloud import MarkedCloud
+from frame_ros.sensing.depth.proximity import DepthProximity
 from frame_ros.sensing.reading import DistanceReading
 
 IMAGE_DEPTH, INFO_DEPTH = 2, 5  # of the newest image only is made use

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from frame_ros.episodes.stamps import SECOND
 from frame_ros.msg import Proximity
-from frame_ros.sensing.known_obstacles import SOURCE
+from frame_ros.sensing.obstacles.known import SOURCE
 from frame_ros.sensing.reading import DistanceReading, fuse
 
 Newest = tuple[int, DistanceReading] | None

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.errors import FrameRosError
-from frame_ros.sensing.depth_camera import DepthCamera, DepthError
+from frame_ros.sensing.depth.camera import DepthCamera, DepthError
 
 Array = NDArray[np.float64]
 # How many coefficients a distortion model of sensor_msgs/CameraInfo has.

@@ -13,8 +13,8 @@ from sensor_msgs.msg import PointCloud2, PointField
 
 from frame_ros.msg import CameraAlignment, Proximity
 from frame_ros.nodes.message_parts import header_message
-from frame_ros.sensing.camera_alignment import Alignment
-from frame_ros.sensing.depth_cloud import SELF, MarkedCloud
+from frame_ros.sensing.cameras.alignment import Alignment
+from frame_ros.sensing.depth.cloud import SELF, MarkedCloud
 from frame_ros.sensing.reading import DistanceReading
 
 Array = NDArray[np.float64]

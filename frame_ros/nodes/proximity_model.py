@@ -15,8 +15,8 @@ from frame_ros.nodes.fitting_subscription import FittingSubscription
 from frame_ros.nodes.proximity_robot import RobotAt
 from frame_ros.nodes.proximity_scene import Pose, SceneObstacles
 from frame_ros.nodes.proximity_settings import ProximitySettings
-from frame_ros.sensing.known_obstacles import SOURCE, KnownObstacles
-from frame_ros.sensing.obstacle_files import load_obstacles
+from frame_ros.sensing.obstacles.files import load_obstacles
+from frame_ros.sensing.obstacles.known import SOURCE, KnownObstacles
 from frame_ros.sensing.reading import DistanceReading
 
 

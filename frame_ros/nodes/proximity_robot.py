@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from frame_ros.nodes.proximity_extrinsics import Mount
 from frame_ros.robots.link_frames import LinkFrames
 from frame_ros.robots.link_shapes import LinkShapes, PlacedShapes, box, placed
-from frame_ros.sensing.grasp import GraspDetector, GraspSettings
+from frame_ros.sensing.contacts.grasp import GraspDetector, GraspSettings
 
 Array = NDArray[np.float64]
 HELD = 'held'

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from frame_ros.errors import ValueRangeError
-from frame_ros.sensing.known_obstacles import KnownObstacles
+from frame_ros.sensing.obstacles.known import KnownObstacles
 
 Array = NDArray[np.float64]
 Pose = tuple[Array, Array]  # rotation (3, 3), translation (3,) m

@@ -21,9 +21,9 @@ from frame_ros.robots.catalogue import ROBOT_NAMES
 from frame_ros.robots.grippers import GRIPPERS
 from frame_ros.robots.link_frames import LinkFrames
 from frame_ros.robots.link_shapes import link_shapes, load_shapes
-from frame_ros.sensing.camera_alignment import AlignmentSettings
-from frame_ros.sensing.depth_settings import DepthSettings, Plane
-from frame_ros.sensing.grasp import GraspSettings
+from frame_ros.sensing.cameras.alignment import AlignmentSettings
+from frame_ros.sensing.contacts.grasp import GraspSettings
+from frame_ros.sensing.depth.settings import DepthSettings, Plane
 
 NONE = 'none'
 FAR = 10.0  # m; a bound that is none

@@ -18,7 +18,7 @@ from frame_ros.episodes.sensed_contacts import (
     sensed_contacts,
 )
 from frame_ros.reports.numbers import counted, finite, readable
-from frame_ros.sensing.contact_source import ContactSource
+from frame_ros.sensing.contacts.source import ContactSource
 
 SECOND = 1e9
 MOST_ROWS = 200

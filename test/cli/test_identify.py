@@ -18,8 +18,8 @@ from frame_ros.cli import main
 from frame_ros.errors import SetupError
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
-from frame_ros.sensing.motor_model import load_motors
-from frame_ros.sensing.tool_model import read_tool
+from frame_ros.sensing.joints.motor_model import load_motors
+from frame_ros.sensing.wrench.tool_model import read_tool
 
 STORE = get_typestore(Stores.ROS2_HUMBLE)
 TYPES = STORE.types

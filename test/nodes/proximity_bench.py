@@ -17,7 +17,7 @@ from frame_ros.nodes.message_parts import time_message
 from frame_ros.robots import load_robot
 from frame_ros.robots.link_frames import LinkFrames
 from frame_ros.robots.link_shapes import link_shapes
-from frame_ros.sensing.known_obstacles import KnownObstacles
+from frame_ros.sensing.obstacles.known import KnownObstacles
 
 SECOND = 10**9
 START = 1_700_000_000 * SECOND

@@ -31,7 +31,7 @@ from frame_ros.nodes.contact_settings import ContactSettings, region_of
 from frame_ros.nodes.polled import PolledSubscription
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
-from frame_ros.sensing.motor_model import save_motors, simple_motors
+from frame_ros.sensing.joints.motor_model import save_motors, simple_motors
 
 ROOT = Path(__file__).resolve().parents[2]
 SECOND = 10**9

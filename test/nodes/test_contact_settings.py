@@ -9,9 +9,9 @@ import pytest
 pytest.importorskip('rclpy')
 
 from frame_ros.nodes.contact_settings import ContactSettings
-from frame_ros.sensing.joint_contact import JointContactSettings
-from frame_ros.sensing.robot_flags import RobotContactSettings
-from frame_ros.sensing.wrench_settings import WrenchSettings
+from frame_ros.sensing.contacts.robot_flags import RobotContactSettings
+from frame_ros.sensing.joints.contact import JointContactSettings
+from frame_ros.sensing.wrench.settings import WrenchSettings
 
 # A parameter cannot be infinite or nothing: 0 stands for it.
 TOLD_OTHERWISE = {'wrench_force_axes_on', 'wrench_torque_axes_on', 'wrench_expected_bias'}

@@ -225,7 +225,7 @@ obstacles:
 def test_a_mesh_is_drawn_as_its_triangles():
     pytest.importorskip('coal')
     from frame_ros.nodes.obstacle_markers import obstacle_markers
-    from frame_ros.sensing.known_obstacles import KnownObstacles
+    from frame_ros.sensing.obstacles.known import KnownObstacles
 
     known = KnownObstacles()
     corners = np.array(((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)))

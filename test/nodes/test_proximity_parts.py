@@ -17,7 +17,7 @@ from frame_ros.nodes.proximity_extrinsics import TransformListener, parse_mount
 from frame_ros.nodes.proximity_images import CameraModel, CameraModels
 from frame_ros.nodes.proximity_joints import JointHistory
 from frame_ros.nodes.proximity_settings import ProximitySettings
-from frame_ros.sensing.depth_camera import DepthError
+from frame_ros.sensing.depth.camera import DepthError
 
 SECOND = 10**9
 START = 1_700_000_000 * SECOND

@@ -14,7 +14,7 @@ from frame_ros.nodes.proximity_scene import SceneObstacles
 from frame_ros.robots import load_robot
 from frame_ros.robots.link_frames import LinkFrames
 from frame_ros.robots.link_shapes import link_shapes
-from frame_ros.sensing.known_obstacles import KnownObstacles
+from frame_ros.sensing.obstacles.known import KnownObstacles
 
 # The definitions are those of moveit_msgs 2.6 and object_recognition_msgs 2.0,
 # with comments and what is not used left out.

@@ -10,7 +10,7 @@ pytest.importorskip('rclpy')
 
 from frame_ros.errors import SetupError
 from frame_ros.nodes.proximity_settings import ProximitySettings
-from frame_ros.sensing.depth_settings import DepthSettings
+from frame_ros.sensing.depth.settings import DepthSettings
 
 # Told otherwise as parameters: a surface and a workspace that are not there, planes as numbers.
 TOLD_OTHERWISE = {'surface_height', 'workspace', 'planes'}

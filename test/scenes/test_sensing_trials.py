@@ -20,9 +20,9 @@ from frame_ros.scenes.sensing_trials.joint_effort import JointSensors, take
 from frame_ros.scenes.sensing_trials.pushes import Push, PushStyle, draw_pushes
 from frame_ros.scenes.sensing_trials.robot_flags import RobotSensing
 from frame_ros.scenes.sensing_trials.wrench import WrenchSensing
-from frame_ros.sensing.joint_contact import JointContact, dynamics_for
-from frame_ros.sensing.motor_model import load_motors
-from frame_ros.sensing.tool_model import Tool
+from frame_ros.sensing.joints.contact import JointContact, dynamics_for
+from frame_ros.sensing.joints.motor_model import load_motors
+from frame_ros.sensing.wrench.tool_model import Tool
 
 ORIGIN = np.zeros(3)
 

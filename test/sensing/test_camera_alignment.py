@@ -19,9 +19,9 @@ from frame_ros.robots.link_shapes import (
     placed,
     sphere,
 )
-from frame_ros.sensing.camera_alignment import AlignmentSettings, CameraAlignment
-from frame_ros.sensing.depth_camera import DepthCamera, DepthError
-from frame_ros.sensing.robot_view import view_robot
+from frame_ros.sensing.cameras.alignment import AlignmentSettings, CameraAlignment
+from frame_ros.sensing.cameras.robot_view import view_robot
+from frame_ros.sensing.depth.camera import DepthCamera, DepthError
 
 CAMERA = DepthCamera(160, 120, 155.0, 155.0, 79.5, 59.5)
 SECOND = 10**9

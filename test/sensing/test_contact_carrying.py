@@ -8,18 +8,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from frame_ros.sensing.contact_expectation import (
+from frame_ros.sensing.contacts.detection import Detection
+from frame_ros.sensing.contacts.expectation import (
     AllowedRegion,
     ContactContext,
     ContactExpectations,
 )
-from frame_ros.sensing.contact_source import ContactSource
-from frame_ros.sensing.contact_tracker import ContactTracker
-from frame_ros.sensing.detection import Detection
-from frame_ros.sensing.tool_model import GRAVITY, Tool, ToolLoad
-from frame_ros.sensing.tool_motion import ToolMotion
-from frame_ros.sensing.wrench_contact import WrenchContact
-from frame_ros.sensing.wrench_settings import WrenchSettings
+from frame_ros.sensing.contacts.source import ContactSource
+from frame_ros.sensing.contacts.tracker import ContactTracker
+from frame_ros.sensing.wrench.contact import WrenchContact
+from frame_ros.sensing.wrench.settings import WrenchSettings
+from frame_ros.sensing.wrench.tool_model import GRAVITY, Tool, ToolLoad
+from frame_ros.sensing.wrench.tool_motion import ToolMotion
 
 MS = 1_000_000
 PERIOD = 4  # ms between samples

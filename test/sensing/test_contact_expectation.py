@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from frame_ros.errors import ValueRangeError
-from frame_ros.sensing.contact_expectation import (
+from frame_ros.sensing.contacts.detection import Detection
+from frame_ros.sensing.contacts.expectation import (
     AllowedRegion,
     ContactContext,
     ContactExpectations,
     ContactJudge,
 )
-from frame_ros.sensing.detection import Detection
 
 MS = 1_000_000
 TABLE = AllowedRegion('table', (-1.0, -1.0, -0.1), (1.0, 1.0, 0.05), 8.0, phases=('place',))

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frame_ros.sensing.contact_expectation import (
+from frame_ros.sensing.contacts.detection import Detection
+from frame_ros.sensing.contacts.expectation import (
     AllowedRegion,
     ContactContext,
     ContactExpectations,
 )
-from frame_ros.sensing.contact_source import ContactSource
-from frame_ros.sensing.contact_tracker import ContactEventType, ContactTracker
-from frame_ros.sensing.detection import Detection
+from frame_ros.sensing.contacts.source import ContactSource
+from frame_ros.sensing.contacts.tracker import ContactEventType, ContactTracker
 
 MS = 1_000_000
 NAN = np.nan

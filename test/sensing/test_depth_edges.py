@@ -11,11 +11,11 @@ import pytest
 
 from frame_ros.robots import Capsule
 from frame_ros.robots.link_shapes import capsule_shape, placed, sphere
-from frame_ros.sensing.depth_camera import depth_in_metres
-from frame_ros.sensing.depth_edges import EdgeFilter
-from frame_ros.sensing.depth_kernels import is_kept
-from frame_ros.sensing.depth_proximity import NOTHING_NEAR, DepthProximity
-from frame_ros.sensing.depth_settings import DepthSettings
+from frame_ros.sensing.depth.camera import depth_in_metres
+from frame_ros.sensing.depth.edges import EdgeFilter
+from frame_ros.sensing.depth.kernels import is_kept
+from frame_ros.sensing.depth.proximity import NOTHING_NEAR, DepthProximity
+from frame_ros.sensing.depth.settings import DepthSettings
 
 sys.path.insert(0, str(Path(__file__).parent))
 from depth_scenes import CAMERA, ROTATION, TRANSLATION, full_scan, in_millimetres, seen

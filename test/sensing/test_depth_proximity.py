@@ -13,15 +13,15 @@ import pytest
 from frame_ros.errors import ValueRangeError
 from frame_ros.robots import Capsule
 from frame_ros.robots.link_shapes import box, capsule_shape, placed, sphere
-from frame_ros.sensing.depth_camera import DepthCamera, DepthError
-from frame_ros.sensing.depth_cloud import CROPPED, OBSTACLE, SELF
-from frame_ros.sensing.depth_proximity import (
+from frame_ros.sensing.depth.camera import DepthCamera, DepthError
+from frame_ros.sensing.depth.cloud import CROPPED, OBSTACLE, SELF
+from frame_ros.sensing.depth.proximity import (
     NOTHING_NEAR,
     OUT_OF_VIEW,
     TOO_FEW_VALID,
     DepthProximity,
 )
-from frame_ros.sensing.depth_settings import DepthSettings, Plane
+from frame_ros.sensing.depth.settings import DepthSettings, Plane
 
 sys.path.insert(0, str(Path(__file__).parent))
 from depth_scenes import CAMERA, ROTATION, TRANSLATION, full_scan, in_millimetres, seen
@@ -227,7 +227,7 @@ def test_without_numba_only_what_measures_by_images_is_refused():
     code = (
         "import sys; sys.modules['numba'] = None\n"
         'from frame_ros.errors import MissingExtraError\n'
-        'from frame_ros.sensing.depth_proximity import compile_loops\n'
+        'from frame_ros.sensing.depth.proximity import compile_loops\n'
         'try:\n    compile_loops()\n'
         'except MissingExtraError as error:\n    print(error)\n'
     )

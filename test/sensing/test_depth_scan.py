@@ -22,13 +22,14 @@ from frame_ros.robots.link_shapes import (
     placed,
     sphere,
 )
-from frame_ros.sensing import depth_image_kernels, depth_kernels
-from frame_ros.sensing.depth_camera import DepthCamera
-from frame_ros.sensing.depth_crop import DepthRange
-from frame_ros.sensing.depth_proximity import DepthProximity, compile_loops
-from frame_ros.sensing.depth_scan import DepthScan
-from frame_ros.sensing.depth_settings import DepthSettings
-from frame_ros.sensing.depth_shapes import CameraShapes
+from frame_ros.sensing.depth import image_kernels as depth_image_kernels
+from frame_ros.sensing.depth import kernels as depth_kernels
+from frame_ros.sensing.depth.camera import DepthCamera
+from frame_ros.sensing.depth.proximity import DepthProximity, compile_loops
+from frame_ros.sensing.depth.scan import DepthScan
+from frame_ros.sensing.depth.settings import DepthSettings
+from frame_ros.sensing.depth.shapes import CameraShapes
+from frame_ros.sensing.depth.valid_range import DepthRange
 
 sys.path.insert(0, str(Path(__file__).parent))
 from depth_scenes import CAMERA, ROTATION, TRANSLATION, full_scan, in_millimetres, seen

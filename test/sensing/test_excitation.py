@@ -11,7 +11,7 @@ from frame_ros.errors import RobotError, ValueRangeError
 from frame_ros.robots import load_robot
 from frame_ros.robots.clearance import ClearanceCheck
 from frame_ros.robots.dynamics import RobotDynamics
-from frame_ros.sensing.excitation import ExcitationSettings, plan_excitation, plan_poses
+from frame_ros.sensing.joints.excitation import ExcitationSettings, plan_excitation, plan_poses
 
 STARTS = {
     'so101': [0.0, -1.35, 1.25, 0.85, 0.0],

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from frame_ros.errors import ValueRangeError
-from frame_ros.sensing.grasp import GraspDetector, GraspSettings
+from frame_ros.sensing.contacts.grasp import GraspDetector, GraspSettings
 
 MS = 1_000_000
 NAN = math.nan

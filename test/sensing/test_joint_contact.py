@@ -13,9 +13,9 @@ from motor_motion import HOME, efforts_of, swing
 from frame_ros.errors import SetupError, ValueRangeError
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import Payload
-from frame_ros.sensing.contact_source import ContactSource
-from frame_ros.sensing.joint_contact import JointContact, JointContactSettings, dynamics_for
-from frame_ros.sensing.motor_model import MotorModel
+from frame_ros.sensing.contacts.source import ContactSource
+from frame_ros.sensing.joints.contact import JointContact, JointContactSettings, dynamics_for
+from frame_ros.sensing.joints.motor_model import MotorModel
 
 ROBOT = load_robot('so101')
 MOTORS = MotorModel(

@@ -13,9 +13,9 @@ from motor_motion import efforts_of, swing
 from frame_ros.errors import SetupError, ShapeError, ValueRangeError
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
-from frame_ros.sensing.joint_identification import IdentificationSettings, identify_joints
-from frame_ros.sensing.joint_recording import JointRecording, recording_of
-from frame_ros.sensing.motor_model import MotorModel, load_motors, save_motors, simple_motors
+from frame_ros.sensing.joints.identification import IdentificationSettings, identify_joints
+from frame_ros.sensing.joints.motor_model import MotorModel, load_motors, save_motors, simple_motors
+from frame_ros.sensing.joints.recording import JointRecording, recording_of
 
 NAMES = load_robot('so101').joint_names
 TRUE = MotorModel(

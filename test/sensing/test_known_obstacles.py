@@ -23,7 +23,7 @@ from frame_ros.robots.link_shapes import (
 
 pytest.importorskip('coal')
 
-from frame_ros.sensing.known_obstacles import KnownObstacles
+from frame_ros.sensing.obstacles.known import KnownObstacles
 
 QUARTER = Rotation.from_rotvec((0.0, math.pi / 2, 0.0)).as_matrix()
 CUBE = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)

@@ -11,8 +11,12 @@ from motor_motion import efforts_of, swing
 from frame_ros.errors import ValueRangeError
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
-from frame_ros.sensing.momentum_observer import MomentumObserver, ObserverSettings, first_order
-from frame_ros.sensing.motor_model import simple_motors
+from frame_ros.sensing.joints.momentum_observer import (
+    MomentumObserver,
+    ObserverSettings,
+    first_order,
+)
+from frame_ros.sensing.joints.motor_model import simple_motors
 
 PUSH = np.array([0.3, -0.5, 0.4, 0.2, -0.1])
 GAIN = 20.0

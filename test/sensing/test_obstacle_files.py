@@ -13,8 +13,8 @@ from frame_ros.robots.link_shapes import placed, sphere
 
 pytest.importorskip('coal')
 
-from frame_ros.sensing import obstacle_files
-from frame_ros.sensing.obstacle_files import load_obstacles
+from frame_ros.sensing.obstacles import files as obstacle_files
+from frame_ros.sensing.obstacles.files import load_obstacles
 
 # A tetrahedron whose right angle is at the origin, 100 mm long along each axis.
 OBJ = 'v 0 0 0\nv 100 0 0\nv 0 100 0\nv 0 0 100\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n'

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from frame_ros.errors import ShapeError, ValueRangeError
-from frame_ros.sensing.contact_source import ContactSource
-from frame_ros.sensing.robot_flags import RobotContact, RobotContactSettings, RobotFlags
-from frame_ros.sensing.wrench_offset import PostureOffset
+from frame_ros.sensing.contacts.robot_flags import RobotContact, RobotContactSettings, RobotFlags
+from frame_ros.sensing.contacts.source import ContactSource
+from frame_ros.sensing.contacts.wrench_offset import PostureOffset
 
 MS = 1_000_000
 HOME = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from frame_ros.errors import ValueRangeError
-from frame_ros.sensing.stall import StallDetector, StallSettings
+from frame_ros.sensing.joints.stall import StallDetector, StallSettings
 
 STEP = 20_000_000
 

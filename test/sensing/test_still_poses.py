@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from frame_ros.errors import ValueRangeError
-from frame_ros.sensing.still_poses import StillPoses
+from frame_ros.sensing.wrench.still_poses import StillPoses
 
 STEP = 20_000_000
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frame_ros.errors import ValueRangeError
-from frame_ros.sensing.threshold import Threshold
+from frame_ros.sensing.contacts.threshold import Threshold
 
 MS = 1_000_000
 

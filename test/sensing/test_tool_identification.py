@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from frame_ros.errors import ShapeError, ValueRangeError
-from frame_ros.sensing.tool_identification import fit_tool
-from frame_ros.sensing.tool_model import Tool, ToolLoad
+from frame_ros.sensing.wrench.tool_identification import fit_tool
+from frame_ros.sensing.wrench.tool_model import Tool, ToolLoad
 
 TOOL = Tool(0.73, (0.01, -0.005, 0.06))
 BIAS = np.array([3.0, -2.0, 5.0, 0.1, -0.2, 0.3])

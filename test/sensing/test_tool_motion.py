@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 from frame_ros.errors import RobotError, ShapeError, ValueRangeError
 from frame_ros.robots import load_robot
 from frame_ros.robots.robot import Robot
-from frame_ros.sensing.tool_motion import (
+from frame_ros.sensing.wrench.tool_motion import (
     MotionSettings,
     ToolMotion,
     ToolMotionEstimator,

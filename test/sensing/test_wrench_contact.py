@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from frame_ros.errors import ShapeError, ValueRangeError
-from frame_ros.sensing.contact_source import ContactSource
-from frame_ros.sensing.tool_model import GRAVITY, Tool, ToolLoad
-from frame_ros.sensing.tool_motion import ToolMotion, ToolMotions
-from frame_ros.sensing.wrench_contact import WrenchContact
-from frame_ros.sensing.wrench_settings import WrenchSettings
+from frame_ros.sensing.contacts.source import ContactSource
+from frame_ros.sensing.wrench.contact import WrenchContact
+from frame_ros.sensing.wrench.settings import WrenchSettings
+from frame_ros.sensing.wrench.tool_model import GRAVITY, Tool, ToolLoad
+from frame_ros.sensing.wrench.tool_motion import ToolMotion, ToolMotions
 
 MS = 1_000_000
 TOOL = Tool(0.73, (0.01, -0.005, 0.05), (0.001, 0.0, 0.0, 0.002, 0.0, 0.001))

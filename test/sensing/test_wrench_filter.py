@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.signal import butter, cont2discrete, lfilter
 
 from frame_ros.errors import ShapeError, ValueRangeError
-from frame_ros.sensing.wrench_filter import CausalLowPass
+from frame_ros.sensing.wrench.filter import CausalLowPass
 
 MS = 1_000_000
 

@@ -11,10 +11,10 @@ from scipy.spatial.transform import Rotation
 
 from frame_ros.robots import load_robot
 from frame_ros.robots.robot import Robot
-from frame_ros.sensing.tool_model import Tool, ToolLoad
-from frame_ros.sensing.tool_motion import ToolMotion, ToolMotionEstimator, ToolMotions
-from frame_ros.sensing.wrench_contact import WrenchContact
-from frame_ros.sensing.wrench_settings import WrenchSettings
+from frame_ros.sensing.wrench.contact import WrenchContact
+from frame_ros.sensing.wrench.settings import WrenchSettings
+from frame_ros.sensing.wrench.tool_model import Tool, ToolLoad
+from frame_ros.sensing.wrench.tool_motion import ToolMotion, ToolMotionEstimator, ToolMotions
 
 MS = 1_000_000
 LINK = 'fr3_hand'

@@ -18,9 +18,9 @@ from frame_ros.scenes.free_motion import FreeMotion, MotionStyle
 from frame_ros.scenes.sensing_trials.arm_run import COMMAND_RATES
 from frame_ros.scenes.sensor_noise import ENCODERS, JointNoise
 from frame_ros.scenes.simulation import PickPlaceSimulation
-from frame_ros.sensing.depth_camera import DepthCamera
-from frame_ros.sensing.depth_proximity import DepthProximity
-from frame_ros.sensing.depth_settings import DepthSettings
+from frame_ros.sensing.depth.camera import DepthCamera
+from frame_ros.sensing.depth.proximity import DepthProximity
+from frame_ros.sensing.depth.settings import DepthSettings
 from frame_ros.sensing.reading import DistanceReading, fuse
 
 Array = NDArray[np.float64]

@@ -24,11 +24,11 @@ from frame_ros.scenes.sensing_trials.pushes import PushStyle, draw_pushes
 from frame_ros.scenes.sensor_noise import ENCODERS, JointNoise, JointTorqueNoise
 from frame_ros.scenes.servo_noise import CurrentNoise
 from frame_ros.scenes.simulation import JointReadings, PickPlaceSimulation
-from frame_ros.sensing.excitation import plan_excitation
-from frame_ros.sensing.joint_contact import JointContact, dynamics_for
-from frame_ros.sensing.joint_identification import IdentificationSettings, identify_joints
-from frame_ros.sensing.joint_recording import recording_of
-from frame_ros.sensing.motor_model import MotorModel
+from frame_ros.sensing.joints.contact import JointContact, dynamics_for
+from frame_ros.sensing.joints.excitation import plan_excitation
+from frame_ros.sensing.joints.identification import IdentificationSettings, identify_joints
+from frame_ros.sensing.joints.motor_model import MotorModel
+from frame_ros.sensing.joints.recording import recording_of
 
 Array = NDArray[np.float64]
 QUIET = 1.0  # s without a push at the beginning and the end

@@ -13,7 +13,7 @@ from frame_ros.scenes.campaign import Trial
 from frame_ros.scenes.franka_estimates import EstimateSettings, FrankaEstimator
 from frame_ros.scenes.sensing_trials.arm_run import ArmRun, Begins, Block
 from frame_ros.scenes.sensing_trials.pushes import PushStyle, draw_pushes
-from frame_ros.sensing.robot_flags import RobotContact, RobotContactSettings, RobotFlags
+from frame_ros.sensing.contacts.robot_flags import RobotContact, RobotContactSettings, RobotFlags
 
 # The estimates are slow (a low-pass of 10 Hz) and off by some newtons in free space.
 STRENGTH, DURATION, REST = (5.0, 25.0), (0.2, 0.6), (0.8, 2.5)  # of pushes, N and s

@@ -16,11 +16,11 @@ from frame_ros.scenes.scene_robot import scene_robot
 from frame_ros.scenes.sensing_trials.arm_run import SAMPLE_STEPS, ArmRun, Begins, Block
 from frame_ros.scenes.sensing_trials.pushes import PushStyle, draw_pushes
 from frame_ros.scenes.sensor_noise import ENCODERS, JointNoise, WrenchNoise
-from frame_ros.sensing.tool_identification import fit_tool
-from frame_ros.sensing.tool_model import Tool
-from frame_ros.sensing.tool_motion import ToolMotionEstimator, ToolMotions
-from frame_ros.sensing.wrench_contact import WrenchContact
-from frame_ros.sensing.wrench_settings import WrenchSettings
+from frame_ros.sensing.wrench.contact import WrenchContact
+from frame_ros.sensing.wrench.settings import WrenchSettings
+from frame_ros.sensing.wrench.tool_identification import fit_tool
+from frame_ros.sensing.wrench.tool_model import Tool
+from frame_ros.sensing.wrench.tool_motion import ToolMotionEstimator, ToolMotions
 
 Array = NDArray[np.float64]
 # Identification of the tool: poses; blocks of samples at rest in each; rad/s below which the arm
