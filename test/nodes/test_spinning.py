@@ -147,25 +147,21 @@ def test_simulated_time_that_is_late_or_stands_still(ros_context, capfd, is_simu
     node = Node('waiting', parameter_overrides=[Parameter('use_sim_time', value=is_simulated)])
     clock = Node('paused')
     publisher = clock.create_publisher(Clock, '/clock', 10)
-    said = ''
-    stamp = Time()
 
-    def spin_until(text):
-        nonlocal said
-        end = time.monotonic() + 60.0
-        while text not in said and time.monotonic() < end:
+    def spin(stamp, is_over):
+        while not is_over():
             publisher.publish(Clock(clock=stamp))
             ros_context.spin_once(node, timeout_sec=0.05)
-            said += capfd.readouterr().err
-        return text in said
 
+    # Read when the thread that writes is gone: what it wrote while it is read would be lost.
     with clock_watched(node, patience=0.2):
-        if is_simulated:
-            assert spin_until('/clock has 1 publisher(s), but the time was still 0')
-            stamp = Time(sec=7)
-            assert spin_until('the time has come on /clock')
-        else:
-            time.sleep(0.5)
+        end = time.monotonic() + (2.0 if is_simulated else 0.5)
+        spin(Time(), lambda: time.monotonic() >= end)
+        spin(Time(sec=7), lambda: all(each.name != 'clock' for each in threading.enumerate()))
+    said = capfd.readouterr().err
     assert said.count('use_sim_time is set') == int(is_simulated)
+    if is_simulated:
+        warning = said.index('/clock has 1 publisher(s), but the time was still 0')
+        assert said.index('the time has come on /clock') > warning
     for other in (node, clock):
         other.destroy_node()
