@@ -38,7 +38,7 @@ PAGE = Path(__file__).resolve().parent.parent / 'docs' / 'sensing-evaluation.md'
 BEGIN, END = '<!-- results -->\n', '<!-- end of results -->'
 FREE_SECONDS, PUSHED_SECONDS, FRAMES = 600.0, 120.0, 10
 AFTER = 0.1  # s after a push in which a detection still belongs to it: the arm swings back
-FREE_SEEDS, SCENE_SEEDS = 1000, 2000  # other arms than those that are pushed
+FREE_SEEDS, SCENE_SEEDS = 1000, 3000  # other arms than those that are pushed
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ ROWS = (
     Row('joint_effort', 'fr3', TORQUE, 10, share=0.2),
     Row('joint_effort', 'so101', CURRENT, 40, 0.9, 2.0),
 )
-SCENES = {'so101': 150, 'fr3': 150}
+SCENES = {'so101': 100, 'fr3': 100}
 
 
 def main() -> int:

@@ -106,9 +106,11 @@ class SceneCameras:
         width: int = 640,
         height: int = 480,
         rule: VisibilityRule | None = None,
+        valid: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.bool_]:
         """(L,) Whether a camera sees the closest point on the obstacle of each link of a true
-        reading of the present state, see `visible_points`. Always call it from the thread that
+        reading of the present state, see `visible_points`. valid: (H, W) pixels that count, such as
+        those for which its sensor gives a depth; None: all. Always call it from the thread that
         renders.
         """
         depth = self.render(camera, width, height, with_depth=True).depth
@@ -122,6 +124,7 @@ class SceneCameras:
             self.intrinsics(camera, width, height),
             *self.camera_pose(camera),
             rule,
+            valid,
         )
 
     def _renderer(self, width: int, height: int) -> SceneRenderer:

@@ -37,11 +37,13 @@ def visible_points(
     position: Array,
     rotation: Array,
     rule: VisibilityRule | None = None,
+    valid: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.bool_]:
     """(N,) Whether each of the points (N, 3) m on bodies (N,) ids is seen.
 
     depth: (H, W) m, without noise. segmentation: (H, W) body ids. position (3,) m and rotation
-    (3, 3): of the camera's optical frame, in the frame of the points.
+    (3, 3): of the camera's optical frame, in the frame of the points. valid: (H, W) pixels that
+    count; None: all.
     """
     rule = rule or VisibilityRule()
     height, width = depth.shape
@@ -69,5 +71,7 @@ def visible_points(
         reach = rule.tolerance + 1.5 * z / camera.focal
         is_there = np.linalg.norm(offsets, axis=0) <= reach
         is_it = segmentation[rows, columns] == bodies[row]
+        if valid is not None:
+            is_it &= valid[rows, columns]
         seen[row] = np.count_nonzero(is_there & is_it) >= rule.least_pixels
     return seen

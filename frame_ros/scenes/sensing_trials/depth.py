@@ -50,6 +50,7 @@ class DepthSensing:
         workspace = _workspace(simulation)
         self._noise: dict[str, DepthNoise] = {}
         self._sensors: dict[str, DepthProximity] = {}
+        self._pictures: dict[str, Array] = {}  # the last of each camera, as its sensor gives it
         for index, name in enumerate(CAMERAS):
             noise = DEPTH_SENSORS[simulation.robot.cameras[name].depth_sensor]
             lens = simulation.intrinsics(name, WIDTH, HEIGHT)
@@ -80,17 +81,18 @@ class DepthSensing:
         position = translations[row] + rotations[row] @ offset
         frame = self.simulation.render(name, WIDTH, HEIGHT, with_depth=True)
         assert frame.depth is not None
-        picture = self._noise[name](frame.depth, frame.rgb)
+        picture = self._pictures[name] = self._noise[name](frame.depth, frame.rgb)
         return self._sensors[name].measure(picture, shapes, rotation, position)
 
     def truth(self) -> tuple[DistanceReading, NDArray[np.bool_]]:
-        """True distances of the watched links, and (L,) whether any camera sees the closest point
-        on the obstacle.
+        """True distances of the watched links, and (L,) whether any camera has measured where the
+        closest point on the obstacle is: sees it, and gave a depth there.
         """
         reading = self.simulation.distances_of_links(self.obstacles)
         seen = np.zeros(len(reading.links), bool)
         for name in CAMERAS:
-            seen |= self.simulation.visible(reading, name, WIDTH, HEIGHT)
+            valid = self._pictures[name] > 0
+            seen |= self.simulation.visible(reading, name, WIDTH, HEIGHT, valid=valid)
         return reading, seen
 
 
@@ -98,7 +100,8 @@ def run(trial: Trial) -> dict[str, Any]:
     """settings: frames.
 
     Result, a row per frame: truth, measured: m, of the nearest link (measured None: unavailable);
-    is_visible: whether a camera sees the closest point of that obstacle; unavailable: why. links:
+    is_visible: whether a camera sees the closest point of that obstacle, and its sensor gave a
+    depth there; unavailable: why. links:
     names; link_truth, link_measured (frames, L) m; link_visible.
     """
     sensing = DepthSensing(trial)

@@ -61,7 +61,9 @@ class DepthProximity:
 
         Distances are to the links themselves, not to the padding around them; below the padding
         there are none. A link whose surroundings are not in view, or have too few valid pixels, is
-        not measured: NaN. If none was, `unavailable` says why.
+        not measured: NaN; but what is seen nearer to it than anything to the measured links is
+        told, so that the least of all never leaves out what the image shows. If no link was
+        measured, `unavailable` says why.
 
         Args:
             depth: (H, W) uint16 mm or float32 m, as `decode_depth` gives it. Not changed.
@@ -130,7 +132,9 @@ class DepthProximity:
         self, names: tuple[str, ...], scan: Scan, is_measured: NDArray[np.bool_], rotation: Array,
         translation: Array,
     ) -> DistanceReading:  # fmt: skip
-        nearest, hidden = scan.nearest, ~is_measured
+        nearest = scan.nearest
+        least = np.fmin.reduce(nearest.distances[is_measured], initial=np.inf)
+        hidden = ~is_measured & ~(nearest.distances < least)
         distances = np.where(hidden, np.nan, nearest.distances)
         on_robot = nearest.surface @ rotation.T + translation
         on_obstacle = nearest.points @ rotation.T + translation
