@@ -218,16 +218,14 @@ def test_only_points_on_the_lit_side_in_the_open_are_visible(looked_at):
     names = looked_at.body_names
     bodies = [names.index(name) for name in ('near', 'near', 'behind', 'near', 'near', 'near')]
     depth = looked_at.render('front', 640, 480, with_depth=True).depth
-    seen = visible_points(
-        np.array(points),
-        np.array([*bodies, -1]),
-        depth,
-        looked_at.segment('front', 640, 480),
-        looked_at.intrinsics('front', 640, 480),
-        eye,
-        rotation,
-    )
-    assert seen.tolist() == [True] + [False] * 6
+    segmentation = looked_at.segment('front', 640, 480)
+    lens = looked_at.intrinsics('front', 640, 480)
+    view = (np.array(points), np.array([*bodies, -1]), depth, segmentation, lens, eye, rotation)
+    assert visible_points(*view).tolist() == [True] + [False] * 6
+    # Where the sensor gives no depth nothing is.
+    valid = np.ones((480, 640), bool)
+    assert visible_points(*view, valid=valid).tolist() == [True] + [False] * 6
+    assert not visible_points(*view, valid=valid & (segmentation != bodies[0])).any()
 
 
 def test_a_picture_follows_an_obstacle_that_was_moved(looked_at):

@@ -119,6 +119,19 @@ def test_a_link_without_valid_pixels_around_it_is_not_measured():
 ARM_SHAPE = capsule_shape(Capsule(np.array([-0.2, 0.0, 0.2]), np.array([0.2, 0.0, 0.4]), 0.05))
 
 
+def test_what_is_seen_nearest_counts_for_a_link_out_of_view_too():
+    ball = placed('ball', [sphere(0.06, [0.6, 0.0, 0.15])])
+    depth = in_millimetres(seen(CAMERA, ARM.joined(ball)))
+    # Beside the picture stands a link, nearer to the ball than the arm, or farther.
+    for place, is_told in ((0.8, True), (1.5, False)):
+        shapes = placed('a', [ARM_SHAPE, sphere(0.05, [place, 0.0, 0.15])])
+        both = replace(shapes, links=('arm', 'beside'), owners=np.array([0, 1]))
+        reading = measured(depth, shapes=both)
+        arm, beside = reading.distances
+        assert arm > 0.3 and np.isfinite(beside) == is_told
+        assert reading.distance == (beside if is_told else arm)
+
+
 def test_a_robot_out_of_view_is_not_measured_unless_asked_for():
     beside = placed('arm', [sphere(0.05, [3.0, 0.0, 0.3])])
     depth = in_millimetres(seen(CAMERA, BALL))
