@@ -7,7 +7,7 @@
 Every trial is drawn from a seed: arms in varied motion, pushed on random links in random
 directions, or in front of clutter; sensors with noise of depth, wrench, current, torque and
 encoders. Tools and motors are identified from the noisy sensors first, as on a real robot. False
-alarms are counted over --hours of free motion where a bar stands on them, a fifth of it elsewhere.
+alarms are counted over --hours of free motion where a bar stands on them, a part of it elsewhere.
 Each trial is kept in the directory, so an interrupted run goes on where it was; --write puts the
 table into docs/sensing-evaluation.md.
 """
@@ -62,8 +62,8 @@ TORQUE = 'joint torque, 5 to 12 N for 0.2 to 1 s on any link'
 CURRENT = 'motor current, 5 to 12 N for 0.2 to 1 s on any link'
 ROWS = (
     Row('wrench', 'fr3', WRENCH, 20, 0.99, 1.0),
-    Row('robot', 'fr3', ROBOT, 10, share=0.2),
-    Row('joint_effort', 'fr3', TORQUE, 10, share=0.2),
+    Row('robot', 'fr3', ROBOT, 6, share=0.1),
+    Row('joint_effort', 'fr3', TORQUE, 4, share=0.06),
     Row('joint_effort', 'so101', CURRENT, 40, 0.9, 2.0),
 )
 SCENES = {'so101': 100, 'fr3': 100}
