@@ -58,8 +58,8 @@ class Row:
 
 WRENCH = 'wrist force-torque, 2 to 12 N for 20 to 300 ms on the hand'
 ROBOT = "Franka's estimate and flags, 5 to 25 N for 0.2 to 0.6 s on the hand"
-TORQUE = 'joint torque, 5 to 12 N for 0.2 to 1 s on any link'
-CURRENT = 'motor current, 5 to 12 N for 0.2 to 1 s on any link'
+TORQUE = 'joint torque, 5 to 12 N for 0.2 to 1 s on any link behind the first'
+CURRENT = 'motor current, 5 to 12 N for 0.2 to 1 s on any link behind the first'
 ROWS = (
     Row('wrench', 'fr3', WRENCH, 20, 0.99, 1.0),
     Row('robot', 'fr3', ROBOT, 6, share=0.1),
