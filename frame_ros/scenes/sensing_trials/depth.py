@@ -50,7 +50,7 @@ class DepthSensing:
         workspace = _workspace(simulation)
         self._noise: dict[str, DepthNoise] = {}
         self._sensors: dict[str, DepthProximity] = {}
-        self._pictures: dict[str, NDArray[np.uint16]] = {}  # the last of each camera, as its sensor gives it
+        self._pictures: dict[str, NDArray[np.uint16]] = {}  # as sensors gave them
         for index, name in enumerate(CAMERAS):
             noise = DEPTH_SENSORS[simulation.robot.cameras[name].depth_sensor]
             lens = simulation.intrinsics(name, WIDTH, HEIGHT)
