@@ -62,7 +62,7 @@ TORQUE = 'joint torque, 5 to 12 N for 0.2 to 1 s on any link behind the first'
 CURRENT = 'motor current, 5 to 12 N for 0.2 to 1 s on any link behind the first'
 ROWS = (
     Row('wrench', 'fr3', WRENCH, 20, 0.99, 1.0),
-    Row('robot', 'fr3', ROBOT, 6, share=0.1),
+    Row('robot', 'fr3', ROBOT, 4, share=0.06),
     Row('joint_effort', 'fr3', TORQUE, 4, share=0.06),
     Row('joint_effort', 'so101', CURRENT, 40, 0.9, 2.0),
 )
