@@ -113,7 +113,7 @@ def sensed_contacts(episode: Episode, bag: Bag | None) -> SensedContacts:
     begin, end = bounds_of(episode)
     if bag is None:
         return SensedContacts(begin, end, None)
-    namespace = _namespace(episode)
+    namespace = namespace_of(episode)
     events = _messages(bag, episode, EVENT_TYPE, namespace)
     contacts = None if events is None else tuple(_contacts(events, begin, end))
     outages = [
@@ -127,7 +127,8 @@ def sensed_contacts(episode: Episode, bag: Bag | None) -> SensedContacts:
     return SensedContacts(begin, end, contacts, tuple(outages), tuple(cameras))
 
 
-def _namespace(episode: Episode) -> str:
+def namespace_of(episode: Episode) -> str:
+    """Returns the robot's namespace, '' for none, by the topics of the episode's streams."""
     for role in ('action', 'contact', 'proximity', 'pose'):
         if role in episode.streams:
             return episode.streams[role].topic.rpartition('/')[0]
@@ -153,16 +154,20 @@ def _messages(bag: Bag, episode: Episode, kind: str, namespace: str) -> list[Any
 
 
 def _contacts(events: Iterable[Any], begin: int, end: int) -> list[RecordedContact]:
-    """BEGIN and END of one id make one contact; the last said of it counts."""
-    begun: dict[tuple[int, int], Any] = {}
+    """BEGIN and END of one id make one contact, whatever else changes between them; its newest
+    event describes it. A BEGIN with the id of a contact that goes on is of a sensor that was
+    started again: the contact before was not seen to end.
+    """
+    begun: dict[int, Any] = {}
     found: list[RecordedContact] = []
     for event in events:
-        key = int(event.source), int(event.id)
-        stamp = stamp_ns(event.header.stamp)
+        number, stamp = int(event.id), stamp_ns(event.header.stamp)
+        first = begun.pop(number, None)
         if event.type == 0:
-            begun[key] = event
+            if first is not None:
+                found.append(_unended(first, stamp))
+            begun[number] = event
             continue
-        first = begun.pop(key, None)
         since = (
             stamp - round(float(event.duration) * SECOND)
             if math.isfinite(event.duration)
@@ -171,11 +176,13 @@ def _contacts(events: Iterable[Any], begin: int, end: int) -> list[RecordedConta
         found.append(
             _contact(event, since if first is None else stamp_ns(first.header.stamp), stamp)
         )
-    for event in begun.values():
-        opened = _contact(event, stamp_ns(event.header.stamp), end)
-        found.append(replace(opened, is_open=True))
-    inside = [_cut(c, begin, end) for c in found if c.end >= begin and c.begin <= end]
+    found += [_unended(event, end) for event in begun.values()]
+    inside = [cut(c, begin, end) for c in found if c.end >= begin and c.begin <= end]
     return sorted(inside, key=lambda contact: (contact.begin, contact.number))
+
+
+def _unended(event: Any, end: int) -> RecordedContact:
+    return replace(_contact(event, stamp_ns(event.header.stamp), end), is_open=True)
 
 
 def _contact(event: Any, begin: int, end: int) -> RecordedContact:
@@ -191,7 +198,8 @@ def _contact(event: Any, begin: int, end: int) -> RecordedContact:
     )  # fmt: skip
 
 
-def _cut(contact: RecordedContact, begin: int, end: int) -> RecordedContact:
+def cut(contact: RecordedContact, begin: int, end: int) -> RecordedContact:
+    """Returns what of a contact lies in [begin, end], ns."""
     is_cut, is_open = contact.begin < begin, contact.is_open or contact.end > end
     first, last = max(contact.begin, begin), min(contact.end, end)
     return replace(contact, begin=first, end=max(first, last), is_cut=is_cut, is_open=is_open)

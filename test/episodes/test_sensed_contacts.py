@@ -76,6 +76,35 @@ def test_begin_and_end_make_one_contact(episode):
     assert found.unexpected == 1
 
 
+def test_the_id_identifies_a_contact_whatever_its_source_becomes(tmp_path):
+    wrench, fused, robot = ContactSource.WRENCH, ContactSource.FUSED, ContactSource.ROBOT
+    extra = [
+        contact_event(0.3, 0, 1, source=int(wrench)),
+        contact_event(0.45, 1, 1, source=int(fused), duration=0.15),
+        contact_event(0.6, 0, 2, source=int(fused)),
+        contact_event(0.7, 1, 2, source=int(robot), duration=0.1),
+    ]
+    episode = next(read_episodes(robot_bag(tmp_path / 'bag', extra)))
+    found = sensed_contacts(episode, open_bag(episode)).contacts
+    assert [contact.duration for contact in found] == pytest.approx([0.15, 0.1])
+    assert [contact.source for contact in found] == [fused, robot]
+    assert not any(contact.is_open for contact in found)
+
+
+def test_a_sensor_that_was_started_again_counts_its_contacts_from_1(tmp_path):
+    extra = [
+        contact_event(0.3, 0, 1, link='hand'),
+        contact_event(0.6, 0, 1, link='finger'),
+        contact_event(0.7, 1, 1, link='finger', duration=0.1),
+    ]
+    episode = next(read_episodes(robot_bag(tmp_path / 'bag', extra)))
+    hand, finger = sensed_contacts(episode, open_bag(episode)).contacts
+    assert (hand.link, hand.is_open) == ('hand', True)
+    assert hand.duration == pytest.approx(0.3)
+    assert (finger.link, finger.is_open) == ('finger', False)
+    assert finger.duration == pytest.approx(0.1)
+
+
 def test_a_reason_that_goes_on_is_one_outage(episode):
     (outage,) = sensed_contacts(episode, open_bag(episode)).outages
     assert (outage.sensor, outage.reason) == ('contact', 'the wrench is stale')

@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Sensed contacts beside the true ones."""
+
+import math
+
+import numpy as np
+import pytest
+
+from frame_ros.episodes.sensed_contacts import RecordedContact
+from frame_ros.episodes.true_contacts import TrueContacts
+from frame_ros.evaluation.contact_comparison import compare_contacts
+from frame_ros.sensing.contacts.source import ContactSource
+
+SECOND = 1_000_000_000
+
+
+def contact(begin, end, link='hand', peak=10.0, is_expected=False):
+    return RecordedContact(
+        round(begin * SECOND), round(end * SECOND), 1, ContactSource.UNKNOWN, link, '', is_expected,
+        '', peak, math.nan, (math.nan,) * 3, 'base',
+    )  # fmt: skip
+
+
+def truth(contacts, force=10.0):
+    """The net force acts at all samples of the contacts."""
+    stamps = np.arange(0, 10 * SECOND, SECOND // 50)
+    is_touched = np.zeros(len(stamps), bool)
+    for each in contacts:
+        is_touched |= (stamps >= each.begin) & (stamps <= each.end)
+    return TrueContacts(0, 10 * SECOND, tuple(contacts), stamps, force * is_touched)
+
+
+def test_a_contact_that_truth_knows():
+    found = compare_contacts([contact(1.06, 1.3)], truth([contact(1.0, 1.2)]))
+    (match,) = found.matches
+    assert match.is_known and match.is_on_link and not match.is_overlong
+    assert match.excess == pytest.approx(0.04)
+    assert found.false == found.overlong == found.missed == ()
+
+
+def test_a_contact_in_free_motion_is_false_and_the_true_one_missed():
+    true = contact(1.0, 1.2)
+    found = compare_contacts([contact(3.0, 3.2)], truth([true]))
+    assert len(found.false) == 1
+    assert math.isnan(found.false[0].excess)
+    assert found.missed == (true,)
+    assert not found.overlong
+
+
+def test_a_contact_longer_than_truth():
+    found = compare_contacts([contact(1.0, 1.5)], truth([contact(1.0, 1.3)]))
+    assert found.overlong[0].excess == pytest.approx(0.2)
+
+
+def test_a_grasp_does_not_excuse_a_collision():
+    grasp = contact(0.5, 5.0, 'gripper', 12.0, is_expected=True)
+    light = truth([grasp], force=0.3)
+    assert len(compare_contacts([contact(2.0, 2.2, 'upper_arm')], light).false) == 1
+    pressing = truth([grasp], force=6.0)
+    (match,) = compare_contacts([contact(2.0, 2.2, 'upper_arm')], pressing).matches
+    assert match.is_known and not match.is_on_link
+
+
+def test_several_true_contacts_of_its_time_count_together_those_on_its_link_first():
+    others = [contact(1.0, 1.1), contact(1.2, 1.4), contact(0.9, 2.0, 'finger')]
+    (match,) = compare_contacts([contact(1.0, 1.45)], truth(others)).matches
+    assert [true.link for true in match.true] == ['hand', 'hand']
+    assert match.excess == pytest.approx(0.05)
+
+
+def test_a_force_that_was_not_measured_needs_a_true_contact_of_its_time_alone():
+    grasp = contact(0.5, 5.0, is_expected=True)
+    found = compare_contacts([contact(2.0, 2.2, peak=math.nan)], truth([grasp], force=0.0))
+    assert found.matches[0].is_known
