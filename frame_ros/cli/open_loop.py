@@ -35,7 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('bags', nargs='+', metavar='BAG', help='a bag, or a folder of bags')
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument(
-        '--policy', metavar='NAME', help='lerobot, replay, hold, ..., or a checkpoint folder'
+        '--policy',
+        metavar='NAME',
+        help='lerobot, replay, hold, ..., a checkpoint folder, or your own as module:Class or '
+        'file.py:Class',
     )
     source.add_argument(
         '--recorded',

@@ -39,7 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_policy_arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        '--policy', required=True, metavar='NAME', help='lerobot, token_vla, ..., or a folder'
+        '--policy',
+        required=True,
+        metavar='NAME',
+        help='lerobot, token_vla, ..., a checkpoint folder, or your own as module:Class or '
+        'file.py:Class',
     )
     group.add_argument('--checkpoint', default='', metavar='DIR', help='checkpoint folder')
     group.add_argument(

@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from frame_ros.episodes.observations import RecordedObservations
 from frame_ros.episodes.recorded_actions import RecordedActions
-from frame_ros.errors import PolicyError, ValueRangeError
+from frame_ros.errors import FrameRosError, PolicyError, ValueRangeError
 from frame_ros.metrics import mse
 from frame_ros.policies.inference_check import check_own_chunk
+from frame_ros.policies.own_policy import raised_text
 from frame_ros.policies.protocol import Inference, Observation, Policy
 from frame_ros.policies.replay import MAX_GAP, SNAP, action_times, actions_at
 
@@ -117,6 +118,11 @@ def predict(
                 found = convert(found, seen)
         except PolicyError as error:
             left_out[f'chunk that the policy refused ({error})'] += 1
+            continue
+        except FrameRosError:
+            raise
+        except Exception as error:  # whatever a policy raises
+            left_out[f'chunk at which the policy {raised_text(error)}'] += 1
             continue
         predictions.append(
             Prediction(

@@ -14,7 +14,6 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +35,7 @@ from frame_ros.policies.inference_check import (
     with_usable_extras,
 )
 from frame_ros.policies.observation_buffer import ObservationBuffer
+from frame_ros.policies.own_policy import raised_text
 from frame_ros.policies.protocol import Inference, Observation, Policy
 from frame_ros.policies.rephrase_schedule import RephraseSchedule
 
@@ -155,9 +155,7 @@ class InferenceLoop:
         except (Exception, SystemExit) as error:  # whatever a policy raises, the node goes on
             self._raised = min(self._raised + 1, 9)
             logger.debug('%s', traceback.format_exc())
-            frame = traceback.extract_tb(error.__traceback__)[-1]
-            where = f'{Path(frame.filename).name}:{frame.lineno}'
-            text = f'the policy raised {type(error).__name__} in {where}: {error}'
+            text = f'the policy {raised_text(error)}'
         if not self._stop.is_set():
             self._fail(request, text)
         return False

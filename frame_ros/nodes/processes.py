@@ -35,6 +35,7 @@ from frame_ros.nodes.settings import (
     So101Settings,
 )
 from frame_ros.nodes.settings_text import parse_qualities
+from frame_ros.policies.own_policy import is_own_policy, with_absolute_file
 
 __all__ = [
     'PROFILES',
@@ -183,7 +184,7 @@ def _monitors(
 def _policy(settings: RunSettings, of_policy: Mapping[str, Value] | None = None) -> Process:
     parameters: dict[str, Value] = {
         'robot': settings.robot,
-        'policy': settings.policy if settings.policy in POLICIES else absolute(settings.policy),
+        'policy': _policy_name(settings.policy),
         'checkpoint': absolute(settings.checkpoint) if settings.checkpoint else '',
         'instruction': settings.instruction,
         'execution': settings.execution,
@@ -197,6 +198,13 @@ def _policy(settings: RunSettings, of_policy: Mapping[str, Value] | None = None)
     if settings.has_gate:
         names['joint_commands'] = UNCHECKED
     return Process('policy', 'policy', parameters, names, is_lifecycle=True)
+
+
+def _policy_name(policy: str) -> str:
+    """The parameter `policy`, as a process whose working folder may differ must see it."""
+    if policy in POLICIES:
+        return policy
+    return with_absolute_file(policy) if is_own_policy(policy) else absolute(policy)
 
 
 def _gate(settings: RunSettings, of_gate: Mapping[str, Value] | None = None) -> list[Process]:

@@ -14,8 +14,12 @@ from typing import Any
 from frame_ros.errors import SetupError
 from frame_ros.nodes.settings_text import parse_assignments, parse_qualities
 from frame_ros.policies.checkpoint import CONFIG
+from frame_ros.policies.own_policy import check_form, is_own_policy
 
 POLICIES = ('scripted', 'hold', 'lerobot', 'remote', 'lerobot_grpc', 'token_vla', 'replay')
+ANY_POLICY = (
+    f'{", ".join(POLICIES)}, a checkpoint folder, or your own as module:Class or file.py:Class'
+)
 EXECUTIONS = ('synchronous', 'asynchronous', 'ensembling')
 SIMULATED_ROBOTS = ('so101', 'fr3')
 CONTACT_SOURCES = ('wrench', 'joint_effort', 'robot')
@@ -38,7 +42,7 @@ class RunSettings:
     robot: str = option('so101', 'robot preset: so101')
     policy: str = option(
         '',
-        f'the policy to run: {", ".join(POLICIES)}, or a checkpoint folder; empty: none',
+        f'the policy to run: {ANY_POLICY}; empty: none',
     )
     checkpoint: str = option(
         '', "folder of the policy's checkpoint; of replay: a bag; empty: it needs none"
@@ -129,9 +133,7 @@ class DemoSettings(RunSettings):
     sensing: bool = option(
         True, "contact and distance from sensors; false: the simulator's true ones, at less cost"
     )
-    policy: str = option(
-        'scripted', f'the policy to run: {", ".join(POLICIES)}, or a checkpoint folder'
-    )
+    policy: str = option('scripted', f'the policy to run: {ANY_POLICY}')
     instruction: str = option('pick up the cube and put it in the bin', 'what the policy is told')
     record: bool = option(True, 'write one bag per episode, and a video')
     directory: str = option('runs/demo', 'folder for the bags and videos')
@@ -352,6 +354,7 @@ def check_policy(policy: str, checkpoint: str, options: Mapping[str, str] | None
 
     Raises:
         SetupError: the policy is unknown, or its checkpoint or an option that it needs is missing.
+        PolicyError: a file of the user's own policy is missing, or its class is not named.
     """
     if policy == 'lerobot':
         _check_checkpoint('checkpoint of the policy lerobot', checkpoint)
@@ -367,11 +370,15 @@ def check_policy(policy: str, checkpoint: str, options: Mapping[str, str] | None
                 f'checkpoint of the policy {policy} is {checkpoint!r}; it must be {what}'
             )
     elif policy not in POLICIES:
-        if not policy or not Path(policy).expanduser().is_dir():
+        if policy and Path(policy).expanduser().is_dir():
+            _check_checkpoint('policy', policy)
+            return
+        check_form(policy)
+        if not is_own_policy(policy):
             raise SetupError(
-                f'no policy {policy!r}; there are {", ".join(POLICIES)}, and folders of checkpoints'
+                f'no policy {policy!r}; there are {", ".join(POLICIES)}, folders of checkpoints, '
+                'and your own as module:Class or file.py:Class'
             )
-        _check_checkpoint('policy', policy)
 
 
 def _check_checkpoint(what: str, folder: str) -> None:

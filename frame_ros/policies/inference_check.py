@@ -18,10 +18,19 @@ TOKENS, SAMPLES, REPHRASINGS = 'tokens', 'samples', 'rephrasings'
 
 
 def check_own_chunk(inference: Inference) -> None:
-    """Raises PolicyError if the chunk is not (H, D) for D names and units, all finite, or its dt is
-    not positive.
+    """Raises PolicyError if it is no Inference, or its chunk is not (H, D) for D names and units,
+    all finite, or its dt is not positive.
     """
-    actions, names = np.asarray(inference.actions), inference.action_names
+    if not isinstance(inference, Inference):
+        raise PolicyError(
+            f'infer returned {_kind(inference)}; it must return an Inference of '
+            'frame_ros.policies.protocol'
+        )
+    try:
+        actions = np.asarray(inference.actions, np.float64)
+    except (TypeError, ValueError) as error:
+        raise PolicyError(f'the chunk is no array of numbers ({error})') from error
+    names = inference.action_names
     if actions.ndim != 2 or actions.shape[0] == 0 or actions.shape[1] != len(names):
         raise PolicyError(f'the chunk has shape {actions.shape}; it must be (steps, {len(names)})')
     if len(inference.action_units) != len(names):
@@ -35,8 +44,14 @@ def check_own_chunk(inference: Inference) -> None:
             f'the chunk was dropped: {names[dimension]} is {actions[step, dimension]} at step '
             f'{step}; actions must be finite'
         )
-    if not (np.isfinite(inference.dt) and inference.dt > 0):
+    if not (isinstance(inference.dt, (int, float)) and 0 < inference.dt < np.inf):
         raise PolicyError(f'the chunk has {inference.dt} s between its steps; it must be positive')
+
+
+def _kind(value: object) -> str:
+    name = 'None' if value is None else f'a {type(value).__name__}'
+    shape = getattr(value, 'shape', None)
+    return f'{name} of shape {shape}' if isinstance(shape, tuple) else name
 
 
 def with_usable_extras(

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 
 from frame_ros.errors import FrameRosError, PolicyError
+from frame_ros.policies.inference_check import check_own_chunk
+from frame_ros.policies.own_policy import raised_text
 from frame_ros.policies.protocol import Observation, Policy
 from frame_ros.policies.remote.codec import MAX_MESSAGE_SIZE, decode, encode
 from frame_ros.policies.remote.convention import Convention
@@ -110,11 +112,7 @@ class InferenceService:
             raise PolicyError(str(error)) from error
         except Exception as error:  # whatever a policy raises, the server goes on
             logger.error('%s', traceback.format_exc())
-            frame = traceback.extract_tb(error.__traceback__)[-1]
-            where = f'{Path(frame.filename).name}:{frame.lineno}'
-            raise PolicyError(
-                f'the policy raised {type(error).__name__} in {where}: {error}'
-            ) from error
+            raise PolicyError(f'the policy {raised_text(error)}') from error
 
     def _observation(self, message: Any, request: Request | None) -> Observation:
         now = time.time_ns()
@@ -138,10 +136,12 @@ class InferenceService:
     def _infer(self, observation: Observation, request: Request, waited: float) -> Answer:
         cpu, begun = time.process_time(), time.perf_counter()
         inference = self.policy.infer(observation)
+        duration = time.perf_counter() - begun
+        check_own_chunk(inference)
         return Answer(
             inference=inference,
             id=request.id,
-            inference_time=time.perf_counter() - begun,
+            inference_time=duration,
             waited=max(waited, 0.0),
             memory_rss=self._memory.value(),
             cpu_time=time.process_time() - cpu,

@@ -1,0 +1,173 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The user's own policy: `module:Class`, or `file.py:Class`.
+
+Its code is executed because the user names it, on the command line, in a launch argument or in a
+parameter. No name of a policy is ever taken from a bag, a checkpoint or a message.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import sys
+import sysconfig
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from frame_ros.errors import PolicyError
+
+if TYPE_CHECKING:
+    from frame_ros.policies.protocol import Policy
+
+METHODS = ('reset', 'infer')
+ATTRIBUTES = ('name', 'checkpoint', 'cameras', 'poses')
+PROTOCOL = (
+    'a policy has the attributes name, checkpoint, cameras and poses, and the methods '
+    'reset(seed=None) and infer(observation)'
+)
+
+
+def is_own_policy(spec: str) -> bool:
+    """Whether `spec` is of the form module:Class or file.py:Class."""
+    place, _, name = spec.rpartition(':')
+    return bool(place.strip()) and name.isidentifier()
+
+
+def is_file(place: str) -> bool:
+    """Whether what stands before the colon is a file, and not a module."""
+    return place.endswith('.py') or '/' in place
+
+
+def with_absolute_file(spec: str) -> str:
+    """The same policy, as a process with another working folder must name it."""
+    place, _, name = spec.rpartition(':')
+    return f'{Path(place).expanduser().resolve()}:{name}' if is_file(place) else spec
+
+
+def check_form(spec: str) -> None:
+    """Checks the name alone and, of a file, that it exists; executes nothing.
+
+    Raises:
+        PolicyError: the class is not named, or the file is missing.
+    """
+    if spec.endswith('.py') or '.py:' in spec and not is_own_policy(spec):
+        file = spec.partition('.py')[0]
+        raise PolicyError(f'policy {spec!r} names no class; it must be {file}.py:CLASS')
+    place = spec.rpartition(':')[0]
+    if is_own_policy(spec) and is_file(place) and not Path(place).expanduser().is_file():
+        raise PolicyError(
+            f'there is no file {place!r} (policy {spec!r}); the folder now is {Path.cwd()}'
+        )
+
+
+def load_own_policy(spec: str) -> Callable[..., Policy]:
+    """Imports the module or file and returns the class, or the function that makes the policy.
+
+    Raises:
+        PolicyError: there is no such file, module or class, the import fails, or the class lacks
+        a method of the protocol.
+    """
+    check_form(spec)
+    place, _, name = spec.rpartition(':')
+    module = _import_file(Path(place).expanduser(), spec) if is_file(place) else _find(place, spec)
+    builder: Callable[..., Policy] | None = getattr(module, name, None)
+    if builder is None:
+        raise PolicyError(f'{place} has no {name!r}; {_offers(module)}')
+    if not callable(builder):
+        raise PolicyError(
+            f'{spec} is a {type(builder).__name__}; it must be the class of a policy, or a '
+            'function that makes one'
+        )
+    if inspect.isclass(builder):
+        lacking = [method for method in METHODS if not callable(getattr(builder, method, None))]
+        if lacking:
+            raise PolicyError(f'the class {spec} has no {" and no ".join(lacking)}(); {PROTOCOL}')
+    return builder
+
+
+def check_members(policy: object, spec: str) -> None:
+    """Checks that what was made has all of the protocol.
+
+    Raises:
+        PolicyError: something is missing; all of it is named.
+    """
+    if lacking := [name for name in (*ATTRIBUTES, *METHODS) if not hasattr(policy, name)]:
+        raise PolicyError(f'the policy {spec} has no {" and no ".join(lacking)}; {PROTOCOL}')
+    for name in ('cameras', 'poses'):
+        value = getattr(policy, name)
+        if isinstance(value, str) or not all(isinstance(item, str) for item in value):
+            raise PolicyError(
+                f'{name} of the policy {spec} is {value!r}; it must be names, such as '
+                f"('front',), or ()"
+            )
+
+
+def raised_text(error: BaseException) -> str:
+    """What was raised and where: the innermost line that is in no installed library."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f'raised SyntaxError in {Path(error.filename).name}:{error.lineno}: {error.msg}'
+    frames = traceback.extract_tb(error.__traceback__)
+    paths = sysconfig.get_paths()
+    libraries = tuple({paths[name] for name in ('stdlib', 'platstdlib', 'purelib', 'platlib')})
+    own = [f for f in frames if not f.filename.startswith(('<', *libraries))]
+    at = (own or frames)[-1]
+    return f'raised {type(error).__name__} in {Path(at.filename).name}:{at.lineno}: {error}'
+
+
+def _find(name: str, spec: str) -> ModuleType:
+    """The module of that name, also in the current folder, as `python -m` finds it."""
+    _extend_path(Path.cwd())
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name and (name == error.name or name.startswith(f'{error.name}.')):
+            raise PolicyError(
+                f'there is no module {error.name!r} (policy {spec!r}), neither in {Path.cwd()} nor '
+                f'where {sys.executable} finds its packages; a file is named as FILE.py:CLASS'
+            ) from error
+        raise PolicyError(f'importing {name} {raised_text(error)}') from error
+    except (Exception, SystemExit) as error:  # whatever the user's code raises
+        raise PolicyError(f'importing {name} {raised_text(error)}') from error
+
+
+def _import_file(path: Path, spec: str) -> ModuleType:
+    """The module of a file; what lies beside it can be imported by it."""
+    path = path.resolve()
+    name = f'frame_ros_own_policy_{path.stem}'
+    found = sys.modules.get(name)
+    if found is not None and getattr(found, '__file__', None) == str(path):
+        return found
+    _extend_path(path.parent)
+    description = importlib.util.spec_from_file_location(name, path)
+    if description is None or description.loader is None:
+        raise PolicyError(f'{path} is no Python file (policy {spec!r}); its name must end in .py')
+    module = importlib.util.module_from_spec(description)
+    sys.modules[name] = module
+    try:
+        description.loader.exec_module(module)
+    except (Exception, SystemExit) as error:  # whatever the user's code raises
+        del sys.modules[name]
+        raise PolicyError(f'importing {path.name} {raised_text(error)}') from error
+    return module
+
+
+def _extend_path(folder: Path) -> None:
+    """Behind everything else: the user's files must not hide a library."""
+    if str(folder) not in sys.path and '' not in sys.path:
+        sys.path.append(str(folder))
+
+
+def _offers(module: ModuleType) -> str:
+    """The policies that the module has, for a name that was misspelt."""
+    names = [
+        name
+        for name, value in vars(module).items()
+        if inspect.isclass(value) and all(hasattr(value, method) for method in METHODS)
+    ]
+    own = [name for name in names if vars(module)[name].__module__ == module.__name__]
+    return f'its policies: {", ".join(own)}' if own else f'it defines no policy: {PROTOCOL}'
