@@ -180,7 +180,7 @@ def _watch(supervisor: Supervisor, view: LiveView, settings: DemoSettings) -> li
 
 def bags_in(directory: Path) -> set[Path]:
     """The bags that a folder holds; none if there is no such folder."""
-    from frame_ros.episodes.bag_reader import find_bags
+    from frame_ros.episodes.recordings import find_bags
 
     try:
         return set(find_bags(directory))

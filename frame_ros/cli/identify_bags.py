@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.episodes.bag_reader import Bag, find_bags
+from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.conversion import stamp_ns
+from frame_ros.episodes.recordings import find_bags
 from frame_ros.errors import SetupError
 from frame_ros.sensing.joints.recording import JointRecording, recording_of
 

@@ -17,6 +17,7 @@ from frame_ros.errors import BagError, SetupError, ValueRangeError
 if TYPE_CHECKING:
     from frame_ros.episodes.data import Episode
     from frame_ros.episodes.references import Reference
+    from frame_ros.reports.options import ReportOptions
 
 DEFAULT_OUTPUT = Path('report.html')
 STANDARD_OUTPUT = '-'
@@ -29,14 +30,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'bags',
         nargs='*',
         metavar='BAG',
-        help='a bag (folder, .mcap or .db3 file), or a folder of bags',
+        help='a bag (folder, .mcap or .db3 file), or a folder of bags, also nested',
     )
     parser.add_argument(
         '-o',
         '--output',
         type=Path,
         metavar='FILE',
-        help=f'the page to write (default: {DEFAULT_OUTPUT})',
+        help=f'the page to write (default: {DEFAULT_OUTPUT}); with --per-run a folder for pages',
+    )
+    parser.add_argument(
+        '--per-run',
+        action='store_true',
+        help='one page for each folder that holds bags, written into it, instead of one of all',
     )
     parser.add_argument(
         '--json',
@@ -112,7 +118,8 @@ def run(args: argparse.Namespace) -> int:
     """Reads the episodes and writes what is asked for.
 
     Returns:
-        0, or 1 if a bag could not be read or held no messages: the rest is written all the same.
+        0, or 1 if nothing could be computed of a bag: the rest is written all the same, no page
+        if there is no rest.
 
     Raises:
         BagError: no bag is given, or one is missing or no bag at all; a reference has no success.
@@ -131,27 +138,66 @@ def run(args: argparse.Namespace) -> int:
     references = given_references(args, **choice)
     mean_by = (args.match or 'time') if args.reference_mean else ''
     episodes = load_episodes(paths, args.quiet, references, mean_by, **choice)
-    from frame_ros.reports import report_json, write_report
+    from frame_ros.episodes.topic_uses import is_usable
+    from frame_ros.reports import report_json
+
+    tell_problems(episodes)
+    usable = [episode for episode in episodes if is_usable(episode)]
+    tell_uses(episodes, args.namespace)
+    if args.json is not None:
+        _write_json(report_json(episodes, options), args.json)
+    if usable and (args.json is None or args.output or args.open):
+        for page, group in pages(episodes, args.output, args.per_run):
+            _write_page(page, group, args, options)
+    elif not usable:
+        print('nothing to report: no page was written', file=sys.stderr)
+    return 0 if len(usable) == len(episodes) else BAG_FAILED
+
+
+def pages(
+    episodes: Sequence[Episode], output: Path | None, is_per_run: bool
+) -> Iterator[tuple[Path, list[Episode]]]:
+    """Yields each page to write and its episodes: one of all; or one of each folder that holds
+    bags, in that folder, or by the folder's name in the folder `output`.
+    """
+    if not is_per_run:
+        yield output or DEFAULT_OUTPUT, list(episodes)
+        return
+    by_folder: dict[Path, list[Episode]] = {}
+    for episode in episodes:
+        by_folder.setdefault(episode.path.resolve().parent, []).append(episode)
+    used: set[str] = set()
+    for folder, group in by_folder.items():
+        name, number = folder.name, 1
+        while name in used:
+            number += 1
+            name = f'{folder.name}_{number}'
+        used.add(name)
+        yield (output / f'{name}.html' if output else folder / DEFAULT_OUTPUT), group
+
+
+def _write_page(
+    target: Path, episodes: list[Episode], args: argparse.Namespace, options: ReportOptions
+) -> None:
+    from frame_ros.reports import write_report
     from frame_ros.reports.episode_check import has_data
     from frame_ros.reports.numbers import counted
 
-    tell_problems(episodes)
-    usable = sum(map(has_data, episodes))
-    if args.json is not None:
-        _write_json(report_json(episodes, options), args.json)
-    if args.json is None or args.output or args.open:
-        page = write_report(
-            episodes,
-            args.output or DEFAULT_OUTPUT,
-            title=args.title,
-            progress=lambda items: progress_bar(items, 'page', args.quiet, usable),
-            options=options,
-        )
-        if not args.quiet:
-            print(f'{counted(usable, "episode")}: {page.resolve()}', file=sys.stderr)
-        if args.open:
-            webbrowser.open(page.resolve().as_uri())
-    return 0 if usable == len(episodes) else BAG_FAILED
+    count = sum(map(has_data, episodes))
+    if args.per_run:
+        _make_folder(target.parent)
+    page = write_report(
+        episodes,
+        target,
+        title=args.title,
+        progress=lambda items: progress_bar(items, 'page', args.quiet, count),
+        options=options,
+    )
+    if not args.quiet:
+        bags = counted(len({episode.path for episode in episodes}), 'bag')
+        print(f'{counted(count, "episode")}: {page.resolve()} (of {bags})', file=sys.stderr)
+    if args.open:
+        webbrowser.open(page.resolve().as_uri())
 
 
 def bag_paths(args: argparse.Namespace) -> list[Path]:
@@ -216,11 +262,14 @@ def load_episodes(
         BagError: a path is missing or no bag.
         ShapeError, ValueRangeError: references that have no mean though it is asked for.
     """
-    from frame_ros.episodes.bag_reader import find_bags
+    from frame_ros.episodes.recordings import survey, unread_lines
 
-    found = [(path, find_bags(path)) for path in paths]
+    found = [(path, survey(path)) for path in paths]
+    for _, surveyed in found:
+        for line in unread_lines(surveyed, not is_quiet):
+            print(line, file=sys.stderr)
     episodes: list[Episode] = []
-    for path, bags in found:
+    for path, bags in ((path, surveyed.bags) for path, surveyed in found):
         if references:
             read = read_each(bags, references, mean_by, choice)
         else:
@@ -270,6 +319,27 @@ def tell_problems(episodes: Sequence[Episode]) -> None:
     ]
     for line in dict.fromkeys(lines):
         print(line, file=sys.stderr)
+
+
+def tell_uses(episodes: Sequence[Episode], namespace: str | None) -> None:
+    """Prints to standard error what the topics of bags could serve as of which nothing could be
+    computed, each bag once.
+    """
+    from frame_ros.episodes.topic_uses import is_usable, use_lines
+    from frame_ros.reports.source import open_bag
+
+    usable = {episode.path for episode in episodes if is_usable(episode)}
+    for path, episode in {e.path: e for e in episodes if e.path not in usable}.items():
+        bag = open_bag(episode)
+        if bag is not None and bag.topics:
+            print(f'{path.name}: ' + '\n'.join(use_lines(episode, bag, namespace)), file=sys.stderr)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SetupError(f'{folder} cannot be made: {error.strerror}') from error
 
 
 def _write_json(text: str, target: str) -> None:

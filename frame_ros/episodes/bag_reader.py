@@ -6,7 +6,6 @@ rosbag2 storage."""
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,13 +20,13 @@ from frame_ros.episodes.definitions import find_definition, parse_fields, typest
 from frame_ros.episodes.layout import decode, stack_rows
 from frame_ros.episodes.mcap_reader import McapFile
 from frame_ros.episodes.other_storage import (
-    SUFFIXES,
     decompressed,
     decompressed_length,
     is_compressed,
     is_other_storage,
     read_other_storage,
 )
+from frame_ros.episodes.recordings import METADATA_NAME, storage_files, unlisted_files
 from frame_ros.errors import BagError
 
 
@@ -133,7 +132,14 @@ class Bag:
         self.is_truncated = False
         self._typestores: dict[str, Any] = {}
         files = storage_files(self.path)
+        if self.path.is_file() and len(files) > 1:
+            others = ', '.join(file.name for file in files[1:])
+            self.report(f'{self.path.name} goes on in {others}: read as one recording')
         self._read_folder_metadata()
+        has_metadata = self.path.is_dir() and (self.path / METADATA_NAME).exists()
+        if has_metadata and is_other_storage(files[0]):
+            self._add_other_storage(self.path)  # rosbags reads all that its metadata lists
+            files = []
         for file in files:
             if is_other_storage(file):
                 self._add_other_storage(file)
@@ -242,10 +248,13 @@ class Bag:
         if not self.path.is_dir():
             return
         try:
-            text = (self.path / 'metadata.yaml').read_text(encoding='utf-8')
+            text = (self.path / METADATA_NAME).read_text(encoding='utf-8')
             information = yaml.safe_load(text)['rosbag2_bagfile_information']
             self._take_facts(information.get('custom_data') or {})
             self._check_files(information)
+            if unlisted := unlisted_files(self.path):
+                names = ', '.join(file.name for file in unlisted)
+                self.report(f'not read, since metadata.yaml does not list them: {names}')
         except FileNotFoundError:
             pass
         except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as error:
@@ -304,9 +313,8 @@ class Bag:
                 table,
             )
 
-    def _add_other_storage(self, file: Path) -> None:
-        parts, problems, custom = read_other_storage(self.path, file)
-        self.problems += problems
+    def _add_other_storage(self, source: Path) -> None:
+        parts, custom = read_other_storage(source)
         self.metadata.update(custom)
         for part in parts:
             received = np.array(part.received, np.int64)
@@ -361,69 +369,3 @@ def _join(parts: list[dict[str, NDArray]]) -> dict[str, NDArray]:
     if len(filled) < 2:
         return filled[0] if filled else {}
     return {path: stack_rows([part[path] for part in filled]) for path in filled[0]}
-
-
-def _natural(path: Path) -> list[Any]:
-    return [int(part) if part.isdigit() else part for part in re.split(r'(\d+)', path.name)]
-
-
-def storage_files(path: Path) -> list[Path]:
-    """Returns the storage files of a bag in the order of recording.
-
-    Raises:
-        BagError: the path is missing, a ROS 1 bag, a folder without storage files, or a file of no
-        known kind.
-    """
-    if not path.exists():
-        raise BagError(f'{path} does not exist')
-    if path.is_file():
-        if path.suffix == '.bag':
-            raise BagError(
-                f'{path} is a ROS 1 bag; convert it first: `rosbags-convert --src {path.name}`'
-            )
-        if path.suffix != '.mcap' and not is_other_storage(path):
-            raise BagError(f'{path} is no bag: expected a bag folder, an .mcap or a .db3 file')
-        return [path]
-    files = sorted(path.glob('*.mcap'), key=_natural)
-    others = sorted((f for f in path.iterdir() if is_other_storage(f)), key=_natural)
-    # The whole of another storage is read at once, through its first file.
-    files = files or others[:1]
-    if not files:
-        ros1 = next(path.glob('*.bag'), None)
-        if ros1 is not None:
-            raise BagError(
-                f'{ros1} is a ROS 1 bag; convert it first: `rosbags-convert --src {ros1.name}`'
-            )
-        raise BagError(f'{path} is no bag: it holds no .mcap or .db3 file')
-    return files
-
-
-def find_bags(path: str | Path) -> list[Path]:
-    """Returns the bags at a path: itself, or those in the folder, sorted by name.
-
-    Raises:
-        BagError: there is none.
-    """
-    path = Path(path)
-    if not path.is_dir():
-        storage_files(path)
-        return [path]
-    try:
-        children = [child for child in path.iterdir() if child.is_dir()]
-    except OSError as error:
-        raise BagError(f'{path} cannot be listed: {error.strerror}') from error
-    bags = [child for child in children if _is_bag_folder(child)]
-    if not bags and _is_bag_folder(path):
-        return [path]
-    if not bags:
-        storage_files(path)
-    return sorted(bags, key=_natural)
-
-
-def _is_bag_folder(path: Path) -> bool:
-    try:
-        names = [child.name for child in path.iterdir()]
-    except OSError:
-        # Whoever reads it says why it cannot be.
-        return True
-    return 'metadata.yaml' in names or any(name.endswith(('.mcap', *SUFFIXES)) for name in names)

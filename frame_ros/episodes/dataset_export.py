@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from frame_ros.episodes.bag_reader import Bag, find_bags
+from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.data import Episode
 from frame_ros.episodes.dataset_frames import (
     FrameRun,
@@ -32,6 +32,7 @@ from frame_ros.episodes.recorded_actions import (
     is_ended,
     problems_of_recording,
 )
+from frame_ros.episodes.recordings import find_bags
 from frame_ros.episodes.references import is_successful
 from frame_ros.errors import BagError, ValueRangeError
 
@@ -115,13 +116,22 @@ def export_dataset(
     partial = report.folder.with_name(report.folder.name + PARTIAL_SUFFIX)
     for existing in (report.folder, partial):
         if os.path.lexists(existing):
-            raise ValueRangeError(f'{existing} is there already; nothing is overwritten')
+            raise ValueRangeError(
+                f'{existing} is there already; nothing is overwritten: name a new folder '
+                '(--output DIR)'
+            )
     plans = _plan(paths, options, report)
     if report.problems and not is_skipping_bad:
-        raise BagError('nothing was written: ' + '; '.join(report.problems))
+        raise BagError(
+            f'nothing was written: {"; ".join(report.problems)}; bags that do not fit are left out '
+            'with --skip-bad'
+        )
     if not plans:
         why = '; '.join([*report.problems, *(f'{n} x {w}' for w, n in report.left_out.items())])
-        raise BagError(f'nothing is left to write ({why or "no episode"})')
+        raise BagError(
+            f'nothing is left to write ({why or "no episode"}); --success-only and --skip-bad '
+            'leave episodes out'
+        )
     report.fps = options.fps or min(reachable_rate(plan.rates) for plan in plans)
     report.cameras = plans[0].cameras
     try:
@@ -163,7 +173,7 @@ def _read(bag: Bag, options: ExportOptions) -> list[Episode]:
 def _plan_one(bag: Bag, place: int, episode: Episode, options: ExportOptions) -> _Plan:
     actions, observations = _opened(bag, episode, options)
     if not observations.instruction:
-        raise BagError(f'{bag.path}: no instruction was recorded; give the task')
+        raise BagError(f'{bag.path}: no instruction was recorded; give it with --task TEXT')
     rates = input_rates(actions, observations)
     if options.fps and not options.is_repeating:
         check_rate(rates, options.fps)
@@ -171,7 +181,8 @@ def _plan_one(bag: Bag, place: int, episode: Episode, options: ExportOptions) ->
         table = actions.names if name == 'joint_commands' else observations.joints.names
         if missing := [joint for joint in options.joint_limits if joint not in table]:
             raise BagError(
-                f'{bag.path}: {name} lack {", ".join(missing)}; they have {", ".join(table)}'
+                f'{bag.path}: {name} lack {", ".join(missing)}; they have {", ".join(table)}; '
+                'choose with --joints A,B,..., or another robot with --robot NAME'
             )
     sizes = {name: camera.size for name, camera in observations.cameras.items()}
     return _Plan(bag.path, place, rates, sizes)
@@ -181,7 +192,8 @@ def _check_same(plan: _Plan, first: _Plan) -> None:
     if plan.cameras != first.cameras:
         raise BagError(
             f'{plan.bag}: its cameras are {_sizes(plan)}; those of {first.bag.name} are '
-            f'{_sizes(first)}: one data set has the same cameras in all episodes'
+            f'{_sizes(first)}: one data set has the same cameras in all episodes; '
+            'choose those that all have with --cameras A,B,...'
         )
 
 
@@ -196,7 +208,9 @@ def _opened(
         episode, options.cameras, options.poses, options.max_age, options.task or None, bag
     )
     if options.cameras is None and not observations.cameras:
-        raise BagError(f'{bag.path}: no images were recorded; say so if none are wanted')
+        raise BagError(
+            f'{bag.path}: no images were recorded; --cameras none writes a data set without'
+        )
     return actions_of(episode), observations
 
 

@@ -60,7 +60,9 @@ def reachable_rate(rates: dict[str, float]) -> int:
         BagError: an input has one message alone.
     """
     if single := [name for name, rate in rates.items() if not rate > 0]:
-        raise BagError(f'{", ".join(single)}: one message alone has no rate')
+        raise BagError(
+            f'{", ".join(single)}: one message alone has no rate; give one with --fps N --repeat'
+        )
     return max(1, int(min(rates.values()) + CLOSE))
 
 
@@ -71,9 +73,10 @@ def check_rate(rates: dict[str, float], fps: int) -> None:
     slow = {name: rate for name, rate in rates.items() if not rate >= REACHED * fps}
     if slow:
         text = ', '.join(f'{name} at {rate:.1f} Hz' for name, rate in slow.items())
+        most = reachable_rate(rates)
         raise BagError(
             f'{fps} frames per second are more than there is: {text}; at most '
-            f'{reachable_rate(rates)} are reached, or allow frames that repeat an input'
+            f'{most} are reached (--fps {most}), or --repeat lets frames repeat an input'
         )
 
 
@@ -151,4 +154,7 @@ def _grid(
                 left_out['before the first observation'] += index
             count = int((int(actions.stamps[-1]) - first) * fps / SECOND + EARLY) + 1
             return first + np.round(np.arange(count) * (SECOND / fps)).astype(np.int64)
-    raise BagError(f'{actions.path}: no action has an observation: {why}')
+    raise BagError(
+        f'{actions.path}: no action has an observation: {why}; older inputs are allowed with '
+        '--max-age S'
+    )

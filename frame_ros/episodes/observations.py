@@ -59,7 +59,10 @@ class RecordedObservations:
         self.instruction = recorded if instruction is None else instruction
         stream = episode.streams.get('joint_states')
         if stream is None or not len(stream):
-            raise BagError(f'{episode.path}: no joint_states, so no observation can be made of it')
+            raise BagError(
+                f'{episode.path}: no joint_states, so no observation can be made of it; if they '
+                'are on another topic, name it: --topic joint_states=TOPIC'
+            )
         self.joints = joint_table(stream)
         if not len(self.joints):
             raise BagError(f'{episode.path}: none of the {len(stream)} joint_states is usable')
@@ -124,7 +127,7 @@ class RecordedObservations:
         if missing := [name for name in names if name not in found]:
             raise BagError(
                 f'{bag.path}: no images of {", ".join(missing)}; it has images of '
-                f'{", ".join(found) or "no camera"}'
+                f'{", ".join(found) or "no camera"}; choose with --cameras A,B,...'
             )
         return {name: Camera(bag, name, found[name]) for name in names}
 

@@ -43,21 +43,14 @@ def is_other_storage(path: Path) -> bool:
 
 
 def read_other_storage(
-    path: Path, file: Path
-) -> tuple[list[OtherTopic], list[str], dict[str, str]]:
-    """Returns the topics, problems and custom data of a bag.
-
-    Args:
-        path: the bag. file: its first storage file, read alone if the bag has no metadata.yaml.
+    source: Path,
+) -> tuple[list[OtherTopic], dict[str, str]]:
+    """Returns the topics and custom data of a bag's folder that has a metadata.yaml, or of one
+    storage file.
 
     Raises:
         BagError: it cannot be read.
     """
-    problems: list[str] = []
-    source = path
-    if path.is_dir() and not (path / 'metadata.yaml').exists():
-        source = file
-        problems.append(f'metadata.yaml is missing: only {file.name} was read')
     topics = []
     with _open(source) as reader:
         custom = dict(reader.storage.metadata.custom or {})
@@ -78,7 +71,22 @@ def read_other_storage(
                     _buffer(source, connection.id),
                 )
             )
-    return topics, problems, custom
+    return topics, custom
+
+
+def time_span(file: Path) -> tuple[set[tuple[str, str]], int, int] | None:
+    """(topic, type) of all topics of a storage file, and its first and last receive time, ns; None
+    if it holds no message.
+
+    Raises:
+        BagError: it cannot be read.
+    """
+    with _open(file) as reader:
+        if not reader.message_count:
+            return None
+        topics = {(c.topic, c.msgtype) for c in reader.connections}
+        # rosbags' end is behind the last message.
+        return topics, int(reader.start_time), int(reader.end_time) - 1
 
 
 @contextmanager

@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.episodes.bag_reader import Bag, find_bags
+from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.computed_pose import add_computed_pose
 from frame_ros.episodes.data import Episode, Event, EventType, Stream
 from frame_ros.episodes.division import Part, divide
+from frame_ros.episodes.recordings import find_bags
 from frame_ros.episodes.references import Reference
 from frame_ros.episodes.streams import (
     LIVE_TOPICS,

@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.episodes.bag_reader import Bag, find_bags
+from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.data import Episode, EventType, Stream
 from frame_ros.episodes.joint_table import joint_table
 from frame_ros.episodes.reading import read_bag
+from frame_ros.episodes.recordings import find_bags
 from frame_ros.errors import BagError
 
 
@@ -85,7 +86,7 @@ def actions_of(episode: Episode) -> RecordedActions:
     if stream is None or not len(stream):
         raise BagError(
             f'{episode.path}: no joint commands in {name}, so nothing can be replayed or compared; '
-            'if they are on another topic, name it as the role action'
+            'if they are on another topic, name it: --topic action=TOPIC'
         )
     begin, end = bounds_of(episode)
     inside = (stream.stamps >= begin) & (stream.stamps <= end)

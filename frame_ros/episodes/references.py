@@ -154,8 +154,9 @@ def _references_at(
     topics: Mapping[str, str] | None,
     robot: str | None,
 ) -> list[Reference]:
-    from frame_ros.episodes.bag_reader import Bag, find_bags
+    from frame_ros.episodes.bag_reader import Bag
     from frame_ros.episodes.reading import read_bag
+    from frame_ros.episodes.recordings import find_bags
 
     episodes = [
         episode

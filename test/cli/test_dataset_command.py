@@ -203,7 +203,7 @@ def test_a_camera_that_two_robots_share_and_commands_of_another_name(tmp_path: P
     bag = write_bag(tmp_path / 'bag', sorted([*both, *sent], key=lambda m: m[1]))
     given = ['--namespace', 'right', '--cameras', 'front', '--images', '-q', '--json']
     assert export(bag, '-o', tmp_path / 'set', *given) == 2
-    assert 'no joint commands' in capsys.readouterr().err
+    assert 'name it: --topic action=TOPIC' in capsys.readouterr().err
     given += ['--topic', 'action=/right/arm/commands']
     assert export(bag, '-o', tmp_path / 'set', *given) == 0
     told = json.loads(capsys.readouterr().out)
@@ -214,21 +214,23 @@ def test_a_camera_that_two_robots_share_and_commands_of_another_name(tmp_path: P
 def test_what_exists_is_not_overwritten(written: Path, bags: Path, capsys):
     before = sorted(written.rglob('*'))
     assert export(bags, '-o', written) == 2
-    assert 'is there already; nothing is overwritten' in capsys.readouterr().err
+    assert 'nothing is overwritten: name a new folder (--output DIR)' in capsys.readouterr().err
     assert sorted(written.rglob('*')) == before
 
 
 @pytest.mark.parametrize(
     ('change', 'options', 'text'),
     [
-        ({'cameras': ()}, (), 'no images were recorded'),
-        ({}, ('--cameras', 'wrist'), 'no images of wrist; it has images of front'),
-        ({'instruction': ''}, (), 'no instruction was recorded'),
-        ({}, ('--robot', 'panda'), 'joint_commands lack panda_joint1'),
+        ({'cameras': ()}, (), '--cameras none writes a data set without'),
+        ({}, ('--cameras', 'wrist'), 'it has images of front; choose with --cameras A,B,...'),
+        ({'instruction': ''}, (), 'no instruction was recorded; give it with --task TEXT'),
+        ({}, ('--robot', 'panda'), 'choose with --joints A,B,..., or another robot'),
+        ({}, ('--fps', '400'), 'or --repeat lets frames repeat an input'),
+        ({}, ('--max-age', '1e-9'), 'older inputs are allowed with --max-age S'),
         ({}, ('--joints', 'elbow'), '--joints elbow: the robot so101 has shoulder_pan'),
         ({}, ('--interventions-only', '--cameras', 'none'), 'no frame is left to write'),
         ({}, ('--success-only', '--cameras', 'none'), None),
-        ({'outcome': 2}, ('--success-only',), 'nothing is left to write'),
+        ({'outcome': 2}, ('--success-only',), '--success-only and --skip-bad leave episodes out'),
         ({}, ('--fps', '-3'), 'fps is -3'),
         ({}, ('--codec', 'mpeg9'), "Invalid vcodec 'mpeg9'"),
         ({}, ('--max-age', 'nan'), 'max_age is nan s'),
@@ -254,6 +256,7 @@ def test_bags_of_different_cameras_are_named_and_can_be_skipped(
     assert export(tmp_path / 'bags', '-o', folder, '--images') == 2
     told = capsys.readouterr().err
     assert 'b: its cameras are front 16x12, wrist 16x12' in told and 'no joint commands' in told
+    assert 'choose those that all have with --cameras' in told and '--skip-bad' in told
     assert export(tmp_path / 'bags', '-o', folder, '--images', '--skip-bad') == 0
     assert capsys.readouterr().err.count('skipped:') == 2
     assert len(read(folder)) == 12

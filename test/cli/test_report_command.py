@@ -319,3 +319,51 @@ def test_axes_of_the_fingerprint_are_checked_before_anything_is_read(
     assert main(['report', str(bag), '--fingerprint', 'ti, pl', '--json', str(target), '-q']) == 0
     axes = json.loads(target.read_text())['fingerprint']['axes']
     assert [axis['id'] for axis in axes] == ['ti', 'pl']
+
+
+def test_nested_runs_make_one_page_or_one_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    runs = tmp_path / 'runs'
+    for name in ('monday/e_1', 'monday/e_2', 'tuesday/e_1'):
+        write_bag(runs / name, episode_messages())
+    (runs / 'tuesday' / 'notes.txt').write_text('x')
+    monkeypatch.chdir(tmp_path)
+    assert main(['report', 'runs/']) == 0
+    told = capsys.readouterr().err.splitlines()
+    assert told[0] == 'not read (no recording): notes.txt'
+    assert told[-1] == f'3 episodes: {tmp_path / "report.html"} (of 3 bags)'
+    assert main(['report', 'runs/', '--per-run']) == 0
+    assert capsys.readouterr().err.splitlines()[-2:] == [
+        f'2 episodes: {runs / "monday" / "report.html"} (of 2 bags)',
+        f'1 episode: {runs / "tuesday" / "report.html"} (of 1 bag)',
+    ]
+    assert main(['report', 'runs/', '--per-run', '-o', 'pages', '-q']) == 0
+    pages = sorted(path.name for path in (tmp_path / 'pages').iterdir())
+    assert pages == ['monday.html', 'tuesday.html']
+
+
+def test_where_nothing_is_usable_the_topics_and_options_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    robot = load_robot('so101')
+    sent = []
+    for at in range(T0, T0 + SECOND, SECOND // 20):
+        state = message(
+            'sensor_msgs/msg/JointState', header__stamp=stamp(at), name=list(robot.joint_names),
+            position=np.zeros(len(robot.joint_names)),
+        )  # fmt: skip
+        pose = message('geometry_msgs/msg/PoseStamped', header__stamp=stamp(at))
+        pose.pose.orientation.w = 1.0
+        sent += [('/joint_states', at, state), ('/tcp', at, pose)]
+    bag = write_bag(tmp_path / 'foreign', sent)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'report.html').write_text('what was there')
+    assert main(['report', str(bag)]) == 1
+    told = capsys.readouterr().err
+    assert '/joint_states (sensor_msgs/msg/JointState, 20): taken as joint_states' in told
+    assert '/tcp (geometry_msgs/msg/PoseStamped, 20): could be pose, object, goal: ' in told
+    assert '--topic pose=/tcp' in told and '--robot NAME' in told
+    assert (tmp_path / 'report.html').read_text() == 'what was there'
+    assert main(['report', str(bag), '--topic', 'pose=/tcp', '-q']) == 0
+    assert main(['report', str(bag), '--robot', 'so101', '-q']) == 0

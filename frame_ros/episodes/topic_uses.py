@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What each topic of a bag could serve as, by its type, and which option would use it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from frame_ros.episodes.bag_reader import Bag
+from frame_ros.episodes.data import Episode
+from frame_ros.episodes.images import IMAGE_TYPE
+from frame_ros.episodes.pictures import COMPRESSED_TYPE
+from frame_ros.episodes.streams import LIVE_TOPICS, ROLE_TOPICS, ROLE_TYPES, TopicMap
+
+
+@dataclass(frozen=True)
+class TopicUse:
+    """roles: what the topic's type can serve as; taken: as which it was taken. option: what would
+    use it, as given to a command; '' where nothing would. reason: why not, if its type is
+    unreadable.
+    """
+
+    topic: str
+    message_type: str
+    count: int
+    roles: tuple[str, ...]
+    taken: tuple[str, ...]
+    option: str
+    reason: str = ''
+
+    def __str__(self) -> str:
+        use = 'nothing here uses it'
+        if self.reason:
+            use = f'cannot be read: {self.reason}'
+        elif self.taken:
+            use = f'taken as {", ".join(self.taken)}'
+        elif self.roles:
+            use = f'could be {", ".join(self.roles)}: {self.option}'
+        elif self.option:
+            use = self.option
+        return f'{self.topic} ({self.message_type}, {self.count:,}): {use}'
+
+
+def topic_uses(bag: Bag, namespace: str | None = None) -> list[TopicUse]:
+    """Returns the uses of every topic of a bag, by name. namespace: as of `read_episodes`."""
+    topic_map = TopicMap(bag, namespace)
+    found = {role: topic_map.find(role) for role in (*ROLE_TOPICS, *LIVE_TOPICS)}
+    uses = []
+    for name, topic in sorted(bag.topics.items()):
+        roles = tuple(r for r, kind in ROLE_TYPES.items() if kind == topic.message_type)
+        taken = tuple(role for role in roles if found[role] == name)
+        option = ' or '.join(f'--topic {role}={name}' for role in roles)
+        if topic.message_type in (IMAGE_TYPE, COMPRESSED_TYPE):
+            option = f'frame-ros video BAG --topic {name}'
+        uses.append(
+            TopicUse(name, topic.message_type, len(topic), roles, taken, option, topic.reason)
+        )
+    return uses
+
+
+def is_usable(episode: Episode) -> bool:
+    """Whether any number can be given of an episode: it has poses, live metrics, or samples that
+    metrics were computed of.
+    """
+    has_samples = any(len(columns['stamp']) for columns in episode.metrics.values())
+    return has_samples or bool(episode.live) or 'pose' in episode.streams
+
+
+def use_lines(episode: Episode, bag: Bag, namespace: str | None = None) -> list[str]:
+    """Why nothing could be computed of an episode, and what its bag's topics could serve as."""
+    lines = ['nothing that metrics are computed from was found; its topics:']
+    lines += [f'  {use}' for use in topic_uses(bag, namespace)]
+    joints = episode.streams.get('joint_states')
+    if joints is not None and 'pose' not in episode.streams:
+        lines.append(
+            f'  poses can be computed from {joints.topic}: --robot NAME, or --robot FILE.urdf'
+        )
+    return lines
