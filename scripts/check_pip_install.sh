@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
 # `pip install .` in a clean environment, without ROS: the command answers, the robots' descriptions are found, every
-# ROS-free module imports. PYTHON=... chooses the Python; further arguments go to pip (such as 'numpy<2').
+# ROS-free module imports, and a bag with live metrics is read by the definitions that it holds. PYTHON=... chooses the Python; further arguments go to pip (such as 'numpy<2').
 set -euo pipefail
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 PYTHON="${PYTHON:-$("$ROOT/scripts/find_python.sh")}"
@@ -43,4 +43,18 @@ for name in ('so101', 'fr3', 'panda'):
 version = importlib.import_module('importlib.metadata').version('frame_ros')
 print(f'frame_ros {version} on Python {sys.version.split()[0]}: {imported} modules import,', end=' ')
 print(f'{len(without)} wait for their extra ({", ".join(without) or "none"}); 3 robots load')
+CHECK
+
+# A bag brings the definitions of its messages: none of the installation's may be needed to read it.
+venv/bin/python "$ROOT/test/episodes/live_bags.py" "$FOLDER/bag"
+rm -r venv/share/frame_ros/msg
+venv/bin/frame-ros report "$FOLDER/bag" --json "$FOLDER/report.json"
+venv/bin/python - "$FOLDER/report.json" <<'CHECK'
+import json
+import sys
+
+with open(sys.argv[1], encoding='utf-8') as file:
+    parity = json.load(file)['parity']
+print(f'a bag with live metrics: {parity["text"]}')
+sys.exit(0 if parity['holds'] and parity['compared'] > 1000 else 1)
 CHECK

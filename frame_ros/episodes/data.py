@@ -43,7 +43,7 @@ class Outcome(IntEnum):
 
 @dataclass(frozen=True)
 class Event:
-    """One EpisodeEvent. `stamp` is in nanoseconds."""
+    """One EpisodeEvent. stamp: ns. received: the recorder's receive time, ns; 0: not from a bag."""
 
     stamp: int
     type: EventType
@@ -53,6 +53,7 @@ class Event:
     source: str = ''
     text: str = ''
     attributes: dict[str, str] = field(default_factory=dict)
+    received: int = field(default=0, compare=False)
 
 
 class MetricSample:

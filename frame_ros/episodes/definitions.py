@@ -47,7 +47,7 @@ def find_definition(message_type: str) -> MessageDefinition:
     knows.
 
     Packages are looked for in `share/` of each prefix in AMENT_PREFIX_PATH; frame_ros's own files
-    also beside the code.
+    also beside the code. What these contain may again be a type that `rosbags` knows.
 
     Raises:
         BagError: no definition is found, or one of its dependencies has none.
@@ -98,9 +98,9 @@ def _full_text(message_type: str, path: Path, prefix_path: str) -> list[str]:
                 continue
             seen.add(name)
             found = _definition_file(name, prefix_path)
-            if found is None:
+            content = found.read_text(encoding='utf-8') if found else _known_text(name)
+            if not content:
                 raise BagError(f'{message_type} needs {name}, whose definition is not installed')
-            content = found.read_text(encoding='utf-8')
             texts.append(f'MSG: {name}\n{content}')
             append_dependencies(content, name.split('/')[0])
 
@@ -131,6 +131,15 @@ def _type_hash(message_type: str, path: Path, text: str) -> str:
         return {entry['type_name']: entry['hash_string'] for entry in hashes}[message_type]
     except (OSError, ValueError, KeyError, TypeError):
         return typestore_of(message_type, text).hash_rihs01(message_type)
+
+
+def _known_text(name: str) -> str:
+    """The text of a type 'package/Name' that `rosbags` knows, without those it contains; '' if it
+    does not know it."""
+    try:
+        return _known_definition(name.replace('/', '/msg/')).text.split(SEPARATOR)[0]
+    except BagError:
+        return ''
 
 
 def _known_definition(message_type: str) -> MessageDefinition:

@@ -30,6 +30,11 @@ class Part:
     problems: list[str] = field(default_factory=list)
 
     @property
+    def start(self) -> Event | None:
+        """Its START."""
+        return next((e for e in self.events if e.type is EventType.START), None)
+
+    @property
     def finish(self) -> Event | None:
         """Its first END."""
         return next((e for e in self.events if e.type is EventType.END), None)

@@ -15,13 +15,13 @@ from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.computed_pose import add_computed_pose
 from frame_ros.episodes.data import Episode, Event, EventType, Stream
 from frame_ros.episodes.division import Part, divide
+from frame_ros.episodes.recorded_settings import SETTINGS_TOPIC, settings_of_part
 from frame_ros.episodes.recordings import find_bags
 from frame_ros.episodes.references import Reference
 from frame_ros.episodes.streams import (
     LIVE_TOPICS,
     ROLE_TOPICS,
     SECOND,
-    SETTINGS_TOPIC,
     TARGETS,
     TopicMap,
     read_events,
@@ -136,13 +136,11 @@ def _episodes_of(
     events = _read_events(bag, topic_map)
     _note_given(bag, namespace, topics)
     _note_topics(bag, topic_map, streams)
-    if topic_map.settings:
-        bag.metadata[SETTINGS_TOPIC] = topic_map.settings
     if 'pose' not in streams:
         add_computed_pose(bag, streams, robot or bag.metadata.get('robot'))
     counts = _recorder_counts(bag)
     for part in divide(events, bag.metadata.get('episode_id', ''), bag.name):
-        yield _episode(bag, part, streams, live, counts)
+        yield _episode(bag, part, streams, live, counts, topic_map.settings)
 
 
 def _read_events(bag: Bag, topic_map: TopicMap) -> list[Event]:
@@ -218,8 +216,11 @@ def _episode(
     streams: Mapping[str, Stream],
     live: Mapping[str, Stream],
     counts: Mapping[str, int],
+    settings: Sequence[tuple[int, str]],
 ) -> Episode:
     attributes = dict(bag.metadata)
+    if settings:
+        attributes[SETTINGS_TOPIC] = settings_of_part(settings, part)
     for event in part.events:
         if event.type is EventType.START:
             attributes.update(event.attributes)

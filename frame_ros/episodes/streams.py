@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,15 +15,15 @@ from frame_ros.episodes import conversion
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.contact_stream import contact_samples, grasp_contact_samples
 from frame_ros.episodes.data import Event, Stream
-from frame_ros.episodes.definitions import find_definition, parse_fields
+from frame_ros.episodes.fields import FIELDS
 from frame_ros.episodes.grip_stream import gripper_samples
 from frame_ros.episodes.inference_stream import inference_columns
 from frame_ros.episodes.inference_uncertainty import UNCERTAINTY_VALUES
+from frame_ros.episodes.recorded_settings import read_settings, used_topics
 from frame_ros.errors import BagError, FrameRosError
 
 SECOND = 1_000_000_000
 EVENT_TYPE = 'frame_ros/msg/EpisodeEvent'
-SETTINGS_TOPIC = 'metrics_config'
 
 # Role -> topics that can play it, the preferred first.
 ROLE_TOPICS: dict[str, tuple[str, ...]] = {
@@ -63,6 +63,8 @@ ROLE_TYPES = {
 # What may tell of the grasp instead of the joint of the gripper.
 GRASP_CONTACT = 'frame_ros/msg/ContactState'
 TARGETS = ('object', 'goal')
+# Fields of every live metric message beside those of `FIELDS`.
+NOT_COMPUTED = ('header', 'episode_id')
 POSITION = tuple(f'pose.position.{axis}' for axis in 'xyz')
 ORIENTATION = tuple(f'pose.orientation.{axis}' for axis in 'xyzw')
 # Role -> value name -> field. Sequences also give `<value name>_count`.
@@ -95,7 +97,7 @@ class TopicMap:
 
     namespaces: those in which the bag has poses, actions, inferences or live metrics; if none,
     joint states. The topics that a metrics node says it used are of its namespace. settings: what
-    the metrics node of the chosen namespace published, JSON; '' if nothing.
+    the metrics node of the chosen namespace published, see `read_settings`.
     """
 
     def __init__(
@@ -104,12 +106,12 @@ class TopicMap:
         self._given = dict(topics or {})
         self._names = [name for name, topic in bag.topics.items() if len(topic)]
         settings = read_settings(bag)
-        self._used = {prefix: _used_topics(text) for prefix, text in settings.items()}
+        self._used = {prefix: used_topics(texts[-1][1]) for prefix, texts in settings.items()}
         self.namespaces = self._find_namespaces()
         if namespace is None:
             namespace = self._fullest()
         self.namespace = '/' + namespace.strip('/') if namespace.strip('/') else ''
-        self.settings = settings.get(self.namespace, '')
+        self.settings = settings.get(self.namespace, [])
         self._report = bag.report
 
     def find(self, role: str) -> str | None:
@@ -177,28 +179,6 @@ class TopicMap:
         return max(self.namespaces, key=lambda n: (roles(n), -self.namespaces.index(n)), default='')
 
 
-def read_settings(bag: Bag) -> dict[str, str]:
-    """Returns namespace ('' for the root) -> the last settings, JSON, that a metrics node there
-    published."""
-    settings: dict[str, str] = {}
-    for name, topic in bag.topics.items():
-        if not name.endswith(f'/{SETTINGS_TOPIC}'):
-            continue
-        if topic.message_type == 'std_msgs/msg/String' and topic.types:
-            for _, message in bag.messages(name):
-                settings[name[: -len(SETTINGS_TOPIC) - 1]] = message.data
-    return settings
-
-
-def _used_topics(settings: str) -> dict[str, str]:
-    """Role -> topic as the settings say; empty where they do not."""
-    try:
-        topics = json.loads(settings)['topics']
-        return {role: name for role, name in topics.items() if name and isinstance(name, str)}
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return {}
-
-
 def read_stream(bag: Bag, role: str, topic: str) -> Stream:
     """Returns the stream of one role or live kind.
 
@@ -243,7 +223,7 @@ def read_stream(bag: Bag, role: str, topic: str) -> Stream:
             'recorded with another version of the messages'
         )
     if role in LIVE_TOPICS:
-        _note_version(bag, topic)
+        _note_version(bag, role, topic)
     has_header = 'header.stamp.sec' in paths
     stamps = _time(columns, 'header.stamp', len(received)) if has_header else received
     values = _values(role, message_type, columns, len(received))
@@ -256,11 +236,12 @@ def _first_frame(bag: Bag, topic: str) -> str:
     return next((str(message.header.frame_id) for _, message in bag.messages(topic)), '')
 
 
-def _note_version(bag: Bag, topic: str) -> None:
-    """Reports the fields by which a topic's type differs from the installed one."""
+def _note_version(bag: Bag, kind: str, topic: str) -> None:
+    """Reports the fields by which a live topic's type differs from those that this version
+    computes."""
     name = bag.topics[topic].message_type
     recorded = [field for field, _ in bag.topics[topic].types[name][1]]
-    ours = [field for field, _ in parse_fields(name, find_definition(name).text)[name][1]]
+    ours = [*NOT_COMPUTED, *FIELDS[kind]]
     lacking = ', '.join(field for field in ours if field not in recorded)
     unknown = ', '.join(field for field in recorded if field not in ours)
     if lacking or unknown:
@@ -281,9 +262,9 @@ def read_events(bag: Bag, topic: str) -> list[Event]:
     if message_type != EVENT_TYPE:
         raise BagError(f'{topic} has type {message_type}; as event it should be {EVENT_TYPE}')
     events = []
-    for _, message in bag.messages(topic):
+    for received, message in bag.messages(topic):
         try:
-            event = conversion.event(message)
+            event = replace(conversion.event(message), received=received)
         except (FrameRosError, AttributeError) as error:
             bag.report(f'{topic}: an event was left out ({error})')
             continue

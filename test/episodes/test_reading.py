@@ -156,6 +156,23 @@ def test_each_arms_metrics_node_names_its_topics(tmp_path):
         assert json.loads(episode.attributes['metrics_config'])['gap'] == gap
 
 
+def test_each_episode_of_a_bag_has_the_settings_of_its_own_start(tmp_path):
+    """The node publishes its settings at every START, and latched when it is started again."""
+    sent = []
+    for number, distance in enumerate((0.1, 0.2, 0.3)):
+        start = T0 + 10 * number * SECOND
+        sent += episode_messages(20, start, f'e{number}')
+        config = settings({}, near_distance=distance)
+        # Started again in between: after the END of the one, before the START of the next.
+        sent.append(('/metrics_config', start - 2 * SECOND, config))
+        # The third hears its START too late: the settings that it was started with hold.
+        sent.append(('/metrics_config', start + SECOND // 100, config) if number < 2 else sent[-1])
+    sent.sort(key=lambda item: item[1])
+    episodes = list(read_episodes(write_bag(tmp_path / 'bag', sent)))
+    near = [json.loads(e.attributes['metrics_config'])['near_distance'] for e in episodes]
+    assert near == [0.1, 0.2, 0.3]
+
+
 def test_another_topic_than_the_metrics_node_used_is_said(tmp_path):
     config = ('/metrics_config', T0, settings({'pose': '/tracker/tool', 'action': 7}))
     episode = only(write_bag(tmp_path / 'bag', [config, *episode_messages(3)]))
