@@ -196,8 +196,9 @@ def write_demo_report(directory: Path, earlier: Collection[Path] = ()) -> Path:
     Raises:
         BagError: the run wrote no bag.
     """
-    from frame_ros.cli.report import read_all, tell_problems
+    from frame_ros.cli.report import read_all, tell_doubts
     from frame_ros.reports import write_report
+    from frame_ros.reports.episode_check import EpisodeChecks
     from frame_ros.reports.numbers import counted
 
     bags = sorted(bags_in(directory) - set(earlier))
@@ -205,11 +206,13 @@ def write_demo_report(directory: Path, earlier: Collection[Path] = ()) -> Path:
         raise BagError(f'no bag was written to {directory}; see the logs in {directory / "logs"}')
     found = (episode for bag in bags for episode in read_all(bag))
     episodes = list(progress_bar(found, 'reading the bags', False, len(bags)))
-    tell_problems(episodes)
+    checks = EpisodeChecks()
+    tell_doubts(episodes, checks)
     path = write_report(
         episodes,
         directory / 'report.html',
         progress=lambda items: progress_bar(items, 'page', False, len(episodes)),
+        checks=checks,
     )
     print(f'report: {path}  (open it in any browser: xdg-open {path})')
     if earlier:

@@ -17,6 +17,7 @@ from frame_ros.errors import BagError, SetupError, ValueRangeError
 if TYPE_CHECKING:
     from frame_ros.episodes.data import Episode
     from frame_ros.episodes.references import Reference
+    from frame_ros.reports.episode_check import EpisodeChecks
     from frame_ros.reports.options import ReportOptions
 
 DEFAULT_OUTPUT = Path('report.html')
@@ -140,15 +141,17 @@ def run(args: argparse.Namespace) -> int:
     episodes = load_episodes(paths, args.quiet, references, mean_by, **choice)
     from frame_ros.episodes.topic_uses import is_usable
     from frame_ros.reports import report_json
+    from frame_ros.reports.episode_check import EpisodeChecks
 
-    tell_problems(episodes)
+    checks = EpisodeChecks()
+    tell_doubts(episodes, checks, args.quiet)
     usable = [episode for episode in episodes if is_usable(episode)]
     tell_uses(episodes, args.namespace)
     if args.json is not None:
-        _write_json(report_json(episodes, options), args.json)
+        _write_json(report_json(episodes, options, checks), args.json)
     if usable and (args.json is None or args.output or args.open):
         for page, group in pages(episodes, args.output, args.per_run):
-            _write_page(page, group, args, options)
+            _write_page(page, group, args, options, checks)
     elif not usable:
         print('nothing to report: no page was written', file=sys.stderr)
     return 0 if len(usable) == len(episodes) else BAG_FAILED
@@ -177,7 +180,11 @@ def pages(
 
 
 def _write_page(
-    target: Path, episodes: list[Episode], args: argparse.Namespace, options: ReportOptions
+    target: Path,
+    episodes: list[Episode],
+    args: argparse.Namespace,
+    options: ReportOptions,
+    checks: EpisodeChecks,
 ) -> None:
     from frame_ros.reports import write_report
     from frame_ros.reports.episode_check import has_data
@@ -192,6 +199,7 @@ def _write_page(
         title=args.title,
         progress=lambda items: progress_bar(items, 'page', args.quiet, count),
         options=options,
+        checks=checks,
     )
     if not args.quiet:
         bags = counted(len({episode.path for episode in episodes}), 'bag')
@@ -308,16 +316,13 @@ def read_all(path: Path, **choice: Any) -> Iterator[Episode]:
         yield Episode(path, path.name, {}, [], {}, {}, problems=[str(error)])
 
 
-def tell_problems(episodes: Sequence[Episode]) -> None:
-    """Prints what is wrong with each bag to standard error, one line each."""
-    from frame_ros.reports.episode_check import problems_of
+def tell_doubts(episodes: Sequence[Episode], checks: EpisodeChecks, is_quiet: bool = False) -> None:
+    """Prints what makes numbers of each bag doubtful to standard error, one line each, and how much
+    else is worth knowing.
+    """
+    from frame_ros.reports.episode_check import doubtful_lines
 
-    lines = [
-        f'{episode.path.name}: {" ".join(problem.split())}'
-        for episode in episodes
-        for problem in problems_of(episode)
-    ]
-    for line in dict.fromkeys(lines):
+    for line in doubtful_lines(progress_bar(episodes, 'checking', is_quiet, len(episodes)), checks):
         print(line, file=sys.stderr)
 
 

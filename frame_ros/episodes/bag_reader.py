@@ -117,7 +117,7 @@ class Bag:
 
     topics: name -> Topic. metadata: facts that the recorder wrote. is_truncated: whether it was
     cut.
-    problems: what a person should know.
+    problems: what a person should know; a `Note` among them makes no number doubtful.
 
     Raises:
         BagError: the path is no bag, or of ROS 1.

@@ -8,6 +8,7 @@ import numpy as np
 
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.data import Stream
+from frame_ros.episodes.findings import Note
 from frame_ros.errors import FrameRosError, RobotError
 
 
@@ -24,7 +25,7 @@ def add_computed_pose(bag: Bag, streams: dict[str, Stream], robot: str | None) -
         bag.problems.append(f'poses were not recorded and could not be computed: {error}')
         return
     streams['pose'] = pose
-    bag.problems.append(f'poses were not recorded: computed from {joints.topic} for {robot}')
+    bag.report(Note(f'poses were not recorded: computed from {joints.topic} for {robot}'))
 
 
 def _computed_pose(joints: Stream, robot: str) -> Stream:

@@ -112,7 +112,8 @@ class Episode:
     'stamp' (steps,) int64. summary: field of EpisodeSummary -> value, recomputed. data_quality:
     counters by name, e.g. 'pose.gaps'. references: those that ATE and RTE were computed against
     where they were given at reading, instead of recorded. problems: what a person should know, in
-    words: truncated bag, missing topic, unreadable type.
+    words: truncated bag, missing topic, unreadable type; those that make no number doubtful are of
+    type `findings.Note`.
     """
 
     path: Path

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from frame_ros.episodes.data import Event, EventType
+from frame_ros.episodes.findings import Note
 
 BOUNDS = (EventType.START, EventType.END)
 NO_START = 'no START event: the whole bag is taken as one episode'
@@ -121,11 +122,12 @@ def _name(parts: list[Part], fallback: str) -> None:
         used.add(name)
         part.episode_id = name
         if not part.recorded_id:
-            part.problems.append(f'its START names no episode: it is called {name} here')
+            part.problems.append(Note(f'its START names no episode: it is called {name} here'))
         elif name != part.recorded_id:
-            part.problems.append(
+            text = (
                 f'several episodes of the bag are called {wanted}: this one is called {name} here'
             )
+            part.problems.append(Note(text))
 
 
 def _whole(events: list[Event], known: str, name: str) -> Part:

@@ -60,7 +60,7 @@ class MetricPipeline:
         self.config = config or PipelineConfig()
         self.counts: dict[str, int] = {}
         self._samples: list[MetricSample] = []
-        account = EpisodeAccount(self._samples.append, self.data_quality)
+        self._account = account = EpisodeAccount(self._samples.append, self.data_quality)
         self._steps = StepSide(self.config, account, self._samples, self._count, lagging)
         self._ticks = TickSide(self.config.efficiency_hold, account, self._samples)
         self._grip_period = 0
@@ -94,10 +94,14 @@ class MetricPipeline:
         return [problem for problem in found if problem]
 
     @property
-    def harmless(self) -> tuple[str, ...]:
-        """Ends of the names of counters that tell of nothing to mend."""
-        # Arm and gripper may share a topic and take turns on it.
-        return ('.repeated', '.without_joint') if self._grip_period else ('.repeated',)
+    def is_in_episode(self) -> bool:
+        """Whether an episode runs; outside of one, samples count for nothing."""
+        return self._account.is_running
+
+    @property
+    def samples(self) -> dict[str, int]:
+        """Stream -> how many samples were used since the pipeline was made."""
+        return {stream: guard.used for stream, (_, guard) in self._inputs.items()}
 
     @property
     def pose_frame(self) -> str:

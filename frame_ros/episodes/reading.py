@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.computed_pose import add_computed_pose
 from frame_ros.episodes.data import Episode, Event, EventType, Stream
 from frame_ros.episodes.division import Part, divide
+from frame_ros.episodes.findings import Note
 from frame_ros.episodes.recorded_settings import SETTINGS_TOPIC, settings_of_part
 from frame_ros.episodes.recordings import find_bags
 from frame_ros.episodes.references import Reference
@@ -138,7 +139,8 @@ def _episodes_of(
     _note_topics(bag, topic_map, streams)
     if 'pose' not in streams:
         add_computed_pose(bag, streams, robot or bag.metadata.get('robot'))
-    counts = _recorder_counts(bag)
+    used = {stream.topic for stream in streams.values()}
+    counts = _recorder_counts(bag, used)
     for part in divide(events, bag.metadata.get('episode_id', ''), bag.name):
         yield _episode(bag, part, streams, live, counts, topic_map.settings)
 
@@ -189,10 +191,8 @@ def _note_given(bag: Bag, namespace: str | None, topics: Mapping[str, str] | Non
 def _note_topics(bag: Bag, topic_map: TopicMap, streams: Mapping[str, Stream]) -> None:
     others = [n or '/' for n in topic_map.namespaces if n != topic_map.namespace]
     if others:
-        bag.problems.append(
-            f'the bag holds several robots: this is {topic_map.namespace or "/"}; '
-            f'others: {", ".join(others)}'
-        )
+        text = f'the bag holds several robots: this is {topic_map.namespace or "/"}; '
+        bag.problems.append(Note(f'{text}others: {", ".join(others)}'))
     if bag.message_count == 0:
         bag.problems.append(NO_MESSAGES)
         return
@@ -278,8 +278,10 @@ def _renamed(stream: Stream, part: Part) -> Stream:
     return replace(stream, values=values)
 
 
-def _recorder_counts(bag: Bag) -> dict[str, int]:
-    """What the recorder itself says that it did not get or could not write."""
+def _recorder_counts(bag: Bag, used: Container[str]) -> dict[str, int]:
+    """What the recorder itself says that it did not get or could not write; only what is missing of
+    the topics `used` makes a number doubtful.
+    """
     counts: dict[str, int] = {}
     for what, why in (('dropped', 'it could not write'), ('lost', 'never reached it')):
         topics = bag.sidecar.get(what)
@@ -287,14 +289,16 @@ def _recorder_counts(bag: Bag) -> dict[str, int]:
             continue
         counts[f'recorder.{what}'] = sum(n for n in topics.values() if isinstance(n, int))
         text = ', '.join(f'{topic}: {count}' for topic, count in topics.items())
-        bag.report(f'messages that the recorder says {why}: {text}')
+        text = f'messages that the recorder says {why}: {text}'
+        bag.report(text if any(topic in used for topic in topics) else Note(text))
     reasoned = (('skipped', 'were not recorded'), ('silent', 'sent nothing in the episode'))
     for what, why in reasoned:
         topics = bag.sidecar.get(what)
         if isinstance(topics, dict) and topics:
             counts[f'recorder.{what}_topics'] = len(topics)
             text = '; '.join(f'{topic}: {reason}' for topic, reason in topics.items())
-            bag.report(f'topics that {why}: {text}')
+            text = f'topics that {why}: {text}'
+            bag.report(text if what == 'silent' else Note(text))
     return counts
 
 

@@ -25,9 +25,11 @@ class StampGuard:
     stamp far away is an error of that message; a run of stamps that follow one another there is a
     clock that was set anew, and is believed: after 3 if they are more than a second away, after 20
     if nearer, where old messages may just be repeated.
+
+    used: how many stamps were used.
     """
 
-    __slots__ = ('last', 'gap', 'jump', 'counts', '_arrival', '_candidate', '_run')
+    __slots__ = ('last', 'gap', 'jump', 'used', 'counts', '_arrival', '_candidate', '_run')
 
     def __init__(self, gap: float = 0.5, jump: float = 60.0) -> None:
         """`gap` and `jump` in s; an infinite gap counts none. A stamp may be `jump` further ahead
@@ -36,6 +38,7 @@ class StampGuard:
         self.last: int | None = None
         self.gap = gap * SECOND
         self.jump = int(jump * SECOND)
+        self.used = 0
         self.counts = dict.fromkeys(('zero', 'duplicate', 'backward', 'jump', 'reset', 'gap'), 0)
         self._arrival = 0
         self._candidate: int | None = None
@@ -49,6 +52,7 @@ class StampGuard:
             if 0 < step <= self.jump or 0 < step - self.jump <= arrival - self._arrival:
                 self.last, self._arrival = stamp, arrival
                 self._candidate = None
+                self.used += 1
                 if step > self.gap:
                     self.counts['gap'] += 1
                 return Verdict.USE
@@ -57,6 +61,7 @@ class StampGuard:
             self.counts['zero'] += 1
             return Verdict.DROP
         self.last, self._arrival = stamp, arrival
+        self.used += 1
         return Verdict.USE
 
     def _suspect(self, stamp: int, step: int, arrival: int) -> Verdict:

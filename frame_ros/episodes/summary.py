@@ -98,6 +98,11 @@ class EpisodeAccount:
         self._records: dict[int, _Record] = {}
         self._current: dict[str, _Record | None] = dict.fromkeys(SIDES)
 
+    @property
+    def is_running(self) -> bool:
+        """Whether an episode has begun and not ended yet, on any side."""
+        return any(record is not None for record in self._current.values())
+
     def start(self, event: Event, side: str) -> None:
         """An episode begins on one side; one that was not ended there is given up."""
         given_up = self._current[side]

@@ -10,7 +10,7 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
@@ -22,6 +22,7 @@ from std_msgs.msg import String
 
 from frame_ros.episodes import conversion
 from frame_ros.episodes.data import Event, EventType, MetricSample
+from frame_ros.episodes.findings import Finding, Level, findings_of_counts, of_level
 from frame_ros.episodes.pipeline_config import sporadic_streams
 from frame_ros.episodes.stamps import SECOND
 from frame_ros.errors import FrameRosError
@@ -80,7 +81,8 @@ class MetricsNode(Node):
         self._began = self._now
         self._old_starts: dict[str, Event] | None = {}
         self._publish_settings()
-        self._warned: dict[str, int] = {}
+        self._counted: dict[str, int] = {}
+        self._sampled: dict[str, int] = {}
         self._next_warning = 0.0
 
     def _subscribe(self) -> list[tuple[PolledSubscription, Callable[[Any], None]]]:
@@ -220,31 +222,39 @@ class MetricsNode(Node):
         self._metric_publishers[sample.kind].publish(message)
 
     def warn_of_bad_input(self) -> None:
-        """Says, at most every few seconds, what input was dropped since the last time, and why."""
+        """Says, at most every few seconds, what input was dropped since the last time, and why: a
+        warning where it makes a number of the running episode doubtful.
+        """
         self._targets.look()
         now = time.monotonic()
         if now < self._next_warning:
             return
         self._next_warning = now + WARNING_PERIOD
-        counts = self._pipeline.data_quality()
-        news = [
-            f'{name} {count - self._warned.get(name, 0)}'
-            for name, count in counts.items()
-            if count > self._warned.get(name, 0) and not name.endswith(self._pipeline.harmless)
-        ]
-        self._warned = counts
-        if news:
-            details = '; '.join(self._pipeline.problems + self._targets.problems)
-            self.get_logger().warning(
-                f'input not used or irregular, last {WARNING_PERIOD:.0f} s: {", ".join(news)}'
-                + (f' ({details})' if details else '')
-            )
+        counts, samples = self._pipeline.data_quality(), self._pipeline.samples
+        found = findings_of_counts(since(counts, self._counted), since(samples, self._sampled))
+        self._counted, self._sampled = counts, samples
+        doubtful = of_level(found, Level.DOUBTFUL) if self._pipeline.is_in_episode else []
+        known = [f for f in found if f.level is not Level.COUNTING and f not in doubtful]
+        if doubtful:
+            self.get_logger().warning(self._input_text(doubtful))
+        if known:
+            self.get_logger().info(self._input_text(known))
+
+    def _input_text(self, findings: list[Finding]) -> str:
+        details = '; '.join(self._pipeline.problems + self._targets.problems)
+        text = '; '.join(finding.text for finding in findings)
+        return f'input, last {WARNING_PERIOD:.0f} s: {text}' + (f' ({details})' if details else '')
 
     def spin(self, stop: threading.Event) -> None:
         """Polls until `stop`; an executor serves the parameters now and then."""
         poll_with_services(
             self, stop, self.poll, lambda: stop.wait(POLL_PERIOD), self.warn_of_bad_input
         )
+
+
+def since(counts: Mapping[str, int], before: Mapping[str, int]) -> dict[str, int]:
+    """How much each counter has grown."""
+    return {name: count - before.get(name, 0) for name, count in counts.items()}
 
 
 def main() -> None:

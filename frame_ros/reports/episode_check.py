@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a reader should know before trusting an episode's numbers, gathered once for page and
-JSON.
+"""What a reader should know before trusting an episode's numbers, gathered once for page, JSON and
+terminal.
 """
 
 from __future__ import annotations
@@ -9,27 +9,47 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from frame_ros.episodes.data import Episode
+from frame_ros.episodes.data import Episode, Stream
+from frame_ros.episodes.findings import (
+    Finding,
+    Level,
+    count_text,
+    finding_of,
+    findings_of_counts,
+    of_level,
+)
+from frame_ros.episodes.pipeline import STREAMS
 from frame_ros.episodes.reading import NO_MESSAGES
 from frame_ros.reports.numbers import counted, readable
 from frame_ros.reports.parity import EpisodeParity, compare_live, field_problems
+from frame_ros.reports.parity_verdict import parity_verdict
 from frame_ros.reports.rates import RateRow, stream_rates
 from frame_ros.reports.source import open_bag
 from frame_ros.reports.topic_faults import TopicFaults, topic_faults
 
+TRUNCATED = 'the bag is truncated: values cover what was saved'
+
 
 @dataclass(frozen=True)
 class EpisodeCheck:
-    """counts: all counters of the data quality, of streams by role and of topics by name. warnings:
-    problems, counters above zero, topics that stopped and lagging steps, in words.
+    """counts: all counters of the data quality, of streams by role and of topics by name. findings:
+    all that was found out, what matters most first.
     """
 
     parity: EpisodeParity = field(default_factory=EpisodeParity)
     rates: list[RateRow] = field(default_factory=list)
     faults: TopicFaults = field(default_factory=TopicFaults)
     counts: dict[str, int] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    def texts(self, level: Level) -> list[str]:
+        """The texts of the findings of one level."""
+        return [finding.text for finding in of_level(self.findings, level)]
+
+    @property
+    def doubtful(self) -> list[str]:
+        """What makes a number of the episode doubtful."""
+        return self.texts(Level.DOUBTFUL)
 
 
 def check_episode(episode: Episode) -> EpisodeCheck:
@@ -37,33 +57,108 @@ def check_episode(episode: Episode) -> EpisodeCheck:
     bag, parity = open_bag(episode), compare_live(episode)
     faults = topic_faults(episode, bag)
     counts = {**{name: int(n) for name, n in episode.data_quality.items()}, **faults.counts}
-    problems = problems_of(episode)
-    warnings = [*problems, *stop_texts(faults)]
-    if episode.is_truncated:
-        warnings.insert(
-            0, 'the bag is truncated: it was cut before its end; values cover what was saved'
-        )
-    if parity.lagging_steps:
-        warnings.append(
-            f'at {parity.lagging_steps:,} of {counted(parity.steps, "step")} a stream came too '
-            'late to be used live'
-        )
-    warnings += [f'{name}: {count:,}' for name, count in counts.items() if count]
-    return EpisodeCheck(parity, stream_rates(episode, bag), faults, counts, problems, warnings)
+    found = [
+        *([Finding(Level.DOUBTFUL, TRUNCATED)] * episode.is_truncated),
+        *map(finding_of, problems_of(episode)),
+        *_of_parity(parity),
+        *_of_stops(episode, faults),
+        *_of_counts(episode, faults),
+    ]
+    found.sort(key=lambda finding: finding.level)
+    return EpisodeCheck(parity, stream_rates(episode, bag), faults, counts, found)
 
 
-def stop_texts(faults: TopicFaults) -> list[str]:
-    """'front/image_raw stopped 6.8 s before the end', per topic that did."""
+class EpisodeChecks:
+    """Checks of episodes, each made once."""
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[Episode, EpisodeCheck]] = {}
+
+    def of(self, episode: Episode) -> EpisodeCheck:
+        """Returns the check of an episode that has data."""
+        if id(episode) not in self._made:
+            self._made[id(episode)] = episode, check_episode(episode)
+        return self._made[id(episode)][1]
+
+
+def _of_parity(parity: EpisodeParity) -> list[Finding]:
+    """A disagreement is a fault of a number; a late stream was one of the live values only."""
+    verdict = parity_verdict([parity])
+    if verdict.holds is False:
+        return [Finding(Level.DOUBTFUL, verdict.text, 'live')]
+    if not parity.lagging_steps:
+        return []
+    text = (
+        f'at {parity.lagging_steps:,} of {counted(parity.steps, "step")} a stream came too late to '
+        f'be used live: {verdict.final_text}; this report uses all of it'
+    )
+    return [Finding(Level.WORTH_KNOWING, text, 'live')]
+
+
+def _of_stops(episode: Episode, faults: TopicFaults) -> list[Finding]:
+    """'front/image_raw stopped 6.8 s before the end', per topic that did; doubtful where metrics
+    are computed from it.
+    """
+    used = {stream.topic.lstrip('/') for role, stream in _used(episode)}
     return [
-        f'{topic} stopped {readable(silence, 2)} s before the end'
+        Finding(
+            Level.DOUBTFUL if topic in used else Level.WORTH_KNOWING,
+            f'{topic} stopped {readable(silence, 2)} s before the end',
+            topic,
+        )
         for topic, silence in faults.stopped.items()
     ]
+
+
+def _of_counts(episode: Episode, faults: TopicFaults) -> list[Finding]:
+    """Counters of streams that metrics use, judged; of all other topics, and what the recorder says
+    in words already, only counted.
+    """
+    own: dict[str, int] = {}
+    told: dict[str, int] = {}
+    for name, count in episode.data_quality.items():
+        (told if name.startswith('recorder.') else own)[name] = int(count)
+    samples = {role: len(stream) for role, stream in _used(episode)}
+    samples['event'] = len(episode.events)
+    counting = {**told, **faults.counts}
+    return findings_of_counts(own, samples) + [
+        Finding(Level.COUNTING, count_text(name, count), name)
+        for name, count in counting.items()
+        if count
+    ]
+
+
+def _used(episode: Episode) -> list[tuple[str, Stream]]:
+    return [(role, stream) for role, stream in episode.streams.items() if role in STREAMS]
 
 
 def problems_of(episode: Episode) -> list[str]:
     """Returns the episode's problems and those of its live topics' fields, each once."""
     fields = (text for kind in episode.live for text in field_problems(episode, kind))
-    return list(dict.fromkeys([*map(str, episode.problems), *fields]))
+    return list(dict.fromkeys([*episode.problems, *fields]))
+
+
+def doubtful_lines(episodes: Iterable[Episode], checks: EpisodeChecks) -> list[str]:
+    """'<bag>: <what makes its numbers doubtful>', each once; and how many findings are worth
+    knowing.
+    """
+    lines, others = [], 0
+    for episode in episodes:
+        found = findings_of(episode, checks)
+        texts = (finding.text for finding in of_level(found, Level.DOUBTFUL))
+        lines += [f'{episode.path.name}: {" ".join(text.split())}' for text in texts]
+        others += len(of_level(found, Level.WORTH_KNOWING))
+    lines = list(dict.fromkeys(lines))
+    if others:
+        lines.append(f'{counted(others, "finding")} worth knowing: see the report')
+    return lines
+
+
+def findings_of(episode: Episode, checks: EpisodeChecks) -> list[Finding]:
+    """All findings of an episode; of one without data, why it has none."""
+    if has_data(episode):
+        return checks.of(episode).findings
+    return list(map(finding_of, episode.problems))
 
 
 def has_data(episode: Episode) -> bool:

@@ -15,9 +15,10 @@ from markupsafe import Markup
 
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.data import Episode
+from frame_ros.episodes.findings import MEANINGS, Level
 from frame_ros.reports.contact_sensing import contact_sensing
 from frame_ros.reports.contact_view import contact_view
-from frame_ros.reports.episode_check import EpisodeCheck, stop_texts
+from frame_ros.reports.episode_check import EpisodeCheck
 from frame_ros.reports.figures import PANEL_HEIGHT, SURROUND, is_thinned, path_figure, series_figure
 from frame_ros.reports.intervention_view import intervention_view
 from frame_ros.reports.media import Still, Video, VideoBudget, find_videos
@@ -164,40 +165,28 @@ def _media(episode: Episode, bag: Bag | None, budget: VideoBudget) -> dict[str, 
 
 
 def _checks(episode: Episode, check: EpisodeCheck) -> dict[str, Any]:
-    counts, alarms = quality_counts(check.counts), []
-    if episode.is_truncated:
-        alarms.append(
-            'This bag is truncated: it was cut before its end. Values cover only what was saved.'
-        )
-    verdict = parity_verdict([check.parity])
-    if verdict.holds is False or verdict.lagging_steps:
-        alarms.append(verdict.text[0].upper() + verdict.text[1:] + '.')
+    counts = quality_counts(check.counts)
     pairs = (str(text).partition(':') for text in episode.summary.get('unavailable') or ())
     return {
-        'parity': verdict,
+        'parity': parity_verdict([check.parity]),
         'parity_rows': sorted(check.parity, key=lambda row: row.holds),
         'bar': f'{BAR:.0e}',
         'rates': check.rates,
         'metric_rates': metric_rates(episode),
         'counts': counts,
-        'warnings': check.warnings,
-        'problems': [*check.problems, *stop_texts(check.faults)],
-        'quality_text': _quality_text(episode, check, counts),
+        'doubtful': check.doubtful,
+        'worth_knowing': check.texts(Level.WORTH_KNOWING),
+        'quality_text': _quality_text(check, counts),
+        'meanings': {what: MEANINGS[what] for what in counts.columns if what in MEANINGS},
         'unavailable': [(key.strip(), reason.strip()) for key, _, reason in pairs],
-        'alarms': alarms,
     }
 
 
-def _quality_text(episode: Episode, check: EpisodeCheck, counts: QualityCounts) -> str:
-    parts = ['TRUNCATED bag'] if episode.is_truncated else []
-    if check.problems:
-        parts.append(counted(len(check.problems), 'problem'))
-    if check.faults.stopped:
-        parts.append(f'{counted(len(check.faults.stopped), "topic")} stopped before the end')
-    if check.parity.lagging_steps:
-        parts.append(f'{counted(check.parity.lagging_steps, "step")} with a late stream')
-    if counts.total:
-        parts.append(f'{counts.total:,} counted as bad')
+def _quality_text(check: EpisodeCheck, counts: QualityCounts) -> str:
+    parts = [f'{counted(len(check.doubtful), "finding")} of doubt'] * bool(check.doubtful)
+    known = check.texts(Level.WORTH_KNOWING)
+    parts += [f'{len(known):,} worth knowing'] * bool(known)
+    parts += [f'{counts.total:,} counted'] * bool(counts.total)
     return ', '.join(parts) or 'good'
 
 

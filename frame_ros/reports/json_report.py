@@ -12,14 +12,16 @@ from dataclasses import asdict
 from typing import Any
 
 from frame_ros.episodes.data import Episode
+from frame_ros.episodes.findings import LEVEL_WORDS, Finding
 from frame_ros.reports.contact_view import contact_data
 from frame_ros.reports.episode_check import (
     EpisodeCheck,
-    check_episode,
+    EpisodeChecks,
     has_data,
     unread_text,
     without_data,
 )
+from frame_ros.reports.findings_view import finding_counts
 from frame_ros.reports.fingerprint_view import compare_groups, comparison_data
 from frame_ros.reports.intervention_view import intervention_data, total_data
 from frame_ros.reports.metric_table import MetricRow, metric_rows, outcome_of, success_count
@@ -38,29 +40,34 @@ FORMAT = 'frame_ros report 1'
 
 
 def report_data(
-    episodes: Sequence[Episode], options: ReportOptions | None = None
+    episodes: Sequence[Episode],
+    options: ReportOptions | None = None,
+    checks: EpisodeChecks | None = None,
 ) -> dict[str, Any]:
     """Returns the report as plain JSON types.
 
     Keys: format, version, verdict (sentences), success (successes, trials, rate, interval),
     interventions (see `total_data`), metrics (per id: unit, direction, median, least, greatest),
     fingerprint (see `comparison_data`), sampling (a sentence), references (see `reference_data`;
-    null without any), parity, warnings (how many), episodes (see `episode_data`), unreadable (bag,
-    reason): bags that could not be read or held no messages; they are no episodes.
+    null without any), parity, findings (how many of each level), episodes (see `episode_data`),
+    unreadable (bag, reason): bags that could not be read or held no messages; they are no episodes.
+
+    checks: those made already.
     """
     unread = without_data(episodes)
     episodes = [episode for episode in episodes if has_data(episode)]
     options = options or ReportOptions()
     errors = all_reference_errors(episodes, options)
     rows = metric_rows(episodes, errors, options)
-    checks = [check_episode(episode) for episode in episodes]
-    total = parity_verdict(check.parity for check in checks)
-    warnings = sum(len(check.warnings) for check in checks)
+    checks = checks or EpisodeChecks()
+    found = [checks.of(episode) for episode in episodes]
+    total = parity_verdict(check.parity for check in found)
+    findings = finding_counts(found)
     count = success_count(episodes)
     data = {
         'format': FORMAT,
         'version': package_version(),
-        'verdict': verdict(episodes, rows, total, warnings, unread_text(unread)),
+        'verdict': verdict(episodes, rows, total, findings, unread_text(unread)),
         'success': {**asdict(count), 'rate': count.rate, 'interval': count.interval},
         'interventions': total_data(episodes),
         'metrics': {row.id: _aggregate(row) for row in rows},
@@ -68,9 +75,9 @@ def report_data(
         'fingerprint': comparison_data(compare_groups(policy_groups(episodes), rows, options.axes)),
         'references': reference_data(episodes, errors),
         'parity': {**asdict(total), 'bar': BAR},
-        'warnings': warnings,
+        'findings': asdict(findings),
         'episodes': [
-            episode_data(episode, i, rows, checks[i]) for i, episode in enumerate(episodes)
+            episode_data(episode, i, rows, found[i]) for i, episode in enumerate(episodes)
         ],
         'unreadable': [{'bag': name, 'reason': reason} for name, reason in unread],
     }
@@ -84,7 +91,7 @@ def episode_data(
     """One episode: id, bag, outcome, interventions (see `intervention_data`), sensing (see
     `contact_data`), attributes, summary,
     metrics (value, reason), parity, rates, data quality (counters by stream or topic), stopped
-    (topic -> s before the end).
+    (topic -> s before the end), findings (level, text, about; see `episodes.findings`).
 
     `index` is the episode's place in the values of `rows`.
     """
@@ -110,14 +117,18 @@ def episode_data(
         'metric_rates': [asdict(row) for row in metric_rates(episode)],
         'data_quality': check.counts,
         'stopped': check.faults.stopped,
-        'problems': check.problems,
-        'warnings': check.warnings,
+        'findings': [_finding(finding) for finding in check.findings],
     }
 
 
-def report_json(episodes: Sequence[Episode], options: ReportOptions | None = None) -> str:
+def report_json(
+    episodes: Sequence[Episode],
+    options: ReportOptions | None = None,
+    checks: EpisodeChecks | None = None,
+) -> str:
     """Returns `report_data` as JSON text: valid by RFC 8259, so without NaN."""
-    return json.dumps(report_data(episodes, options), indent=2, allow_nan=False, ensure_ascii=False)
+    data = report_data(episodes, options, checks)
+    return json.dumps(data, indent=2, allow_nan=False, ensure_ascii=False)
 
 
 def _aggregate(row: MetricRow) -> dict[str, Any]:
@@ -133,6 +144,10 @@ def _aggregate(row: MetricRow) -> dict[str, Any]:
         'greatest': row.greatest,
         'reason': None if row.is_available else row.reason,
     }
+
+
+def _finding(finding: Finding) -> dict[str, str]:
+    return {'level': LEVEL_WORDS[finding.level], 'text': finding.text, 'about': finding.about}
 
 
 def _parity(parity: EpisodeParity) -> dict[str, Any]:

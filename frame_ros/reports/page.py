@@ -19,9 +19,16 @@ import jinja2
 from markupsafe import Markup
 
 from frame_ros.episodes.data import Episode
+from frame_ros.episodes.findings import Level
 from frame_ros.errors import SetupError
-from frame_ros.reports.episode_check import check_episode, has_data, unread_text, without_data
+from frame_ros.reports.episode_check import (
+    EpisodeChecks,
+    has_data,
+    unread_text,
+    without_data,
+)
 from frame_ros.reports.episode_view import COLUMNS, as_json_script, episode_view
+from frame_ros.reports.findings_view import finding_counts, shared_findings
 from frame_ros.reports.fingerprint_view import compare_groups, comparison_table, radar_figure
 from frame_ros.reports.media import VideoBudget
 from frame_ros.reports.metric_table import MetricRow, metric_rows
@@ -56,12 +63,13 @@ def build_report(
     progress: Progress = iter,
     made: datetime | None = None,
     options: ReportOptions | None = None,
+    checks: EpisodeChecks | None = None,
 ) -> str:
     """Returns one self-contained HTML page over these episodes, in their order.
 
     episodes: with `metrics` and `summary` filled; bags that could not be read or held no messages
     are named and do not count. progress: wraps the loop over episodes, for a progress bar. made:
-    when, now by default.
+    when, now by default. checks: those made already.
 
     Raises:
         SetupError: plotly's script is not installed.
@@ -71,13 +79,14 @@ def build_report(
     options = options or ReportOptions()
     errors = all_reference_errors(episodes, options)
     rows = metric_rows(episodes, errors, options)
-    budget, count, views, checks = VideoBudget(), len(episodes), [], []
+    checks = checks or EpisodeChecks()
+    found = [checks.of(episode) for episode in episodes]
+    budget, count, views = VideoBudget(), len(episodes), []
     for i, episode in enumerate(progress(episodes)):
-        checks.append(check_episode(episode))
         is_open = count <= MOST_OPEN or i == 0
-        views.append(episode_view(episode, i + 1, rows, checks[-1], budget, is_open))
-    parity = parity_verdict(check.parity for check in checks)
-    warnings = sum(len(check.warnings) for check in checks)
+        views.append(episode_view(episode, i + 1, rows, found[i], budget, is_open))
+    parity = parity_verdict(check.parity for check in found)
+    findings = finding_counts(found)
     plotly, script = _plotly_script(), (ASSETS / 'report.js').read_text(encoding='utf-8')
     return _template().render(
         title=title or _title(episodes),
@@ -88,9 +97,10 @@ def build_report(
         plotly=Markup(plotly),
         script=Markup(script),
         facts=_header_facts(episodes),
-        verdict=verdict(episodes, rows, parity, warnings, unread),
-        alarms=_alarms(episodes),
-        tiles=tiles(episodes, rows, parity, warnings),
+        verdict=verdict(episodes, rows, parity, findings, unread),
+        doubtful=shared_findings(found, Level.DOUBTFUL),
+        worth_knowing=shared_findings(found, Level.WORTH_KNOWING),
+        tiles=tiles(episodes, rows, parity, findings),
         columns=COLUMNS,
         sampling=sampling_sentence(episodes),
         episodes=views,
@@ -107,13 +117,15 @@ def write_report(
     title: str = '',
     progress: Progress = iter,
     options: ReportOptions | None = None,
+    checks: EpisodeChecks | None = None,
 ) -> Path:
     """Writes the page of `build_report` to `path`, whole or not at all; returns the path.
 
     Raises:
         SetupError: the folder does not exist or cannot be written.
     """
-    page, path = build_report(episodes, title, progress, options=options), Path(path)
+    page = build_report(episodes, title, progress, options=options, checks=checks)
+    path = Path(path)
     part = path.with_name(f'.{path.name}.part')
     try:
         part.write_text(page, encoding='utf-8')
@@ -207,20 +219,6 @@ def _span(first: int, last: int) -> str:
     begin = a.strftime('%Y-%m-%d %H:%M')
     end = b.strftime('%H:%M' if a.date() == b.date() else '%Y-%m-%d %H:%M')
     return f'{begin} UTC' if begin.endswith(end) else f'{begin} – {end} UTC'
-
-
-def _alarms(episodes: Sequence[Episode]) -> list[tuple[str, str]]:
-    alarms = []
-    cut = [str(i + 1) for i, e in enumerate(episodes) if e.is_truncated]
-    if cut:
-        noun = 'Episode' if len(cut) == 1 else 'Episodes'
-        alarms.append(
-            (
-                'Truncated.',
-                f'{noun} {", ".join(cut)}: cut before the end; values cover what was saved.',
-            )
-        )
-    return alarms
 
 
 def _metric_tables(episodes: Sequence[Episode], rows: Sequence[MetricRow]) -> dict[str, Any]:

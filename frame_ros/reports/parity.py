@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from frame_ros.episodes.data import Episode, Stream
 from frame_ros.episodes.fields import FIELDS
+from frame_ros.episodes.findings import Note
 from frame_ros.episodes.processing import recompute_as_live
 
 BAR = 1e-9
@@ -144,10 +145,8 @@ def field_problems(episode: Episode, kind: str) -> list[str]:
     parts += [f'has the unknown {", ".join(unknown)}'] * bool(unknown)
     if not parts:
         return []
-    return [
-        f'{live.topic}: recorded with another version of the messages: it {" and ".join(parts)}; '
-        'these fields are not compared'
-    ]
+    text = f'{live.topic}: recorded with another version of the messages: it {" and ".join(parts)}'
+    return [Note(f'{text}; these fields are not compared')]
 
 
 def _is_reported(episode: Episode, topic: str) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from frame_ros.episodes.data import Episode
+from frame_ros.reports.findings_view import FindingCounts
 from frame_ros.reports.intervention_view import is_helped_success
 from frame_ros.reports.metric_table import MetricRow, success_count
 from frame_ros.reports.numbers import UNAVAILABLE, counted, finite, readable, readable_unit
@@ -29,10 +30,10 @@ def tiles(
     episodes: Sequence[Episode],
     rows: Sequence[MetricRow],
     parity: ParityVerdict,
-    warnings: int,
+    findings: FindingCounts,
 ) -> list[Tile]:
     """Success rate, time to success, smoothness, safety, latency, control rate, parity, data
-    quality; `warnings`: how many there are.
+    quality.
     """
     by_id = {row.id: row for row in rows}
     return [
@@ -43,7 +44,7 @@ def tiles(
         _metric(by_id, 'il', 'Inference latency'),
         _control_rate(episodes),
         _parity(parity),
-        _quality(episodes, warnings),
+        _quality(episodes, findings),
     ]
 
 
@@ -111,13 +112,16 @@ def _parity(parity: ParityVerdict) -> Tile:
     if parity.lagging_steps:
         late = f'{parity.lagging_steps:,} of {counted(parity.steps, "step")} late'
         agree = f'{counted(parity.compared, "value")} equal before'
-        return Tile('Live = bag', late, f'{agree}; {parity.final_text}', 'bad')
+        return Tile('Live = bag', late, f'{agree}; {parity.final_text}')
     return Tile('Live = bag', '✓ equal', counted(parity.compared, 'value'), 'good')
 
 
-def _quality(episodes: Sequence[Episode], warnings: int) -> Tile:
+def _quality(episodes: Sequence[Episode], findings: FindingCounts) -> Tile:
     if any(e.is_truncated for e in episodes):
         return Tile('Data quality', '✕ truncated', 'a bag was cut', 'bad')
-    if not warnings:
-        return Tile('Data quality', '✓ good', 'no warnings', 'good')
-    return Tile('Data quality', f'{warnings}', 'warning' if warnings == 1 else 'warnings', 'bad')
+    if findings.doubtful:
+        noun = 'finding' if findings.doubtful == 1 else 'findings'
+        sub = f'{noun} that make a number doubtful' if findings.doubtful > 1 else 'doubtful number'
+        return Tile('Data quality', f'{findings.doubtful:,}', sub, 'bad')
+    known = f'{findings.worth_knowing:,} worth knowing' if findings.worth_knowing else 'no findings'
+    return Tile('Data quality', '✓ good', known, 'good')

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from frame_ros.episodes.data import Episode, Outcome
 from frame_ros.reports.contact_sensing import contact_sensing
+from frame_ros.reports.findings_view import FindingCounts
 from frame_ros.reports.intervention_view import intervention_sentence
 from frame_ros.reports.metric_table import MetricRow, SuccessCount, outcome_of, success_count
 from frame_ros.reports.numbers import counted, readable
@@ -26,12 +27,13 @@ def verdict(
     episodes: Sequence[Episode],
     rows: Sequence[MetricRow],
     parity: ParityVerdict,
-    warnings: int,
+    findings: FindingCounts,
     unread: str = '',
 ) -> list[str]:
     """Returns the sentences of the verdict, most important first.
 
-    warnings: how many there are. unread: which bags could not be read; '' if all could.
+    findings: how many there are of each level. unread: which bags could not be read; '' if all
+    could.
     """
     if not episodes:
         return ['No episodes.', unread] if unread else ['No episodes.']
@@ -43,7 +45,7 @@ def verdict(
         _other_outcomes(episodes),
         _collisions(episodes),
         _smoothest(episodes, by_id.get('ti')),
-        _quality(episodes, warnings),
+        _quality(episodes, findings),
         parity.text[0].upper() + parity.text[1:] + '.',
     ]
     return [sentence for sentence in sentences if sentence]
@@ -106,10 +108,8 @@ def _smoothest(episodes: Sequence[Episode], row: MetricRow | None) -> str:
     )
 
 
-def _quality(episodes: Sequence[Episode], warnings: int) -> str:
+def _quality(episodes: Sequence[Episode], findings: FindingCounts) -> str:
     truncated = sum(e.is_truncated for e in episodes)
     if truncated:
         return f'{counted(truncated, "TRUNCATED bag")}: see the data-quality section.'
-    if not warnings:
-        return 'Data quality: good.'
-    return f'Data quality: {counted(warnings, "warning")}.'
+    return findings.text

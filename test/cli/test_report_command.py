@@ -81,7 +81,7 @@ def test_a_cut_bag_is_read_and_said_to_be_cut(tmp_path: Path):
     cut = write_bag(tmp_path / 'cut', episode_messages()[:80], finish=False)
     page = tmp_path / 'page.html'
     assert main(['report', str(cut), '-o', str(page), '-q']) == 0
-    assert 'This bag is truncated' in page.read_text()
+    assert 'The bag is truncated' in page.read_text()
 
 
 def test_problems_of_bags_are_told_one_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -134,7 +134,8 @@ def test_a_camera_that_stopped_is_a_warning(bag: Path, capsys: pytest.CaptureFix
     assert main(['report', '--json', str(stopped)]) == 0
     (episode,) = json.loads(capsys.readouterr().out)['episodes']
     assert episode['stopped'] == {'front/image_raw': pytest.approx(3.0 - 11 / 20)}
-    assert 'front/image_raw stopped 2.5 s before the end' in episode['warnings']
+    texts = [finding['text'] for finding in episode['findings']]
+    assert 'front/image_raw stopped 2.5 s before the end' in texts
 
 
 def test_namespace_and_topics_choose_what_is_read(

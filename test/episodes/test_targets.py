@@ -23,6 +23,7 @@ from target_runs import (
 )
 
 from frame_ros.episodes.data import Event, EventType
+from frame_ros.episodes.findings import Level, level_of_count
 from frame_ros.episodes.pipeline import MetricPipeline
 from frame_ros.episodes.pipeline_config import target_streams
 from frame_ros.episodes.stamps import SECOND
@@ -120,7 +121,8 @@ def test_bad_poses_of_targets_are_counted_and_not_used():
     counts = pipeline.data_quality()
     assert [counts[f'{s}.invalid'] for s in ('object', 'goal', 'gripper')] == [1, 1, 1]
     assert counts['gripper.without_joint'] == 1 and not pipeline.problems
-    assert '.without_joint' in pipeline.harmless
+    used = pipeline.samples['gripper']
+    assert level_of_count('gripper.without_joint', 1, used) is Level.COUNTING
 
 
 def test_unsorted_and_unset_stamps_of_targets_are_dropped_and_counted():
@@ -170,7 +172,8 @@ def test_a_missing_joint_is_named():
     out, pipeline = process(episode(samples), replace(PUT, gripper_joint='finger'))
     assert "(joint 'finger') was not received" in reasons_of(out)['ot']
     assert pipeline.data_quality()['gripper.without_joint'] == STEPS
-    assert '.without_joint' not in pipeline.harmless
+    level = level_of_count('gripper.without_joint', STEPS, pipeline.samples['gripper'])
+    assert level is Level.DOUBTFUL
     assert "no joint 'finger' in the messages of the gripper" in pipeline.problems
 
 

@@ -195,5 +195,5 @@ def test_bad_input_is_named_and_does_not_stop_the_node(metrics_node):
     spin_until(node, lambda: node.outputs['summary'])
     process.send_signal(signal.SIGTERM)
     errors = process.stderr.read()
-    assert 'action.invalid 5' in errors and 'no_such_joint' in errors
+    assert 'action.invalid: 5' in errors and 'no_such_joint' in errors
     assert 'type 99' in errors

@@ -11,8 +11,10 @@ import pytest
 from synthetic_episodes import empty_episode, synthetic_episode, with_late_poses
 
 from frame_ros.episodes.data import Episode, Stream
+from frame_ros.episodes.findings import Level
 from frame_ros.reports import compare_live, parity_verdict
-from frame_ros.reports.episode_check import check_episode
+from frame_ros.reports.episode_check import check_episode, problems_of
+from frame_ros.reports.findings_view import FindingCounts
 from frame_ros.reports.parity import BAR, lagging_steps, relative_difference
 from frame_ros.reports.tiles import tiles
 
@@ -167,8 +169,8 @@ def test_it_is_said_how_far_from_the_values_shown_live_ended():
     assert f'; at 30 of {steps} steps a stream came too late to be used live' in verdict.text
     assert verdict.text.endswith(f'and the live {verdict.final_name} ended '
                                  f'{100 * verdict.final_difference:.2g} % off')  # fmt: skip
-    (tile,) = [t for t in tiles([episode], [], verdict, 1) if t.label == 'Live = bag']
-    assert (tile.value, tile.tone) == (f'30 of {steps} steps late', 'bad')
+    (tile,) = [t for t in tiles([episode], [], verdict, FindingCounts()) if t.label == 'Live = bag']
+    assert (tile.value, tile.tone) == (f'30 of {steps} steps late', '')
     assert tile.sub.endswith('% off')
 
 
@@ -183,14 +185,16 @@ def test_late_steps_at_the_end_leave_live_without_a_value():
     assert 'unavailable at the end' in verdict.text
 
 
-def test_late_steps_are_a_warning():
+def test_late_steps_are_worth_knowing_and_no_doubt():
     episode = with_late_poses(synthetic_episode(0), range(60, 90))
-    assert sum('came too late to be used live' in w for w in check_episode(episode).warnings) == 1
-    assert not any('too late' in w for w in check_episode(synthetic_episode(0)).warnings)
+    known = check_episode(episode).texts(Level.WORTH_KNOWING)
+    assert sum('came too late to be used live' in text for text in known) == 1
+    assert check_episode(episode).doubtful == []
+    assert not any('too late' in f.text for f in check_episode(synthetic_episode(0)).findings)
 
 
 @pytest.mark.parametrize(('name', 'text'), [('pl', 'lacks pl'), ('new', 'has the unknown new')])
-def test_fields_of_another_version_are_a_problem(name: str, text: str):
+def test_fields_of_another_version_are_worth_knowing(name: str, text: str):
     episode = synthetic_episode(0)
     values = episode.live['quality'].values
     if name in values:
@@ -198,9 +202,9 @@ def test_fields_of_another_version_are_a_problem(name: str, text: str):
     else:
         values[name] = values['ti']
     check = check_episode(episode)
-    (problem,) = check.problems
+    (problem,) = problems_of(episode)
     assert '/quality_metrics' in problem and text in problem
-    assert problem in check.warnings
+    assert problem in check.texts(Level.WORTH_KNOWING)
     assert check.parity.problems == [problem]
 
 

@@ -190,7 +190,7 @@ def test_a_truncated_bag_is_said_loudly():
     episode.is_truncated = True
     page = Page(build_report([episode, synthetic_episode(1)]))
     assert 'TRUNCATED' in page.words
-    alarms = [a for a in page.all('p') if a.get('class') == 'alarm']
+    alarms = [a for tag in ('p', 'div') for a in page.all(tag) if a.get('class') == 'alarm']
     assert len(alarms) == 3  # on top, in the episode, and the note for readers without scripts
 
 

@@ -15,12 +15,14 @@ from hypothesis import strategies as st
 from synthetic_episodes import BEGIN, SECOND, empty_episode, synthetic_episode
 
 from frame_ros.episodes.data import Episode, Outcome, Stream
+from frame_ros.episodes.findings import Level
 from frame_ros.episodes.processing import process_episode
 from frame_ros.metrics import REGISTRY, path_length, wilson_interval
 from frame_ros.reports import parity_verdict, report_data, report_json
 from frame_ros.reports.contact_sensing import contact_sensing
 from frame_ros.reports.downsample import peak_indices
 from frame_ros.reports.episode_check import check_episode
+from frame_ros.reports.findings_view import FindingCounts
 from frame_ros.reports.media import VideoBudget, find_videos, still_times
 from frame_ros.reports.metric_table import MetricRow, SuccessCount, metric_rows, success_count
 from frame_ros.reports.numbers import counted, json_safe, readable, readable_unit
@@ -191,7 +193,7 @@ def test_contact_is_unknown_while_its_topic_is_silent():
     assert spans[1].end == pytest.approx(5.5, abs=0.03)
     assert contact_sensing(episode).lost == pytest.approx(30, abs=2)
     assert len(path(episode).contacts) == 2
-    sentences = verdict([episode], metric_rows([episode]), parity_verdict([]), 0)
+    sentences = verdict([episode], metric_rows([episode]), parity_verdict([]), FindingCounts())
     assert 'No collisions (not sensed all the time in 1).' in sentences
 
 
@@ -225,8 +227,9 @@ def test_counters_become_a_table():
     assert table['pose'] == {'gap': 2, 'zero': 0, 'odd': None}
     assert table['episode']['odd'] == 4
     assert counts.total == 7
-    assert 'pose.gap: 2' in check.warnings
-    assert not any('pose.zero' in warning for warning in check.warnings)
+    assert any(text.startswith('pose.gap: 2') for text in check.doubtful)
+    assert check.texts(Level.WORTH_KNOWING)[0].startswith('action.gap: 1')
+    assert not any('pose.zero' in finding.text for finding in check.findings)
 
 
 def test_every_topic_has_its_bad_stamps_and_gaps_counted():
@@ -243,7 +246,7 @@ def test_every_topic_has_its_bad_stamps_and_gaps_counted():
     found = {name: count for name, count in check.counts.items() if name.startswith('wrench')}
     assert found == {'wrench.gap': 1, 'wrench.backward': 1, 'wrench.duplicate': 1,
                      'wrench.zero': 1}  # fmt: skip
-    assert 'wrench.zero: 1' in check.warnings
+    assert any(text.startswith('wrench.zero: 1') for text in check.texts(Level.COUNTING))
     (data,) = report_data([episode])['episodes']
     assert data['data_quality']['wrench.gap'] == 1
 
@@ -263,7 +266,11 @@ def test_a_topic_that_stopped_is_told_and_rare_ones_are_not():
     for name in ('camera', 'slow', 'latched', 'bursts'):
         episode.streams[name] = episode.live.pop(name)
     (data,) = report_data([episode])['episodes']
-    assert 'camera stopped 6.8 s before the end' in data['warnings']
+    assert {
+        'level': 'worth knowing',
+        'text': 'camera stopped 6.8 s before the end',
+        'about': 'camera',
+    } in data['findings']
     assert list(data['stopped']) == ['camera']
 
 

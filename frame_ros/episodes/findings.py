@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What was found out about an episode's data, in three levels: what makes a number doubtful, what
+is worth knowing, and what is only counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+# Of a stream's samples, the share that may be lost before the numbers made of it are doubtful.
+MOST_LOST = 0.01
+
+# What a counter `stream.what` counts.
+MEANINGS = {
+    'gap': 'pauses of the stream',
+    'late': 'samples that came after later ones had been used',
+    'backward': 'samples stamped before the one used last, not used',
+    'duplicate': 'samples with the stamp of the one before, not used',
+    'zero': 'samples without a stamp, not used',
+    'invalid': 'samples that are no usable value',
+    'jump': 'samples stamped far ahead of the one before, not used',
+    'reset': 'times the clock was set to another time',
+    'ahead': 'samples stamped ahead of their arrival',
+    'unavailable': 'steps without a value',
+    'wrong_frame': 'samples in another frame, not used',
+    'repeated': 'steps that share their sample with the step before',
+    'without_joint': 'messages without the joint that is asked for',
+    'vocabulary_changed': 'times the number of classes changed',
+}
+# Streams on which numbers rest at every moment: what happened in a pause of theirs is not known.
+CONTINUOUS = frozenset({'pose', 'contact', 'proximity'})
+
+
+class Level(IntEnum):
+    """How much a finding matters."""
+
+    DOUBTFUL = 1
+    WORTH_KNOWING = 2
+    COUNTING = 3
+
+
+LEVEL_WORDS = {
+    Level.DOUBTFUL: 'doubtful',
+    Level.WORTH_KNOWING: 'worth knowing',
+    Level.COUNTING: 'counting',
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One finding. about: the stream, topic or counter it concerns; '' for the whole episode."""
+
+    level: Level
+    text: str
+    about: str = ''
+
+
+class Note(str):
+    """A text among the problems of a bag or an episode that makes no number doubtful: it is only
+    worth knowing.
+    """
+
+
+def finding_of(problem: str) -> Finding:
+    """The finding that a problem in words is: doubtful, unless it is a `Note`."""
+    level = Level.WORTH_KNOWING if isinstance(problem, Note) else Level.DOUBTFUL
+    return Finding(level, str(problem))
+
+
+def of_level(findings: Iterable[Finding], level: Level) -> list[Finding]:
+    """Returns the findings of one level, in their order."""
+    return [finding for finding in findings if finding.level is level]
+
+
+def level_of_count(name: str, count: int, samples: int) -> Level:
+    """The level of a counter `stream.what` of a stream that a metric is computed from.
+
+    Args:
+        name: the counter's, as `MetricPipeline.data_quality` gives it.
+        count: how many.
+        samples: how many samples of the stream there are beside those.
+    """
+    stream, _, what = name.rpartition('.')
+    if what in ('duplicate', 'repeated'):
+        return Level.COUNTING  # the same sample again takes nothing away
+    if what == 'without_joint' and samples:
+        return Level.COUNTING  # arm and gripper may share a topic and take turns on it
+    if what == 'gap':
+        return Level.DOUBTFUL if stream in CONTINUOUS else Level.WORTH_KNOWING
+    if what in ('late', 'ahead', 'vocabulary_changed'):
+        return Level.WORTH_KNOWING
+    is_much = what == 'reset' or stream == 'event' or count > MOST_LOST * (samples + count)
+    return Level.DOUBTFUL if is_much else Level.WORTH_KNOWING
+
+
+def findings_of_counts(counts: Mapping[str, int], samples: Mapping[str, int]) -> list[Finding]:
+    """Findings of counters above zero of the streams that metrics are computed from.
+
+    samples: stream -> how many samples it has.
+    """
+    found = []
+    for name, count in counts.items():
+        if count:
+            level = level_of_count(name, count, samples.get(name.rpartition('.')[0], 0))
+            found.append(Finding(level, count_text(name, count), name))
+    return found
+
+
+def count_text(name: str, count: int) -> str:
+    """'pose.zero: 12 (samples without a stamp, not used)'."""
+    meaning = MEANINGS.get(name.rpartition('.')[2], '')
+    return f'{name}: {count:,}' + (f' ({meaning})' if meaning else '')
