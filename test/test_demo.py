@@ -81,6 +81,18 @@ def test_the_bags_hold_live_metrics_and_the_same_are_recomputed(demo):
         assert rows['quality', 'a_pi'].holds
 
 
+def test_nothing_makes_a_number_of_a_healthy_run_doubtful(demo):
+    from frame_ros.episodes.reading import read_episodes
+    from frame_ros.reports.episode_check import check_episode
+
+    directory, text = demo
+    for episode in read_episodes(directory):
+        assert check_episode(episode).doubtful == []
+    assert [line for line in text.splitlines() if 'WARN' in line or 'ERROR' in line] == []
+    page = (directory / 'report.html').read_text()
+    assert 'Nothing makes a number doubtful' in page
+
+
 def test_commands_went_through_the_gate(demo):
     """Of the first episode, of quality 1: bit by bit, but for those that it says it has changed."""
     from frame_ros.episodes.bag_reader import Bag

@@ -53,6 +53,7 @@ from frame_ros.sensing.contacts.tracker import ContactEventRecord, ContactTracke
 
 SECOND = 1_000_000_000
 WARNING_PERIOD = 5.0  # s between two warnings of one kind
+START_UP = 10.0  # s in which a sensor may not have told anything yet
 DIAGNOSTICS_PERIOD = 1.0  # s
 REASON_PERIOD = 1.0  # s between two looks at why a source is silent
 IDLE_AFTER = 0.2  # s without a message, after which the node waits instead of polling
@@ -109,6 +110,7 @@ class Contact(Node):
         self._next_silent_state = self._next_reason = 0.0
         self._next_diagnostics = 0.0
         self._warned: dict[str, float] = {}
+        self._began = time.monotonic()
         self.published = self.events = 0
         self.get_logger().info(
             f'{self.robot.name}: contact by {", ".join(settings.sources)}, told at '
@@ -232,14 +234,15 @@ class Contact(Node):
 
     def _track(self, stamp: int, detections: list[Detection]) -> bool:
         """Whether something began, ended, turned unexpected or (un)available."""
-        is_news = False
+        is_news, now = False, time.monotonic()
         for detection in detections:
             before = self._newest.get(detection.source)
             is_news |= before is None or bool(before.unavailable) != bool(detection.unavailable)
             self._newest[detection.source] = detection
             if detection.unavailable:
                 source = name_of(detection.source)
-                self._warn(source, f'{source} is unavailable: {detection.unavailable}')
+                text = f'{source} is unavailable: {detection.unavailable}'
+                self._warn(source, text, is_expected=now - self._began < START_UP)
         is_contact = any(detection.is_contact for detection in detections)
         weight = self._wrench.held_weight if self._wrench is not None else nan
         context = self._keeper.at(stamp, is_contact, weight)
@@ -374,12 +377,17 @@ class Contact(Node):
             sensor.name, problem, bool(newest and newest.is_contact), values | sensor.facts()
         )
 
-    def _warn(self, kind: str, text: str) -> None:
-        """Logs a warning, at most one of a kind in WARNING_PERIOD."""
+    def _warn(self, kind: str, text: str, is_expected: bool = False) -> None:
+        """Logs a warning, at most one of a kind in WARNING_PERIOD; what is expected for a moment,
+        as a fact only.
+        """
         now = time.monotonic()
         if text and now - self._warned.get(kind, -WARNING_PERIOD) >= WARNING_PERIOD:
             self._warned[kind] = now
-            self.get_logger().warning(text)
+            if is_expected:
+                self.get_logger().info(text)
+            else:
+                self.get_logger().warning(text)
 
     def report(self) -> str:
         """What was taken, published and dropped so far, in one line."""
