@@ -19,8 +19,10 @@ from typing import Any
 from frame_ros.cli import COMMANDS, main
 from frame_ros.cli.metrics import python_names
 from frame_ros.metrics import EXPLANATIONS, REGISTRY, Metric
+from frame_ros.nodes.arm_settings import FrankaSettings, So101Settings
 from frame_ros.nodes.defaults import parameters
-from frame_ros.nodes.settings import DemoSettings, FrankaSettings, So101Settings
+from frame_ros.nodes.settings import DemoSettings
+from frame_ros.nodes.settings_fields import default_of
 from frame_ros.nodes.settings_text import text_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -221,12 +223,13 @@ def launch_page() -> str:
         rows = [
             (
                 f'`{f.name}`',
-                f'`{text_of(f.default)}`' if f.default != '' else '',
-                f.metadata['help'],
+                f'`{text_of(default_of(f))}`' if default_of(f) != '' else '',
+                ', '.join(f'`{choice}`' for choice in f.metadata['choices'] if choice),
+                escape(f.metadata['help']),
             )
             for f in fields(settings)
         ]
-        head = ('argument', 'default', 'meaning')
+        head = ('argument', 'default', 'choices', 'meaning')
         text += (
             f'\n## {name}.launch.py\n\n{(settings.__doc__ or "").strip()}\n\n{table(head, rows)}'
         )

@@ -14,11 +14,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from frame_ros.cli.options import parse_options
 from frame_ros.cli.progress import progress_bar
 from frame_ros.errors import BagError, SetupError
 from frame_ros.nodes.demo_robots import DEMO_ROBOTS
 from frame_ros.nodes.processes import demo_processes
 from frame_ros.nodes.settings import SIMULATED_ROBOTS, DemoSettings
+from frame_ros.nodes.settings_text import parse_qualities
 from frame_ros.nodes.supervisor import Supervisor, free_domain
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from frame_ros.nodes.console import EpisodeResult
 
 NO_SENSING = "contact and distance are the simulator's true ones, at less cost"
+REFERENCES = 'demonstrations that ATE and RTE compare with: bags, or folders of bags'
 LOOK_PERIOD = 0.25  # s
 LAST_SUMMARY = 5.0  # s to wait for the metrics of the last episode
 
@@ -55,7 +58,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--no-gate', action='store_true', help='commands go to the arm unchecked')
     parser.add_argument('--instruction', default=default.instruction, help=texts['instruction'])
     parser.add_argument(
-        '--quality', default=default.qualities, metavar='Q[,Q...]', help=texts['qualities']
+        '--quality',
+        default=','.join(f'{quality:g}' for quality in default.qualities),
+        metavar='Q[,Q...]',
+        help="the scripted policy's quality, 0 to 1, one per episode, in turn",
     )
     parser.add_argument('--seed', type=int, default=default.seed, help=texts['seed'])
     parser.add_argument('--timeout', type=float, default=default.timeout, help=texts['timeout'])
@@ -66,7 +72,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='folder of the run; default: runs/<date-time>',
     )
     parser.add_argument('--namespace', default='', help=texts['namespace'])
-    parser.add_argument('--reference', default='', metavar='BAG[,BAG...]', help=texts['references'])
+    parser.add_argument('--reference', default='', metavar='BAG[,BAG...]', help=REFERENCES)
+    parser.add_argument('--params-file', default='', metavar='FILE', help=texts['params_file'])
     parser.add_argument('--rviz', action='store_true', help=texts['rviz'])
     parser.add_argument('--no-record', action='store_true', help='no bags, no videos, no report')
     parser.add_argument('--no-report', action='store_true', help='no report at the end')
@@ -89,19 +96,20 @@ def run(args: argparse.Namespace) -> int:
         sensing=not args.no_sensing,
         policy=args.policy,
         checkpoint=args.checkpoint,
-        policy_options='; '.join(args.option),
+        policy_options=parse_options(args.option),
         execution=args.execution,
         gate=not args.no_gate,
         instruction=args.instruction,
-        qualities=args.quality,
+        qualities=parse_qualities(args.quality),
         episodes=args.episodes,
         seed=args.seed,
         timeout=args.timeout,
         record=not args.no_record,
         directory=str(directory),
         rviz=args.rviz,
-        references=args.reference,
+        references=tuple(filter(None, map(str.strip, args.reference.split(',')))),
         namespace=args.namespace,
+        params_file=args.params_file,
     )
     earlier = bags_in(directory)
     try:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-import yaml
-
+from frame_ros.nodes.arm_settings import ArmSettings, So101Settings
 from frame_ros.nodes.demo_robots import DEMO_ROBOTS
-from frame_ros.nodes.settings import ArmSettings, DemoSettings, RunSettings, So101Settings
-from frame_ros.nodes.settings_text import parse_assignments
+from frame_ros.nodes.settings import DemoSettings, RunSettings
+from frame_ros.nodes.settings_fields import default_of
 
 IMAGES = ('front/image_raw', 'wrist/image_raw')
 # Of an arm's settings: our topics whose name a user gives only where there are such.
@@ -40,27 +39,18 @@ def arm_expected(settings: ArmSettings) -> list[str]:
     topics = ['joint_states']
     if sources := settings.sources_of_contact:
         topics += ['contact', *(['wrench'] if 'wrench' in sources else [])]
-    cameras = [name.strip() for name in settings.proximity_cameras.split(',') if name.strip()]
+    cameras = settings.proximity_cameras
     if cameras or settings.obstacles_file:
         topics.append('proximity')
-    defaults = {field.name: field.default for field in fields(settings)}
+    defaults = {field.name: default_of(field) for field in fields(settings)}
     topics += [ours for name, ours in NAMED.items() if getattr(settings, name) != defaults[name]]
     if isinstance(settings, So101Settings) and settings.port:
-        topics += [f'{camera}/image_raw' for camera in _cameras(settings.cameras)]
-    given = parse_assignments('depth_topics', settings.depth_topics)
+        topics += [f'{camera}/image_raw' for camera in settings.cameras]
+    given = settings.depth_topics
     depths = [given.get(camera, f'{camera}/depth/image_raw') for camera in cameras]
     if settings.namespace:  # then those of others are not recorded
         depths = [topic for topic in depths if not topic.startswith('/')]
     return [*_renamed(settings, topics), *depths]
-
-
-def _cameras(text: str) -> list[str]:
-    """The names in the driver's cameras; what cannot be read the driver itself complains of."""
-    try:
-        found = yaml.safe_load(text)
-    except yaml.YAMLError:
-        return []
-    return [str(name) for name in found] if isinstance(found, dict) else []
 
 
 def _renamed(settings: RunSettings, topics: list[str]) -> list[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,6 @@ from pathlib import Path
 import frame_ros
 from frame_ros.errors import SetupError
 from frame_ros.nodes.demo_robots import Value
-from frame_ros.nodes.settings_text import parse_assignments
 
 # One thread per numeric library, headless rendering.
 ENVIRONMENT = {'OMP_NUM_THREADS': '1', 'MUJOCO_GL': 'egl'}
@@ -35,6 +33,7 @@ class Process:
     use instead. extra: arguments before those of ROS. is_lifecycle: the node is managed; it
     configures and activates itself, by its parameter `autostart`.
     is_essential: when it ends well, the run is over. may_end: it may end without ending the run.
+    log_level: least severity that it logs.
     """
 
     name: str
@@ -46,6 +45,7 @@ class Process:
     is_lifecycle: bool = False
     is_essential: bool = False
     may_end: bool = False
+    log_level: str = 'info'
 
     @property
     def module(self) -> str:
@@ -81,7 +81,12 @@ class Process:
             arguments += ['-p', f'{name}:={json.dumps(value)}']
         for name, target in self.remappings.items():
             arguments += ['-r', f'{name}:={target}']
-        return arguments
+        return [*arguments, *self.log_arguments]
+
+    @property
+    def log_arguments(self) -> list[str]:
+        """What sets the severity, among ROS's arguments; empty: it is the default."""
+        return [] if self.log_level == 'info' else ['--log-level', self.log_level]
 
 
 def arm_environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -151,37 +156,6 @@ def share_directory() -> Path:
         + ', '.join(str(place) for place in places)
         + '; build the package with colcon and source its install/setup.bash'
     )
-
-
-def node_parameters(node: str, text: str) -> dict[str, Value]:
-    """Parameters of a node as a user writes them: name=value, with semicolons.
-
-    Raises:
-        SetupError: the node has no such parameter.
-    """
-    given = parse_assignments(f'{node}_parameters', text)
-    if not given:
-        return {}
-    config = (share_directory() / 'config' / f'{node}.yaml').read_text(encoding='utf-8')
-    known = re.findall(r'^    (\w+):', config, re.MULTILINE)
-    unknown = [name for name in given if name not in known]
-    if unknown:
-        raise SetupError(f'the {node} has no parameter {unknown[0]!r}; it has {", ".join(known)}')
-    return {name: _value(value) for name, value in given.items()}
-
-
-def _value(text: str) -> Value:
-    """Numbers, lists and true or false as JSON has them; anything else is a text.
-
-    ROS takes no list of whole numbers and others: all of its numbers become decimal ones.
-    """
-    try:
-        value: Value = json.loads(text)
-    except ValueError:
-        return text
-    if isinstance(value, list) and {type(item) for item in value} == {int, float}:
-        return [float(item) for item in value]
-    return value
 
 
 def absolute(path: str | os.PathLike[str]) -> str:

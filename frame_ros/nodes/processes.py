@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from frame_ros.nodes.arm_settings import ArmSettings, FrankaSettings, So101Settings
 from frame_ros.nodes.demo_robots import DEMO_ROBOTS, Value
 from frame_ros.nodes.expected_topics import arm_expected, demo_expected
+from frame_ros.nodes.parameter_files import given_parameters, with_given
 from frame_ros.nodes.process import (
     PROFILES,
     Process,
@@ -22,19 +24,11 @@ from frame_ros.nodes.process import (
     check_installed,
     demo_environment,
     find_executable,
-    node_parameters,
     share_directory,
 )
 from frame_ros.nodes.sensing_processes import arm_sensing, demo_sensing
-from frame_ros.nodes.settings import (
-    POLICIES,
-    ArmSettings,
-    DemoSettings,
-    FrankaSettings,
-    RunSettings,
-    So101Settings,
-)
-from frame_ros.nodes.settings_text import parse_qualities
+from frame_ros.nodes.settings import POLICIES, DemoSettings, RunSettings
+from frame_ros.nodes.settings_text import assignments, text_of
 from frame_ros.policies.own_policy import is_own_policy, with_absolute_file
 
 __all__ = [
@@ -62,7 +56,7 @@ def demo_processes(settings: DemoSettings) -> list[Process]:
     has_publisher = settings.rviz and settings.robot_state_publisher
     robot = DEMO_ROBOTS[settings.robot]
     gate = {**robot.of_tip, **robot.gate}
-    return _on_clock(
+    return _as_set(
         settings,
         [
             _simulator(settings),
@@ -81,12 +75,12 @@ def demo_processes(settings: DemoSettings) -> list[Process]:
 
 def so101_processes(settings: So101Settings) -> list[Process]:
     """What runs beside a real SO-101; its driver too, if its port is given."""
-    return [*_so101_hardware(settings), *_arm_processes(settings)]
+    return _as_set(settings, [*_so101_hardware(settings), *_arm_processes(settings)])
 
 
 def franka_processes(settings: FrankaSettings) -> list[Process]:
     """What runs beside a real Franka arm, whose driver is the user's (franka_ros2)."""
-    return _arm_processes(settings)
+    return _as_set(settings, _arm_processes(settings))
 
 
 def _so101_hardware(settings: So101Settings) -> list[Process]:
@@ -99,7 +93,7 @@ def _so101_hardware(settings: So101Settings) -> list[Process]:
             'port': settings.port,
             'robot_id': settings.robot_id,
             'calibration_dir': folder,
-            'cameras': settings.cameras,
+            'cameras': text_of(settings.cameras) if settings.cameras else '',
             'torque_on_exit': settings.torque_on_exit,
         }
         processes.append(Process('robot_driver', 'robot_driver', driver, names, is_lifecycle=True))
@@ -111,7 +105,7 @@ def _so101_hardware(settings: So101Settings) -> list[Process]:
             'mode': settings.teleoperator_mode,
         }
         processes.append(Process('teleoperator', 'teleoperator', teleoperator, names))
-    return _on_clock(settings, processes)
+    return processes
 
 
 def _arm_processes(settings: ArmSettings) -> list[Process]:
@@ -121,7 +115,7 @@ def _arm_processes(settings: ArmSettings) -> list[Process]:
     display = _display(settings, settings.robot_state_publisher)
     monitors = [*arm_sensing(settings), *_monitors(settings, _target(settings))]
     recorder = _recorder(settings, arm_expected(settings), (settings.gripper_topic,))
-    return _on_clock(settings, [*monitors, recorder, *policy, *display])
+    return [*monitors, recorder, *policy, *display]
 
 
 def _target(settings: ArmSettings) -> dict[str, Value]:
@@ -137,7 +131,7 @@ def _target(settings: ArmSettings) -> dict[str, Value]:
 def _references(settings: RunSettings) -> dict[str, Value]:
     """The demonstrations and the low-pass, where they are asked for."""
     chosen: dict[str, Value] = {}
-    paths = [absolute(path.strip()) for path in settings.references.split(',') if path.strip()]
+    paths = [absolute(path) for path in settings.references]
     if paths:
         chosen['references'] = paths
         chosen['reference_mean'] = settings.reference_mean
@@ -147,11 +141,12 @@ def _references(settings: RunSettings) -> dict[str, Value]:
     return chosen
 
 
-def _on_clock(settings: RunSettings, processes: list[Process]) -> list[Process]:
-    """All of them on /clock, if that is wanted: never a part of them."""
-    if not settings.use_sim_time:
-        return processes
-    return [replace(p, parameters={**p.parameters, 'use_sim_time': True}) for p in processes]
+def _as_set(settings: RunSettings, processes: list[Process]) -> list[Process]:
+    """What holds for all of them: the clock, what they log, and what the user sets of each."""
+    found = [replace(process, log_level=settings.log_level) for process in processes]
+    if settings.use_sim_time:
+        found = [replace(p, parameters={**p.parameters, 'use_sim_time': True}) for p in found]
+    return with_given(found, settings)
 
 
 def _simulator(settings: DemoSettings) -> Process:
@@ -167,7 +162,7 @@ def _monitors(
     of_markers: Mapping[str, Value] | None = None,
 ) -> list[Process]:
     names = settings.remappings()
-    bounds = {**(of_gate or {}), **gate_parameters(settings)} if settings.has_gate else {}
+    bounds = {**(of_gate or {}), **given_parameters(settings, 'gate')} if settings.has_gate else {}
     drawn = {name: bounds[name] for name in ('workspace', 'floor') if name in bounds}
     robot: dict[str, Value] = {'robot': settings.robot}
     if settings.known_obstacles:
@@ -190,8 +185,8 @@ def _policy(settings: RunSettings, of_policy: Mapping[str, Value] | None = None)
         'execution': settings.execution,
         **(of_policy or {}),
     }
-    if settings.options:
-        parameters['policy_options'] = [f'{n}={value}' for n, value in settings.options.items()]
+    if settings.policy_options:
+        parameters['policy_options'] = assignments(settings.policy_options)
     if settings.rephrasings_file:
         parameters['rephrasings_file'] = absolute(settings.rephrasings_file)
     names = settings.remappings()
@@ -214,18 +209,8 @@ def _gate(settings: RunSettings, of_gate: Mapping[str, Value] | None = None) -> 
     parameters: dict[str, Value] = {
         'robot': settings.robot,
         **(of_gate or {}),
-        **gate_parameters(settings),
     }
     return [Process('gate', 'gate', parameters, settings.remappings(), is_lifecycle=True)]
-
-
-def gate_parameters(settings: RunSettings) -> dict[str, Value]:
-    """What the user sets of the gate.
-
-    Raises:
-        SetupError: the gate has no such parameter: a limit that is misspelt must not be missed.
-    """
-    return node_parameters('gate', settings.gate_parameters)
 
 
 def _recorder(
@@ -262,7 +247,7 @@ def _session_parameters(settings: DemoSettings) -> dict[str, Value]:
         'gate': settings.has_gate,
         'contact': settings.sensing,
     }
-    qualities = parse_qualities(settings.qualities)
+    qualities = list(settings.qualities)
     return {**parameters, 'qualities': qualities} if qualities else parameters
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from frame_ros.errors import SetupError
+from frame_ros.nodes.arm_settings import ArmSettings
 from frame_ros.nodes.demo_robots import DEMO_ROBOTS, Value
-from frame_ros.nodes.process import Process, absolute, node_parameters
-from frame_ros.nodes.settings import ArmSettings, DemoSettings, RunSettings
-from frame_ros.nodes.settings_text import parse_assignments
+from frame_ros.nodes.process import Process, absolute
+from frame_ros.nodes.settings import DemoSettings, RunSettings
+from frame_ros.nodes.settings_text import spaced
 
 
 def demo_sensing(settings: DemoSettings) -> list[Process]:
@@ -29,14 +30,12 @@ def demo_sensing(settings: DemoSettings) -> list[Process]:
 
 
 def _contact_process(settings: RunSettings, of_contact: Mapping[str, Value]) -> Process:
-    given = node_parameters('contact', settings.contact_parameters)
-    parameters = {'robot': settings.robot, **of_contact, **given}
+    parameters = {'robot': settings.robot, **of_contact}
     return Process('contact', 'contact', parameters, settings.remappings())
 
 
 def _proximity_process(settings: RunSettings, of_proximity: Mapping[str, Value]) -> Process:
-    given = node_parameters('proximity', settings.proximity_parameters)
-    parameters = {'robot': settings.robot, **of_proximity, **given}
+    parameters = {'robot': settings.robot, **of_proximity}
     return Process('proximity', 'proximity', parameters, settings.remappings())
 
 
@@ -65,24 +64,27 @@ def _grasp(settings: ArmSettings) -> dict[str, Value]:
 
 
 def _of_proximity(settings: ArmSettings) -> dict[str, Value]:
-    cameras = [name.strip() for name in settings.proximity_cameras.split(',') if name.strip()]
+    cameras = list(settings.proximity_cameras)
     parameters: dict[str, Value] = {'cameras': cameras or [''], **_grasp(settings)}
     if settings.gripper_topic:
         parameters['gripper_topic'] = settings.gripper_topic
-    given = {
-        'extrinsics': settings.extrinsics,
-        'image_topics': settings.depth_topics,
-        'info_topics': settings.depth_info_topics,
-    }
-    for name, text in given.items():
-        pairs = parse_assignments(name, text)
-        if unknown := [camera for camera in pairs if camera not in cameras]:
+    topics, infos = settings.depth_topics, settings.depth_info_topics
+    for name, given in (
+        ('extrinsics', settings.extrinsics),
+        ('depth_topics', topics),
+        ('depth_info_topics', infos),
+    ):
+        if unknown := [camera for camera in given if camera not in cameras]:
             raise SetupError(
                 f'{name} names the camera {unknown[0]!r}, but proximity_cameras has '
                 f'{", ".join(cameras) or "none"}'
             )
-        if pairs:
-            parameters[name] = [f'{camera}={value}' for camera, value in pairs.items()]
+    lists = {
+        'extrinsics': spaced('extrinsics', settings.extrinsics),
+        'image_topics': [f'{camera}={topic}' for camera, topic in topics.items()],
+        'info_topics': [f'{camera}={topic}' for camera, topic in infos.items()],
+    }
+    parameters |= {name: texts for name, texts in lists.items() if texts}
     if settings.obstacles_file:
         parameters['obstacles_file'] = absolute(settings.obstacles_file)
     return parameters

@@ -26,6 +26,7 @@ from typing import Any
 import yaml
 
 from frame_ros.errors import SetupError
+from frame_ros.strict_yaml import load_yaml
 
 # Characters of an instruction; a longer one is no instruction.
 MOST_CHARACTERS = 300
@@ -73,7 +74,7 @@ def load_reviewed(path: str | Path) -> list[ReviewedList]:
     try:
         if place.stat().st_size > MOST_BYTES:
             raise SetupError(f'{place} has more than {MOST_BYTES} bytes; no person has read that')
-        content = yaml.load(place.read_text(encoding='utf-8'), Loader=_StrictLoader)
+        content = load_yaml(place.read_text(encoding='utf-8'))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise SetupError(f'the rephrasings {place} cannot be read: {error}') from error
     if not isinstance(content, dict) or not content:
@@ -156,20 +157,6 @@ def problem_of(text: str, instruction: str, others: Iterable[str] = ()) -> str:
 
 def _is_control(character: str) -> bool:
     return unicodedata.category(character) in ('Cc', 'Cf', 'Cs', 'Co', 'Cn', 'Zl', 'Zp')
-
-
-class _StrictLoader(yaml.SafeLoader):
-    """Refuses a key that is given twice, where YAML takes the last one silently."""
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        """Raises ConstructorError for a repeated key."""
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        for index, key in enumerate(keys):
-            if key in keys[:index]:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f'{key!r} is given twice', node.start_mark
-                )
-        return super().construct_mapping(node, deep)
 
 
 def _reviewed(place: Path, instruction: Any, entry: Any) -> ReviewedList:

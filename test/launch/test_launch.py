@@ -18,9 +18,11 @@ from launch.actions import (
 from launch.event_handlers import OnProcessExit
 from launch.launch_description_sources import get_launch_description_from_python_launch_file
 from launch_ros.actions import Node
+from launch_ros.utilities import evaluate_parameters
 
 from frame_ros.cli.ros2.launching import process_actions
 from frame_ros.errors import SetupError
+from frame_ros.nodes.arm_settings import FrankaSettings, So101Settings
 from frame_ros.nodes.processes import (
     Process,
     arm_environment,
@@ -30,7 +32,7 @@ from frame_ros.nodes.processes import (
     franka_processes,
     so101_processes,
 )
-from frame_ros.nodes.settings import DemoSettings, FrankaSettings, So101Settings
+from frame_ros.nodes.settings import DemoSettings
 from frame_ros.nodes.supervisor import ros_environment
 from launch import LaunchContext, LaunchDescription, LaunchService
 
@@ -63,15 +65,15 @@ def test_every_setting_is_a_documented_argument(name):
     settings = TABLES[name][1].__dataclass_fields__
     assert [argument.name for argument in declared] == list(settings)
     for argument in declared:
-        assert argument.description == settings[argument.name].metadata['help']
+        assert argument.description.startswith(settings[argument.name].metadata['help'])
 
 
 def test_sensing_is_switched_on_by_arguments():
     _, actions = read(
         'franka',
         contact_sources='robot',
-        proximity_cameras='front',
-        extrinsics='front=fr3_link0 1 0 1 0 0 0',
+        proximity_cameras='[front]',
+        extrinsics='{front: [fr3_link0, 1, 0, 1, 0, 0, 0]}',
     )
     executables = {node.node_executable for node in actions if isinstance(node, Node)}
     assert {'contact', 'proximity'} <= executables
@@ -120,8 +122,36 @@ def test_a_launch_file_gives_the_environment_of_the_supervisor(name, monkeypatch
 
 
 def test_a_wrong_argument_is_an_error():
-    with pytest.raises(SetupError, match='record is true or false'):
+    with pytest.raises(RuntimeError, match='Argument "record" provided value "maybe"'):
         read('demo', record='maybe')
+    with pytest.raises(SetupError, match='qualities must be a YAML list'):
+        read('demo', qualities='1.0;0.5')
+    with pytest.raises(SetupError, match="the gate has no parameter 'speed'"):
+        read('so101', policy='hold', gate_parameters='{speed: 1}')
+
+
+@pytest.mark.parametrize('name', TABLES)
+def test_the_choices_of_an_argument_are_those_of_its_setting(name):
+    declared, _ = read(name)
+    choices = {argument.name: argument.choices for argument in declared}
+    assert choices['execution'] == ['synchronous', 'asynchronous', 'ensembling']
+    assert choices['rviz'] == ['true', 'false', 'True', 'False']
+    assert choices['namespace'] is None
+    assert choices['log_level'][:2] == ['debug', 'info']
+
+
+def test_a_file_of_parameters_reaches_its_node(tmp_path):
+    path = tmp_path / 'mine.yaml'
+    path.write_text('/**: {ros__parameters: {side_rate: 20.0}}')
+    _, actions = read('so101', params_file=str(path), log_level='debug')
+    nodes = {node.node_executable: node for node in actions if isinstance(node, Node)}
+    context = LaunchContext()
+    (given,) = (
+        each
+        for each in evaluate_parameters(context, nodes['kinematics']._Node__parameters)
+        if isinstance(each, dict)
+    )
+    assert given['side_rate'] == 20.0
 
 
 def test_without_rviz_a_launch_file_starts_nothing(monkeypatch):

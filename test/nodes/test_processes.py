@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from frame_ros.errors import SetupError
+from frame_ros.nodes.arm_settings import FrankaSettings, So101Settings
 from frame_ros.nodes.processes import (
     PROFILES,
     Process,
@@ -28,7 +29,7 @@ from frame_ros.nodes.processes import (
     share_directory,
     so101_processes,
 )
-from frame_ros.nodes.settings import POLICIES, DemoSettings, FrankaSettings, So101Settings
+from frame_ros.nodes.settings import POLICIES, DemoSettings
 from frame_ros.nodes.settings_text import parse_qualities, settings_from_text, text_of
 from frame_ros.nodes.supervisor import ProcessError, Supervisor, free_domain, ros_environment
 from frame_ros.policies.registry import BUILDERS
@@ -108,9 +109,9 @@ def test_the_recorder_is_told_what_every_episode_must_have():
     assert unsensed[-2:] == ['ground_truth/contact', 'ground_truth/proximity']
     assert expected(franka_processes(FrankaSettings())) == ['franka/joint_states']
     settings = So101Settings(
-        port='/dev/ttyACM0', robot_id='arm', cameras='{top: {type: opencv, index_or_path: 0}}',
-        contact_sources='wrench', wrist_image_topic='/hand/image', proximity_cameras='left, right',
-        depth_topics='left=/left/depth',
+        port='/dev/ttyACM0', robot_id='arm', cameras={'top': {'type': 'opencv'}},
+        contact_sources=('wrench',), wrist_image_topic='/hand/image',
+        proximity_cameras=('left', 'right'), depth_topics={'left': '/left/depth'},
     )  # fmt: skip
     topics = ['joint_states', 'contact', 'wrench', 'proximity', '/hand/image', 'top/image_raw']
     right = 'right/depth/image_raw'
@@ -229,9 +230,11 @@ def test_settings_survive_the_way_through_text(kind):
         ({'record': 'maybe'}, "record is true or false, not 'maybe'"),
         ({'episodes': 'five'}, "episodes must be of type int, not 'five'"),
         ({'colour': 'red'}, "no setting 'colour'"),
-        ({'robot': 'panda'}, "the simulated robots are so101, fr3, not 'panda'"),
-        ({'qualities': '1.0,1.2'}, '1.2 does not'),
-        ({'qualities': 'good'}, 'numbers separated by commas'),
+        ({'robot': 'panda'}, "robot is 'panda'; it must be one of so101, fr3"),
+        ({'qualities': '[1.0, 1.2]'}, '1.2 does not'),
+        ({'qualities': 'good'}, 'qualities must be a YAML list such as'),
+        ({'qualities': '1.0,0.5'}, 'qualities must be a YAML list such as'),
+        ({'references': 'runs/a,runs/b'}, 'references must be a YAML list such as'),
         ({'episodes': '0'}, 'episodes must be at least 1, not 0'),
         ({'seed': '-1'}, 'seed must be 0 or more, not -1'),
         ({'timeout': '0'}, 'timeout must be more than 0 s, not 0.0'),
@@ -243,8 +246,11 @@ def test_settings_survive_the_way_through_text(kind):
         ({'policy': 'remote'}, 'remote needs the address of its server'),
         ({'policy': 'replay'}, "replay is ''; it must be a bag"),
         ({'policy': 'token_vla', 'checkpoint': 'nowhere'}, "'nowhere'; it must be the folder"),
-        ({'policy_options': 'url'}, "policy_options holds 'url'; it must be name=value"),
-        ({'policy_options': 'a=1; a=2'}, 'each name once'),
+        ({'policy_options': 'url=1'}, 'policy_options must be a YAML mapping such as'),
+        ({'policy_options': '[url]'}, 'policy_options must be a YAML mapping such as'),
+        ({'policy_options': '{a: 1, a: 2}'}, "'a' is given twice"),
+        ({'policy_options': '{a: 1'}, 'policy_options is no YAML'),
+        ({'log_level': 'loud'}, "log_level is 'loud'; it must be one of debug"),
         ({'execution': 'eager'}, "execution is 'eager'; it must be one of synchronous"),
     ],
 )
@@ -267,9 +273,11 @@ def test_every_policy_can_be_chosen(tmp_path):
     assert set(POLICIES) == {*BUILDERS, 'replay'}  # the policy node reads the bag of a replay
     for policy in ('token_vla', 'replay'):
         assert DemoSettings(policy=policy, checkpoint=str(tmp_path)).policy == policy
-    remote = DemoSettings(policy='remote', policy_options='url=ws://127.0.0.1:8000; deadline=1.5')
+    remote = DemoSettings(
+        policy='remote', policy_options={'url': 'ws://127.0.0.1:8000', 'deadline': 1.5, 'name': '7'}
+    )
     parameters = by_name(demo_processes(remote))['policy'].parameters
-    assert parameters['policy_options'] == ['url=ws://127.0.0.1:8000', 'deadline=1.5']
+    assert parameters['policy_options'] == ['url=ws://127.0.0.1:8000', 'deadline=1.5', 'name="7"']
 
 
 @pytest.mark.parametrize('table', TABLES)
@@ -293,7 +301,11 @@ def test_the_gate_is_set_by_the_launch_arguments():
     settings = FrankaSettings(
         policy='scripted',
         output='franka_ros2',
-        gate_parameters='velocity_scale=0.3; workspace=[0.2, -0.4, 0.0, 0.7, 0.4, 0.8]; tip=tcp',
+        gate_parameters={
+            'velocity_scale': 0.3,
+            'workspace': [0.2, -0.4, 0.0, 0.7, 0.4, 0.8],
+            'tip': 'tcp',
+        },
     )
     processes = by_name(franka_processes(settings))
     parameters = processes['gate'].parameters
@@ -302,7 +314,7 @@ def test_the_gate_is_set_by_the_launch_arguments():
     drawn = processes['markers'].parameters
     assert drawn == {'robot': 'fr3', 'workspace': [0.2, -0.4, 0.0, 0.7, 0.4, 0.8]}
     with pytest.raises(SetupError, match="the gate has no parameter 'velocity_scal'"):
-        franka_processes(replace(settings, gate_parameters='velocity_scal=0.3'))
+        franka_processes(replace(settings, gate_parameters={'velocity_scal': 0.3}))
 
 
 def test_a_leader_drives_through_the_gate_too():
@@ -345,8 +357,8 @@ def test_the_network_of_an_arm_is_left_as_it_is():
 
 
 def test_qualities_are_read_in_order():
-    assert parse_qualities('1.0, 0.5,0') == [1.0, 0.5, 0.0]
-    assert parse_qualities('') == []
+    assert parse_qualities('1.0, 0.5,0') == (1.0, 0.5, 0.0)
+    assert parse_qualities('') == ()
 
 
 def test_the_table_imports_no_ros():
@@ -359,15 +371,14 @@ def test_the_table_imports_no_ros():
 
 @pytest.mark.parametrize('path', sorted((ROOT / 'launch').glob('*.py')), ids=lambda path: path.name)
 def test_a_launch_file_holds_nothing_but_its_table(path):
-    tree = ast.parse(path.read_text())
+    tree, name = ast.parse(path.read_text()), path.name.split('.')[0]
     imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert imported == {
         'launch',
         'frame_ros.cli.ros2.launching',
         'frame_ros.nodes.processes',
-        'frame_ros.nodes.settings',
+        'frame_ros.nodes.settings' if name == 'demo' else 'frame_ros.nodes.arm_settings',
     }
-    name = path.name.split('.')[0]
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     assert f'{name}_processes' in used
 

@@ -14,10 +14,10 @@ from sensor_msgs.msg import Image, JointState
 
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.errors import SetupError
+from frame_ros.nodes.arm_settings import So101Settings
 from frame_ros.nodes.episode_recorder import DEFAULTS
 from frame_ros.nodes.processes import so101_processes
 from frame_ros.nodes.recording_topics import TopicFilter, absolute_names
-from frame_ros.nodes.settings import So101Settings
 from frame_ros.nodes.supervisor import Supervisor
 from frame_ros.srv import EndEpisode, StartEpisode
 

@@ -23,10 +23,10 @@ from sensor_msgs.msg import Image, JointState
 from std_srvs.srv import SetBool
 
 from frame_ros.errors import FrameRosError, SetupError
+from frame_ros.nodes.arm_settings import So101Settings
 from frame_ros.nodes.processes import so101_processes
 from frame_ros.nodes.robot_driver import RobotDriver
 from frame_ros.nodes.robot_driver_bus import Activity
-from frame_ros.nodes.settings import So101Settings
 from frame_ros.robots.lerobot_devices import DeviceError, import_devices
 from frame_ros.scenes import JOINT_NAMES
 from frame_ros.scenes.feetech_bus import SimulatedBus

@@ -8,14 +8,9 @@ import pytest
 import yaml
 
 from frame_ros.errors import SetupError
+from frame_ros.nodes.arm_settings import FRANKA_WRENCH, FrankaSettings, So101Settings
 from frame_ros.nodes.processes import demo_processes, franka_processes, so101_processes
-from frame_ros.nodes.settings import (
-    FRANKA_WRENCH,
-    SIMULATED_ROBOTS,
-    DemoSettings,
-    FrankaSettings,
-    So101Settings,
-)
+from frame_ros.nodes.settings import SIMULATED_ROBOTS, DemoSettings
 
 
 def by_name(processes):
@@ -53,11 +48,14 @@ def test_contact_and_proximity_run_beside_an_arm_where_there_is_a_source():
     assert not {'contact', 'proximity'} & set(by_name(so101_processes(So101Settings())))
     settings = So101Settings(
         motors_file='motors.yaml',
-        contact_parameters='joint_margin=1.5',
-        proximity_cameras='front, side',
-        proximity_parameters='workspace=[-1, -1, 0, 1, 1, 1.5]; min_support=0',
-        depth_topics='side=/camera/depth',
-        extrinsics='front=base_link 0 0 1 0 0 0; side=base_link 1 0 0 0 0 0 1',
+        contact_parameters={'joint_margin': 1.5},
+        proximity_cameras=('front', 'side'),
+        proximity_parameters={'workspace': [-1, -1, 0, 1, 1, 1.5], 'min_support': 0},
+        depth_topics={'side': '/camera/depth'},
+        extrinsics={
+            'front': ['base_link', 0, 0, 1, 0, 0, 0],
+            'side': ['base_link', 1, 0, 0, 0, 0, 0, 1],
+        },
         obstacles_file='cell.yaml',
         gripper_margin=0.05,
         joint_states_topic='follower/joint_states',
@@ -83,9 +81,9 @@ def test_contact_and_proximity_run_beside_an_arm_where_there_is_a_source():
 
 
 def test_contact_of_a_franka_comes_of_its_flags_or_of_a_sensor():
-    flags = by_name(franka_processes(FrankaSettings(contact_sources='robot')))['contact']
+    flags = by_name(franka_processes(FrankaSettings(contact_sources=('robot',))))['contact']
     assert flags.parameters == {'robot': 'fr3', 'sources': ['robot']}
-    settings = FrankaSettings(contact_sources='wrench,robot', wrench_topic='/ft/wrench')
+    settings = FrankaSettings(contact_sources=('wrench', 'robot'), wrench_topic='/ft/wrench')
     contact = by_name(franka_processes(settings))['contact']
     assert contact.parameters['sources'] == ['wrench', 'robot']
     assert contact.remappings['wrench'] == '/ft/wrench'
@@ -94,23 +92,28 @@ def test_contact_of_a_franka_comes_of_its_flags_or_of_a_sensor():
 @pytest.mark.parametrize(
     ('kind', 'given', 'message'),
     [
-        (FrankaSettings, {'contact_sources': 'wrench'}, 'wrench_topic of a force-torque sensor'),
+        (FrankaSettings, {'contact_sources': ('wrench',)}, 'wrench_topic of a force-torque sensor'),
         (
             FrankaSettings,
-            {'contact_sources': 'wrench', 'wrench_topic': f'/{FRANKA_WRENCH}'},
+            {'contact_sources': ('wrench',), 'wrench_topic': f'/{FRANKA_WRENCH}'},
             'wrench_topic of a force-torque sensor',
         ),
-        (So101Settings, {'contact_sources': 'skin'}, "no contact source 'skin'"),
-        (So101Settings, {'contact_sources': 'joint_effort'}, "needs this arm's own motors_file"),
+        (So101Settings, {'contact_sources': ('skin',)}, "no contact source 'skin'"),
+        (So101Settings, {'contact_sources': ('joint_effort',)}, "needs this arm's own motors_file"),
         (
             So101Settings,
-            {'proximity_cameras': 'front', 'extrinsics': 'side=base_link 0 0 0 0 0 0'},
+            {'proximity_cameras': ('front',), 'extrinsics': {'side': ['base_link', 0]}},
             "extrinsics names the camera 'side'",
         ),
         (
             So101Settings,
-            {'proximity_cameras': 'front', 'proximity_parameters': 'paddin=0.1'},
+            {'proximity_cameras': ('front',), 'proximity_parameters': {'paddin': 0.1}},
             "the proximity has no parameter 'paddin'",
+        ),
+        (
+            So101Settings,
+            {'proximity_cameras': ('front',), 'extrinsics': {'front': 'base_link 0 0 0 0 0 0'}},
+            'extrinsics of front must be a YAML list',
         ),
     ],
 )

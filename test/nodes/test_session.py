@@ -69,7 +69,7 @@ def test_a_wrong_parameter_is_named(ros_domain, name, value):
 def test_episodes_without_an_outcome_end_by_time(ros_domain, tmp_path):
     pytest.importorskip('mujoco')
     settings = DemoSettings(
-        policy='hold', episodes=2, qualities='', seed=7, timeout=1.0, directory=str(tmp_path)
+        policy='hold', episodes=2, qualities=(), seed=7, timeout=1.0, directory=str(tmp_path)
     )
     processes = [blind(p) for p in demo_processes(settings) if p.name != 'markers']
     results = []

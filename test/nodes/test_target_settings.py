@@ -4,8 +4,9 @@
 
 from pathlib import Path
 
+from frame_ros.nodes.arm_settings import FrankaSettings, So101Settings
 from frame_ros.nodes.processes import demo_processes, franka_processes, so101_processes
-from frame_ros.nodes.settings import DemoSettings, FrankaSettings, So101Settings
+from frame_ros.nodes.settings import DemoSettings
 
 
 def by_name(processes):
@@ -21,7 +22,7 @@ def test_the_demo_measures_progress_by_the_simulators_poses():
 
 
 def test_references_are_absolute_and_the_low_pass_is_passed_on():
-    settings = So101Settings(references='runs/a, b', reference_mean=True, low_pass_cutoff=5.0)
+    settings = So101Settings(references=('runs/a', 'b'), reference_mean=True, low_pass_cutoff=5.0)
     metrics = by_name(so101_processes(settings))['metrics']
     assert metrics.parameters['references'] == [str(Path(p).resolve()) for p in ('runs/a', 'b')]
     assert metrics.parameters['reference_mean'] and metrics.parameters['low_pass_cutoff'] == 5.0

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import Field, fields
 
 from launch.actions import (
     DeclareLaunchArgument,
@@ -20,7 +20,8 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from frame_ros.nodes.processes import Process, arm_environment, check_installed
-from frame_ros.nodes.settings_text import Settings, settings_from_text, text_of
+from frame_ros.nodes.settings_fields import default_of
+from frame_ros.nodes.settings_text import BOOLEANS, Settings, settings_from_text, text_of
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
 
@@ -53,14 +54,22 @@ def launch_description(
             *(
                 DeclareLaunchArgument(
                     setting.name,
-                    default_value=text_of(setting.default),
+                    default_value=text_of(default_of(setting)),
                     description=setting.metadata['help'],
+                    choices=choices_of(setting),
                 )
                 for setting in fields(kind)
             ),
             OpaqueFunction(function=actions),
         ]
     )
+
+
+def choices_of(setting: Field) -> list[str] | None:
+    """Every text that an argument can have; None: there is no such list."""
+    if isinstance(default_of(setting), bool):
+        return list(BOOLEANS)
+    return list(setting.metadata['choices']) or None
 
 
 def process_actions(processes: list[Process], namespace: str) -> list[LaunchDescriptionEntity]:
@@ -100,5 +109,6 @@ def node_action(process: Process, namespace: str) -> Node:
         arguments=list(process.extra),
         parameters=files + values,
         remappings=list(process.remappings.items()),
+        ros_arguments=process.log_arguments,
         output='screen',
     )

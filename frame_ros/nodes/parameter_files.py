@@ -1,0 +1,165 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters that a user gives to nodes: in a launch argument, or in a ROS 2 file of parameters.
+
+It imports no ROS.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from frame_ros.errors import SetupError
+from frame_ros.nodes.demo_robots import Value
+from frame_ros.nodes.process import Process, share_directory
+from frame_ros.nodes.settings import RunSettings
+from frame_ros.strict_yaml import load_yaml
+
+KEY = 'ros__parameters'
+EVERY_NODE = re.compile(r'use_sim_time|start_type_description_service|qos_overrides\..*')
+Sections = Mapping[str, Mapping[str, Value]]  # name of a node, or a pattern -> its parameters
+
+
+def given_parameters(settings: RunSettings, node: str) -> dict[str, Value]:
+    """What the user sets of one of our nodes: what the file says, above that the argument
+    <node>_parameters.
+
+    Raises:
+        SetupError: the node has no such parameter: a limit that is misspelt must not be missed.
+    """
+    given = {name: _value(value) for name, value in settings.parameters_of(node).items()}
+    _check(node, given, f'{node}_parameters')
+    known = known_parameters(node)
+    of_file = _of_node(read_file(settings.params_file), node, settings)
+    return {**{n: v for n, v in of_file.items() if n in known or EVERY_NODE.match(n)}, **given}
+
+
+def with_given(processes: list[Process], settings: RunSettings) -> list[Process]:
+    """The processes with what the user sets of each, above all else.
+
+    Raises:
+        SetupError: the file cannot be read, or names a node or a parameter that does not exist.
+    """
+    sections = read_file(settings.params_file)
+    _check_sections(sections, processes, settings)
+    found = []
+    for process in processes:
+        if process.config is not None:
+            given = given_parameters(settings, process.executable)
+        else:
+            given = _of_node(sections, process.name, settings)
+        found.append(replace(process, parameters={**process.parameters, **given}))
+    return found
+
+
+def known_parameters(executable: str) -> list[str]:
+    """The parameters of one of our nodes, from its file of defaults."""
+    config = (share_directory() / 'config' / f'{executable}.yaml').read_text(encoding='utf-8')
+    return re.findall(r'^    (\w+):', config, re.MULTILINE)
+
+
+def read_file(path: str) -> Sections:
+    """Node -> parameters, of a file as `ros2 run --params-file` takes it; none without a path.
+
+    Raises:
+        SetupError: the file cannot be read, or is none of parameters.
+    """
+    if not path:
+        return {}
+    try:
+        content = load_yaml(Path(path).expanduser().read_text(encoding='utf-8'))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        problem = ' '.join(str(error).split())
+        raise SetupError(f'params_file {path!r} cannot be read: {problem}') from None
+    sections: dict[str, dict[str, Value]] = {}
+    _collect(path, '', content, sections)
+    return sections
+
+
+def _collect(path: str, name: str, content: Any, sections: dict[str, dict[str, Value]]) -> None:
+    if not isinstance(content, dict) or not content:
+        raise SetupError(
+            f'params_file {path!r} must hold parameters by node, '
+            f'<node>: {{{KEY}: {{<parameter>: <value>}}}}; {name or "its content"} is {content!r}'
+        )
+    for key, value in content.items():
+        if key == KEY:
+            sections.setdefault(name, {}).update(_flat('', value or {}))
+        else:
+            _collect(path, f'{name}/{str(key).strip("/")}' if name else str(key), value, sections)
+
+
+def _flat(prefix: str, values: Mapping[str, Any]) -> dict[str, Value]:
+    """Nested parameters by their dotted names."""
+    found: dict[str, Value] = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            found |= _flat(f'{prefix}{name}.', value)
+        else:
+            found[f'{prefix}{name}'] = _value(value)
+    return found
+
+
+def _value(value: Any) -> Any:
+    """ROS takes no list of whole numbers and others: all of its numbers become decimal ones."""
+    if isinstance(value, list) and {type(item) for item in value} == {int, float}:
+        return [float(item) for item in value]
+    return value
+
+
+def _of_node(sections: Sections, node: str, settings: RunSettings) -> dict[str, Value]:
+    """What the sections say of a node, patterns first, so that its own name takes precedence."""
+    names = [name for name in sections if _matches(name, node, settings.namespace)]
+    found: dict[str, Value] = {}
+    for name in sorted(names, key=lambda name: '*' not in name):
+        found.update(sections[name])
+    return found
+
+
+def _matches(section: str, node: str, namespace: str) -> bool:
+    """Whether a section is of a node: `gate` wherever it runs, `/left/gate`, `/**`, `/*/gate`."""
+    if not section.startswith(('/', '*')):
+        return section.rpartition('/')[2] == node and (
+            '/' not in section or section == f'{namespace.strip("/")}/{node}'
+        )
+    pattern = re.escape(f'/{section.strip("/")}').replace(r'/\*\*', '(/[^/]+)*')
+    full = '/' + '/'.join(filter(None, (namespace.strip('/'), node)))
+    return re.fullmatch(pattern.replace(r'\*', '[^/]+'), full) is not None
+
+
+def _check_sections(sections: Sections, processes: list[Process], settings: RunSettings) -> None:
+    """Refuses a parameter that none of a section's nodes has, and a plain name of no node of ours.
+
+    A section with a full name, such as /right/gate, may be of another run.
+    """
+    nodes = {path.stem for path in (share_directory() / 'config').glob('*.yaml')}
+    for section, values in sections.items():
+        if not set(section) & set('/*') and section not in nodes | {p.name for p in processes}:
+            raise SetupError(
+                f'params_file names the node {section!r}; there are {", ".join(sorted(nodes))}'
+            )
+        met = [p for p in processes if _matches(section, p.name, settings.namespace)]
+        if '*' not in section and len(met) == 1 and met[0].config is not None:
+            _check(met[0].executable, values, 'params_file')
+        elif met and all(process.config is not None for process in met):
+            known = {name for process in met for name in known_parameters(process.executable)}
+            for name in values:
+                if name not in known and not EVERY_NODE.match(name):
+                    raise SetupError(f'params_file: no node of {section} has a parameter {name!r}')
+
+
+def _check(node: str, given: Mapping[str, Value], where: str) -> None:
+    if not given:
+        return
+    known = known_parameters(node)
+    unknown = [name for name in given if name not in known and not EVERY_NODE.match(name)]
+    if unknown:
+        raise SetupError(
+            f'{where}: the {node} has no parameter {unknown[0]!r}; it has {", ".join(known)}'
+        )

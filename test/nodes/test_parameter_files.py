@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of the user's: a file, and arguments of the launch files."""
+
+import pytest
+
+from frame_ros.errors import SetupError
+from frame_ros.nodes.arm_settings import (
+    CONTACT_SOURCES,
+    GRASP_SOURCES,
+    OT_TASKS,
+    OUTPUTS,
+    FrankaSettings,
+    So101Settings,
+)
+from frame_ros.nodes.processes import demo_processes, franka_processes, so101_processes
+from frame_ros.nodes.settings import DemoSettings
+from frame_ros.nodes.settings_text import settings_from_text
+
+
+def parameters(processes):
+    return {process.name: process.parameters for process in processes}
+
+
+@pytest.fixture()
+def write(tmp_path):
+    def file(text):
+        path = tmp_path / 'mine.yaml'
+        path.write_text(text)
+        return str(path)
+
+    return file
+
+
+SECTIONS = """
+/**:
+  ros__parameters: {tip: hand, rate: 7.0, qos_overrides: {/tf: {publisher: {depth: 3}}}}
+gate:
+  ros__parameters:
+    tip: tcp
+    workspace: [0, -0.4, 0.0, 0.7, 0.4, 0.8]
+/left/kinematics:
+  ros__parameters: {side_rate: 20.0}
+left:
+  contact:
+    ros__parameters: {publish_rate: 1e1}
+/right/kinematics:
+  ros__parameters: {side_rate: 10.0}
+/left/rviz:
+  ros__parameters: {anything: 1}
+"""
+
+
+def test_a_file_of_parameters_is_above_ours_and_an_argument_above_the_file(write):
+    settings = FrankaSettings(
+        policy='hold',
+        namespace='left',
+        contact_sources=('robot',),
+        params_file=write(SECTIONS),
+        gate_parameters={'velocity_scale': 0.3, 'tip': 'flange'},
+    )
+    found = parameters(franka_processes(settings))
+    assert found['gate']['tip'] == 'flange' and found['gate']['velocity_scale'] == 0.3
+    assert found['gate']['workspace'] == [0.0, -0.4, 0.0, 0.7, 0.4, 0.8]
+    assert {type(value) for value in found['gate']['workspace']} == {float}
+    assert (
+        found['markers']['workspace'] == found['gate']['workspace']
+    )  # what is drawn is what holds
+    assert found['kinematics']['tip'] == 'hand' and found['kinematics']['side_rate'] == 20.0
+    assert found['contact']['publish_rate'] == 10.0
+    assert found['markers']['rate'] == 7.0 and 'rate' not in found['kinematics']
+    assert found['metrics']['qos_overrides./tf.publisher.depth'] == 3
+
+
+def test_a_nodes_own_name_takes_precedence_over_a_pattern(write):
+    text = 'kinematics: {ros__parameters: {tip: tcp}}\n/**: {ros__parameters: {tip: hand}}\n'
+    found = parameters(demo_processes(DemoSettings(robot='fr3', params_file=write(text))))
+    assert (found['kinematics']['tip'], found['gate']['tip']) == ('tcp', 'hand')
+
+
+@pytest.mark.parametrize(
+    ('text', 'message'),
+    [
+        ('gat: {ros__parameters: {tip: tcp}}', "names the node 'gat'; there are contact, "),
+        ('gate: {ros__parameters: {tipp: tcp}}', "the gate has no parameter 'tipp'; it has "),
+        ('/**: {ros__parameters: {tipp: tcp}}', r"no node of /\*\* has a parameter 'tipp'"),
+        ('gate: {tip: tcp}', 'must hold parameters by node'),
+        ('[1]', 'must hold parameters by node'),
+        ('gate: {', 'cannot be read'),
+        ('gate: {ros__parameters: {tip: a, tip: b}}', "'tip' is given twice"),
+    ],
+)
+def test_a_file_that_would_not_do_what_it_says_is_refused(write, text, message):
+    with pytest.raises(SetupError, match=message):
+        so101_processes(So101Settings(policy='hold', params_file=write(text)))
+
+
+def test_a_file_that_is_not_there_is_named():
+    with pytest.raises(SetupError, match="params_file 'nowhere.yaml' cannot be read"):
+        so101_processes(So101Settings(params_file='nowhere.yaml'))
+
+
+def test_mappings_come_from_yaml_or_from_a_file_of_it(write):
+    path = write('url: ws://gpu:8000\ndeadline: 1.5\n')
+    for text in (path, '{url: ws://gpu:8000, deadline: 1.5}'):
+        settings = settings_from_text(So101Settings, {'policy': 'remote', 'policy_options': text})
+        assert settings.policy_options == {'url': 'ws://gpu:8000', 'deadline': 1.5}
+    with pytest.raises(SetupError, match='policy_options must be a YAML mapping'):
+        settings_from_text(So101Settings, {'policy_options': 'nowhere.yaml'})
+
+
+def test_what_every_node_logs_is_chosen_in_one_place():
+    for process in so101_processes(So101Settings(policy='hold', log_level='debug', rviz=True)):
+        assert process.ros_arguments()[-2:] == ['--log-level', 'debug']
+
+
+def test_choices_are_those_of_the_nodes():
+    from frame_ros.episodes.pipeline_config import OT_TASKS as TASKS
+    from frame_ros.nodes.contact_settings import SOURCES
+    from frame_ros.robots.controllers import PRESETS
+    from frame_ros.sensing.contacts.grasp import SOURCES as GRASPS
+
+    assert set(OUTPUTS) == set(PRESETS)
+    assert set(OT_TASKS) == {'', *TASKS}
+    assert set(GRASP_SOURCES) == set(GRASPS)
+    assert set(CONTACT_SOURCES) == set(SOURCES)
