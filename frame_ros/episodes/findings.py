@@ -12,6 +12,8 @@ from enum import IntEnum
 
 # Of a stream's samples, the share that may be lost before the numbers made of it are doubtful.
 MOST_LOST = 0.01
+# Of an episode, the share that pauses of a stream may take before they are.
+MOST_PAUSED = 0.1
 
 # What a counter `stream.what` counts.
 MEANINGS = {
@@ -30,8 +32,6 @@ MEANINGS = {
     'without_joint': 'messages without the joint that is asked for',
     'vocabulary_changed': 'times the number of classes changed',
 }
-# Streams on which numbers rest at every moment: what happened in a pause of theirs is not known.
-CONTINUOUS = frozenset({'pose', 'contact', 'proximity'})
 
 
 class Level(IntEnum):
@@ -88,11 +88,10 @@ def level_of_count(name: str, count: int, samples: int) -> Level:
         return Level.COUNTING  # the same sample again takes nothing away
     if what == 'without_joint' and samples:
         return Level.COUNTING  # arm and gripper may share a topic and take turns on it
-    if what == 'gap':
-        return Level.DOUBTFUL if stream in CONTINUOUS else Level.WORTH_KNOWING
-    if what in ('late', 'ahead', 'vocabulary_changed'):
-        return Level.WORTH_KNOWING
-    is_much = what == 'reset' or stream == 'event' or count > MOST_LOST * (samples + count)
+    if what in ('gap', 'late', 'ahead', 'vocabulary_changed'):
+        return Level.WORTH_KNOWING  # how long a gap was, the counter does not say
+    share = MOST_PAUSED if what == 'unavailable' else MOST_LOST
+    is_much = what == 'reset' or stream == 'event' or count > share * (samples + count)
     return Level.DOUBTFUL if is_much else Level.WORTH_KNOWING
 
 

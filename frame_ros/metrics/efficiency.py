@@ -55,7 +55,7 @@ def latency_statistics(latencies: Any) -> LatencySummary:
 
 @dataclass(frozen=True)
 class ControlRates:
-    """Rate of executed actions, Hz: over all, over the last second, in the worst full second."""
+    """Rate of executed actions, Hz: over all, over the last second, over the worst second."""
 
     mean: float
     now: float
@@ -66,9 +66,10 @@ def control_rate(stamps: Any) -> ControlRates:
     """Rates of actions executed at `stamps`, (N,) integers in ns, not decreasing.
 
     mean: intervals over the time they took. now: the same since the newest stamp that is at least a
-    second old (since the first, if none is). worst: the fewest actions in one of the consecutive
-    seconds counted from the first stamp, over those that are complete. NaN: fewer than 2 stamps, no
-    time between them, no complete second.
+    second old (since the first, if none is). worst: the lowest `now` at any action that is at least
+    a second after the first: intervals over the time they took, so a steady rate is its own worst,
+    and a pause counts with its whole length. NaN: fewer than 2 stamps, no time between them, less
+    than a second.
 
     Raises:
         ShapeError: stamps are not (N,).
@@ -84,22 +85,23 @@ def control_rate(stamps: Any) -> ControlRates:
         raise ValueRangeError('stamps decrease; sort them')
     if len(times) < 2 or times[-1] == times[0]:
         return ControlRates(NAN, NAN, NAN)
-    start = max(int(np.searchsorted(times, times[-1] - _SECOND, side='right')) - 1, 0)
-    return ControlRates(_rate(times, 0), _rate(times, start), _worst_second(times))
+    starts = np.maximum(np.searchsorted(times, times - _SECOND, side='right') - 1, 0)
+    is_full = times - times[0] >= _SECOND
+    full = _rates(times, np.flatnonzero(is_full), starts[is_full])
+    last = np.array([len(times) - 1])
+    mean, now = (float(_rates(times, last, start)[0]) for start in (last * 0, starts[last]))
+    return ControlRates(mean, now, float(full.min()) if len(full) else NAN)
 
 
 def _on_cpu(array: Array) -> NDArray[Any]:
     return array.detach().cpu().numpy() if array_api_compat.is_torch_array(array) else array
 
 
-def _rate(times: NDArray[np.int64], start: int) -> float:
-    return float((len(times) - 1 - start) / (int(times[-1] - times[start]) * NANOSECOND))
-
-
-def _worst_second(times: NDArray[np.int64]) -> float:
-    seconds = (times - times[0]) // _SECOND
-    counts = np.bincount(seconds)[:-1]  # the last one is still running
-    return float(counts.min()) if len(counts) else NAN
+def _rates(
+    times: NDArray[np.int64], ends: NDArray[np.intp], starts: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Intervals from starts to ends, places in `times`, over the time they took, Hz."""
+    return (ends - starts) / ((times[ends] - times[starts]) * NANOSECOND)
 
 
 def chunk_overlap_disagreement(chunk: Any, last: Any, shift: int) -> Array:

@@ -184,7 +184,7 @@ _EFFICIENCY = _metrics(
         ('control_rate', 'control rate, mean', 'Hz', None, 2, OURS, 'fewer than 2 actions'),
         ('control_rate_now', 'control rate, last second', 'Hz', None, 2, OURS,
          'fewer than 2 actions'),
-        ('control_rate_worst', 'control rate, worst full second', 'Hz', True, 2, OURS,
+        ('control_rate_worst', 'control rate, worst second', 'Hz', True, 2, OURS,
          'no full second yet'),
         ('observation_age', 'observation age at inference', 's', False, 1, OURS, _NO_INFERENCE),
         ('queue_depth', 'actions left when a chunk arrives', '1', None, 1, OURS, _NO_INFERENCE),

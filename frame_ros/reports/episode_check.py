@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from frame_ros.episodes.data import Episode, Stream
 from frame_ros.episodes.findings import (
+    MOST_PAUSED,
     Finding,
     Level,
     count_text,
@@ -19,14 +22,19 @@ from frame_ros.episodes.findings import (
     of_level,
 )
 from frame_ros.episodes.pipeline import STREAMS
-from frame_ros.episodes.reading import NO_MESSAGES
+from frame_ros.episodes.reading import GAP_FACTOR, NO_MESSAGES
+from frame_ros.episodes.stamps import SECOND
 from frame_ros.reports.numbers import counted, readable
 from frame_ros.reports.parity import EpisodeParity, compare_live, field_problems
 from frame_ros.reports.parity_verdict import parity_verdict
 from frame_ros.reports.rates import RateRow, stream_rates
+from frame_ros.reports.series import episode_end, episode_start
 from frame_ros.reports.source import open_bag
 from frame_ros.reports.topic_faults import TopicFaults, topic_faults
 
+# Streams on which numbers rest at every moment, and what a pause is, s.
+CONTINUOUS = frozenset({'pose', 'contact', 'proximity'})
+PAUSE = 0.5
 TRUNCATED = 'the bag is truncated: values cover what was saved'
 
 
@@ -61,6 +69,7 @@ def check_episode(episode: Episode) -> EpisodeCheck:
         *([Finding(Level.DOUBTFUL, TRUNCATED)] * episode.is_truncated),
         *map(finding_of, problems_of(episode)),
         *_of_parity(parity),
+        *_of_pauses(episode),
         *_of_stops(episode, faults),
         *_of_counts(episode, faults),
     ]
@@ -93,6 +102,24 @@ def _of_parity(parity: EpisodeParity) -> list[Finding]:
         f'be used live: {verdict.final_text}; this report uses all of it'
     )
     return [Finding(Level.WORTH_KNOWING, text, 'live')]
+
+
+def _of_pauses(episode: Episode) -> list[Finding]:
+    """'nothing on ee_pose for 1.3 of 8 s', per stream that numbers rest on at every moment."""
+    start, end = episode_start(episode), episode_end(episode)
+    findings = []
+    for role in CONTINUOUS.intersection(episode.streams):
+        stream = episode.streams[role]
+        stamps = np.unique(stream.stamps[(stream.stamps >= start) & (stream.stamps <= end)])
+        steps = np.diff(stamps, prepend=start) / SECOND
+        usual = float(np.median(steps)) if len(steps) else 0.0
+        paused = float(steps[steps > max(PAUSE, GAP_FACTOR * usual)].sum())
+        if paused > MOST_PAUSED * (end - start) / SECOND:
+            topic, whole = stream.topic.lstrip('/'), readable((end - start) / SECOND, 2)
+            text = f'nothing on {topic} for {readable(paused, 2)} of {whole} s'
+            text += f': what the {role} was meanwhile is not known'
+            findings.append(Finding(Level.DOUBTFUL, text, topic))
+    return findings
 
 
 def _of_stops(episode: Episode, faults: TopicFaults) -> list[Finding]:

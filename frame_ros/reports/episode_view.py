@@ -69,7 +69,7 @@ COLUMNS = (
     Column('nearest', 'mm', 'safety', 'op', 'op: least distance to an obstacle', 1e3),
     Column('latency p50', 'ms', 'efficiency', 'il_p50', 'inference latency, median', 1e3),
     Column('p95', 'ms', 'efficiency', 'il_p95', 'inference latency, 95th percentile', 1e3),
-    Column('worst rate', 'Hz', 'efficiency', 'control_rate_worst', 'actions in the worst second'),
+    Column('worst rate', 'Hz', 'efficiency', 'control_rate_worst', 'control rate, worst second'),
 )  # fmt: skip
 
 

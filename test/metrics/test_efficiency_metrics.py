@@ -57,13 +57,33 @@ def test_control_rate_by_hand():
     rates = control_rate(stamps)
     assert rates.mean == pytest.approx(21 / 2.6)
     assert rates.now == pytest.approx(10.0)
-    assert rates.worst == 5.0  # 1.0, 1.6, 1.7, 1.8, 1.9 s
+    assert rates.worst == pytest.approx(5.0)  # from 0.6 to 1.6 s: 0.7, 0.8, 0.9, 1.0, 1.6 s
 
 
-def test_a_silent_second_is_the_worst():
-    stamps = [0, 500 * MS, 3200 * MS]
-    assert control_rate(stamps).worst == 0.0
-    assert control_rate(stamps).now == pytest.approx(1 / 2.7)
+def test_a_silent_second_is_the_worst_and_counts_with_its_whole_length():
+    stamps = [0, 500 * MS, 3200 * MS, 3300 * MS, 4200 * MS]
+    assert control_rate(stamps[:3]).now == pytest.approx(1 / 2.7)
+    assert control_rate(stamps).now == pytest.approx(2 / 1.0)
+    assert control_rate(stamps).worst == pytest.approx(1 / 2.7)
+
+
+@pytest.mark.parametrize('offset', [0, 1, 16, 33])
+def test_a_steady_rate_is_its_own_worst_second(offset):
+    """30 Hz in whole ms, wherever seconds are cut: 30 actions, or 29, lie in one."""
+    jitter = np.random.default_rng(offset).integers(-2, 3, 300)
+    stamps = ((np.arange(300) * 1000) // 30 + jitter + offset) * MS
+    rates = control_rate(stamps)
+    assert rates.mean == pytest.approx(30.0, abs=0.02)
+    assert rates.worst == pytest.approx(30.0, rel=0.005)
+
+
+def test_the_worst_second_by_hand():
+    # 10 Hz, but for one interval of 300 ms: 8 actions took 1.0 s.
+    stamps = [i * 100 * MS + (200 * MS if i > 10 else 0) for i in range(30)]
+    assert control_rate(stamps).worst == pytest.approx(8.0)
+    # Less than a second has no worst one; exactly a second has.
+    assert np.isnan(control_rate([0, 999 * MS]).worst)
+    assert control_rate([0, 1000 * MS]).worst == pytest.approx(1.0)
 
 
 @given(st.lists(st.integers(0, 700), max_size=40))

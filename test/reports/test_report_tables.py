@@ -227,8 +227,9 @@ def test_counters_become_a_table():
     assert table['pose'] == {'gap': 2, 'zero': 0, 'odd': None}
     assert table['episode']['odd'] == 4
     assert counts.total == 7
-    assert any(text.startswith('pose.gap: 2') for text in check.doubtful)
-    assert check.texts(Level.WORTH_KNOWING)[0].startswith('action.gap: 1')
+    known = check.texts(Level.WORTH_KNOWING)
+    assert [text.partition(' (')[0] for text in known] == ['pose.gap: 2', 'action.gap: 1']
+    assert 'odd: 4' in check.doubtful
     assert not any('pose.zero' in finding.text for finding in check.findings)
 
 
@@ -280,9 +281,23 @@ def test_what_the_pipeline_has_counted_is_not_counted_twice():
     time = (pose.stamps - BEGIN) / SECOND
     _keep(pose, (time < 4.0) | (time > 5.0))
     process_episode(episode)
-    counts = check_episode(episode).counts
-    assert counts['pose.gap'] == 1
-    assert 'ee_pose.gap' not in counts
+    check = check_episode(episode)
+    assert check.counts['pose.gap'] == 1
+    assert 'ee_pose.gap' not in check.counts
+    text = 'nothing on ee_pose for 1 of 8 s: what the pose was meanwhile is not known'
+    assert text in check.doubtful
+
+
+def test_a_short_pause_is_worth_knowing_only():
+    episode = synthetic_episode(0)
+    pose = episode.streams['pose']
+    time = (pose.stamps - BEGIN) / SECOND
+    _keep(pose, (time < 4.0) | (time > 4.6))
+    episode.live = {}
+    process_episode(episode)
+    check = check_episode(episode)
+    assert check.doubtful == []
+    assert any(text.startswith('pose.gap: 1') for text in check.texts(Level.WORTH_KNOWING))
 
 
 def test_bags_that_could_not_be_read_are_no_episodes():

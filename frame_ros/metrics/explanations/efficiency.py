@@ -95,11 +95,10 @@ EFFICIENCY = {
         'only; reports show its mean.',
     ),
     'control_rate_worst': Explanation(
-        'fewest actions in any full second of the episode',
+        'minₜ ( actions since the newest one at least a second before t / the time they took )',
         'The worst second: one long stall shows here and nowhere else.',
-        'Seconds are counted from the first action, so a stall across a boundary is shared by two. '
-        'Whole numbers only: 29 of 30 Hz may be no stall. Episodes shorter than a second have '
-        'none.',
+        'By intervals, so a steady loop is its own worst second, and a pause longer than a second '
+        'counts with its whole length. Episodes shorter than a second have none.',
     ),
     'observation_age': Explanation(
         'begin of the inference − oldest stamp among its inputs',

@@ -154,8 +154,6 @@ class ControlRate:
         self._first = 0
         self._count = 0
         self._recent: deque[int] = deque()
-        self._second = 0
-        self._in_second = 0
 
     def update(self, stamp: int) -> None:
         """Takes the stamp of one executed action, ns.
@@ -174,16 +172,8 @@ class ControlRate:
             recent.popleft()
         self._count += 1
         passed = stamp - self._first
-        if passed // _SECOND > self._second:
-            self._complete_seconds(passed // _SECOND)
-        self._in_second += 1
         if passed:
             self.value = (self._count - 1) / (passed * NANOSECOND)
             self.now = (len(recent) - 1) / ((stamp - recent[0]) * NANOSECOND)
-
-    def _complete_seconds(self, second: int) -> None:
-        """An action in a later second since the first completes those before it."""
-        least = 0 if second > self._second + 1 else self._in_second
-        self.worst = float(least) if not self.worst <= least else self.worst
-        self._second = second
-        self._in_second = 0
+            if passed >= _SECOND and not self.worst <= self.now:
+                self.worst = self.now

@@ -136,7 +136,7 @@ class ControlRate(MeanMetric, id='control_rate'):
 
 
 class WorstControlRate(FrameMetric, id='control_rate_worst'):
-    """The worst full second of all episodes, Hz."""
+    """The lowest rate over any second of all episodes, Hz."""
 
     worst: Tensor
 
