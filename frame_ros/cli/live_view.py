@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 COLOURS = {'SUCCESS': '32', 'FAILURE': '31', 'TIMEOUT': '33', 'STOPPED': '33', 'UNKNOWN': '33'}
 HEADER = (
-    'episode    outcome  quality     time     path  RMS jerk  nearest  collisions  latency     rate'
+    'episode    outcome  quality     time     path    RMS jerk  nearest  collisions  '
+    'mean latency  mean rate'
 )
 
 
@@ -23,18 +24,20 @@ def number(value: float, unit: str, scale: float = 1.0, digits: int = 1) -> str:
     return f'{value * scale:.{digits}f} {unit}' if math.isfinite(value) else '-'
 
 
-def snapshot_line(snapshot: Snapshot, number_of_episode: int, episodes: int) -> str:
-    """The headline metrics of this moment on one line."""
+def snapshot_line(snapshot: Snapshot, following: int, episodes: int) -> str:
+    """The headline metrics of this moment on one line; `following`: which episode is waited for
+    while none runs.
+    """
     if not snapshot.episode_id:
-        return f'waiting for episode {number_of_episode} of {episodes}'
+        return f'waiting for episode {min(following, episodes)} of {episodes}'
     parts = (
-        f'episode {number_of_episode} of {episodes}, {number(snapshot.time, "s")}',
+        f'episode {snapshot.number} of {episodes}, {number(snapshot.time, "s")}',
         f'speed {number(snapshot.speed, "mm/s", 1e3, 0)}',
         f'RMS jerk {number(snapshot.jerk, "m/s^3")}',
         f'distance {number(snapshot.distance, "mm", 1e3, 0)}',
         f'collisions {snapshot.collisions}',
-        f'latency {number(snapshot.latency, "ms", 1e3)}',
-        f'rate {number(snapshot.control_rate, "Hz")}',
+        f'newest latency {number(snapshot.latency, "ms", 1e3)}',
+        f'rate, last second {number(snapshot.control_rate, "Hz")}',
     )
     return ' | '.join(parts)
 
@@ -45,9 +48,9 @@ def result_line(number_of_episode: int, result: EpisodeResult) -> str:
     return (
         f'{number_of_episode:>7}    {result.outcome.name.lower():<7}  '
         f'{result.attributes.get("quality", "-"):>7}  {number(done, "s"):>7}  '
-        f'{number(result.path, "m", 1, 2):>7}  {number(result.jerk, "m/s^3"):>8}  '
+        f'{number(result.path, "m", 1, 2):>7}  {number(result.jerk, "m/s^3"):>10}  '
         f'{number(result.distance, "mm", 1e3, 0):>7}  {result.collisions:>10}  '
-        f'{number(result.latency, "ms", 1e3):>7}  {number(result.control_rate, "Hz"):>7}'
+        f'{number(result.latency, "ms", 1e3):>12}  {number(result.control_rate, "Hz"):>9}'
     )
 
 
@@ -79,7 +82,7 @@ class LiveView:
         if now < self._next:
             return
         self._next = now + self._period
-        text = snapshot_line(snapshot, min(self._episodes + 1, self._of), self._of)
+        text = snapshot_line(snapshot, self._episodes + 1, self._of)
         if not self._is_terminal:
             self.line(f'  {text}')
             return

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import rclpy
 from rclpy.node import Node
@@ -27,9 +28,15 @@ NAN = math.nan
 
 @dataclass
 class Snapshot:
-    """The newest values, in s, m/s, m/s^3, m, Hz; NaN where nothing came or it is unavailable."""
+    """The newest values of the running episode, in s, m/s, m/s^3, m, Hz; NaN where nothing came or
+    it is unavailable.
+
+    episode_id: '' between episodes. number: of the episode, from 1, as its START came. latency: of
+    the newest call. control_rate: over the last second.
+    """
 
     episode_id: str = ''
+    number: int = 0
     time: float = NAN
     speed: float = NAN
     jerk: float = NAN
@@ -43,7 +50,8 @@ class Snapshot:
 class EpisodeResult:
     """One finished episode, from its summary.
 
-    duration, time_to_success: s. path, distance: m. jerk: m/s^3, RMS. latency: s. control_rate: Hz.
+    duration, time_to_success: s. path, distance: m. jerk: m/s^3, RMS. latency: s, mean over the
+    calls. control_rate: Hz, mean.
     """
 
     episode_id: str
@@ -77,20 +85,32 @@ class Console(Node):
 
     def look(self) -> list[EpisodeResult]:
         """Renews `snapshot` and returns the episodes that finished since the last look."""
-        for message, _ in self._quality.take():
-            self.snapshot.episode_id, self.snapshot.time = message.episode_id, message.time
+        for message, _ in self._events.take():
+            self._on_event(message)
+        for message in self._of_episode(self._quality):
+            self.snapshot.time = message.time
             self.snapshot.speed, self.snapshot.jerk = message.tcp_speed, message.ti
-        for message, _ in self._safety.take():
+        for message in self._of_episode(self._safety):
             self.snapshot.distance = message.distance
             self.snapshot.collisions = message.collisions
-        for message, _ in self._efficiency.take():
+        for message in self._of_episode(self._efficiency):
             self.snapshot.latency = message.il_last
             self.snapshot.control_rate = message.control_rate_now
-        for message, _ in self._events.take():
-            if message.type == EpisodeEvent.START:
-                pairs = {pair.key: pair.value for pair in message.attributes}
-                self._attributes[message.episode_id] = pairs
         return [self._result(message) for message, _ in self._summaries.take()]
+
+    def _on_event(self, event: EpisodeEvent) -> None:
+        """START clears what was shown of the episode before, END what was shown of this one."""
+        if event.type == EpisodeEvent.START:
+            pairs = {pair.key: pair.value for pair in event.attributes}
+            self._attributes[event.episode_id] = pairs
+            self.snapshot = Snapshot(event.episode_id, len(self._attributes))
+        elif event.type == EpisodeEvent.END and event.episode_id == self.snapshot.episode_id:
+            self.snapshot = Snapshot()
+
+    def _of_episode(self, subscription: PolledSubscription) -> list[Any]:
+        """Messages of the episode that runs; others came before its START, or after its END."""
+        running = self.snapshot.episode_id
+        return [m for m, _ in subscription.take() if running and m.episode_id == running]
 
     def _result(self, summary: EpisodeSummary) -> EpisodeResult:
         return EpisodeResult(

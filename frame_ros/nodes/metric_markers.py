@@ -129,8 +129,8 @@ class MetricMarkers:
             )
         if efficiency is not None:
             lines.append(
-                f'latency {text(efficiency.il_last, "ms", 1e3)}'
-                f'  control rate {text(efficiency.control_rate_now, "Hz")}'
+                f'newest latency {text(efficiency.il_last, "ms", 1e3)}'
+                f'  rate, last second {text(efficiency.control_rate_now, "Hz")}'
             )
         lines += self._uncertainty() + self._gate()
         return lines or ['no metrics']

@@ -67,9 +67,10 @@ COLUMNS = (
     Column('RMS jerk', 'm/s³', 'quality', 'ti', 'ti: trajectory instability'),
     Column('collisions', '', 'safety', 'collisions', 'contacts that are not expected'),
     Column('nearest', 'mm', 'safety', 'op', 'op: least distance to an obstacle', 1e3),
-    Column('latency p50', 'ms', 'efficiency', 'il_p50', 'inference latency, median', 1e3),
-    Column('p95', 'ms', 'efficiency', 'il_p95', 'inference latency, 95th percentile', 1e3),
-    Column('worst rate', 'Hz', 'efficiency', 'control_rate_worst', 'control rate, worst second'),
+    Column('mean latency', 'ms', 'efficiency', 'il', 'il: mean over the calls', 1e3),
+    Column('95 % latency', 'ms', 'efficiency', 'il_p95', 'il_p95: 95th percentile', 1e3),
+    Column('mean rate', 'Hz', 'efficiency', 'control_rate', 'control_rate'),
+    Column('worst second', 'Hz', 'efficiency', 'control_rate_worst', 'control_rate_worst'),
 )  # fmt: skip
 
 

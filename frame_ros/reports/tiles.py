@@ -41,7 +41,7 @@ def tiles(
         _time_to_success(episodes),
         _metric(by_id, 'ti', 'RMS jerk'),
         _metric(by_id, 'op', 'Nearest obstacle', worst=min),
-        _metric(by_id, 'il', 'Inference latency'),
+        _metric(by_id, 'il', 'Mean latency'),
         _control_rate(episodes),
         _parity(parity),
         _quality(episodes, findings),
@@ -82,6 +82,7 @@ def _metric(by_id: dict[str, MetricRow], name: str, label: str, worst: object = 
     value = min(row.known) if worst is min else row.median
     factor, unit = readable_unit([value], row.unit)
     sub = 'smallest of all episodes' if worst is min else 'median of episodes'
+    sub = sub if len(row.known) > 1 else ''
     return Tile(label, f'{readable(value, 3, factor)} {unit}', sub)
 
 
@@ -95,9 +96,10 @@ def _control_rate(episodes: Sequence[Episode]) -> Tile:
     ]
     rates, worst = [r for r, _ in known if r is not None], [w for _, w in known if w is not None]
     if not rates:
-        return Tile('Control rate', UNAVAILABLE, 'no executed actions')
+        return Tile('Mean control rate', UNAVAILABLE, 'no executed actions')
     sub = f'worst second {readable(min(worst), 3)} Hz' if worst else 'no full second'
-    return Tile('Control rate', f'{readable(median(rates), 3)} Hz', sub)
+    sub = f'median of episodes; {sub}' if len(rates) > 1 else sub
+    return Tile('Mean control rate', f'{readable(median(rates), 3)} Hz', sub)
 
 
 def _parity(parity: ParityVerdict) -> Tile:

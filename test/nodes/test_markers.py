@@ -151,7 +151,7 @@ def test_the_headline_shows_a_dash_for_what_is_not_available(bench):
         'a  1.5 s',
         'speed 100 mm/s  RMS jerk - m/s^3',
         'distance 34 mm  collisions 2',
-        'latency 12.3 ms  control rate 30.0 Hz',
+        'newest latency 12.3 ms  rate, last second 30.0 Hz',
     ]
 
 

@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a terminal shows of a run: values of the episode that runs, and of no other."""
+
+import math
+import time
+
+import pytest
+
+rclpy = pytest.importorskip('rclpy')
+pytest.importorskip('frame_ros.msg')
+
+from rclpy.qos import QoSDurabilityPolicy, QoSProfile  # noqa: E402
+
+from frame_ros.cli.live_view import HEADER, result_line, snapshot_line  # noqa: E402
+from frame_ros.msg import (  # noqa: E402
+    EfficiencyMetrics,
+    EpisodeEvent,
+    EpisodeSummary,
+    QualityMetrics,
+)
+from frame_ros.nodes.console import close_console, open_console  # noqa: E402
+
+
+@pytest.fixture
+def console(ros_domain):
+    node = open_console(ros_domain)
+    yield node
+    close_console(node)
+
+
+@pytest.fixture
+def publish(console):
+    """Publishes, beside the console, and waits until the console's inputs are matched."""
+    latched = QoSProfile(depth=50, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
+    topics = {
+        EpisodeEvent: ('episode_events', latched),
+        QualityMetrics: ('quality_metrics', 10),
+        EfficiencyMetrics: ('efficiency_metrics', 10),
+        EpisodeSummary: ('episode_summary', 10),
+    }
+    node = rclpy.create_node('teller')
+    made = {kind: node.create_publisher(kind, *where) for kind, where in topics.items()}
+    deadline = time.monotonic() + 20.0
+    while not all(publisher.get_subscription_count() for publisher in made.values()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    yield lambda message: made[type(message)].publish(message)
+    node.destroy_node()
+
+
+def look_until(console, condition):
+    found, deadline = [], time.monotonic() + 20.0
+    while not condition(console.snapshot, found):
+        assert time.monotonic() < deadline, console.snapshot
+        found += console.look()
+        time.sleep(0.01)
+    return found
+
+
+def test_values_are_of_the_episode_that_runs(console, publish):
+    publish(EpisodeEvent(type=EpisodeEvent.START, episode_id='a'))
+    publish(QualityMetrics(episode_id='a', time=7.5, tcp_speed=0.2))
+    publish(EfficiencyMetrics(episode_id='a', il_last=0.05, control_rate_now=30.0))
+    look_until(console, lambda seen, _: seen.time == 7.5 and seen.latency == 0.05)
+    assert snapshot_line(console.snapshot, 1, 5).startswith('episode 1 of 5, 7.5 s | speed 200 mm')
+
+    publish(EpisodeEvent(type=EpisodeEvent.START, episode_id='b'))
+    look_until(console, lambda seen, _: seen.episode_id == 'b')
+    assert math.isnan(console.snapshot.latency) and math.isnan(console.snapshot.time)
+    publish(QualityMetrics(episode_id='a', time=9.9))
+    publish(QualityMetrics(episode_id='b', time=0.1))
+    look_until(console, lambda seen, _: seen.time == 0.1)
+    assert snapshot_line(console.snapshot, 2, 5).startswith('episode 2 of 5, 0.1 s')
+
+
+def test_between_episodes_the_next_one_is_waited_for(console, publish):
+    publish(EpisodeEvent(type=EpisodeEvent.START, episode_id='a'))
+    publish(QualityMetrics(episode_id='a', time=7.5))
+    look_until(console, lambda seen, _: seen.time == 7.5)
+    publish(EpisodeEvent(type=EpisodeEvent.END, episode_id='a'))
+    look_until(console, lambda seen, _: not seen.episode_id)
+    summary = EpisodeSummary(episode_id='a', outcome=EpisodeSummary().outcome)
+    summary.efficiency.il, summary.efficiency.control_rate = 0.0125, 29.9
+    publish(QualityMetrics(episode_id='a', time=7.6))
+    publish(summary)
+    (result,) = look_until(console, lambda _, found: found)
+    assert math.isnan(console.snapshot.time)
+    assert snapshot_line(console.snapshot, 2, 5) == 'waiting for episode 2 of 5'
+    # One name, one number: the mean latency of the summary, under that name.
+    at = HEADER.index('mean latency')
+    assert result_line(1, result)[at : at + len('mean latency')].strip() == '12.5 ms'
