@@ -25,6 +25,10 @@ _frame_ros_env() {
   source "$root/install/setup.bash"
   # The checkout's sources come before the overlay's copy: an edit needs no build.
   export PYTHONPATH="$root${PYTHONPATH:+:$PYTHONPATH}"
+  # The tab key completes the commands and options of frame-ros.
+  if [[ $- == *i* ]] && command -v register-python-argcomplete >/dev/null; then
+    eval "$(register-python-argcomplete frame-ros)"
+  fi
   # Nodes find each other on this machine only, unless FRAME_ROS_NETWORK=1 (an arm driven from another machine).
   # Both settings together: the profile keeps receiving ports on 127.0.0.1, LOCALHOST keeps what is sent on this machine.
   if [ "${FRAME_ROS_NETWORK:-}" != 1 ]; then

@@ -4,6 +4,13 @@
 be right.
 """
 
+import re
+from pathlib import Path
+
+_ROOT = Path(__file__).resolve().parents[1]
+# The checkout that this copy runs from, where it does.
+CHECKOUT = _ROOT if (_ROOT / 'scripts' / 'setup.sh').is_file() else None
+
 
 class FrameRosError(Exception):
     """Base of all errors raised on purpose by frame_ros."""
@@ -42,9 +49,37 @@ class SetupError(FrameRosError):
 
 
 def install_hint(extra: str = '') -> str:
-    """How to install what is missing. extra: the one that brings it; empty: the package itself."""
-    package = f'frame_ros[{extra}]' if extra else 'frame_ros'
-    return (
-        f'pip install {package}; with a colcon build: `make setup` in the checkout, or '
-        'requirements/ros-sourced.txt in a venv made with --system-site-packages'
-    )
+    """How to install what is missing, in words that work for this copy of the package.
+
+    The packages are named one by one, because frame_ros itself is in no index. extra: the one that
+    names them; empty: what the package itself needs.
+    """
+    if CHECKOUT is not None:
+        packages = _of_checkout(CHECKOUT, extra)
+    elif not (packages := _of_metadata(extra)):
+        named = f'the extra {extra!r} of setup.cfg names' if extra else 'setup.cfg names'
+        return f'{named} the packages; requirements/ros-sourced.txt has tested versions of all'
+    command = f'pip install {" ".join(map(repr, packages))}'
+    return command if CHECKOUT is None else f'`make setup` in {CHECKOUT}, or {command}'
+
+
+def _of_checkout(checkout: Path, extra: str) -> list[str]:
+    from configparser import ConfigParser
+
+    metadata = ConfigParser()
+    metadata.read(checkout / 'setup.cfg', encoding='utf-8')
+    section, key = ('options.extras_require', extra) if extra else ('options', 'install_requires')
+    return metadata.get(section, key).split()
+
+
+def _of_metadata(extra: str) -> list[str]:
+    """The packages that the metadata of an installed copy names; a colcon build has none."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        lines = requires('frame_ros') or []
+    except PackageNotFoundError:
+        return []
+    parts = [line.partition(';') for line in lines]
+    marks = [(name.strip(), re.search(r'extra == .([\w-]+)', mark)) for name, _, mark in parts]
+    return [name for name, mark in marks if (mark[1] if mark else '') == extra]

@@ -123,11 +123,10 @@ def test_the_report_is_one_page_that_names_both_episodes(demo):
 
 
 def test_a_node_that_dies_is_named(ros_domain, tmp_path):
-    """A checkpoint without weights: the policy cannot start, and the demo says so and ends."""
-    checkpoint = tmp_path / 'checkpoint'
-    checkpoint.mkdir()
-    (checkpoint / 'config.json').write_text('{}')
-    options = ['--policy', 'lerobot', '--checkpoint', str(checkpoint)]
+    """A policy that cannot be made: the demo says so and ends."""
+    methods = 'def reset(self, seed=None): pass\n    def infer(self, observation): pass\n'
+    (tmp_path / 'mine.py').write_text(f'class Mine:\n    {methods}    def __init__(self): 1 / 0\n')
+    options = ['--policy', f'{tmp_path}/mine.py:Mine']
     done = subprocess.run(
         [*DEMO, *options, '--directory', str(tmp_path / 'run')],
         capture_output=True,
@@ -137,8 +136,46 @@ def test_a_node_that_dies_is_named(ros_domain, tmp_path):
     )
     assert done.returncode == 2
     assert 'the process policy' in done.stderr
-    assert 'lacks model.safetensors' in done.stderr
+    assert 'raised ZeroDivisionError in mine.py:4' in done.stderr
     assert 'Traceback' not in done.stderr
+
+
+def test_a_policy_of_the_users_own_runs(ros_domain, tmp_path):
+    """The one of docs/own-policy.md, in a short episode in which it swings the wrist."""
+    pytest.importorskip('mujoco')
+    sys.path.insert(0, str(ROOT / 'test' / 'docs'))
+    from own_policy_page import save_policy
+
+    from frame_ros.episodes.bag_reader import Bag
+
+    policy = f'{save_policy(tmp_path).name}:Wave'
+    options = ['--policy', policy, '--option', 'amplitude=0.2', '--option', 'period=1.0']
+    options += ['--episodes', '1', '--timeout', '3', '--no-sensing', '--no-report']
+    done = subprocess.run(
+        [*DEMO, *options, '--directory', 'run'], cwd=tmp_path,
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    (sidecar,) = (tmp_path / 'run').glob('*/episode.json')
+    assert json.loads(sidecar.read_text())['metadata']['policy'].endswith(policy)
+    sent = [m for _, m in Bag(sidecar.parent).messages('/policy_commands')]
+    at = list(sent[0].name).index('wrist_roll')
+    angles = [m.position[at] for m in sent]
+    assert len(sent) > 50 and 0.3 < max(angles) - min(angles) <= 0.4 + 1e-6
+
+
+def test_what_is_wrong_is_found_before_anything_starts(tmp_path):
+    """A checkpoint without weights: no process is started, no folder is made."""
+    checkpoint = tmp_path / 'checkpoint'
+    checkpoint.mkdir()
+    (checkpoint / 'config.json').write_text('{}')
+    run = ['--directory', str(tmp_path / 'run')]
+    done = subprocess.run(
+        [*DEMO, '--policy', 'lerobot', '--checkpoint', str(checkpoint), *run],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 2 and 'lacks model.safetensors' in done.stderr
+    assert not (tmp_path / 'run').exists()
 
 
 def test_ctrl_c_stops_every_node(ros_domain, tmp_path):

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from frame_ros.cli.parser import Parser, suggestion
 from frame_ros.errors import FrameRosError
 
 # Subcommand -> (module, what it does). A module has `add_arguments(parser)` and `run(args) -> int`.
@@ -50,6 +51,7 @@ COMMANDS = {
     'metrics': ('frame_ros.cli.metrics', 'list all metrics with unit, direction and source'),
 }
 USAGE_ERROR = 2
+COMPLETION = '_ARGCOMPLETE'  # set by the shell, see argcomplete
 INTERRUPTED = 130
 
 
@@ -60,8 +62,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv: the arguments without the program's name; those of the process by default.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if COMPLETION in os.environ:
+        complete()
     try:
-        args = build_parser(chosen_command(arguments)).parse_args(arguments)
+        args = parse(arguments)
         code: int = args.run(args)
         sys.stdout.flush()
         return code
@@ -76,17 +80,40 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
 
 
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """The arguments, understood; ends with exit code 2 and a message where they are wrong."""
+    command = chosen_command(arguments)
+    parser = build_parser(command)
+    if command is not None and command not in COMMANDS:
+        hint = suggestion(command, COMMANDS) or f'there are {", ".join(COMMANDS)}'
+        parser.error(f'there is no command {command!r}; {hint}')
+    return parser.parse_args(arguments)
+
+
+def complete() -> None:
+    """Answers the shell that asks, at the press of the tab key, what could follow; does not return.
+
+    Does nothing where argcomplete is not installed.
+    """
+    try:
+        import argcomplete
+    except ImportError:
+        return
+    words = os.environ.get('COMP_LINE', '').split()[1:]
+    argcomplete.autocomplete(build_parser(chosen_command(words)))
+
+
 def chosen_command(arguments: Sequence[str]) -> str | None:
     """Returns the subcommand among the arguments: the first that is not an option."""
     return next((a for a in arguments if not a.startswith('-')), None)
 
 
-def build_parser(command: str | None) -> argparse.ArgumentParser:
+def build_parser(command: str | None) -> Parser:
     """Returns the parser; of the subcommands only `command` is imported and knows its arguments."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog='frame-ros',
         description='Live quality, safety and confidence metrics for learned robot policies.',
-        epilog='frame-ros COMMAND --help tells more about a command.',
+        epilog='frame-ros COMMAND --help: the options of a command.',
     )
     parser.add_argument('--version', action=_Version, nargs=0, help='print the version and exit')
     subparsers = parser.add_subparsers(title='commands', metavar='COMMAND', required=True)

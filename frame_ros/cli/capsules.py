@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--count', type=int, default=1, metavar='N',
-        help='capsules that share the meshes of each link (default: 1)',
+        help='capsules that share the meshes of each link',
     )  # fmt: skip
     parser.add_argument(
         '--link', action='append', default=[], metavar='LINK=N',

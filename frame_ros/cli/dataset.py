@@ -32,9 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--repeat', action='store_true', help='frames may repeat what comes more rarely than --fps'
     )
-    parser.add_argument(
-        '--robot', default='so101', metavar='NAME', help='name or URDF (default: so101)'
-    )
+    parser.add_argument('--robot', default='so101', metavar='NAME', help='name or URDF')
     parser.add_argument(
         '--joints', metavar='A,B,...', help="those of state and action (default: the robot's)"
     )
@@ -42,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--units',
         default='degrees',
         choices=('degrees', 'rad'),
-        help="degrees are LeRobot's: degrees, and 0 to 100 for a gripper (default)",
+        help="degrees are LeRobot's: degrees, and 0 to 100 for a gripper",
     )
     parser.add_argument(
         '--cameras', metavar='A,B,...', help='(default: all of the bag); none: without images'
@@ -67,18 +65,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_storage_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        '--codec', default='libsvtav1', help='of the videos: libsvtav1 (default), h264, hevc'
-    )
+    parser.add_argument('--codec', default='libsvtav1', help='of the videos: libsvtav1, h264, hevc')
     parser.add_argument(
         '--images', action='store_true', help='store images instead of videos: large, lossless'
     )
     parser.add_argument(
         '--no-flags', action='store_true', help='without reward, done, success and intervention'
     )
-    parser.add_argument(
-        '--max-age', type=float, default=0.5, metavar='S', help='oldest input, s (default: 0.5)'
-    )
+    parser.add_argument('--max-age', type=float, default=0.5, metavar='S', help='oldest input, s')
     parser.add_argument('--namespace', metavar='NS', help="the robot's namespace")
     parser.add_argument(
         '--topic',

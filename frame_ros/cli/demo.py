@@ -9,7 +9,7 @@ import importlib.util
 import os
 import sys
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,10 +18,13 @@ from frame_ros.cli.options import parse_options
 from frame_ros.cli.progress import progress_bar
 from frame_ros.errors import BagError, SetupError
 from frame_ros.nodes.demo_robots import DEMO_ROBOTS
-from frame_ros.nodes.processes import demo_processes
+from frame_ros.nodes.processes import Process, demo_processes
+from frame_ros.nodes.run_checks import check_run
 from frame_ros.nodes.settings import SIMULATED_ROBOTS, DemoSettings
 from frame_ros.nodes.settings_text import parse_qualities
 from frame_ros.nodes.supervisor import Supervisor, free_domain
+from frame_ros.output_files import check_folder, make_folder
+from frame_ros.ros_commands import commands_on_bags
 
 if TYPE_CHECKING:
     from frame_ros.cli.live_view import LiveView
@@ -77,6 +80,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--rviz', action='store_true', help=texts['rviz'])
     parser.add_argument('--no-record', action='store_true', help='no bags, no videos, no report')
     parser.add_argument('--no-report', action='store_true', help='no report at the end')
+    parser.add_argument(
+        '--dry-run', action='store_true', help='print what would start, and start nothing'
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -86,12 +92,39 @@ def run(args: argparse.Namespace) -> int:
         0 after all episodes, 130 after Ctrl-C.
 
     Raises:
-        SetupError: ROS 2 or our built messages are missing, or an option is wrong.
+        FrameRosError: ROS 2 or our built messages are missing, or an option is wrong: found before
+            anything is started.
         ProcessError: a node died; its name and last log lines are in the message.
     """
+    directory = Path(args.directory or f'runs/{datetime.now():%Y-%m-%d-%H%M%S}').expanduser()
+    settings = settings_of(args, directory)
+    processes = demo_processes(settings)
+    check_folder(directory, '--directory')
+    check_run(processes)
+    if args.dry_run:
+        from frame_ros.cli.dry_run import describe_run
+
+        print(describe_run(settings, processes, directory))
+        return 0
     require_ros()
-    directory = Path(args.directory or f'runs/{datetime.now():%Y-%m-%d-%H%M%S}')
-    settings = DemoSettings(
+    earlier = bags_in(directory)
+    try:
+        run_episodes(settings, processes, directory)
+    except KeyboardInterrupt:
+        print('\nstopped; what was recorded is in', directory, file=sys.stderr)
+        return 130
+    if settings.record and not args.no_report:
+        write_demo_report(directory, earlier)
+    return 0
+
+
+def settings_of(args: argparse.Namespace, directory: Path) -> DemoSettings:
+    """The settings that the arguments ask for.
+
+    Raises:
+        FrameRosError: one of them is wrong.
+    """
+    return DemoSettings(
         robot=args.robot,
         sensing=not args.no_sensing,
         policy=args.policy,
@@ -111,15 +144,6 @@ def run(args: argparse.Namespace) -> int:
         namespace=args.namespace,
         params_file=args.params_file,
     )
-    earlier = bags_in(directory)
-    try:
-        run_episodes(settings, directory)
-    except KeyboardInterrupt:
-        print('\nstopped; what was recorded is in', directory, file=sys.stderr)
-        return 130
-    if settings.record and not args.no_report:
-        write_demo_report(directory, earlier)
-    return 0
 
 
 def require_ros() -> None:
@@ -134,7 +158,9 @@ def require_ros() -> None:
         )
 
 
-def run_episodes(settings: DemoSettings, directory: Path) -> list[EpisodeResult]:
+def run_episodes(
+    settings: DemoSettings, processes: Sequence[Process], directory: Path
+) -> list[EpisodeResult]:
     """Starts everything, shows it live until the session has ended, stops everything.
 
     Raises:
@@ -146,7 +172,10 @@ def run_episodes(settings: DemoSettings, directory: Path) -> list[EpisodeResult]
     began = time.monotonic()
     os.environ.setdefault('ROS_DOMAIN_ID', str(free_domain()))
     with Supervisor(
-        demo_processes(settings), directory / 'logs', settings.namespace, console=view.line
+        processes,
+        make_folder(directory, '--directory') / 'logs',
+        settings.namespace,
+        console=view.line,
     ) as supervisor:
         os.environ.update(supervisor.environment)
         view.line(
@@ -229,7 +258,5 @@ def write_demo_report(directory: Path, earlier: Collection[Path] = ()) -> Path:
             f'        {counted(len(earlier), "bag")} of earlier runs in this folder {verb} not in '
             'the report'
         )
-    print(
-        f'bags:   {directory}  (ros2 bag info {directory}/<episode>, frame-ros report {directory})'
-    )
+    print(f'bags:   {directory}  ({", ".join(commands_on_bags(str(directory), str(bags[0])))})')
     return path

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frame_ros.errors import FrameRosError, SetupError
+from frame_ros.ros_commands import node_command
 
 if TYPE_CHECKING:
     from frame_ros.scenes import PickPlaceSimulation
@@ -44,9 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--calibration-dir',
         metavar='DIR',
         default='runs/simulated-so101',
-        help='where the calibration file <id>.json is written (default: %(default)s)',
+        help='where the calibration file <id>.json is written',
     )
-    parser.add_argument('--id', default='simulated', help='the id of the arm (default: simulated)')
+    parser.add_argument('--id', default='simulated', help='the id of the arm')
     parser.add_argument(
         '--leader', action='store_true', help='a leader arm, which somebody moves to and fro'
     )
@@ -94,10 +95,8 @@ def _tell(port: str, calibration: Path, is_leader: bool) -> None:
     node, name = ('teleoperator', 'teleoperator_id') if is_leader else ('robot_driver', 'robot_id')
     print(f'port:        {port}')
     print(f'calibration: {calibration}')
-    print(
-        f'drive it:    ros2 run frame_ros {node} --ros-args -p port:={port} '
-        f'-p {name}:={calibration.stem} -p calibration_dir:={calibration.parent}'
-    )
+    parameters = {'port': port, name: calibration.stem, 'calibration_dir': calibration.parent}
+    print(f'drive it:    {node_command(node, parameters)}')
     print('type help for what can go wrong, quit to end', flush=True)
 
 

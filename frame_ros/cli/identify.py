@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='joints: motor constants, friction and thresholds for contact without a sensor; '
         'tool: mass and centre of mass of what a force-torque sensor carries',
     )
-    parser.add_argument('--robot', default='so101', help='name, or URDF file (default: so101)')
+    parser.add_argument('--robot', default='so101', help='name, or URDF file')
     parser.add_argument(
         '--output',
         type=Path,
@@ -86,7 +86,7 @@ def _add_joint_arguments(group: argparse._ArgumentGroup) -> None:
         '--margin',
         type=float,
         default=2.0,
-        help='of the thresholds over what free motion showed (default: 2)',
+        help='of the thresholds over what free motion showed',
     )
     group.add_argument(
         '--payload',
@@ -101,44 +101,39 @@ def _add_motion_arguments(group: argparse._ArgumentGroup) -> None:
         '--speed',
         type=float,
         default=0.5,
-        help='share of the full speed of the motion, above 0 to 1 (default: 0.5); '
-        'try a small one first',
+        help='share of the full speed of the motion, above 0 to 1 ; try a small one first',
     )
     group.add_argument(
         '--fastest',
         type=float,
         default=1.2,
         metavar='RAD/S',
-        help='full speed of a joint (default: 1.2)',
+        help='full speed of a joint',
     )
-    group.add_argument(
-        '--rate', type=float, default=50.0, metavar='HZ', help='of the commands (default: 50)'
-    )
+    group.add_argument('--rate', type=float, default=50.0, metavar='HZ', help='of the commands')
     group.add_argument(
         '--floor',
         type=float,
         default=0.0,
         metavar='M',
-        help='height of the table in the base frame (default: 0)',
+        help='height of the table in the base frame',
     )
     group.add_argument(
         '--clearance',
         type=float,
         default=0.04,
         metavar='M',
-        help='of all links above it (default: 0.04)',
+        help='of all links above it',
     )
     group.add_argument(
         '--range',
         type=float,
         default=0.85,
         dest='range_share',
-        help="share of each joint's range that may be used (default: 0.85)",
+        help="share of each joint's range that may be used",
     )
-    group.add_argument(
-        '--candidates', type=int, default=40, help='random motions to choose from (default: 40)'
-    )
-    group.add_argument('--seed', type=int, default=0, help='of the motion (default: 0)')
+    group.add_argument('--candidates', type=int, default=40, help='random motions to choose from')
+    group.add_argument('--seed', type=int, default=0, help='of the motion')
     group.add_argument('--namespace', default='', metavar='NS', help="the robot's namespace")
     group.add_argument('--yes', action='store_true', help='move without asking')
 
@@ -155,7 +150,7 @@ def _add_tool_arguments(group: argparse._ArgumentGroup) -> None:
         metavar='TOPIC',
         help='(default: wrench; of a bag, the only one)',
     )
-    group.add_argument('--poses', type=int, default=10, help='how many to collect (default: 10)')
+    group.add_argument('--poses', type=int, default=10, help='how many to collect')
     group.add_argument(
         '--move',
         action='store_true',

@@ -67,11 +67,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=10,
         metavar='N',
-        help='predict at every Nth action (default: 10)',
+        help='predict at every Nth action',
     )
     parser.add_argument('--instruction', help='what the policy is told (default: as recorded)')
     parser.add_argument('--robot', default='', help='name or URDF (default: as recorded, or so101)')
-    parser.add_argument('--device', default='cpu', help='where the policy runs (default: cpu)')
+    parser.add_argument('--device', default='cpu', help='where the policy runs')
     parser.add_argument(
         '--units', default='degrees', choices=('degrees', 'rad'), help="the policy's (degrees)"
     )
@@ -83,10 +83,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='ROLE=TOPIC',
         help='the topic that plays a role (action, joint_states, ...); may be repeated',
     )
-    parser.add_argument(
-        '--max-age', type=float, default=0.5, metavar='S', help='oldest input, s (default: 0.5)'
-    )
-    parser.add_argument('--seed', type=int, default=0, help='of policy and bootstrap (default: 0)')
+    parser.add_argument('--max-age', type=float, default=0.5, metavar='S', help='oldest input, s')
+    parser.add_argument('--seed', type=int, default=0, help='of policy and bootstrap')
     parser.add_argument('--json', action='store_true', help='print JSON instead of tables')
     parser.add_argument('-q', '--quiet', action='store_true', help='no progress bar')
 

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('instruction', metavar='INSTRUCTION', help='what the robot is told')
     parser.add_argument(
         '--file', type=Path, default=Path('rephrasings.yaml'), metavar='FILE',
-        help='the reviewed list, made or added to (default: rephrasings.yaml)',
+        help='the reviewed list, made or added to',
     )  # fmt: skip
     parser.add_argument(
         '--url', metavar='URL',
@@ -36,18 +36,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--text', type=Path, metavar='FILE', help='proposals from a text file, one per line'
     )
-    parser.add_argument(
-        '--count', type=int, default=20, help='how many rephrasings to ask for (default: 20)'
-    )
+    parser.add_argument('--count', type=int, default=20, help='how many rephrasings to ask for')
     parser.add_argument('--reviewer', metavar='NAME', help='who confirms them (default: asked)')
     parser.add_argument(
         '--key-variable', default=KEY_VARIABLE, metavar='VARIABLE',
-        help=f'environment variable that holds the key of the endpoint (default: {KEY_VARIABLE}; '
-        'unset: none is sent)',
+        help='environment variable that holds the key of the endpoint ; '
+        'unset: none is sent',
     )  # fmt: skip
-    parser.add_argument(
-        '--timeout', type=float, default=60.0, help='s to wait for an answer (default: 60)'
-    )
+    parser.add_argument('--timeout', type=float, default=60.0, help='s to wait for an answer')
 
 
 def run(args: argparse.Namespace) -> int:

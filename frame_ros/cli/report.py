@@ -104,7 +104,7 @@ def _add_comparison_arguments(parser: argparse.ArgumentParser) -> None:
         '--align',
         choices=('none', 'se3', 'sim3'),
         default='none',
-        help='move each trajectory as a whole to its reference before ATE and RTE (default: none)',
+        help='move each trajectory as a whole to its reference before ATE and RTE',
     )
     parser.add_argument(
         '--fingerprint',

@@ -53,19 +53,15 @@ def _add_policy_arguments(group: argparse._ArgumentGroup) -> None:
         metavar='NAME=VALUE',
         help='an option of the policy, JSON or text; may be repeated',
     )
-    group.add_argument('--robot', default='so101', help='name, or URDF file (default: so101)')
+    group.add_argument('--robot', default='so101', help='name, or URDF file')
     group.add_argument(
         '--joint-names',
         metavar='A,B,...',
         help="joints in the order of the policy's state and action (default: the robot's)",
     )
-    group.add_argument('--device', default='cpu', help='where it runs: cpu, cuda:0 (default: cpu)')
-    group.add_argument(
-        '--units', default='degrees', choices=UNITS, help="the policy's (default: degrees)"
-    )
-    group.add_argument(
-        '--action-rate', type=float, default=30.0, metavar='HZ', help='of its data (default: 30)'
-    )
+    group.add_argument('--device', default='cpu', help='where it runs: cpu, cuda:0')
+    group.add_argument('--units', default='degrees', choices=UNITS, help="the policy's")
+    group.add_argument('--action-rate', type=float, default=30.0, metavar='HZ', help='of its data')
     group.add_argument(
         '--camera',
         action='append',
@@ -74,19 +70,19 @@ def _add_policy_arguments(group: argparse._ArgumentGroup) -> None:
         help="the policy's image feature and the camera that it gets; may be repeated",
     )
     group.add_argument(
-        '--samples', type=int, default=0, metavar='N', help='chunks sampled with each (default: 0)'
+        '--samples', type=int, default=0, metavar='N', help='chunks sampled with each'
     )
     group.add_argument(
         '--temperatures', default='', metavar='T,T,...', help='grid for token statistics'
     )
-    group.add_argument('--seed', type=int, default=0, help='of what is sampled (default: 0)')
+    group.add_argument('--seed', type=int, default=0, help='of what is sampled')
 
 
 def _add_network_arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        '--host', default='127.0.0.1', help='address to listen on (default: this machine only)'
+        '--host', default='127.0.0.1', help='address to listen on; 127.0.0.1: this machine only'
     )
-    group.add_argument('--port', type=int, default=8000, help='(default: 8000)')
+    group.add_argument('--port', type=int, default=8000, help='port to listen on; 0: a free one')
     group.add_argument(
         '--shared',
         action='store_true',
@@ -99,7 +95,11 @@ def _add_network_arguments(group: argparse._ArgumentGroup) -> None:
         help='a file with the key that clients must send (or FRAME_ROS_API_KEY)',
     )
     group.add_argument(
-        '--max-message-size', type=float, default=32.0, metavar='MB', help='(default: 32)'
+        '--max-message-size',
+        type=float,
+        default=32.0,
+        metavar='MB',
+        help='of a message, either way',
     )
 
 

@@ -62,6 +62,6 @@ def _complaint(waited: float, publishers: int) -> str:
         )
     return (
         f'use_sim_time is set, but nobody publishes {CLOCK} after {waited:g} s, and this node '
-        f'waits for it: start what does (a simulation, or `ros2 bag play --clock`), or leave '
+        f'waits for it: start what does (a simulation, or a bag played with its clock), or leave '
         f'use_sim_time out, as beside a real arm and in the demo'
     )

@@ -9,20 +9,20 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from frame_ros.errors import FrameRosError, PolicyError
 
 LAST_LINES = 3  # of what a process that died wrote
 
 
-def try_own_policy(spec: str, options: Mapping[str, Any], has_folder: bool = False) -> None:
+def try_own_policy(spec: str, options: Iterable[str], has_folder: bool = False) -> None:
     """Checks that the class can be imported, has the protocol's methods, and takes the options.
 
     It is not made: a policy may hold a device that the run itself needs.
 
-    spec: module:Class or file.py:Class. has_folder: a checkpoint is given, which must be taken.
+    spec: module:Class or file.py:Class. options: their names. has_folder: a checkpoint is
+    given, and must be taken.
 
     Raises:
         PolicyError: it cannot be used; the text is that of `make_policy`.

@@ -4,15 +4,20 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from frame_ros.cli import COMMANDS, main
+from frame_ros.cli import COMMANDS, build_parser, main
 from frame_ros.metrics import EXPLANATIONS, REGISTRY
+from frame_ros.nodes.processes import demo_processes
+from frame_ros.nodes.settings import DemoSettings
 
 HEAVY = ('numpy', 'torch', 'rclpy', 'scipy', 'cv2', 'jinja2', 'plotly', 'tqdm', 'rosbags')
 
@@ -59,6 +64,89 @@ def test_wrong_usage_is_told_with_code_2(arguments: list[str], capsys: pytest.Ca
         main(arguments)
     assert stop.value.code == 2
     assert 'usage: frame-ros' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'said'),
+    [
+        (['rport'], "there is no command 'rport'; did you mean report?"),
+        (['xyz'], 'there are demo, report'),
+        (['demo', '--epsodes', '3'], '--epsodes: did you mean --episodes?'),
+        (['serve', '--policy', 'hold', '--sharde'], '--sharde: did you mean --shared?'),
+        (['metrics', '--jsn=x'], '--jsn: did you mean --json?'),
+        (['metrics', '--zzz'], 'unrecognized arguments: --zzz\n'),
+    ],
+)
+def test_what_is_misspelt_is_suggested(arguments, said, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert f'usage: frame-ros {arguments[0] if arguments[0] in COMMANDS else "[-h]"}' in error
+
+
+def options_of(command: str) -> list[argparse.Action]:
+    (commands,) = (
+        a for a in build_parser(command)._actions if isinstance(a, argparse._SubParsersAction)
+    )
+    return commands.choices[command]._actions
+
+
+@pytest.mark.parametrize('command', COMMANDS)
+def test_the_help_of_every_option_with_a_value_says_its_default(command, capsys):
+    with pytest.raises(SystemExit):
+        main([command, '--help'])
+    words = ' '.join(capsys.readouterr().out.split())
+    for action in options_of(command):
+        assert action.help, action.option_strings
+        if not action.option_strings or action.nargs == 0 or action.required:
+            continue
+        value = action.default
+        shown = f'{value:g}' if isinstance(value, float) else str(value)
+        typed = action.help.partition('default: ')[2].split(')')[0]
+        is_empty = value in (None, '', [])
+        expected = typed or ('none' if is_empty else shown)
+        assert f'default: {expected}' in words, action.option_strings
+        assert is_empty or not typed or shown in ('0', 'none'), 'typed in, though the parser has it'
+
+
+def completions(line: str) -> list[str]:
+    """What the shell would offer after this line."""
+    script = Path(__file__).resolve().parents[2] / 'scripts' / 'frame-ros'
+    with tempfile.NamedTemporaryFile() as answer:
+        environment = os.environ | {
+            '_ARGCOMPLETE': '1', '_ARGCOMPLETE_STDOUT_FILENAME': answer.name,
+            '_ARGCOMPLETE_IFS': '\n', 'COMP_LINE': line, 'COMP_POINT': str(len(line)),
+        }  # fmt: skip
+        subprocess.run([sys.executable, script], env=environment, check=True, capture_output=True)
+        return [word.strip() for word in Path(answer.name).read_text().split('\n') if word]
+
+
+def test_the_tab_key_completes_commands_options_and_choices():
+    pytest.importorskip('argcomplete')
+    assert set(COMMANDS) <= set(completions('frame-ros '))
+    assert completions('frame-ros op') == ['open-loop']
+    assert completions('frame-ros demo --epi') == ['--episodes']
+    assert completions('frame-ros report --match ') == ['time', 'arc_length']
+
+
+def test_a_dry_run_prints_what_would_start_without_ros(tmp_path: Path):
+    code = (
+        'import sys\n'
+        "sys.modules['rclpy'] = None\n"
+        'from frame_ros.cli import main\n'
+        f"sys.exit(main(['demo', '--dry-run', '--directory', {str(tmp_path / 'run')!r}, "
+        "'--namespace', 'left', '--episodes', '3']))"
+    )
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for process in demo_processes(DemoSettings(namespace='left', episodes=3)):
+        assert f'\n{process.name}:\n' in done.stdout
+        assert f'-m frame_ros.nodes.{process.executable} ' in done.stdout
+    assert f'directory: {tmp_path / "run"}' in done.stdout and '/left/joint_states' in done.stdout
+    assert '-p episodes:=3' in done.stdout and '__ns:=/left' in done.stdout
+    assert not (tmp_path / 'run').exists()
 
 
 def test_metrics_lists_the_registry(capsys: pytest.CaptureFixture[str]):

@@ -92,5 +92,5 @@ def test_the_command(tmp_path, capsys):
 
 def test_without_pyav_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, 'av', None)
-    with pytest.raises(MissingExtraError, match=r'frame_ros\[sim\]'):
+    with pytest.raises(MissingExtraError, match=r'pip install .mujoco>=.* .av>='):
         write_video(tmp_path)

@@ -352,7 +352,7 @@ def test_the_network_is_kept_out_and_the_environment_put_back(monkeypatch):
 def test_without_lerobot_the_extra_is_named(checkpoint, monkeypatch):
     monkeypatch.setitem(sys.modules, 'lerobot', None)
     monkeypatch.delitem(sys.modules, 'lerobot.policies')
-    with pytest.raises(MissingExtraError, match=r'lerobot.*pip install frame_ros\[lerobot\]'):
+    with pytest.raises(MissingExtraError, match=r'lerobot.*pip install .lerobot>='):
         load_lerobot_policy(checkpoint, JOINTS, units='rad')
 
 

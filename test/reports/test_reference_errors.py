@@ -115,7 +115,7 @@ def test_without_the_library_dtw_is_unavailable_and_says_what_to_install(
 ):
     monkeypatch.setitem(sys.modules, 'dtaidistance', None)
     errors = episode_errors(episode, AS_LIVE)
-    assert math.isnan(errors.dtw) and 'frame_ros[dtw]' in errors.dtw_reason
+    assert math.isnan(errors.dtw) and "pip install 'dtaidistance>=" in errors.dtw_reason
     assert errors.ate == pytest.approx(0.02, abs=1e-9)
     data = report_data([episode])
     assert data['episodes'][0]['metrics']['dtw']['value'] is None

@@ -246,4 +246,4 @@ def test_without_pink_the_extra_is_named():
         '    print(error)\n'
     )
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True)
-    assert 'frame_ros[control]' in done.stdout
+    assert "pip install 'pin-pink>=" in done.stdout

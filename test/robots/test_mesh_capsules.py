@@ -148,5 +148,5 @@ def test_without_trimesh_the_extra_is_named(tmp_path, monkeypatch):
         return imported(name, *rest, **more)
 
     monkeypatch.setattr(builtins, '__import__', without)
-    with pytest.raises(MissingExtraError, match=r'frame_ros\[meshes\]'):
+    with pytest.raises(MissingExtraError, match=r'pip install .trimesh>='):
         mesh_capsules(load_robot(URDF.format(mesh='a.stl')), tmp_path)

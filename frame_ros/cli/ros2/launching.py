@@ -19,7 +19,8 @@ from launch.events.process import ProcessExited
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from frame_ros.nodes.processes import Process, arm_environment, check_installed
+from frame_ros.nodes.processes import Process, arm_environment
+from frame_ros.nodes.run_checks import check_run
 from frame_ros.nodes.settings_fields import default_of
 from frame_ros.nodes.settings_text import BOOLEANS, Settings, settings_from_text, text_of
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
@@ -42,7 +43,7 @@ def launch_description(
         texts = {name: LaunchConfiguration(name).perform(context) for name in names}
         settings = settings_from_text(kind, texts)
         processes = table(settings)
-        check_installed(processes)
+        check_run(processes)
         additions = environment(context.environment)
         return [
             *(SetEnvironmentVariable(name, value) for name, value in additions.items()),

@@ -1,0 +1,34 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a run would start, as text."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from frame_ros.nodes.processes import Process
+from frame_ros.nodes.settings import RunSettings
+
+
+def describe_run(settings: RunSettings, processes: Sequence[Process], directory: Path) -> str:
+    """The folder, the topics by the names of this run, and every process with its command line."""
+    prefix = f'/{settings.namespace.strip("/")}/' if settings.namespace else '/'
+    recorder = next(p for p in processes if p.executable == 'episode_recorder')
+    expected = recorder.parameters['expected']
+    assert isinstance(expected, list)
+    names = [topic if str(topic).startswith('/') else f'{prefix}{topic}' for topic in expected]
+    lines = [
+        f'directory: {directory.resolve()}' + ('' if settings.record else ' (logs only)'),
+        f'policy:    {settings.policy}',
+        f'namespace: {prefix}',
+        f'expected in every episode: {", ".join(names)}',
+    ]
+    for process in processes:
+        lines += ['', f'{process.name}:', f'  {shlex.join(process.command(settings.namespace))}']
+        renamed = {ours: theirs for ours, theirs in process.remappings.items() if ours != theirs}
+        if renamed:
+            pairs = ', '.join(f'{ours} as {theirs}' for ours, theirs in renamed.items())
+            lines.append(f'  topics: {pairs}')
+    return '\n'.join(lines)

@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The argument parser of the command: defaults in every help, a suggestion for what is misspelt."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
+
+SIMILAR = 0.6  # of difflib: below that a word is another one, not a misspelt one
+
+
+class HelpFormatter(argparse.HelpFormatter):
+    """Ends the help of every option that has a value with its default."""
+
+    def _get_help_string(self, action: argparse.Action) -> str:
+        text = (action.help or '').strip()
+        is_valued = action.option_strings and action.nargs != 0
+        if not is_valued or action.required or 'default:' in text:
+            return text
+        value = action.default
+        shown = f'{value:g}' if isinstance(value, float) else str(value)
+        return f'{text} (default: {"none" if value in (None, "", []) else shown})'.strip()
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that suggests what a misspelt option may have meant."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(formatter_class=HelpFormatter, **options)
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """As its base, but what is not known is an error of the parser that met it: that of the
+        subcommand, with its usage.
+        """
+        found, extras = super().parse_known_args(args, namespace)
+        if extras:
+            self.refuse(extras)
+        return found, extras
+
+    def refuse(self, extras: Sequence[str]) -> NoReturn:
+        """Ends with an error for arguments that nobody takes."""
+        known = [text for action in self._actions for text in action.option_strings]
+        options = [text.partition('=')[0] for text in extras if text.startswith('-')]
+        hints = [f'{text}: {hint}' for text in options if (hint := suggestion(text, known))]
+        said = '; '.join(hints)
+        self.error(f'unrecognized arguments: {" ".join(extras)}{f" ({said})" if said else ""}')
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """'did you mean ...?' for a misspelt word; '' where nothing resembles it."""
+    close = difflib.get_close_matches(word, list(known), 2, SIMILAR)
+    return f'did you mean {" or ".join(close)}?' if close else ''

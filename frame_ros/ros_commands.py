@@ -1,0 +1,33 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Command lines of ROS 2 for a message, in the form that works on this machine: the wheels bring no
+`ros2` command.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Mapping
+
+
+def has_ros2() -> bool:
+    """Whether the command `ros2` is there."""
+    return shutil.which('ros2') is not None
+
+
+def node_command(executable: str, parameters: Mapping[str, object]) -> str:
+    """The command line that runs one of our nodes with these parameters."""
+    start = (
+        f'ros2 run frame_ros {executable}'
+        if has_ros2()
+        else f'python -m frame_ros.nodes.{executable}'
+    )
+    given = [shlex.quote(f'{name}:={value}') for name, value in parameters.items()]
+    return ' '.join([start, '--ros-args', *(f'-p {text}' for text in given)])
+
+
+def commands_on_bags(folder: str, bag: str) -> list[str]:
+    """What can be done with the bags of a folder, of which `bag` is one."""
+    report = f'frame-ros report {shlex.quote(folder)}'
+    return [f'ros2 bag info {shlex.quote(bag)}', report] if has_ros2() else [report]
