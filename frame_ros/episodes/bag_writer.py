@@ -21,7 +21,7 @@ from typing import Any
 import yaml
 
 from frame_ros.episodes.definitions import MessageDefinition, find_definition
-from frame_ros.episodes.mcap_writer import McapWriter
+from frame_ros.episodes.mcap_writer import COMPRESSION_LEVEL, McapWriter
 from frame_ros.errors import BagError
 
 PARTIAL_SUFFIX = '.partial'
@@ -73,6 +73,7 @@ class BagWriter:
         cut bag has them.
         chunk_size: bytes after which data is handed to the operating system.
         flush_period: s after which it is, if `flush_if_due` or `write` is called often enough.
+        compression_level: of zstd; 0: no compression.
 
     Raises:
         BagError: the folder, or its partial form, exists or cannot be made.
@@ -84,6 +85,7 @@ class BagWriter:
         metadata: Mapping[str, object] | None = None,
         chunk_size: int = 4 << 20,
         flush_period: float = 0.25,
+        compression_level: int = COMPRESSION_LEVEL,
     ) -> None:
         self.folder = Path(folder)
         self.partial = self.folder.with_name(self.folder.name + PARTIAL_SUFFIX)
@@ -101,7 +103,10 @@ class BagWriter:
             # Another recorder may have finished a bag of this name just now.
             self._refuse_existing(self.folder)
             self._mcap = McapWriter(
-                self.partial / self._file_name, chunk_size=chunk_size, flush_period=flush_period
+                self.partial / self._file_name,
+                chunk_size=chunk_size,
+                flush_period=flush_period,
+                compression_level=compression_level,
             )
             self._mcap.add_metadata(METADATA_RECORD, self.metadata)
             self._write_sidecar('recording', {})

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import mmap
 import struct
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -31,10 +31,13 @@ from frame_ros.episodes.mcap_writer import (
     RECORD_HEADER_SIZE,
     SCHEMA,
 )
+from frame_ros.episodes.zstandard import zstd
 from frame_ros.errors import BagError
 
 RECORD_HEADER = struct.Struct('<BQ')
 MESSAGE_PREFIX = RECORD_HEADER_SIZE + MESSAGE_FIELDS_SIZE
+# Bytes of a file's unpacked chunks that are kept at most: those of small messages of half an hour.
+MOST_UNPACKED = 256 << 20
 # One message: where its data begins in its segment, and what its record says of it.
 ROW = np.dtype(
     [
@@ -102,13 +105,23 @@ class McapFile:
         self._loose: list[tuple[int, int]] = []
         self._bytes = _map(path)
         self._segments = [_Segment(0, len(self._bytes))]
-        self._unpacked = lru_cache(maxsize=8)(self._unpack)
+        self._unpacked: OrderedDict[int, NDArray[np.uint8]] = OrderedDict()
+        self._unpacked_size = 0
         self._scan()
         self.rows = np.concatenate(self._rows) if self._rows else np.zeros(0, ROW)
 
     def buffer(self, segment: int) -> NDArray[np.uint8]:
         """Returns the bytes that the offsets of a segment's rows count in."""
-        return self._bytes if segment == 0 else self._unpacked(segment)
+        if segment == 0:
+            return self._bytes
+        found = self._unpacked.pop(segment, None)
+        if found is None:
+            found = self._unpack(segment)
+            self._unpacked_size += len(found)
+            while self._unpacked and self._unpacked_size > MOST_UNPACKED:
+                self._unpacked_size -= len(self._unpacked.popitem(last=False)[1])
+        self._unpacked[segment] = found
+        return found
 
     # -- the file's records ------------------------------------------------------------
 
@@ -321,11 +334,5 @@ def _decompress(data: bytes, compression: str) -> bytes:
 
         return bytes(LZ4FrameDecompressor().decompress(data))
     if compression == 'zstd':
-        import sys
-
-        if sys.version_info >= (3, 14):
-            from compression import zstd
-        else:
-            from backports import zstd
-        return bytes(zstd.ZstdDecompressor().decompress(data))
+        return bytes(zstd().ZstdDecompressor().decompress(data))
     raise BagError(f'chunk compression {compression!r} is unknown; known are lz4 and zstd')

@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writing MCAP files that lose next to nothing when their writer is killed.
 
-Chunks are closed after a fixed time or size, whichever comes first, and handed to the operating
-system at once. No compression and no checksums: as `ros2 bag record` does by default. One copy per
-message: joining it into its chunk.
+Chunks are closed after a fixed time or size, whichever comes first, compressed with zstd, and
+handed to the operating system at once. No checksums: as `ros2 bag record` does by default. One copy
+per message: joining it into its chunk.
+
+Channels of large messages (images) have chunks of their own: who reads the others does not have to
+unpack them.
 
 What cannot be written (disk full) leaves no trace in the file: it is cut back to its last whole
 record, the messages are counted as dropped, and writing goes on where it is possible again.
@@ -16,10 +19,11 @@ import contextlib
 import struct
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from frame_ros.episodes.zstandard import zstd
 from frame_ros.errors import BagError
 
 MAGIC = b'\x89MCAP0\r\n'
@@ -30,6 +34,9 @@ MESSAGE_HEADER = struct.Struct('<BQHIQQ')
 MESSAGE_FIELDS_SIZE = 22
 RECORD_HEADER_SIZE = 9
 TIME_LIMIT = 1 << 64
+COMPRESSION_LEVEL = 3
+# Size from which a channel's first message makes it one of large messages.
+LARGE = 10_000
 
 
 def _string(text: str) -> bytes:
@@ -74,8 +81,9 @@ class McapWriter:
         library: name of the writing software.
         chunk_size: bytes after which a chunk is closed.
         flush_period: s after which an open chunk is closed.
+        compression_level: of zstd; 0: none. A chunk that would not become smaller is left as it is.
 
-    counts: channel -> messages in the file and the open chunk. dropped: channel -> messages that
+    counts: channel -> messages in the file and the open chunks. dropped: channel -> messages that
     were in a chunk that could not be written. start, end: receive times of what is in the file, ns.
     """
 
@@ -86,11 +94,14 @@ class McapWriter:
         library: str = 'frame_ros',
         chunk_size: int = 4 << 20,
         flush_period: float = 0.25,
+        compression_level: int = COMPRESSION_LEVEL,
     ) -> None:
         self._file = open(path, 'xb', buffering=0)  # noqa: SIM115 - open as long as the writer
         self._position = 0
         self._chunk_size, self._flush_period = chunk_size, flush_period
-        self._chunk = _Chunk()
+        self._level = compression_level
+        self._chunks = {False: _Chunk(), True: _Chunk()}  # by whether they hold large messages
+        self._is_large: dict[int, bool] = {}
         self._schemas: list[bytes] = []
         self._channels: list[bytes] = []
         self._chunk_indexes: list[bytes] = []
@@ -114,8 +125,8 @@ class McapWriter:
 
     @property
     def size(self) -> int:
-        """Bytes so far, those of the open chunk included."""
-        return self._position + self._chunk.size
+        """Bytes so far, those of the open chunks, not yet compressed, included."""
+        return self._position + sum(chunk.size for chunk in self._chunks.values())
 
     def add_schema(self, name: str, encoding: str, data: bytes) -> int:
         """Returns the id of a new schema."""
@@ -168,16 +179,18 @@ class McapWriter:
             raise BagError(f'a receive time must be 0 to 2^64 - 1 ns, not {log_time}')
         if not 0 < publish_time < TIME_LIMIT:
             publish_time = log_time
-        self._add(channel, log_time, data, publish_time)
+        is_large = self._is_large.setdefault(channel, len(data) >= LARGE)
+        chunk = self._add(channel, log_time, data, publish_time)
         if keep:
-            self._chunk.kept.append((channel, log_time, data, publish_time))
-        if self._chunk.size >= self._chunk_size:
-            self.flush()
+            chunk.kept.append((channel, log_time, data, publish_time))
+        if chunk.size >= self._chunk_size:
+            self._close_chunk(is_large)
 
     def _add(
         self, channel: int, log_time: int, data: bytes | memoryview, publish_time: int
-    ) -> None:
-        chunk, sequence = self._chunk, self._sequences[channel] & 0xFFFFFFFF
+    ) -> _Chunk:
+        chunk = self._chunks[self._is_large[channel]]
+        sequence = self._sequences[channel] & 0xFFFFFFFF
         size = MESSAGE_FIELDS_SIZE + len(data)
         head = MESSAGE_HEADER.pack(MESSAGE, size, channel, sequence, log_time, publish_time)
         if not chunk.parts:
@@ -188,20 +201,35 @@ class McapWriter:
         chunk.start, chunk.end = min(chunk.start, log_time), max(chunk.end, log_time)
         self.counts[channel] += 1
         self._sequences[channel] += 1
+        return chunk
 
     def flush_if_due(self) -> None:
-        """Closes the open chunk if it is older than the flush period."""
-        if self._chunk.parts and time.monotonic() - self._chunk.opened >= self._flush_period:
-            self.flush()
+        """Closes each open chunk that is older than the flush period. Raises: OSError, as
+        `flush`."""
+        due = time.monotonic() - self._flush_period
+        self._close_chunks([n for n, c in self._chunks.items() if c.parts and c.opened <= due])
 
     def flush(self, is_last: bool = False) -> None:
-        """Closes the open chunk and hands it to the operating system.
+        """Closes the open chunks and hands them to the operating system.
 
         Raises:
-            OSError: it cannot be written. The file is as before, the chunk's messages are counted
+            OSError: one cannot be written. The file is as before, the chunk's messages are counted
             in `dropped`; those to be kept wait in the next chunk, unless `is_last`.
         """
-        chunk, self._chunk = self._chunk, _Chunk()
+        self._close_chunks(list(self._chunks), is_last)
+
+    def _close_chunks(self, which: list[bool], is_last: bool = False) -> None:
+        problem: OSError | None = None
+        for is_large in which:
+            try:
+                self._close_chunk(is_large, is_last)
+            except OSError as error:
+                problem = problem or error
+        if problem is not None:
+            raise problem
+
+    def _close_chunk(self, is_large: bool, is_last: bool = False) -> None:
+        chunk, self._chunks[is_large] = self._chunks[is_large], _Chunk()
         if not chunk.parts:
             return
         is_written = False
@@ -222,9 +250,11 @@ class McapWriter:
                 self.flush(is_last)
 
     def _put_chunk(self, chunk: _Chunk) -> None:
-        head = struct.pack('<QQQI', chunk.start, chunk.end, chunk.size, 0) + _string('')
-        head += struct.pack('<Q', chunk.size)
-        record_size = len(head) + chunk.size
+        compression, records = self._compressed(chunk)
+        size = sum(map(len, records))
+        head = struct.pack('<QQQI', chunk.start, chunk.end, chunk.size, 0) + _string(compression)
+        head += struct.pack('<Q', size)
+        record_size = len(head) + size
         chunk_position, chunk_length = self._position, RECORD_HEADER_SIZE + record_size
         indexes, index_positions = [], []
         index_position = chunk_position + chunk_length
@@ -234,12 +264,19 @@ class McapWriter:
             index_positions.append(struct.pack('<HQ', channel, index_position))
             index_position += len(record)
             indexes.append(record)
-        self._put(b''.join([struct.pack('<BQ', CHUNK, record_size), head, *chunk.parts, *indexes]))
+        self._put(b''.join([struct.pack('<BQ', CHUNK, record_size), head, *records, *indexes]))
         content = struct.pack('<QQQQ', chunk.start, chunk.end, chunk_position, chunk_length)
         content += _block(b''.join(index_positions))
-        content += struct.pack('<Q', index_position - chunk_position - chunk_length) + _string('')
-        content += struct.pack('<QQ', chunk.size, chunk.size)
+        content += struct.pack('<Q', index_position - chunk_position - chunk_length)
+        content += _string(compression) + struct.pack('<QQ', size, chunk.size)
         self._chunk_indexes.append(_record(CHUNK_INDEX, content))
+
+    def _compressed(self, chunk: _Chunk) -> tuple[str, Sequence[bytes | memoryview]]:
+        """The name of the compression, '' for none, and a chunk's records as they are stored."""
+        if self._level == 0:
+            return '', chunk.parts
+        data = zstd().compress(b''.join(chunk.parts), self._level)
+        return ('zstd', [data]) if len(data) < chunk.size else ('', chunk.parts)
 
     def _drop(self, chunk: _Chunk, kept: list[tuple[int, int, bytes | memoryview, int]]) -> None:
         for channel, entries in chunk.index.items():
@@ -247,8 +284,7 @@ class McapWriter:
             self.dropped[channel] += len(entries) // 2
         for message in kept:
             self.dropped[message[0]] -= 1
-            self._add(*message)
-        self._chunk.kept += kept
+            self._add(*message).kept.append(message)
 
     def finish(self) -> None:
         """Writes what is left, the summary and the footer, and closes the file.

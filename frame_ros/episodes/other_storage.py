@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.episodes.zstandard import zstd
 from frame_ros.errors import BagError
 
 # A compressed message begins with these bytes; CDR never does.
@@ -121,10 +121,10 @@ def decompressed(data: NDArray[np.uint8]) -> NDArray[np.uint8]:
     are, which is no CDR."""
     if not is_compressed(data):
         return data
-    zstd = _zstd()
+    module = zstd()
     try:
-        return np.frombuffer(zstd.decompress(data.tobytes()), np.uint8)
-    except (zstd.ZstdError, ValueError, EOFError, MemoryError):
+        return np.frombuffer(module.decompress(data.tobytes()), np.uint8)
+    except (module.ZstdError, ValueError, EOFError, MemoryError):
         return data
 
 
@@ -132,19 +132,11 @@ def decompressed_length(data: NDArray[np.uint8]) -> int:
     """Returns how many bytes `decompressed` gives, by the head of the data where that says so."""
     if not is_compressed(data):
         return len(data)
-    zstd, content = _zstd(), data.tobytes()
+    module, content = zstd(), data.tobytes()
     try:
-        size = zstd.get_frame_info(content).decompressed_size
-        if size is not None and zstd.get_frame_size(content) == len(content):
+        size = module.get_frame_info(content).decompressed_size
+        if size is not None and module.get_frame_size(content) == len(content):
             return int(size)
-    except (zstd.ZstdError, ValueError):
+    except (module.ZstdError, ValueError):
         return len(data)
     return len(decompressed(data))
-
-
-def _zstd() -> Any:
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-    return zstd

@@ -166,7 +166,7 @@ def write(topic, count, keep=False):
 folder = Path(sys.argv[1])
 text = bytes([0, 1, 0, 0]) + (1000).to_bytes(4, 'little') + 999 * b'x' + bytes(1)
 times = iter(range(10**18, 10**19, 10**6))
-writer = BagWriter(folder / 'moment', chunk_size=20_000, flush_period=1e9)
+writer = BagWriter(folder / 'moment', chunk_size=20_000, flush_period=1e9, compression_level=0)
 channels = {topic: writer.add_topic(topic, 'std_msgs/msg/String') for topic in ('/a', '/b')}
 write('/a', 30)
 limit((writer.partial / 'moment_0.mcap').stat().st_size + 15_000)
@@ -181,7 +181,7 @@ write('/b', 7)
 print(json.dumps([failures, writer.dropped(), writer.counts()]))
 writer.finish()
 
-writer = BagWriter(folder / 'full', chunk_size=20_000)
+writer = BagWriter(folder / 'full', chunk_size=20_000, compression_level=0)
 channels = {'/a': writer.add_topic('/a', 'std_msgs/msg/String')}
 write('/a', 25)
 writer.flush()
@@ -273,6 +273,55 @@ def test_a_due_chunk_is_handed_over_without_a_new_message(tmp_path):
     writer.flush_if_due()
     assert b'hello' in path.read_bytes()
     writer.finish()
+
+
+def _chunks(bag):
+    """Compression and topics of each chunk, by the strict reader's index."""
+    with open(bag / 'bag_0.mcap', 'rb') as file:
+        summary = make_reader(file, validate_crcs=True).get_summary()
+    return [
+        (c.compression, {summary.channels[i].topic for i in c.message_index_offsets})
+        for c in summary.chunk_indexes
+    ]
+
+
+def test_chunks_are_compressed_where_that_makes_them_smaller(tmp_path):
+    rng = np.random.default_rng(3)
+    flat = message('sensor_msgs/msg/Image', data=np.zeros(30_000, np.uint8))
+    noise = message('sensor_msgs/msg/Image', data=rng.integers(0, 256, 30_000, dtype=np.uint8))
+    for name, content, compression in (('flat', flat, 'zstd'), ('noise', noise, '')):
+        bag = write_bag(tmp_path / name / 'bag', [('/image', T0, content)])
+        assert _chunks(bag) == [(compression, {'/image'})]
+        with AnyReader([bag]) as reader:
+            assert [bytes(data) for *_, data in reader.messages()] == [serialised(content)]
+    assert (tmp_path / 'flat' / 'bag' / 'bag_0.mcap').stat().st_size < 10_000
+
+
+def test_large_messages_have_chunks_of_their_own_and_others_read_all_in_order(tmp_path):
+    rng = np.random.default_rng(4)
+    sent = []
+    for i in range(30):
+        pixels = rng.integers(0, 256, 20_000, dtype=np.uint8)
+        sent.append(('/image', T0 + 2 * i, message('sensor_msgs/msg/Image', data=pixels)))
+        # One that grows beyond the bound stays where it began.
+        text = message('std_msgs/msg/String', data='x' * 1000 * i)
+        sent.append(('/text', T0 + 2 * i + 1, text))
+    bag = write_bag(tmp_path / 'bag', sent, flush_every=7)
+    assert {frozenset(topics) for _, topics in _chunks(bag)} == {
+        frozenset({'/image'}),
+        frozenset({'/text'}),
+    }
+    expected = [(at, serialised(content)) for _, at, content in sent]
+    with AnyReader([bag]) as reader:
+        assert [(at, bytes(data)) for _, at, data in reader.messages()] == expected
+    with open(bag / 'bag_0.mcap', 'rb') as file:
+        found = make_reader(file, validate_crcs=True).iter_messages()
+        assert [(m.log_time, m.data) for *_, m in found] == expected
+    ours = Bag(bag)
+    for topic in ('/image', '/text'):
+        assert [(at, bytes(data)) for at, data in ours.raw(topic)] == [
+            (at, serialised(content)) for name, at, content in sent if name == topic
+        ]
 
 
 def test_store_serialises_as_the_reader_expects():
