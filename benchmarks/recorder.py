@@ -16,11 +16,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 CAMERAS = ('front/image_raw', 'wrist/image_raw', 'side/image_raw')
 HEIGHT, WIDTH = 480, 640
+PICTURES, NOISE = 8, 4  # how many different ones, and their noise: standard deviation, of 255
 CAMERA_RATE, JOINT_RATE = 30.0, 1000.0
 JOINTS = [f'joint_{number}' for number in range(7)]
 TICKS_PER_SECOND = os.sysconf('SC_CLK_TCK')
@@ -35,8 +39,16 @@ def send_images(topic: str, stop: Any) -> None:
     node = rclpy.create_node('camera_' + topic.split('/')[0])
     publisher = node.create_publisher(Image, topic, 5)
     message = Image(height=HEIGHT, width=WIDTH, encoding='rgb8', step=3 * WIDTH)
-    message.data = bytes(HEIGHT * WIDTH * 3)
-    _send(node, publisher, message, CAMERA_RATE, stop)
+    _send(node, publisher, message, CAMERA_RATE, stop, pictures())
+
+
+def pictures() -> list[bytes]:
+    """rgb8 images of a smooth scene with the noise of a small camera, each with another one."""
+    rng = np.random.default_rng(0)
+    rows, columns = np.mgrid[0:HEIGHT, 0:WIDTH]
+    scene = np.stack([rows / 2, columns / 3, 80 + 60 * np.sin(rows / 40 + columns / 70)], axis=2)
+    noisy = [scene + rng.normal(0, NOISE, scene.shape) for _ in range(PICTURES)]
+    return [picture.clip(0, 255).astype(np.uint8).tobytes() for picture in noisy]
 
 
 def send_joints(stop: Any) -> None:
@@ -52,11 +64,15 @@ def send_joints(stop: Any) -> None:
     _send(node, publisher, message, JOINT_RATE, stop)
 
 
-def _send(node: Any, publisher: Any, message: Any, rate: float, stop: Any) -> None:
+def _send(
+    node: Any, publisher: Any, message: Any, rate: float, stop: Any, data: Sequence[bytes] = ()
+) -> None:
     period, due, number = 1.0 / rate, time.monotonic(), 0
     while not stop.is_set():
         message.header.stamp = node.get_clock().now().to_msg()
         message.header.frame_id = str(number)
+        if data:
+            message.data = data[number % len(data)]
         publisher.publish(message)
         number += 1
         due += period
@@ -82,22 +98,16 @@ def call(node: Any, client: Any, request: Any) -> Any:
     return future.result()
 
 
-def run(seconds: float, directory: str) -> Path:
-    """Records one episode; returns the bag."""
+def run(seconds: float, directory: str, settings: dict[str, object]) -> Path:
+    """Records one episode; returns the bag. settings: parameters of the recorder."""
     import rclpy
 
     from frame_ros.srv import EndEpisode, StartEpisode
 
     rclpy.init()
     node = rclpy.create_node('recorder_benchmark')
-    parameters = [
-        '-p',
-        f'directory:={directory}',
-        '-p',
-        'video_topic:=""',
-        '-p',
-        'min_free_bytes:=0',
-    ]
+    values = {'directory': directory, 'video_topic': '""', 'min_free_bytes': 0, **settings}
+    parameters = [word for name, value in values.items() for word in ('-p', f'{name}:={value}')]
     command = [sys.executable, '-m', 'frame_ros.nodes.episode_recorder', '--ros-args', *parameters]
     recorder = subprocess.Popen(command)
     start = node.create_client(StartEpisode, 'start_episode')
@@ -122,11 +132,12 @@ def report(bag_path: Path) -> int:
     """Prints what each topic lost: numbers missing between the first and the last recorded;
     returns their sum."""
     from frame_ros.episodes.bag_reader import Bag
+    from frame_ros.episodes.images import find_topic
 
     bag, total = Bag(bag_path), 0
     print(f'{"topic":20} {"sent":>8} {"recorded":>9} {"lost":>6}')
     for topic in (*CAMERAS, 'joint_states'):
-        numbers = [int(frame_id) for frame_id in _frame_ids(bag, f'/{topic}')]
+        numbers = [int(frame_id) for frame_id in _frame_ids(bag, find_topic(bag, topic))]
         sent = max(numbers) - min(numbers) + 1
         lost = sent - len(set(numbers))
         total += lost
@@ -149,7 +160,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--seconds', type=float, default=60.0)
     parser.add_argument('--directory', help='where to write the bag; default: a temporary folder')
+    parser.add_argument('--camera-images', default='raw', choices=('raw', 'jpeg'))
+    parser.add_argument('--compression-level', type=int, default=3)
     options = parser.parse_args()
+    settings = {
+        'camera_images': options.camera_images,
+        'compression_level': options.compression_level,
+    }
     context = multiprocessing.get_context('spawn')
     stop = context.Event()
     senders = [context.Process(target=send_images, args=(topic, stop)) for topic in CAMERAS]
@@ -158,7 +175,7 @@ def main() -> int:
         sender.start()
     with tempfile.TemporaryDirectory(dir=options.directory) as directory:
         try:
-            bag = run(options.seconds, directory)
+            bag = run(options.seconds, directory, settings)
         finally:
             stop.set()
             for sender in senders:

@@ -21,7 +21,7 @@ from typing import Any
 import yaml
 
 from frame_ros.episodes.definitions import MessageDefinition, find_definition
-from frame_ros.episodes.mcap_writer import COMPRESSION_LEVEL, McapWriter
+from frame_ros.episodes.mcap_writer import COMPRESSION_LEVEL, McapWriter, check_level
 from frame_ros.errors import BagError
 
 PARTIAL_SUFFIX = '.partial'
@@ -77,6 +77,7 @@ class BagWriter:
 
     Raises:
         BagError: the folder, or its partial form, exists or cannot be made.
+        ValueRangeError: there is no such level of compression.
     """
 
     def __init__(
@@ -87,6 +88,7 @@ class BagWriter:
         flush_period: float = 0.25,
         compression_level: int = COMPRESSION_LEVEL,
     ) -> None:
+        check_level(compression_level)
         self.folder = Path(folder)
         self.partial = self.folder.with_name(self.folder.name + PARTIAL_SUFFIX)
         self._file_name = f'{self.folder.name}_0.mcap'

@@ -1,21 +1,27 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The images of a bag's topic as arrays, one after another."""
+"""The images of a bag's topic as arrays, raw or compressed ones, one after another."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.episodes.bag_reader import Bag, Topic
 from frame_ros.episodes.data import Episode
-from frame_ros.episodes.layout import Layout, trace
+from frame_ros.episodes.layout import trace
 from frame_ros.errors import BagError
 
 IMAGE_TYPE = 'sensor_msgs/msg/Image'
+COMPRESSED_TYPE = 'sensor_msgs/msg/CompressedImage'
+# What image_transport, and the recorder, add to the name of a topic whose images they compress.
+COMPRESSED_SUFFIX = '/compressed'
+# image_transport's compressedDepth begins its data with this many bytes of its own settings.
+DEPTH_HEADER = 12
 # Encoding -> bytes of a number, channels, and the order that makes the channels RGB.
 ENCODINGS: dict[str, tuple[str, int, tuple[int, ...]]] = {
     'rgb8': ('u1', 3, (0, 1, 2)),
@@ -63,29 +69,67 @@ def decode_image(
     image = rows.view(dtype).astype(dtype.newbyteorder('='), copy=False)
     if channels == 1:
         return image
-    return np.ascontiguousarray(image.reshape(height, width, channels)[:, :, list(order)])
+    first, *_, last = order
+    rgb = slice(0, 3) if first < last else slice(2, None, -1)
+    return np.ascontiguousarray(image.reshape(height, width, channels)[:, :, rgb])
+
+
+def decode_compressed(data: NDArray[np.uint8], encoded: str) -> NDArray:
+    """Returns a compressed image (JPEG, PNG, compressedDepth of 16UC1) as `decode_image` does.
+
+    Args:
+        data: the bytes of sensor_msgs/CompressedImage.data. encoded: its `format`.
+
+    Raises:
+        BagError: it cannot be decoded, or is depth in another encoding than 16UC1.
+    """
+    import cv2
+
+    is_depth = 'compressedDepth' in encoded
+    if is_depth and not encoded.startswith('16UC1'):
+        raise BagError(f'compressed depth of format {encoded!r} is not known; known is 16UC1')
+    content = data[DEPTH_HEADER:] if is_depth else data
+    image = cv2.imdecode(content, cv2.IMREAD_UNCHANGED) if len(content) else None
+    if image is None:
+        raise BagError(f'a compressed image of format {encoded!r} cannot be decoded')
+    if image.ndim == 2:
+        return np.asarray(image)
+    order = cv2.COLOR_BGRA2RGB if image.shape[2] == 4 else cv2.COLOR_BGR2RGB
+    return np.asarray(cv2.cvtColor(image, order))
 
 
 def find_image_topics(bag: Bag) -> list[str]:
-    """Returns the names of the bag's raw image topics, sorted."""
-    return sorted(t.name for t in bag.topics.values() if t.message_type == IMAGE_TYPE and len(t))
+    """Returns the names of the bag's image topics, sorted, the raw ones first."""
+    names = (IMAGE_TYPE, COMPRESSED_TYPE)
+    found = [t for t in bag.topics.values() if t.message_type in names and len(t)]
+    return [t.name for t in sorted(found, key=lambda t: (names.index(t.message_type), t.name))]
 
 
 def find_topic(bag: Bag, name: str) -> str:
-    """Returns the absolute name of a topic given as it is, or without its namespace.
+    """Returns the absolute name of a topic given as it is, or without its namespace; of an image
+    topic that was recorded compressed, that one's.
 
     Raises:
         BagError: no topic, or several, have that name.
     """
-    if name in bag.topics:
-        return name
-    found = sorted(topic for topic in bag.topics if topic.endswith('/' + name.lstrip('/')))
-    if len(found) == 1:
-        return found[0]
-    what = (
-        f'several: {", ".join(found)}' if found else f'none; it has {", ".join(sorted(bag.topics))}'
+    for wanted in (name, name + COMPRESSED_SUFFIX):
+        if wanted in bag.topics:
+            return wanted
+        found = sorted(topic for topic in bag.topics if topic.endswith('/' + wanted.lstrip('/')))
+        if len(found) == 1:
+            return found[0]
+        if found:
+            several = ', '.join(found)
+            raise BagError(f'{bag.path} should have one topic {name}, and has several: {several}')
+    raise BagError(
+        f'{bag.path} should have one topic {name}, and has none; it has '
+        f'{", ".join(sorted(bag.topics))}'
     )
-    raise BagError(f'{bag.path} should have one topic {name}, and has {what}')
+
+
+def is_recorded(bag: Bag, topic: str) -> bool:
+    """Whether a bag has images of a topic, given by its absolute name, raw or compressed."""
+    return any(len(bag.topics.get(name, ())) for name in (topic, topic + COMPRESSED_SUFFIX))
 
 
 def iter_images(
@@ -94,8 +138,8 @@ def iter_images(
     max_count: int | None = None,
     every: int = 1,
 ) -> Iterator[tuple[int, NDArray]]:
-    """Yields stamp (ns) and image of a raw image topic, in recorded order, read only when asked
-    for.
+    """Yields stamp (ns) and image of an image topic, raw or compressed, in recorded order, read
+    only when asked for.
 
     Args:
         source: an episode, a bag, or a bag's path.
@@ -112,8 +156,10 @@ def iter_images(
         else Bag(source.path if isinstance(source, Episode) else source)
     )
     found = bag.topics[find_topic(bag, topic)]
-    if found.message_type != IMAGE_TYPE:
-        raise BagError(f'{found.name} has type {found.message_type}, not {IMAGE_TYPE}')
+    if found.message_type not in (IMAGE_TYPE, COMPRESSED_TYPE):
+        raise BagError(
+            f'{found.name} has type {found.message_type}, not {IMAGE_TYPE} or {COMPRESSED_TYPE}'
+        )
     indices = np.arange(0, len(found), max(every, 1))
     if max_count is not None and len(indices) > max_count:
         indices = indices[np.linspace(0, len(indices) - 1, max_count).round().astype(int)]
@@ -130,32 +176,53 @@ def _message(topic: Topic, index: int) -> NDArray[np.uint8]:
 
 
 def _read_image(topic: Topic, data: NDArray[np.uint8]) -> tuple[int, NDArray]:
-    layout = trace(topic.types, topic.message_type, data)
-    sec, nanosec = (
-        _number(layout, data, 'header.stamp.sec'),
-        _number(layout, data, 'header.stamp.nanosec'),
-    )
-    (encoding,) = (
-        bytes(data[start:end]).decode('utf-8', 'replace')
-        for text in layout.texts
-        if text.path == 'encoding'
-        for start, end in text.spans
-    )
-    (pixels,) = (item for item in layout.fields if item.path == 'data')
+    message = ImageFields(topic.types, topic.message_type, data)
+    if topic.message_type == COMPRESSED_TYPE:
+        return message.stamp, decode_compressed(message.data, message.text('format'))
     image = decode_image(
-        data[pixels.offset : pixels.offset + (pixels.count or 0)],
-        _number(layout, data, 'height'),
-        _number(layout, data, 'width'),
-        encoding,
-        _number(layout, data, 'step'),
-        bool(_number(layout, data, 'is_bigendian')),
+        message.data,
+        message.number('height'),
+        message.number('width'),
+        message.text('encoding'),
+        message.number('step'),
+        bool(message.number('is_bigendian')),
     )
-    return sec * 1_000_000_000 + nanosec, image
+    return message.stamp, image
 
 
-def _number(layout: Layout, data: NDArray[np.uint8], path: str) -> int:
-    for item in layout.fields:
-        if item.path == path:
-            size = np.dtype(item.dtype).itemsize
-            return int(data[item.offset : item.offset + size].view(item.dtype)[0])
-    raise BagError(f'an image has no field {path}')
+class ImageFields:
+    """The fields of one serialised Image or CompressedImage, looked up where they lie.
+
+    Args:
+        types: the type's definition and all it contains. data: (N,) bytes.
+
+    Raises:
+        BagError: the bytes do not fit the definition.
+    """
+
+    def __init__(self, types: dict[str, Any], message_type: str, data: NDArray[np.uint8]) -> None:
+        self._bytes = data
+        self._layout = trace(types, message_type, data)
+
+    @property
+    def stamp(self) -> int:
+        """Stamp of the header, ns."""
+        seconds, rest = self.number('header.stamp.sec'), self.number('header.stamp.nanosec')
+        return seconds * 1_000_000_000 + rest
+
+    @property
+    def data(self) -> NDArray[np.uint8]:
+        """The bytes of the field `data`, not copied."""
+        (found,) = (item for item in self._layout.fields if item.path == 'data')
+        return self._bytes[found.offset : found.offset + (found.count or 0)]
+
+    def text(self, path: str) -> str:
+        """Returns a text."""
+        (span,) = (item.spans[0] for item in self._layout.texts if item.path == path)
+        return bytes(self._bytes[slice(*span)]).decode('utf-8', 'replace')
+
+    def number(self, path: str) -> int:
+        """Returns a whole number."""
+        (found,) = (item for item in self._layout.fields if item.path == path)
+        size = np.dtype(found.dtype).itemsize
+        return int(self._bytes[found.offset : found.offset + size].view(found.dtype)[0])

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from frame_ros.episodes.zstandard import zstd
-from frame_ros.errors import BagError
+from frame_ros.errors import BagError, ValueRangeError
 
 MAGIC = b'\x89MCAP0\r\n'
 HEADER, FOOTER, SCHEMA, CHANNEL, MESSAGE, CHUNK, MESSAGE_INDEX, CHUNK_INDEX = range(1, 9)
@@ -35,8 +35,15 @@ MESSAGE_FIELDS_SIZE = 22
 RECORD_HEADER_SIZE = 9
 TIME_LIMIT = 1 << 64
 COMPRESSION_LEVEL = 3
+HIGHEST_LEVEL = 22
 # Size from which a channel's first message makes it one of large messages.
 LARGE = 10_000
+
+
+def check_level(level: int) -> None:
+    """Raises ValueRangeError if there is no such level of compression."""
+    if not 0 <= level <= HIGHEST_LEVEL:
+        raise ValueRangeError(f'compression_level is {level}; it must be 0 to {HIGHEST_LEVEL}')
 
 
 def _string(text: str) -> bytes:

@@ -10,12 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.episodes.bag_reader import Bag, Topic
-from frame_ros.episodes.images import IMAGE_TYPE, decode_image
+from frame_ros.episodes.images import (
+    COMPRESSED_SUFFIX,
+    COMPRESSED_TYPE,
+    IMAGE_TYPE,
+    decode_compressed,
+    decode_image,
+)
 from frame_ros.episodes.reading import header_stamps
 from frame_ros.errors import BagError
 
-COMPRESSED_TYPE = 'sensor_msgs/msg/CompressedImage'
-SUFFIXES = ('/compressed', '/image_raw')
+SUFFIXES = (COMPRESSED_SUFFIX, '/image_raw')
 
 
 def picture_of(message: Any) -> NDArray[np.uint8] | None:
@@ -25,18 +30,14 @@ def picture_of(message: Any) -> NDArray[np.uint8] | None:
     Raises:
         BagError: the encoding is not known, or the data does not fit the size or is no picture.
     """
-    import cv2
-
     data = np.frombuffer(bytes(message.data), np.uint8)
     if hasattr(message, 'format'):
-        image = cv2.imdecode(data, cv2.IMREAD_COLOR) if len(data) else None
-        if image is None:
-            raise BagError(f'a compressed image of format {message.format!r} cannot be decoded')
-        return np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2RGB), dtype=np.uint8)
-    size = int(message.height), int(message.width)
-    pixels = decode_image(
-        data, *size, message.encoding, int(message.step), bool(message.is_bigendian)
-    )
+        pixels = decode_compressed(data, message.format)
+    else:
+        size = int(message.height), int(message.width)
+        pixels = decode_image(
+            data, *size, message.encoding, int(message.step), bool(message.is_bigendian)
+        )
     if pixels.dtype != np.uint8:
         return None
     return pixels if pixels.ndim == 3 else np.repeat(pixels[:, :, None], 3, axis=2)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.data import Episode
-from frame_ros.episodes.images import IMAGE_TYPE
-from frame_ros.episodes.pictures import COMPRESSED_TYPE
+from frame_ros.episodes.images import COMPRESSED_TYPE, IMAGE_TYPE
 from frame_ros.episodes.streams import LIVE_TOPICS, ROLE_TOPICS, ROLE_TYPES, TopicMap
 
 

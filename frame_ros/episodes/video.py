@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.episodes.bag_reader import Bag
-from frame_ros.episodes.images import find_image_topics, find_topic, iter_images
+from frame_ros.episodes.images import find_image_topics, find_topic, is_recorded, iter_images
 from frame_ros.errors import BagError, FrameRosError, MissingExtraError, install_hint
 
 # Ticks per second of the video's clock; stamps are rounded to it.
@@ -31,7 +31,8 @@ def write_video(
     topic: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Path:
-    """Writes an H.264 MP4 (yuv420p, index in front) from a raw image topic.
+    """Writes an H.264 MP4 (yuv420p, index in front) from an image topic, raw or
+    compressed.
 
     Args:
         source: a bag, or its path. output: the file to make; None: `<bag>.mp4` beside the bag.
@@ -105,7 +106,7 @@ def _to_rgb(image: NDArray) -> NDArray[np.uint8]:
 def _default_topic(bag: Bag) -> str:
     topics = find_image_topics(bag)
     if not topics:
-        raise BagError(f'{bag.path} has no raw image topic')
+        raise BagError(f'{bag.path} has no image topic')
     return next((topic for topic in topics if 'front' in topic), topics[0])
 
 
@@ -130,7 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.nice(options.nice)
     try:
         bag = Bag(options.bag)
-        if options.if_recorded and not len(bag.topics.get(options.topic, ())):
+        if options.if_recorded and not is_recorded(bag, options.topic):
             return 0
         print(write_video(bag, options.output, options.topic))
     except FrameRosError as error:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from frame_ros.errors import SetupError
-from frame_ros.nodes.settings import RunSettings
+from frame_ros.nodes.settings import CAMERA_IMAGES, OF_CAMERA_IMAGES, RunSettings
 from frame_ros.nodes.settings_fields import option
 
 CONTACT_SOURCES = ('wrench', 'joint_effort', 'robot')
@@ -30,6 +30,8 @@ GRASP_SOURCES = ('position', 'effort', 'contact')
 class ArmSettings(RunSettings):
     """A real arm, whose driver is the user's: the names of its topics."""
 
+    # The noise of a real camera does not compress without loss.
+    camera_images: str = option('jpeg', OF_CAMERA_IMAGES, CAMERA_IMAGES)
     joint_states_topic: str = option(
         'joint_states', "the driver's measured joints, sensor_msgs/JointState"
     )

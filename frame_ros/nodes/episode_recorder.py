@@ -24,10 +24,12 @@ from frame_ros.episodes.bag_writer import BagWriter, TopicQos
 from frame_ros.episodes.data import EventType, Outcome
 from frame_ros.episodes.definitions import find_definition, parse_fields
 from frame_ros.episodes.layout import trace
+from frame_ros.episodes.mcap_writer import check_level
 from frame_ros.errors import BagError, FrameRosError, SetupError
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.recording_clock import RecordingClock
+from frame_ros.nodes.recording_images import image_conversion
 from frame_ros.nodes.recording_session import (
     BagSession,
     Limits,
@@ -99,6 +101,8 @@ class EpisodeRecorder(LifecycleNode):
             topics = TopicFilter(
                 self.get_namespace(), self._value('include'), self._value('exclude'), also
             )
+            image_conversion(self._value('camera_images'))
+            check_level(self._value('compression_level'))
             if self._value('enabled'):
                 Path(self._value('directory')).expanduser().mkdir(parents=True, exist_ok=True)
         except (FrameRosError, OSError) as error:
@@ -235,7 +239,7 @@ class EpisodeRecorder(LifecycleNode):
             texts = {'episode_id': episode_id, **texts, 'notes': request.notes, 'start': str(start)}
             try:
                 self._open(folder, {**facts, **texts}, now)
-            except BagError as error:
+            except FrameRosError as error:
                 response.message = str(error)
                 return response
             response.bag = str(folder)
@@ -314,8 +318,9 @@ class EpisodeRecorder(LifecycleNode):
         limits = Limits(
             self._value('queue_bytes'), self._value('max_bytes'), self._value('min_free_bytes')
         )
-        writer = BagWriter(folder, metadata)
-        session = BagSession(writer, limits, [self._event_topic], self.get_logger().error)
+        convert = image_conversion(self._value('camera_images'))
+        writer = BagWriter(folder, metadata, compression_level=self._value('compression_level'))
+        session = BagSession(writer, limits, [self._event_topic], self.get_logger().error, convert)
         self._lost_before = self._recorded.lost()
         with self._lock:
             recent = self._ring.take(now)

@@ -226,6 +226,7 @@ def _recorder(
         'directory': absolute(settings.directory),
         'enabled': settings.record,
         'expected': list(expected),
+        'camera_images': settings.camera_images,
     }
     also = sorted({*names.values(), *filter(None, others)})
     if also:

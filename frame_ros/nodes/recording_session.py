@@ -124,6 +124,7 @@ class BagSession:
         limits: when not to write; may be replaced while it runs.
         always: topics that have a channel from the beginning.
         say: called, in any thread, once for each kind of trouble.
+        convert: what a message is changed to before it is written; None: nothing is changed.
 
     Raises:
         BagError: the bag cannot be written; nothing of it is left.
@@ -135,11 +136,13 @@ class BagSession:
         limits: Limits,
         always: Sequence[RecordedTopic] = (),
         say: Callable[[str], object] = lambda text: None,
+        convert: Callable[[ReceivedMessage], ReceivedMessage] | None = None,
     ) -> None:
         self.dropped: Counter[str] = Counter()
         self.reasons: dict[str, str] = {}
         self.problem = ''
         self._writer, self.limits, self._say = writer, limits, say
+        self._convert = convert or (lambda message: message)
         self._channels: dict[RecordedTopic, int] = {}
         self._queue: deque[tuple[ReceivedMessage, bool]] = deque()
         self._queued = 0
@@ -246,6 +249,7 @@ class BagSession:
         reason, is_accepted = self._is_full, False
         try:
             if keep or not self._is_full:
+                message = self._convert(message)
                 channel = self._channel(message.topic)
                 is_accepted = True  # the writer counts what it loses from here on
                 self._writer.write(channel, message.received, message.data, message.published, keep)

@@ -21,6 +21,8 @@ POLICIES = ('scripted', 'hold', 'lerobot', 'remote', 'lerobot_grpc', 'token_vla'
 ANY_POLICY = (
     f'{", ".join(POLICIES)}, a checkpoint folder, or your own as module:Class or file.py:Class'
 )
+CAMERA_IMAGES = ('raw', 'jpeg')
+OF_CAMERA_IMAGES = 'colour images in bags: as sent, or a tenth of it as JPEG, <topic>/compressed'
 EXECUTIONS = ('synchronous', 'asynchronous', 'ensembling')
 SIMULATED_ROBOTS = ('so101', 'fr3')
 LOG_LEVELS = ('debug', 'info', 'warn', 'error', 'fatal')
@@ -67,6 +69,7 @@ class RunSettings:
     instruction: str = option('', 'what the policy is told')
     record: bool = option(True, 'write one bag per episode, from start_episode to end_episode')
     directory: str = option('runs', 'folder for the bags')
+    camera_images: str = option('raw', OF_CAMERA_IMAGES, CAMERA_IMAGES)
     rviz: bool = option(False, 'show RViz')
     robot_state_publisher: bool = option(
         False, "start robot_state_publisher, for RViz, where the arm's driver does not"

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from frame_ros.episodes.bag_reader import Bag, Topic
 from frame_ros.episodes.data import Episode, EventType
-from frame_ros.episodes.images import IMAGE_TYPE
-from frame_ros.episodes.pictures import COMPRESSED_TYPE, bytes_at, picture_of, topic_stamps
+from frame_ros.episodes.images import COMPRESSED_TYPE, IMAGE_TYPE
+from frame_ros.episodes.pictures import bytes_at, picture_of, topic_stamps
 from frame_ros.errors import BagError
 from frame_ros.reports.media import Still, still, still_times
 from frame_ros.reports.series import (

@@ -26,6 +26,7 @@ OURS = [
 STANDARD = [
     'sensor_msgs/msg/JointState',
     'sensor_msgs/msg/Image',
+    'sensor_msgs/msg/CompressedImage',
     'sensor_msgs/msg/CameraInfo',
     'geometry_msgs/msg/PoseStamped',
     'geometry_msgs/msg/WrenchStamped',

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The images of a bag: encodings, thinning out, ones that cannot be shown."""
 
+import cv2
 import numpy as np
 import pytest
-from bag_making import T0, message, pose, stamp, write_bag
+from bag_making import STORE, T0, message, pose, serialised, stamp, write_bag
 
 from frame_ros.episodes.bag_reader import Bag
-from frame_ros.episodes.images import iter_images
+from frame_ros.episodes.images import find_image_topics, iter_images
+from frame_ros.episodes.jpeg import JpegEncoder
 from frame_ros.episodes.reading import read_bag
 from frame_ros.errors import BagError
 
@@ -79,3 +81,69 @@ def test_images_that_cannot_be_shown_are_said(tmp_path):
             list(iter_images(bag, topic))
     with pytest.raises(BagError, match='one topic nothing'):
         list(iter_images(bag, 'nothing'))
+
+
+def compressed_message(at, encoded, content):
+    return message(
+        'sensor_msgs/msg/CompressedImage',
+        header__stamp=stamp(at),
+        format=encoded,
+        data=np.frombuffer(content, np.uint8),
+    )
+
+
+def _smooth(height=48, width=64):
+    rows, columns = np.mgrid[0:height, 0:width]
+    return np.stack([4 * rows, 3 * columns, 2 * (rows + columns)], axis=2).astype(np.uint8)
+
+
+@pytest.mark.parametrize(('suffix', 'most'), [('.png', 0), ('.jpg', 12)])
+def test_compressed_images_come_back_as_rgb_under_the_raw_topics_name(tmp_path, suffix, most):
+    pixels = _smooth()
+    _, content = cv2.imencode(suffix, pixels[..., ::-1])
+    sent = compressed_message(T0, f'rgb8; {suffix[1:]} compressed bgr8', content.tobytes())
+    path = write_bag(tmp_path / 'bag', [('/front/image_raw/compressed', T0, sent)])
+    ((at, image),) = iter_images(path, 'front/image_raw')
+    assert at == T0 and image.shape == pixels.shape
+    assert np.abs(image.astype(int) - pixels).max() <= most
+    assert find_image_topics(Bag(path)) == ['/front/image_raw/compressed']
+
+
+def test_compressed_depth_keeps_its_numbers(tmp_path):
+    depth = np.random.default_rng(5).integers(0, 5000, (12, 16)).astype(np.uint16)
+    _, content = cv2.imencode('.png', depth)
+    name = '/depth/image_raw/compressedDepth'
+    for encoded, is_known in (('16UC1; compressedDepth png', True), ('32FC1; compressedDepth', 0)):
+        sent = compressed_message(T0, encoded, bytes(12) + content.tobytes())
+        path = write_bag(tmp_path / str(is_known) / 'bag', [(name, T0, sent)])
+        if is_known:
+            ((_, image),) = iter_images(path, name)
+            np.testing.assert_array_equal(image, depth)
+        else:
+            with pytest.raises(BagError, match='32FC1'):
+                list(iter_images(path, name))
+
+
+@pytest.mark.parametrize('padding', [0, 5])
+@pytest.mark.parametrize('encoding', ['rgb8', 'bgr8'])
+def test_the_recorders_jpegs_are_what_was_sent(tmp_path, encoding, padding):
+    pixels = _smooth()
+    content = image_message(T0 + 7, encoding, ENCODED[encoding](pixels), padding)
+    object.__setattr__(content.header, 'frame_id', 'front')
+    data = JpegEncoder().encode(serialised(content))
+    assert len(data) < pixels.size / 4
+    got = STORE.deserialize_cdr(data, 'sensor_msgs/msg/CompressedImage')
+    assert got.format == f'{encoding}; jpeg compressed bgr8' and got.header.frame_id == 'front'
+    path = write_bag(tmp_path / 'bag', [('/image/compressed', T0, got)])
+    ((at, image),) = iter_images(path, 'image')
+    assert at == T0 + 7
+    assert np.abs(image.astype(int) - pixels).max() <= 12
+
+
+@pytest.mark.parametrize('encoding', ['mono8', '16UC1', '32FC1', 'rgba8', 'unknown'])
+def test_what_is_no_8_bit_colour_is_not_made_a_jpeg(encoding):
+    content = image_message(T0, encoding, np.zeros((4, 16), np.uint8))
+    assert JpegEncoder().encode(serialised(content)) is None
+    assert JpegEncoder().encode(b'nonsense') is None
+    short = image_message(T0, 'rgb8', np.zeros((4, 16), np.uint8))
+    assert JpegEncoder().encode(serialised(short)) is None

@@ -26,6 +26,7 @@ from std_msgs.msg import String
 
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.data import EventType, Outcome
+from frame_ros.episodes.images import iter_images
 from frame_ros.episodes.reading import header_stamps, read_bag
 from frame_ros.msg import EpisodeEvent
 from frame_ros.srv import EndEpisode, MarkEpisode, StartEpisode
@@ -346,9 +347,10 @@ def test_a_bag_over_its_limit_stops_and_counts(make_bench):
     assert episode.data_quality['recorder.dropped'] >= dropped
 
 
-def test_the_video_is_made_beside_the_bag(make_bench):
+@pytest.mark.parametrize('camera_images', ['raw', 'jpeg'])
+def test_the_video_is_made_beside_the_bag(make_bench, camera_images):
     pytest.importorskip('av')
-    bench = make_bench('video', video_topic='front/image_raw')
+    bench = make_bench('video', video_topic='front/image_raw', camera_images=camera_images)
     publisher = bench.node.create_publisher(Image, 'front/image_raw', 10)
     bench.wait_for_subscriber('front/image_raw')
     started = bench.start()
@@ -359,6 +361,13 @@ def test_the_video_is_made_beside_the_bag(make_bench):
         time.sleep(0.05)
     bench.end(outcome=1)
     until(Path(started.bag + '.mp4').is_file, 'no video')
+    is_jpeg = camera_images == 'jpeg'
+    bag = Bag(started.bag)
+    assert ('/video/front/image_raw/compressed' in bag.topics) == is_jpeg
+    assert ('/video/front/image_raw' in bag.topics) != is_jpeg
+    images = list(iter_images(bag, 'front/image_raw'))
+    assert [at // 10**9 for at, _ in images] == [1, 2, 3, 4, 5]
+    assert all(image.shape == (16, 16, 3) and not image.any() for _, image in images)
 
 
 def test_an_episode_does_not_begin_without_room_for_it(make_bench):

@@ -12,14 +12,17 @@ pytest.importorskip('rclpy')
 from rclpy.context import Context
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import serialize_message
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import Image, JointState
 from std_msgs.msg import String
 
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.bag_writer import BagWriter
 from frame_ros.episodes.definitions import find_definition
-from frame_ros.errors import BagError
+from frame_ros.episodes.images import iter_images
+from frame_ros.episodes.mcap_writer import check_level
+from frame_ros.errors import BagError, SetupError, ValueRangeError
 from frame_ros.nodes.episode_recorder import DEFAULTS
+from frame_ros.nodes.recording_images import image_conversion
 from frame_ros.nodes.recording_session import (
     BagSession,
     Limits,
@@ -264,3 +267,36 @@ def test_a_topic_that_could_not_be_recorded_is_looked_at_again(ros_context):
     for each in (node, other):
         each.destroy_node()
     ros_context.shutdown(context=context)
+
+
+def image(number, encoding='rgb8', topic=None):
+    content = Image(height=8, width=8, encoding=encoding, step=24, data=bytes(192))
+    content.header.stamp.sec = number
+    topic = topic or RecordedTopic('/cam/image_raw', find_definition('sensor_msgs/msg/Image'))
+    return ReceivedMessage(topic, T0 + number, T0 + number, serialize_message(content))
+
+
+def test_colour_images_are_written_as_jpeg_where_that_is_asked_for(tmp_path):
+    writer = BagWriter(tmp_path / 'bag')
+    session = BagSession(writer, NO_LIMITS, convert=image_conversion('jpeg'))
+    colour = image(0).topic
+    depth = RecordedTopic('/cam/depth', colour.definition)
+    for number in range(3):
+        session.put(image(number, topic=colour))
+        session.put(image(number, '8UC3', depth))
+        session.put(text(number))
+    bag = Bag(session.finish({}))
+    assert {name: len(topic) for name, topic in bag.topics.items()} == {
+        '/cam/image_raw/compressed': 3,
+        '/cam/depth': 3,
+        '/text': 3,
+    }
+    assert [at for at, _ in iter_images(bag, 'cam/image_raw')] == [0, 10**9, 2 * 10**9]
+
+
+def test_ways_to_write_that_there_are_not_are_refused():
+    assert image_conversion('raw') is None
+    with pytest.raises(SetupError, match="'gif'; it must be one of raw, jpeg"):
+        image_conversion('gif')
+    with pytest.raises(ValueRangeError, match='compression_level is 23'):
+        check_level(23)
