@@ -85,7 +85,8 @@ def _add_comparison_arguments(parser: argparse.ArgumentParser) -> None:
         action='append',
         default=[],
         metavar='BAG',
-        help='a demonstration, or a folder of them, for ATE, RTE and DTW: its successful episodes; '
+        help='a demonstration, or a folder of them, for ATE, RTE and DTW: its episodes that '
+        'succeeded or have no recorded outcome; '
         'may be repeated (default: the references of the live metrics)',
     )
     parser.add_argument(
@@ -105,6 +106,13 @@ def _add_comparison_arguments(parser: argparse.ArgumentParser) -> None:
         choices=('none', 'se3', 'sim3'),
         default='none',
         help='move each trajectory as a whole to its reference before ATE and RTE',
+    )
+    parser.add_argument(
+        '--rte',
+        choices=('paper', 'evo'),
+        default='paper',
+        help='RTE of displacements in the common frame (paper, FRAME eq. 10; default), or of '
+        'relative poses as evo_rpe has it',
     )
     parser.add_argument(
         '--fingerprint',
@@ -133,7 +141,7 @@ def run(args: argparse.Namespace) -> int:
     if not paths:
         raise BagError('no bag is given; name at least one: frame-ros report BAG')
     axes = dict.fromkeys(id.strip() for id in args.fingerprint.split(',') if id.strip())
-    options = ReportOptions(tuple(axes), args.match, args.align)
+    options = ReportOptions(tuple(axes), args.match, args.align, args.rte)
     choice = {'namespace': args.namespace, 'topics': topics_by_role(args.topic)}
     choice['robot'] = args.robot
     references = given_references(args, **choice)
@@ -232,7 +240,7 @@ def given_references(args: argparse.Namespace, **choice: Any) -> list[Reference]
         return None
     from frame_ros.episodes.references import load_references
 
-    return load_references(args.reference, **choice)
+    return load_references(args.reference, with_unknown=True, **choice)
 
 
 def topics_by_role(given: Sequence[str]) -> dict[str, str]:

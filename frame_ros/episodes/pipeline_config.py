@@ -209,7 +209,10 @@ class PipelineConfig:
 
     def to_json(self) -> str:
         """The settings as JSON text, as published on `metrics_config`; numbers are exact."""
-        return json.dumps(asdict(self))
+        values = asdict(self)
+        for reference in values['references']:
+            del reference['orientations']  # nothing that is computed live needs them
+        return json.dumps(values)
 
     @classmethod
     def from_json(cls, text: str) -> PipelineConfig:

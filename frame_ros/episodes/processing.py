@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.episodes.bounds import FAR, extent
 from frame_ros.episodes.data import Episode, Event, EventType, MetricSample, Stream
 from frame_ros.episodes.fields import FIELDS
 from frame_ros.episodes.pipeline import STREAMS, MetricPipeline
@@ -20,7 +21,6 @@ from frame_ros.episodes.pipeline_config import (
     target_streams,
 )
 from frame_ros.episodes.references import Reference
-from frame_ros.episodes.stamps import SECOND
 from frame_ros.episodes.streams import pipeline_values
 from frame_ros.errors import FrameRosError
 
@@ -28,8 +28,6 @@ BOUNDS = (EventType.START, EventType.END)
 KINDS = ('quality', 'safety', 'efficiency', 'confidence')
 # Samples are handed on this often, so that a long bag is not held in memory twice.
 BLOCK = 2000
-# A stamp this much further from the others than its receive time is no bound of an episode, ns.
-FAR = 60 * SECOND
 # An episode that is not named in its bag has a name here, so that it is told from what is outside.
 NAMELESS = '(nameless)'
 
@@ -181,7 +179,7 @@ def _bounded(episode: Episode) -> list[Event]:
         replace(event, episode_id=name) if event.type in BOUNDS else event
         for event in sorted(episode.events, key=lambda event: event.stamp)
     ]
-    data = _extent(episode)
+    data = extent(episode)
     if data is None:
         return events
     first, last = data
@@ -198,38 +196,6 @@ def _bounded(episode: Episode) -> list[Event]:
     # What is said soon after the last step is still said of the episode.
     last = max([last, begin, *(e.stamp for e in others if e.stamp <= last + FAR)])
     return [*others, Event(last + 1, EventType.END, name, source='reader')]
-
-
-def _extent(episode: Episode) -> tuple[int, int] | None:
-    """First and last stamp of the steps, else of the poses, else of whatever there is; ns."""
-    for role in dict.fromkeys(('action', 'pose', *episode.streams)):
-        stamps = plausible_stamps(episode.streams[role]) if role in episode.streams else ()
-        if len(stamps):
-            return int(min(stamps)), int(max(stamps))
-    return None
-
-
-def plausible_stamps(stream: Stream) -> NDArray[np.int64]:
-    """Returns the stamps (n,), ns, that are set and not more than 60 s away from where their
-    receive times, by the median message, put them.
-
-    Of a clock that runs faster or slower than the recorder's (simulated time), the receive times
-    are scaled to it, if that explains more stamps.
-    """
-    is_set = stream.stamps > 0
-    stamps, received = stream.stamps[is_set], stream.received[is_set]
-    if len(stamps) == 0:
-        return stamps
-    passed, arrived = stamps - stamps[0], received - received[0]
-    spread = float(np.subtract(*np.percentile(arrived, (75, 25))))
-    if spread <= 0:
-        return stamps
-    rate = float(np.subtract(*np.percentile(passed, (75, 25)))) / spread
-    kept = []
-    for scale in (1.0, rate):
-        ahead = passed - scale * arrived
-        kept.append(np.abs(ahead - np.median(ahead)) <= FAR)
-    return stamps[max(kept, key=lambda is_kept: int(is_kept.sum()))]
 
 
 def as_arrays(samples: list[MetricSample], kind: str, episode_id: str) -> dict[str, NDArray]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.episodes.bag_reader import Bag
+from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.data import Episode, EventType, Stream
 from frame_ros.episodes.joint_table import joint_table
 from frame_ros.episodes.reading import read_bag
@@ -129,19 +130,6 @@ def is_ended(episode: Episode) -> bool:
     if EventType.END in kinds:
         return True
     return EventType.START not in kinds and not episode.is_truncated
-
-
-def bounds_of(episode: Episode) -> tuple[int, int]:
-    """START and END of an episode, ns; without one, the first and last set stamp of its streams.
-    With neither, (0, 0).
-    """
-    starts = [e.stamp for e in episode.events if e.type is EventType.START]
-    ends = [e.stamp for e in episode.events if e.type is EventType.END]
-    stamps = [s.stamps[s.stamps > 0] for s in episode.streams.values()]
-    known = [s for s in stamps if len(s)]
-    begin = min(starts) if starts else min((int(s.min()) for s in known), default=0)
-    later = [stamp for stamp in ends if stamp >= begin]
-    return begin, later[0] if later else max((int(s.max()) for s in known), default=begin)
 
 
 def _part(stream: Stream, inside: NDArray[np.bool_]) -> Stream:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 SECOND = 1_000_000_000
 _Position = tuple[float, float, float]
+_Orientation = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,8 @@ class Reference:
 
     stamps: N s from the demonstration's START, strictly increasing. positions: as many positions of
     the TCP (m). origin: where it comes from, in words: episode ids and paths. frame: the one that
-    the positions are in; '' if that is not known.
+    the positions are in; '' if that is not known. orientations: as many (xyzw), which the errors
+    of poses need; empty if they are not known.
 
     Raises:
         ValueRangeError: no sample, not as many stamps as positions, a value that is not finite, or
@@ -44,6 +46,7 @@ class Reference:
     positions: tuple[_Position, ...]
     origin: str = ''
     frame: str = ''
+    orientations: tuple[_Orientation, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         name = f'reference {self.origin or "without origin"}'
@@ -55,6 +58,11 @@ class Reference:
             )
         if not all(len(position) == 3 for position in self.positions):
             raise ValueRangeError(f'{name} has positions that are not x, y and z')
+        if len(self.orientations) not in (0, counts[0]):
+            raise ValueRangeError(
+                f'{name} has {len(self.orientations)} orientations; {counts[0]}, or none, are '
+                'expected'
+            )
         if not all(map(isfinite, (*self.stamps, *(v for p in self.positions for v in p)))):
             raise ValueRangeError(f'{name} has a value that is not finite')
         if not all(before < after for before, after in pairwise(self.stamps)):
@@ -77,7 +85,12 @@ class Reference:
         """
         try:
             texts = str(values['origin']), str(values.get('frame', ''))
-            return cls.from_arrays(values['stamps'], values['positions'], *texts)
+            found = cls.from_arrays(values['stamps'], values['positions'], *texts)
+            turns = tuple(
+                (float(x), float(y), float(z), float(w))
+                for x, y, z, w in values.get('orientations', ())
+            )
+            return replace(found, orientations=turns)
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueRangeError(
                 f'a reference is not stamps, positions and origin: {error!r}'
@@ -97,9 +110,11 @@ def load_references(
     topics: Mapping[str, str] | None = None,
     robot: str | None = None,
     match: str = 'time',
+    with_unknown: bool = False,
 ) -> list[Reference]:
     """Returns the references that demonstrations give: TCP positions from START to END, zero at
-    START, at their control steps (at every pose where there are none).
+    START, at their control steps (at every pose where there are none). Without START or END as
+    `bounds_of` says.
 
     Args:
         paths: bags, or folders of bags.
@@ -108,6 +123,7 @@ def load_references(
             .mean_trajectory`.
         namespace, topics, robot: as of `read_episodes`.
         match: how the mean brings them together, 'time' or 'arc_length'.
+        with_unknown: with `only_successful`, take episodes of which no outcome was recorded too.
 
     Raises:
         BagError: no path, no bag at one, a bag that cannot be read or has no poses, or none of its
@@ -119,7 +135,9 @@ def load_references(
     found = [
         reference
         for path in paths
-        for reference in _references_at(path, only_successful, namespace, topics, robot)
+        for reference in _references_at(
+            path, only_successful, with_unknown, namespace, topics, robot
+        )
     ]
     if not found:
         raise BagError('no reference is given; name at least one bag of a demonstration')
@@ -150,6 +168,7 @@ def mean_reference(references: Sequence[Reference], match: str = 'time') -> Refe
 def _references_at(
     path: str | os.PathLike[str],
     only_successful: bool,
+    with_unknown: bool,
     namespace: str | None,
     topics: Mapping[str, str] | None,
     robot: str | None,
@@ -163,7 +182,11 @@ def _references_at(
         for bag in find_bags(os.fspath(path))
         for episode in read_bag(Bag(bag), namespace=namespace, topics=topics, robot=robot)
     ]
-    chosen = [e for e in episodes if not only_successful or is_successful(e)]
+    chosen = [
+        e
+        for e in episodes
+        if not only_successful or is_successful(e) or (with_unknown and not has_outcome(e))
+    ]
     if not chosen:
         raise BagError(
             f'{path}: none of its {len(episodes)} episodes ended in success, so none is a '
@@ -180,18 +203,28 @@ def is_successful(episode: Episode) -> bool:
     return bool(ends) and ends[-1].outcome is Outcome.SUCCESS
 
 
+def has_outcome(episode: Episode) -> bool:
+    """Whether an END of the episode says how it ended."""
+    from frame_ros.episodes.data import EventType, Outcome
+
+    ends = (event for event in episode.events if event.type is EventType.END)
+    return any(event.outcome is not Outcome.UNKNOWN for event in ends)
+
+
 def reference_of(episode: Episode) -> Reference:
-    """The reference that one episode gives.
+    """The reference that one episode gives, in time from where the episode begins (`bounds_of`).
 
     Raises:
         BagError: it has no usable pose between START and END.
     """
+    from frame_ros.episodes.bounds import bounds_of
+
     origin = f'{episode.episode_id or "nameless"} ({episode.path})'
     pose = episode.streams.get('pose')
     if pose is None or not len(pose):
         raise BagError(f'{episode.path}: no poses of the TCP, so it is no reference')
-    begin, end = _bounds(episode, pose)
-    stamps, positions = _usable(pose, end)
+    begin, end = bounds_of(episode)
+    stamps, positions, orientations = _usable(pose, end)
     at = _taken(stamps, episode.streams.get('action'), begin, end)
     if not len(at):
         raise BagError(
@@ -199,27 +232,23 @@ def reference_of(episode: Episode) -> Reference:
             f'{episode.episode_id}, so it is no reference'
         )
     times = (stamps[at] - begin) / SECOND
-    return Reference.from_arrays(times, positions[at], origin, pose.frame_id)
+    found = Reference.from_arrays(times, positions[at], origin, pose.frame_id)
+    if not np.isfinite(orientations[at]).all():
+        return found
+    return replace(found, orientations=tuple(map(tuple, orientations[at].tolist())))
 
 
-def _bounds(episode: Episode, pose: Stream) -> tuple[int, int]:
-    """START and END, ns; where there is none, the first and behind the last pose."""
-    from frame_ros.episodes.data import EventType
-
-    starts = [event.stamp for event in episode.events if event.type is EventType.START]
-    ends = [event.stamp for event in episode.events if event.type is EventType.END]
-    known = pose.stamps[pose.stamps > 0]
-    begin = starts[0] if starts else int(known.min(initial=2**62))
-    later = [stamp for stamp in ends if stamp > begin]
-    return begin, later[0] if later else int(pose.stamps.max()) + 1
-
-
-def _usable(pose: Stream, end: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Stamps (n,), ns, that increase, and positions (n, 3) that are finite, before the end."""
+def _usable(
+    pose: Stream, end: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Stamps (n,), ns, that increase, positions (n, 3) that are finite, before the end, and the
+    orientations (n, 4) there.
+    """
     positions = pose.values['position']
     is_usable = np.isfinite(positions).all(axis=1) & (pose.stamps > 0) & (pose.stamps < end)
     stamps, at = np.unique(pose.stamps[is_usable], return_index=True)
-    return stamps, positions[is_usable][at]
+    orientations = np.asarray(pose.values['orientation'], np.float64)
+    return stamps, positions[is_usable][at], orientations[is_usable][at]
 
 
 def _taken(

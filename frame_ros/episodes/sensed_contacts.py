@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from frame_ros.episodes.bag_reader import Bag
+from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.conversion import stamp_ns
 from frame_ros.episodes.data import Episode
-from frame_ros.episodes.recorded_actions import bounds_of
 from frame_ros.errors import BagError
 from frame_ros.sensing.contacts.source import ContactSource
 

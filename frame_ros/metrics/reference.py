@@ -23,7 +23,14 @@ from frame_ros.metrics.arrays import (
     like,
     norm,
 )
+from frame_ros.metrics.relative_pose import (
+    RTE_VARIANTS,
+    check_orientations_are_used,
+    local_displacements,
+)
 from frame_ros.metrics.runs import runs_of
+
+ALIGNMENTS = ('none', 'se3', 'sim3')
 
 
 def absolute_trajectory_error(positions: Any, reference: Any, align: str = 'none') -> Array:
@@ -48,9 +55,21 @@ def absolute_trajectory_error(positions: Any, reference: Any, align: str = 'none
 
 
 def relative_trajectory_error(
-    positions: Any, reference: Any, delta: int = 1, align: str = 'none', breaks: Any = None
+    positions: Any,
+    reference: Any,
+    delta: int = 1,
+    align: str = 'none',
+    breaks: Any = None,
+    *,
+    variant: str = 'paper',
+    orientations: Any = None,
+    reference_orientations: Any = None,
 ) -> Array:
     """Mean difference of the displacements over `delta` samples, m. FRAME eq. 10.
+
+    The paper compares displacements in the common frame. Variant 'evo' compares each in the frame
+    of the pose that it begins at, as `evo_rpe --all_pairs` does (translation part): the same where
+    trajectory and reference have equal orientations, else often much more or less.
 
     Args:
         positions: (..., T, 2 or 3), m, T > delta.
@@ -59,19 +78,35 @@ def relative_trajectory_error(
         align: as for `absolute_trajectory_error`.
         breaks: (T,) or (..., T) booleans, True where a sample begins a new run (`find_breaks`): no
             displacement spans two runs.
+        variant: 'paper' or 'evo'.
+        orientations, reference_orientations: (..., T, 4), xyzw, of variant 'evo', 3D alone. An
+            alignment turns them with the positions, so that there only the scale of 'sim3' counts.
 
     Returns:
         (...,) m; NaN where no run has more than `delta` samples.
 
     Raises:
-        ShapeError: shapes differ, or too few samples.
-        ValueRangeError: a value is not finite, delta is below 1, or an unknown alignment.
+        ShapeError: shapes differ, too few samples, or 'evo' without orientations.
+        ValueRangeError: a value is not finite, delta is below 1, an unknown alignment or variant,
+            a zero quaternion, or orientations for the variant 'paper'.
     """
     if delta < 1:
         raise ValueRangeError(f'delta is {delta}; 1 sample or more is expected')
-    xp, points, wanted = _pair(positions, reference, delta + 1, align, breaks is not None)
-    # (p' - p) - (r' - r) = (p' - r') - (p - r): one difference along the samples instead of two.
-    changes = norm(xp, difference(points - wanted, span=delta), overwrite=True)
+    check_variant(variant, RTE_VARIANTS)
+    check_orientations_are_used(variant, orientations, reference_orientations)
+    is_evo = variant == 'evo'
+    # What turns both positions and orientations leaves displacements seen from a pose as they are.
+    moved = 'none' if is_evo else align
+    check_variant(align, ALIGNMENTS)
+    xp, points, wanted = _pair(positions, reference, delta + 1, moved, breaks is not None)
+    if is_evo:
+        scale = _fit(xp, points, wanted, with_scale=True)[1] if align == 'sim3' else 1.0
+        own = local_displacements(points, orientations, delta, 'orientations')
+        other = local_displacements(wanted, reference_orientations, delta, 'reference_orientations')
+        changes = norm(xp, scale * own - other, overwrite=True)
+    else:
+        # (p' - p) - (r' - r) = (p' - r') - (p - r): one difference along the samples, not two.
+        changes = norm(xp, difference(points - wanted, span=delta), overwrite=True)
     error = runs_of(breaks, points).mean(xp, changes)
     return check_result(xp, error, positions=points, reference=wanted)
 
@@ -249,7 +284,14 @@ def align(positions: Any, reference: Any, with_scale: bool = False) -> Array:
     wanted = like(points, reference, 'reference')
     check_same_shape(points, wanted, ('positions', 'reference'))
     centre, wanted_centre = (xp.mean(a, axis=-2, keepdims=True) for a in (points, wanted))
-    centred, wanted_centred = points - centre, wanted - wanted_centre
+    rotation, scale = _fit(xp, points, wanted, with_scale)
+    turned = xp.matmul(points - centre, xp.matrix_transpose(rotation))
+    return (turned * scale if with_scale else turned) + wanted_centre
+
+
+def _fit(xp: Any, points: Array, wanted: Array, with_scale: bool) -> tuple[Array, Any]:
+    """Rotation (..., D, D) and scale (..., 1, 1), 1 if it is not asked for, of the alignment."""
+    centred, wanted_centred = (a - xp.mean(a, axis=-2, keepdims=True) for a in (points, wanted))
     covariance = xp.matmul(xp.matrix_transpose(wanted_centred), centred)
     left, singular, right = xp.linalg.svd(covariance)
     # A reflection is no rotation: where the best matrix is one, the weakest axis is turned round.
@@ -258,20 +300,19 @@ def align(positions: Any, reference: Any, with_scale: bool = False) -> Array:
     last = xp.where(mirrored, -one, one)[..., None]
     signs = xp.concat([xp.ones_like(singular[..., :-1]), last], axis=-1)
     rotation = xp.matmul(left * signs[..., None, :], right)
-    turned = xp.matmul(centred, xp.matrix_transpose(rotation))
-    if with_scale:
-        extent = xp.sum(centred * centred, axis=(-2, -1))
-        if bool(xp.any(extent == 0)):
-            raise ValueRangeError('positions are all the same; a scale needs a path with extent')
-        turned = turned * (xp.sum(singular * signs, axis=-1) / extent)[..., None, None]
-    return turned + wanted_centre
+    if not with_scale:
+        return rotation, 1.0
+    extent = xp.sum(centred * centred, axis=(-2, -1))
+    if bool(xp.any(extent == 0)):
+        raise ValueRangeError('positions are all the same; a scale needs a path with extent')
+    return rotation, (xp.sum(singular * signs, axis=-1) / extent)[..., None, None]
 
 
 def _pair(
     positions: Any, reference: Any, minimum: int, alignment: str, check: bool
 ) -> tuple[Any, Array, Array]:
     """Namespace, positions, aligned if that is asked for (then checked), and reference."""
-    check_variant(alignment, ('none', 'se3', 'sim3'))
+    check_variant(alignment, ALIGNMENTS)
     xp, points = as_points(positions, minimum, check=check)
     wanted = like(points, reference, 'reference', check=check)
     check_same_shape(points, wanted, ('positions', 'reference'))

@@ -24,9 +24,12 @@ from frame_ros.metrics.reference import (
     relative_trajectory_error,
     resample,
     resample_at_arc_length,
+    signed,
     travelled_lengths,
     without_pauses,
 )
+from frame_ros.metrics.relative_pose import interpolated_orientations
+from frame_ros.metrics.trajectory import as_orientations
 
 _WAYS = ('time', 'arc_length')
 
@@ -57,6 +60,10 @@ def reference_errors(
     delta: int = 1,
     breaks: Any = None,
     with_dtw: bool = False,
+    *,
+    rte_variant: str = 'paper',
+    orientations: Any = None,
+    reference_orientations: Sequence[Any] | None = None,
 ) -> ReferenceErrors:
     """ATE and RTE against the nearest of several references. FRAME eq. 9, 10 and section 3.2.
 
@@ -71,6 +78,9 @@ def reference_errors(
         breaks: (T,) booleans, True where a sample begins a new run (`find_breaks`): no displacement
             spans two runs, and the way across is no way.
         with_dtw: also the least `dtw_distance` to a reference.
+        rte_variant, orientations: variant and (T, 4) orientations of `relative_trajectory_error`.
+        reference_orientations: (N, 4) of each reference, xyzw; brought to the samples along the
+            shorter arc.
 
     Raises:
         ShapeError: no reference, shapes that do not match, or too few samples.
@@ -81,18 +91,55 @@ def reference_errors(
     check_variant(by, _WAYS)
     xp, points, times = _trajectory(stamps, positions, 'positions', delta + 1)
     others = _references(references, 1)
+    along = times if by == 'time' else travelled_lengths(points, breaks)
     if by == 'time':
         wanted = [like(points, resample(p, t, times), 'reference') for _, p, t in others]
     else:
-        along = travelled_lengths(points, breaks)
         wanted = [like(points, resample_at_arc_length(p, along), 'reference') for _, p, _ in others]
     ates = tuple(absolute_trajectory_error(points, each, align) for each in wanted)
-    rtes = tuple(relative_trajectory_error(points, w, delta, align, breaks) for w in wanted)
+    turns = _turns(xp, points, others, reference_orientations, along, by)
+    rtes = tuple(
+        relative_trajectory_error(
+            points, w, delta, align, breaks,
+            variant=rte_variant, orientations=orientations, reference_orientations=turn,
+        )
+        for w, turn in zip(wanted, turns, strict=True)
+    )  # fmt: skip
     nearest, nearest_in_step = index_of_least(ates), index_of_least(rtes)
     dtw = min(dtw_distance(points, p) for _, p, _ in others) if with_dtw else NAN
     return ReferenceErrors(
         ates[nearest], rtes[nearest_in_step], nearest, nearest_in_step, ates, rtes, dtw
     )
+
+
+def _turns(
+    xp: Any,
+    points: Array,
+    others: list[tuple[Any, Array, Array]],
+    orientations: Sequence[Any] | None,
+    along: Array,
+    by: str,
+) -> list[Array | None]:
+    """The orientations (T, 4) of each reference at the samples; None without."""
+    if orientations is None:
+        return [None] * len(others)
+    if len(orientations) != len(others):
+        raise ShapeError(
+            f'{len(orientations)} reference_orientations; one of each of {len(others)} is expected'
+        )
+    found = []
+    for (_, path, stamps), given in zip(others, orientations):
+        path = like(points, path, 'reference')
+        rows = as_orientations(path, given, 'reference_orientations')
+        if by == 'time':
+            start = stamps[0].item()
+            places = like(points, signed(stamps) - start, 'stamps')
+            wanted = like(points, signed(along) - start, 'stamps')
+        else:
+            rows, places = without_pauses(xp, path, rows, 'reference')
+            wanted = along
+        found.append(interpolated_orientations(rows, places, wanted))
+    return found
 
 
 def mean_trajectory(

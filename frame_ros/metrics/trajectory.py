@@ -123,7 +123,7 @@ def curvature_change(
     if directed:
         thetas = segments
     elif orientations is not None:
-        thetas = _as_orientations(points, orientations)
+        thetas = as_orientations(points, orientations)
     else:
         thetas = like(points, headings, 'headings')
         if tuple(thetas.shape) != tuple(points.shape[:-1]):
@@ -181,7 +181,7 @@ def _turns(xp: Any, thetas: Array, point_rank: int, wrap: bool) -> Array:
         return rotation_angle(xp, before, after)
     dot = inner(xp, before, after)
     if thetas.shape[-1] == 3:
-        return xp.atan2(norm(xp, _cross(xp, before, after), overwrite=True), dot)
+        return xp.atan2(norm(xp, vector_product(xp, before, after), overwrite=True), dot)
     cross = before[..., 0] * after[..., 1] - before[..., 1] * after[..., 0]
     if wrap:
         return xp.atan2(cross, dot)
@@ -203,24 +203,25 @@ def rotation_angle(xp: Any, before: Array, after: Array) -> Array:
     return 4.0 * xp.asin(0.5 * apart)
 
 
-def _cross(xp: Any, a: Array, b: Array) -> Array:
+def vector_product(xp: Any, a: Array, b: Array) -> Array:
+    """Vector product of (..., 3)."""
     parts = [a[..., i] * b[..., j] - a[..., j] * b[..., i] for i, j in ((1, 2), (2, 0), (0, 1))]
     return xp.stack(parts, axis=-1)
 
 
-def _as_orientations(points: Array, orientations: Any) -> Array:
+def as_orientations(points: Array, orientations: Any, name: str = 'orientations') -> Array:
     """Unit quaternions in the library of `points`, (..., T, 4)."""
     xp = array_api_compat.array_namespace(points)
-    quaternions = like(points, orientations, 'orientations', check=False)
+    quaternions = like(points, orientations, name, check=False)
     expected = (*points.shape[:-1], 4)
     if tuple(quaternions.shape) != expected:
         raise ShapeError(
-            f'orientations have shape {tuple(quaternions.shape)}; {expected} (xyzw) is expected'
+            f'{name} have shape {tuple(quaternions.shape)}; {expected} (xyzw) is expected'
         )
     size = norm(xp, quaternions)
-    check_result(xp, xp.sum(size, axis=-1), orientations=quaternions)
+    check_result(xp, xp.sum(size, axis=-1), **{name: quaternions})
     if bool(xp.any(size == 0)):
-        raise ValueRangeError('orientations hold a zero quaternion; a rotation is expected')
+        raise ValueRangeError(f'{name} hold a zero quaternion; a rotation is expected')
     return quaternions / size[..., None]
 
 

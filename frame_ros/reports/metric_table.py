@@ -123,21 +123,27 @@ def metric_rows(
     """One row per metric of the registry, in its order.
 
     errors: those of each episode against its references; of them DTW is taken, and ATE and RTE if
-    the options are not those of the live metrics, or the live ones are against the episode itself.
+    the options are not those of the live metrics, the live ones are against the episode itself, or
+    it has no steps.
     """
     reasons = [_reasons(episode) for episode in episodes]
     rows = [_row(entry, episodes, reasons) for entry in REGISTRY.values()]
     is_new = bool(options and options.changes_errors)
-    return [_with_errors(row, errors, is_new) if errors else row for row in rows]
+    has_steps = [bool(episode.summary.get('steps')) for episode in episodes]
+    return [_with_errors(row, errors, has_steps, is_new) if errors else row for row in rows]
 
 
-def _with_errors(row: MetricRow, errors: Sequence[EpisodeErrors], is_new: bool) -> MetricRow:
+def _with_errors(
+    row: MetricRow, errors: Sequence[EpisodeErrors], has_steps: Sequence[bool], is_new: bool
+) -> MetricRow:
     if row.id not in ('ate', 'rte', 'dtw'):
         return row
     values, reasons = list(row.values), list(row.reasons)
     for i, error in enumerate(errors):
-        if is_new or error.is_own or row.id == 'dtw':
-            why = error.dtw_reason if row.id == 'dtw' else error.reason
+        # Live metrics are those of steps: of poses alone there are none.
+        if is_new or error.is_own or row.id == 'dtw' or not has_steps[i]:
+            own = {'dtw': error.dtw_reason, 'rte': error.rte_reason}.get(row.id)
+            why = own or error.reason
             values[i] = finite(getattr(error, row.id))
             reasons[i] = '' if values[i] is not None else why or REGISTRY[row.id].unavailable
     return replace(row, values=values, reasons=reasons)

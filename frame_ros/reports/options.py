@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from frame_ros.errors import ValueRangeError
 from frame_ros.metrics import metric
+from frame_ros.metrics.reference import ALIGNMENTS
+from frame_ros.metrics.relative_pose import RTE_VARIANTS
 
 MATCHES = ('time', 'arc_length')
-ALIGNMENTS = ('none', 'se3', 'sim3')
 
 
 @dataclass(frozen=True)
@@ -20,16 +21,18 @@ class ReportOptions:
 
     axes: metrics of the fingerprint; empty: those of the paper and of safety that are known. match:
     what brings a pose to its place on a reference, one of MATCHES; empty: as recorded. align: how
-    a trajectory is moved as a whole to a reference before ATE and RTE, one of ALIGNMENTS.
+    a trajectory is moved as a whole to a reference before ATE and RTE, one of ALIGNMENTS. rte:
+    which definition of RTE, one of RTE_VARIANTS.
 
     Raises:
-        ValueRangeError: an axis that is no metric or has no better direction; another match or
-            alignment.
+        ValueRangeError: an axis that is no metric or has no better direction; another match,
+            alignment or definition.
     """
 
     axes: tuple[str, ...] = ()
     match: str = ''
     align: str = 'none'
+    rte: str = 'paper'
 
     def __post_init__(self) -> None:
         check_axes(self.axes)
@@ -37,11 +40,13 @@ class ReportOptions:
             raise ValueRangeError(f'match is {self.match!r}; one of {", ".join(MATCHES)}')
         if self.align not in ALIGNMENTS:
             raise ValueRangeError(f'align is {self.align!r}; one of {", ".join(ALIGNMENTS)}')
+        if self.rte not in RTE_VARIANTS:
+            raise ValueRangeError(f'rte is {self.rte!r}; one of {", ".join(RTE_VARIANTS)}')
 
     @property
     def changes_errors(self) -> bool:
         """Whether ATE and RTE are computed anew, unlike the live ones."""
-        return bool(self.match) or self.align != 'none'
+        return bool(self.match) or self.align != 'none' or self.rte != 'paper'
 
 
 def check_axes(ids: Sequence[str]) -> None:

@@ -10,14 +10,16 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from frame_ros.episodes.data import Episode
+from frame_ros.episodes.pipeline_config import PipelineConfig
 from frame_ros.episodes.processing import settings_of
 from frame_ros.episodes.references import Reference, reference_of
 from frame_ros.errors import FrameRosError, ValueRangeError
-from frame_ros.metrics import dtw_distance, find_breaks, reference_errors
+from frame_ros.metrics import ReferenceErrors, dtw_distance, find_breaks, reference_errors
 from frame_ros.reports.options import ReportOptions
 
 NO_REFERENCE = 'no reference trajectory is given'
@@ -29,8 +31,8 @@ class EpisodeErrors:
     """Errors of one episode, m; NaN where unavailable.
 
     ate, rte, dtw: the least over all references; nearest: the place among them of the one with the
-    least ATE, -1 if there is none; origin: where that one comes from. match, align: how. reason:
-    why there are none; dtw_reason: why there is no DTW.
+    least ATE, -1 if there is none; origin: where that one comes from. match, align, rte_variant:
+    how. reason: why there are none; rte_reason, dtw_reason: why there is no RTE, no DTW.
     is_own: whether the episode is among its own references, where it does not count.
     """
 
@@ -44,6 +46,8 @@ class EpisodeErrors:
     reason: str = ''
     dtw_reason: str = ''
     is_own: bool = False
+    rte_variant: str = 'paper'
+    rte_reason: str = ''
 
 
 def episode_errors(episode: Episode, options: ReportOptions) -> EpisodeErrors:
@@ -61,21 +65,56 @@ def episode_errors(episode: Episode, options: ReportOptions) -> EpisodeErrors:
     try:
         driven = reference_of(episode)
         check_frames(driven, others.values())
-        positions, stamps = np.array(driven.positions), np.array(driven.stamps)
-        pairs = [(np.array(r.stamps), np.array(r.positions)) for r in others.values()]
-        breaks = find_breaks(stamps, settings.gap)
-        found = reference_errors(
-            positions, stamps, pairs, match, options.align, settings.rte_delta, breaks
-        )
+        found = _errors(driven, list(others.values()), match, options, settings)
+        rte, rte_reason = float(found.rte), ''
+        if options.rte == 'evo':
+            rte, rte_reason = _evo_rte(driven, list(others.values()), match, options, settings)
     except FrameRosError as error:
         return EpisodeErrors(reason=str(error), dtw_reason=str(error), is_own=is_own)
     nearest = list(others)[found.ate_reference]
     dtw, dtw_reason = _least_dtw(driven, list(others.values()))
     origin = settings.references[nearest].origin
     return EpisodeErrors(
-        float(found.ate), float(found.rte), dtw, nearest, origin, match, options.align,
-        dtw_reason=dtw_reason, is_own=is_own,
+        float(found.ate), rte, dtw, nearest, origin, match, options.align,
+        dtw_reason=dtw_reason, is_own=is_own, rte_variant=options.rte, rte_reason=rte_reason,
     )  # fmt: skip
+
+
+def _errors(
+    driven: Reference,
+    references: Sequence[Reference],
+    match: str,
+    options: ReportOptions,
+    settings: PipelineConfig,
+    **poses: Any,
+) -> ReferenceErrors:
+    """poses: what `reference_errors` takes of a definition that compares poses."""
+    positions, stamps = np.array(driven.positions), np.array(driven.stamps)
+    pairs = [(np.array(r.stamps), np.array(r.positions)) for r in references]
+    breaks = find_breaks(stamps, settings.gap)
+    return reference_errors(
+        positions, stamps, pairs, match, options.align, settings.rte_delta, breaks, **poses
+    )
+
+
+def _evo_rte(
+    driven: Reference,
+    references: Sequence[Reference],
+    match: str,
+    options: ReportOptions,
+    settings: PipelineConfig,
+) -> tuple[float, str]:
+    """The least RTE as evo defines it, m, over the references with orientations; why none."""
+    known = [r for r in references if r.orientations]
+    if not known or not driven.orientations:
+        of_what = 'the references' if driven.orientations else 'the TCP poses'
+        return math.nan, f'orientations of {of_what} are not known, which evo compares'
+    poses: dict[str, Any] = {
+        'rte_variant': 'evo',
+        'orientations': np.array(driven.orientations),
+        'reference_orientations': [np.array(r.orientations) for r in known],
+    }
+    return float(_errors(driven, known, match, options, settings, **poses).rte), ''
 
 
 def check_frames(driven: Reference, references: Iterable[Reference]) -> None:

@@ -22,6 +22,11 @@ ALIGN_WORDS = {
     'sim3': 'after Sim(3) alignment (rotated, moved and scaled as a whole)',
 }
 
+RTE_WORDS = {
+    'paper': 'rte of displacements in the common frame (FRAME, eq. 10)',
+    'evo': 'rte of relative poses, each seen from the pose it begins at (as evo_rpe --all_pairs)',
+}
+
 
 def all_reference_errors(
     episodes: Sequence[Episode], options: ReportOptions
@@ -50,7 +55,9 @@ def reference_data(
     if not known:
         return None
     used = [error for error in errors if error.nearest >= 0]
-    how = [f'{MATCH_WORDS[e.match]}, {ALIGN_WORDS[e.align]}' for e in used]
+    how = [
+        f'{MATCH_WORDS[e.match]}, {ALIGN_WORDS[e.align]}, {RTE_WORDS[e.rte_variant]}' for e in used
+    ]
     return {
         'references': list(known.values()),
         'sentence': '; '.join(dict.fromkeys(how)),
@@ -76,5 +83,7 @@ def short_origin(origin: str) -> str:
 def _notes(errors: Sequence[EpisodeErrors]) -> list[str]:
     own = [str(i + 1) for i, error in enumerate(errors) if error.is_own]
     notes = [f'Episode {", ".join(own)}: {OWN}.'] if own else []
-    reasons = (reason for error in errors for reason in (error.reason, error.dtw_reason))
+    reasons = (
+        reason for error in errors for reason in (error.reason, error.rte_reason, error.dtw_reason)
+    )
     return notes + [f'{reason}.' for reason in dict.fromkeys(reasons) if reason]

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from bag_making import SECOND, T0
 
+from frame_ros.episodes.bounds import plausible_stamps
 from frame_ros.episodes.data import Episode, Event, EventType, Stream
-from frame_ros.episodes.processing import plausible_stamps, process_episode
+from frame_ros.episodes.processing import process_episode
 
 PERIOD = SECOND // 50
 STEPS = 60

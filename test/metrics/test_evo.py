@@ -11,6 +11,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from frame_ros import metrics
 
@@ -20,6 +21,11 @@ TIMES = np.arange(COUNT) * 0.1
 PATH = RNG.normal(size=(COUNT, 3)).cumsum(axis=0)
 # Turned, scaled and moved, so that every alignment gives another error.
 REFERENCE = 1.3 * PATH @ np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]]) + RNG.normal(size=(COUNT, 3))
+# Orientations that wander, those of the reference elsewhere.
+TURNS, REFERENCE_TURNS = (
+    Rotation.from_rotvec(0.3 * RNG.normal(size=(COUNT, 3)).cumsum(axis=0)).as_quat()
+    for _ in range(2)
+)
 
 
 @pytest.fixture(scope='module')
@@ -29,9 +35,14 @@ def evo(tmp_path_factory):
         pytest.skip('evo is not installed')
     folder = tmp_path_factory.mktemp('evo')
     # All orientations are the same: evo compares displacements in the frame of the first pose of
-    # each pair, ours (FRAME eq. 10) in the common one.
-    turned = np.tile([0.0, 0.0, 0.0, 1.0], (COUNT, 1))
-    for name, path in (('path.tum', PATH), ('reference.tum', REFERENCE)):
+    # each pair, FRAME eq. 10 in the common one.
+    still = np.tile([0.0, 0.0, 0.0, 1.0], (COUNT, 1))
+    for name, path, turned in (
+        ('path.tum', PATH, still),
+        ('reference.tum', REFERENCE, still),
+        ('turning_path.tum', PATH, TURNS),
+        ('turning_reference.tum', REFERENCE, REFERENCE_TURNS),
+    ):
         np.savetxt(folder / name, np.column_stack([TIMES, path, turned]), fmt='%.17g')
 
     def run(command, *arguments):
@@ -46,9 +57,9 @@ def evo(tmp_path_factory):
     return run
 
 
-def mean_of(evo, command, *arguments):
-    name = '-'.join((command, *arguments)).replace('-', '') + '.zip'
-    files = ('reference.tum', 'path.tum')
+def mean_of(evo, command, *arguments, prefix=''):
+    name = '-'.join((prefix, command, *arguments)).replace('-', '') + '.zip'
+    files = (f'{prefix}reference.tum', f'{prefix}path.tum')
     _, folder = evo(command, *files, *arguments, '--save_results', name, '--no_warnings')
     with zipfile.ZipFile(folder / name) as results:
         return json.loads(results.read('stats.json'))['mean']
@@ -69,6 +80,25 @@ def test_relative_trajectory_error(evo, delta):
     wanted = mean_of(evo, 'evo_rpe', *arguments)
     found = metrics.relative_trajectory_error(PATH, REFERENCE, delta)
     assert found == pytest.approx(wanted, rel=1e-9)
+
+
+@pytest.mark.parametrize('delta', [1, 10])
+@pytest.mark.parametrize(
+    ('align', 'arguments'), [('none', ()), ('se3', ('--align',)), ('sim3', ('-a', '-s'))]
+)
+def test_relative_trajectory_error_of_turning_poses(evo, delta, align, arguments):
+    arguments = ('--delta', str(delta), '--delta_unit', 'f', '--all_pairs', *arguments)
+    wanted = mean_of(evo, 'evo_rpe', *arguments, prefix='turning_')
+    turns = {'orientations': TURNS, 'reference_orientations': REFERENCE_TURNS}
+    found = metrics.relative_trajectory_error(PATH, REFERENCE, delta, align, variant='evo', **turns)
+    assert found == pytest.approx(wanted, rel=1e-9)
+    paper = metrics.relative_trajectory_error(PATH, REFERENCE, delta, align)
+    assert abs(paper - wanted) > 0.05 * wanted
+    if align == 'none':
+        stream = metrics.RelativeTrajectoryError(delta, 'evo')
+        for sample in zip(PATH, REFERENCE, TURNS, REFERENCE_TURNS):
+            stream.update(*sample)
+        assert stream.value == pytest.approx(wanted, rel=1e-9)
 
 
 def test_path_length(evo):

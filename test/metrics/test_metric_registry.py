@@ -123,7 +123,7 @@ def test_torch_classes_exist_and_agree_on_the_direction():
 def test_variants_are_those_of_the_functions():
     for name, accepted in (
         ('ps', 'mean_second_difference'), ('ti', 'authors'), ('rf', 'authors'),
-        ('tb_e', 'normalised'), ('ot', 'tcp_to_goal'),
+        ('tb_e', 'normalised'), ('ot', 'tcp_to_goal'), ('rte', 'evo'),
     ):  # fmt: skip
         assert accepted in EXPLANATIONS[name].variants
         source = inspect.getsource(getattr(metrics, REGISTRY[name].function))

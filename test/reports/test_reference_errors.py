@@ -91,7 +91,10 @@ def test_without_references_there_is_no_section_and_a_reason():
 def test_report_names_references_and_how_they_were_matched(episode):
     data = report_data([episode])
     assert [r['origin'] for r in data['references']['references']] == ['far', 'near']
-    assert data['references']['sentence'] == 'by time since the start, without alignment'
+    assert data['references']['sentence'] == (
+        'by time since the start, without alignment, '
+        'rte of displacements in the common frame (FRAME, eq. 10)'
+    )
     assert data['metrics']['dtw']['median'] == data['references']['episodes'][0]['dtw'] > 0
     page = Page(build_report([episode]))
     assert page.faults == []

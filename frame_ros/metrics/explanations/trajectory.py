@@ -167,7 +167,10 @@ REFERENCE = {
         'the path lies.',
         f'{RATE}With Δ = 1 it measures mostly noise and speed: a robot that stands still has a '
         'small one. Drift that adds up slowly does not show: ATE sees that. Otherwise as ATE.',
-        '`delta`: samples between the compared positions. Alignment as for ATE.',
+        '`delta`: samples between the compared positions. Alignment as for ATE. `evo`: each '
+        'displacement in the frame of the pose that it begins at, as evo compares relative poses; '
+        'equal to the default where the orientations are those of the reference. Functions, '
+        'classes and `frame-ros report --rte evo` offer it; live `rte` is the default.',
     ),
     'dtw': Explanation(
         'DTW = min over warpings w of Σ_(i,j)∈w ‖pᵢ − pⱼ*‖',

@@ -11,12 +11,32 @@ from math import dist, hypot
 from frame_ros.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.arrays import check_variant
 from frame_ros.metrics.definitions import NAN, WINDOW
+from frame_ros.metrics.relative_pose import RTE_VARIANTS, check_orientations_are_used
 from frame_ros.metrics.streaming.samples import RunningMean, StepValue, finite
+
+_Turns = tuple[list[float], list[float]] | None
 
 
 def _pair(position: Sequence[float], reference: Sequence[float]) -> tuple[list[float], list[float]]:
     point = finite(position, (2, 3), 'position')
     return point, finite(reference, (len(point),), 'reference')
+
+
+def _unit(orientation: Sequence[float], name: str) -> list[float]:
+    values = finite(orientation, (4,), name)
+    length = hypot(*values)
+    if not length > 0.0:
+        raise ValueRangeError(f'{name} is a zero quaternion; a rotation is expected')
+    return [value / length for value in values]
+
+
+def _turned_back(unit: list[float], vector: list[float]) -> list[float]:
+    """A vector in the frame whose orientation is the unit quaternion."""
+    x, y, z, w = unit
+    a, b, c = vector
+    # Twice the vector product of the vector and the quaternion's axis.
+    p, q, r = 2.0 * (b * z - c * y), 2.0 * (c * x - a * z), 2.0 * (a * y - b * x)
+    return [a + w * p + (q * z - r * y), b + w * q + (r * x - p * z), c + w * r + (p * y - q * x)]
 
 
 class AbsoluteTrajectoryError:
@@ -50,11 +70,15 @@ class RelativeTrajectoryError:
     `gaps`: how often displacements began anew.
     """
 
-    def __init__(self, delta: int = 1) -> None:
-        """Raises ValueRangeError: delta is below 1."""
+    def __init__(self, delta: int = 1, variant: str = 'paper') -> None:
+        """`variant`: 'paper' or 'evo'. Raises ValueRangeError: delta is below 1, or an unknown
+        variant.
+        """
         if delta < 1:
             raise ValueRangeError(f'delta is {delta}; 1 sample or more is expected')
-        self._pairs: deque[tuple[list[float], list[float]]] = deque(maxlen=delta)
+        check_variant(variant, RTE_VARIANTS)
+        self._is_evo = variant == 'evo'
+        self._pairs: deque[tuple[list[float], list[float], _Turns]] = deque(maxlen=delta)
         self._mean = RunningMean()
         self.gaps = 0
 
@@ -69,23 +93,50 @@ class RelativeTrajectoryError:
         self.gaps += bool(self._pairs)
         self._pairs.clear()
 
-    def update(self, position: Sequence[float], reference: Sequence[float]) -> None:
-        """Takes one position and the reference's at the same stamp, 2 or 3 values each, m.
+    def update(
+        self,
+        position: Sequence[float],
+        reference: Sequence[float],
+        orientation: Sequence[float] | None = None,
+        reference_orientation: Sequence[float] | None = None,
+    ) -> None:
+        """Takes one position and the reference's at the same stamp, 2 or 3 values each, m; variant
+        'evo' also both orientations, xyzw, and 3 values.
 
         Raises:
-            ShapeError: not 2 or 3 values each, or not as many as before.
-            ValueRangeError: a value is not finite. Nothing has changed in either case.
+            ShapeError: not 2 or 3 values each, not as many as before, or missing orientations.
+            ValueRangeError: a value is not finite, a zero quaternion, or orientations for the
+                variant 'paper'. Nothing has changed in either case.
         """
         point, wanted = _pair(position, reference)
+        turns = self._turns(len(point), orientation, reference_orientation)
         if self._pairs and len(point) != len(self._pairs[0][0]):
             raise ShapeError(
                 f'position has {len(point)} values; {len(self._pairs[0][0])} are expected'
             )
         if len(self._pairs) == self._pairs.maxlen:
-            before, wanted_before = self._pairs[0]
-            parts = zip(point, before, wanted, wanted_before, strict=True)
-            self._mean.update(hypot(*((p - q) - (w - v) for p, q, w, v in parts)))
-        self._pairs.append((point, wanted))
+            before, wanted_before, turns_before = self._pairs[0]
+            moved = [p - q for p, q in zip(point, before)]
+            wanted_moved = [w - v for w, v in zip(wanted, wanted_before)]
+            if turns_before is not None:
+                moved = _turned_back(turns_before[0], moved)
+                wanted_moved = _turned_back(turns_before[1], wanted_moved)
+            self._mean.update(hypot(*(p - w for p, w in zip(moved, wanted_moved))))
+        self._pairs.append((point, wanted, turns))
+
+    def _turns(
+        self, size: int, own: Sequence[float] | None, reference: Sequence[float] | None
+    ) -> _Turns:
+        """Both orientations of the variant 'evo', of length 1."""
+        check_orientations_are_used('evo' if self._is_evo else 'paper', own, reference)
+        if not self._is_evo:
+            return None
+        if size != 3 or own is None or reference is None:
+            raise ShapeError(
+                "variant 'evo' compares poses; 3 values of position and 4 of orientation each are "
+                'expected'
+            )
+        return _unit(own, 'orientation'), _unit(reference, 'reference_orientation')
 
     @property
     def value(self) -> float:

@@ -145,18 +145,40 @@ class RelativeTrajectoryError(MeanMetric, id='rte'):
     Args:
         delta: samples between both ends of a displacement.
         align: 'none', 'se3' or 'sim3'.
+        variant: 'paper', or 'evo': as of `relative_trajectory_error`.
     """
 
     is_differentiable = True
 
-    def __init__(self, delta: int = 1, align: str = 'none', **kwargs: Any) -> None:
+    def __init__(
+        self, delta: int = 1, align: str = 'none', variant: str = 'paper', **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
-        self.delta, self.align = delta, align
+        self.delta, self.align, self.variant = delta, align, variant
 
-    def update(self, positions: Tensor, reference: Tensor, mask: Tensor | None = None) -> None:
-        """Adds one episode or a batch; as of `AbsoluteTrajectoryError`, T > delta."""
-        formula = partial(relative_trajectory_error, delta=self.delta, align=self.align)
-        self._add(by_episode(formula, self.delta + 1, mask, positions, reference))
+    def update(
+        self,
+        positions: Tensor,
+        reference: Tensor,
+        mask: Tensor | None = None,
+        orientations: Tensor | None = None,
+        reference_orientations: Tensor | None = None,
+    ) -> None:
+        """Adds one episode or a batch; as of `AbsoluteTrajectoryError`, T > delta.
+
+        orientations, reference_orientations: (..., T, 4), xyzw, of the variant 'evo'.
+        """
+        minimum = self.delta + 1
+        arrays = (positions, reference, orientations, reference_orientations)
+        self._add(by_episode(self._errors, minimum, mask, *arrays))
+
+    def _errors(
+        self, positions: Tensor, reference: Tensor, turns: Tensor | None, wanted: Tensor | None
+    ) -> Tensor:
+        return relative_trajectory_error(
+            positions, reference, self.delta, self.align,
+            variant=self.variant, orientations=turns, reference_orientations=wanted,
+        )  # fmt: skip
 
 
 class DTWDistance(MeanMetric, id='dtw'):

@@ -18,6 +18,8 @@ from torch_cases import (  # noqa: E402
     FLAGS,
     POSITIONS,
     PREDICTED,
+    QUATERNIONS,
+    REFERENCE,
     SAMPLES,
     STAMPS,
     draw,
@@ -267,3 +269,25 @@ def test_errors_are_typed_and_say_what_is_expected():
         classes.MSE().update(ACTIONS, PREDICTED[..., :2])
     with pytest.raises(ShapeError, match='goal and grasped'):
         classes.OptimalTrajectoryDifference().update(POSITIONS, POSITIONS, grasped=FLAGS)
+
+
+def test_rte_of_evo_takes_orientations_and_leaves_padding_out():
+    turned = QUATERNIONS[..., [1, 0, 3, 2]]
+    wanted = metrics.relative_trajectory_error(
+        POSITIONS, REFERENCE, 2,
+        variant='evo', orientations=QUATERNIONS, reference_orientations=turned,
+    )  # fmt: skip
+    metric = classes.RelativeTrajectoryError(2, variant='evo')
+    metric.update(POSITIONS, REFERENCE, None, QUATERNIONS, turned)
+    torch.testing.assert_close(metric.compute(), wanted.mean())
+    plain = metrics.relative_trajectory_error(
+        POSITIONS.numpy(), REFERENCE.numpy(), 2,
+        variant='evo', orientations=QUATERNIONS.numpy(), reference_orientations=turned.numpy(),
+    )  # fmt: skip
+    torch.testing.assert_close(wanted, torch.as_tensor(plain))
+    padded = [torch.cat([a, torch.full_like(a[:, :3], torch.nan)], 1)
+              for a in (POSITIONS, REFERENCE, QUATERNIONS, turned)]  # fmt: skip
+    lengths = torch.full((len(POSITIONS),), POSITIONS.shape[1])
+    metric.reset()
+    metric.update(*padded[:2], lengths, *padded[2:])
+    torch.testing.assert_close(metric.compute(), wanted.mean())

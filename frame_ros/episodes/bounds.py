@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where an episode begins and ends, also without START and END: one rule for its metrics, for what
+is made of it, and for references.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.episodes.data import Episode, EventType, Stream
+from frame_ros.episodes.stamps import SECOND
+
+# A stamp this much further from the others than its receive time is no bound of an episode, ns.
+FAR = 60 * SECOND
+
+
+def bounds_of(episode: Episode) -> tuple[int, int]:
+    """Returns the begin and the end, which is no longer of it, of an episode, ns: START and the
+    first END behind it; where there is none, the first stamp, and 1 ns behind the last, of
+    `extent`. (0, 0) without either.
+    """
+    first, last = extent(episode) or (0, -1)
+    starts = [event.stamp for event in episode.events if event.type is EventType.START]
+    ends = [event.stamp for event in episode.events if event.type is EventType.END]
+    begin = min(starts, default=first)
+    later = [stamp for stamp in ends if stamp > begin]
+    return begin, min(later) if later else max(last + 1, begin)
+
+
+def extent(episode: Episode) -> tuple[int, int] | None:
+    """Returns first and last stamp of the steps, else of the poses, else of whatever there is, ns;
+    None without any.
+    """
+    for role in dict.fromkeys(('action', 'pose', *episode.streams)):
+        stamps = plausible_stamps(episode.streams[role]) if role in episode.streams else ()
+        if len(stamps):
+            return int(min(stamps)), int(max(stamps))
+    return None
+
+
+def plausible_stamps(stream: Stream) -> NDArray[np.int64]:
+    """Returns the stamps (n,), ns, that are set and not more than 60 s away from where their
+    receive times, by the median message, put them.
+
+    Of a clock that runs faster or slower than the recorder's (simulated time), the receive times
+    are scaled to it, if that explains more stamps.
+    """
+    is_set = stream.stamps > 0
+    stamps, received = stream.stamps[is_set], stream.received[is_set]
+    if len(stamps) == 0:
+        return stamps
+    passed, arrived = stamps - stamps[0], received - received[0]
+    spread = float(np.subtract(*np.percentile(arrived, (75, 25))))
+    if spread <= 0:
+        return stamps
+    rate = float(np.subtract(*np.percentile(passed, (75, 25)))) / spread
+    kept = []
+    for scale in (1.0, rate):
+        ahead = passed - scale * arrived
+        kept.append(np.abs(ahead - np.median(ahead)) <= FAR)
+    return stamps[max(kept, key=lambda is_kept: int(is_kept.sum()))]
