@@ -91,9 +91,11 @@ class EpisodeChecks:
 
 
 def _of_parity(parity: EpisodeParity) -> list[Finding]:
-    """A disagreement is a fault of a number; a late stream was one of the live values only."""
+    """A disagreement is a fault of a number, and so are messages that the bag lacks; a late stream
+    was one of the live values only.
+    """
     verdict = parity_verdict([parity])
-    if verdict.holds is False:
+    if verdict.losses or verdict.holds is False:
         return [Finding(Level.DOUBTFUL, verdict.text, 'live')]
     if not parity.lagging_steps:
         return []

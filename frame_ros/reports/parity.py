@@ -6,12 +6,15 @@ yield.
 Up to the first step at which a stream came too late to be used live, live values are compared with
 those the report shows. From there on sums and means differ by design; they are compared with what
 the bag yields when the same is left out, and it is told how far off the live values ended.
+
+Where the bag lacks messages that the live node had (`bag_losses`), the values that rest on them are
+not judged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +24,13 @@ from frame_ros.episodes.data import Episode, Stream
 from frame_ros.episodes.fields import FIELDS
 from frame_ros.episodes.findings import Note
 from frame_ros.episodes.processing import recompute_as_live
+from frame_ros.reports.bag_losses import (
+    Loss,
+    certain_losses,
+    is_judged,
+    roles_of,
+    suspected_losses,
+)
 
 BAR = 1e-9
 NOT_COMPARED = frozenset({'stamp', 'episode_id'})
@@ -42,7 +52,7 @@ class ParityRow:
     step on, with the bag recomputed without what lagged. final_difference: of the last live value
     to the one shown at that step; NaN where nothing lagged. unmatched_live, unmatched_offline:
     samples without a counterpart of the same stamp. excluded: samples that differ, but only since a
-    lagging step that was not recorded.
+    lagging step that was not recorded. unjudged: samples that rest on messages that the bag lacks.
     """
 
     kind: str
@@ -57,12 +67,18 @@ class ParityRow:
     unmatched_live: int = 0
     unmatched_offline: int = 0
     excluded: int = 0
+    unjudged: int = 0
 
     @property
     def holds(self) -> bool:
         """Whether something was compared, and all of it agrees."""
         is_compared = self.compared + self.compared_as_live > 0
-        return is_compared and self.different + self.different_as_live == 0
+        return is_compared and self.differences == 0
+
+    @property
+    def differences(self) -> int:
+        """Samples that differ, of all that were compared."""
+        return self.different + self.different_as_live
 
 
 @dataclass(frozen=True)
@@ -70,13 +86,14 @@ class EpisodeParity:
     """The rows of one episode; iterating gives them.
 
     steps: recorded live steps. lagging_steps: those at which a stream came too late. problems:
-    fields that could not be compared, in words.
+    fields that could not be compared, in words. losses: what the bag lacks.
     """
 
     rows: list[ParityRow] = field(default_factory=list)
     steps: int = 0
     lagging_steps: int = 0
     problems: list[str] = field(default_factory=list)
+    losses: list[Loss] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[ParityRow]:
         return iter(self.rows)
@@ -103,25 +120,66 @@ def compare_live(episode: Episode, bar: float = BAR) -> EpisodeParity:
     stamp.
 
     bar: the largest relative difference that counts as equal. Returns one row per kind and field,
-    in the order of the message; no rows for a kind that was not recorded or not recomputed.
+    in the order of the message; no rows for a kind that was not recorded or not recomputed. Gaps in
+    the stamps of a stream count as losses only where they explain every difference of what rests on
+    it.
     """
     if not episode.live:
         return EpisodeParity()
-    first = _first_lagging(episode)
-    as_live = recompute_as_live(episode) if first is not None else episode.metrics
-    held = _held_stamps(episode, as_live.get('quality', {}))
-    rows: list[ParityRow] = []
-    for kind, live in episode.live.items():
-        shown, inside = episode.metrics.get(kind), _of_episode(live, episode.episode_id)
-        if not shown or 'stamp' not in shown or not inside.any():
-            continue
-        lag = first if kind in JOINED else None
-        samples = _Samples.match(live, inside, shown, as_live[kind], held, lag)
-        others = OF_REFERENCES if episode.references else frozenset()
-        names = [name for name in _numeric(live) if name in shown and name not in others]
-        rows += [_row(kind, name, samples, live, bar) for name in names]
+    comparison = _Comparison(episode, bar)
+    losses = certain_losses(episode, _live_of_episode(episode))
+    rows = comparison.rows(losses)
+    for role, loss in suspected_losses(episode).items():
+        if role not in losses and any(_rests_on(row, role) and row.differences for row in rows):
+            others = comparison.rows({**losses, role: loss})
+            # Only what leaves nothing unexplained of the stream explains.
+            if not any(_rests_on(row, role) and row.differences for row in others):
+                losses, rows = {**losses, role: loss}, others
     problems = [problem for kind in episode.live for problem in field_problems(episode, kind)]
-    return EpisodeParity(rows, _live_steps(episode), lagging_steps(episode), problems)
+    steps, late = _live_steps(episode), lagging_steps(episode)
+    return EpisodeParity(rows, steps, late, problems, list(losses.values()))
+
+
+def _rests_on(row: ParityRow, role: str) -> bool:
+    return role in roles_of(row.kind, row.field)
+
+
+def _live_of_episode(episode: Episode) -> dict[str, Stream]:
+    """Kind -> the live samples within the episode by stamp, each stamp once."""
+    found = {}
+    for kind, live in episode.live.items():
+        places = np.flatnonzero(_of_episode(live, episode.episode_id))
+        stamps, at = np.unique(live.stamps[places], return_index=True)
+        places = places[at]
+        values = {name: np.asarray(column)[places] for name, column in live.values.items()}
+        found[kind] = replace(live, stamps=stamps, received=live.received[places], values=values)
+    return found
+
+
+class _Comparison:
+    """Live and recomputed samples of an episode, matched once."""
+
+    def __init__(self, episode: Episode, bar: float) -> None:
+        self._episode, self._bar = episode, bar
+        first = _first_lagging(episode)
+        as_live = recompute_as_live(episode) if first is not None else episode.metrics
+        held = _held_stamps(episode, as_live.get('quality', {}))
+        self._samples: dict[str, _Samples] = {}
+        for kind, live in episode.live.items():
+            shown, inside = episode.metrics.get(kind), _of_episode(live, episode.episode_id)
+            if shown and 'stamp' in shown and inside.any():
+                lag = first if kind in JOINED else None
+                self._samples[kind] = _Samples.match(live, inside, shown, as_live[kind], held, lag)
+
+    def rows(self, losses: Mapping[str, Loss]) -> list[ParityRow]:
+        """One row per kind and field; role -> what the bag lacks."""
+        others = OF_REFERENCES if self._episode.references else frozenset()
+        return [
+            _row(kind, name, samples, self._episode.live[kind], self._bar, losses)
+            for kind, samples in self._samples.items()
+            for name in _numeric(self._episode.live[kind])
+            if name in samples.shown and name not in others
+        ]
 
 
 def lagging_steps(episode: Episode) -> int:
@@ -159,10 +217,11 @@ def _is_reported(episode: Episode, topic: str) -> bool:
 class _Samples:
     """Samples of equal stamp of one kind: places in live and recomputed arrays, (C,) each.
 
-    is_strict: (C,) before the first lagging step. is_held: (C,) behind a lagging step that was not
-    recorded. lone: samples without a counterpart, live and recomputed.
+    stamps: (C,) ns. is_strict: (C,) before the first lagging step. is_held: (C,) behind a lagging
+    step that was not recorded. lone: samples without a counterpart, live and recomputed.
     """
 
+    stamps: NDArray[np.int64]
     live: NDArray[np.intp]
     offline: NDArray[np.intp]
     is_strict: NDArray[np.bool_]
@@ -191,20 +250,29 @@ class _Samples:
         is_strict = np.ones(len(common), bool) if first is None else common < first
         is_held = np.array([int(stamp) in held for stamp in common], dtype=bool)
         lone = len(stamps) - len(common), len(offline_stamps) - len(common)
-        return cls(places[at[i]], offline_at[j], is_strict, is_held, lone, shown, as_live)
+        places = places[at[i]]
+        return cls(common, places, offline_at[j], is_strict, is_held, lone, shown, as_live)
 
 
-def _row(kind: str, name: str, samples: _Samples, live: Stream, bar: float) -> ParityRow:
+def _row(
+    kind: str,
+    name: str,
+    samples: _Samples,
+    live: Stream,
+    bar: float,
+    losses: Mapping[str, Loss],
+) -> ParityRow:
     values = np.asarray(live.values[name])[samples.live]
     to_shown = relative_difference(values, samples.shown[name][samples.offline])
-    strict, is_lagged = to_shown[samples.is_strict], ~samples.is_strict
+    judged = is_judged(kind, name, samples.stamps, losses)
+    strict, is_lagged = to_shown[samples.is_strict & judged], ~samples.is_strict & judged
     as_live: NDArray[np.float64] = np.empty(0)
     excluded, final = 0, NAN
     if is_lagged.any():
         forced = relative_difference(values, samples.as_live[name][samples.offline])
         is_excused = is_lagged & samples.is_held & (forced > bar)
         as_live, excluded = forced[is_lagged & ~is_excused], int(is_excused.sum())
-        final = float(to_shown[-1])
+        final = float(to_shown[-1]) if judged[-1] else NAN
     return ParityRow(
         kind,
         name,
@@ -213,6 +281,7 @@ def _row(kind: str, name: str, samples: _Samples, live: Stream, bar: float) -> P
         final,
         *samples.lone,
         excluded,
+        int(np.count_nonzero(~judged)),
     )
 
 

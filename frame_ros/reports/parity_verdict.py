@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from frame_ros.metrics import REGISTRY
+from frame_ros.reports.bag_losses import Loss
 from frame_ros.reports.metric_table import MOMENTARY
 from frame_ros.reports.numbers import counted, readable
 from frame_ros.reports.parity import BAR, EpisodeParity, ParityRow
@@ -18,8 +19,10 @@ NAN = float('nan')
 
 @dataclass(frozen=True)
 class ParityVerdict:
-    """All rows in one; see ParityRow. `holds` is None when nothing was recorded live, so that there
-    is nothing to compare.
+    """All rows in one; see ParityRow. `holds` is None when there is nothing to compare: nothing was
+    recorded live, or all of it rests on messages that the bag lacks.
+
+    losses: the latter over all episodes, in words, per topic; '' if there are none.
 
     steps, lagging_steps: over all episodes. final_field, final_name: the metric whose last live
     value was furthest from the one shown, over the episodes in which something lagged; '' if none
@@ -43,6 +46,8 @@ class ParityVerdict:
     unmatched_live: int
     unmatched_offline: int
     excluded: int
+    unjudged: int
+    losses: str
     text: str = ''
 
     @property
@@ -67,10 +72,10 @@ def parity_verdict(parities: Iterable[EpisodeParity]) -> ParityVerdict:
     """Sums up one or several episodes, in words too."""
     parities = list(parities)
     rows = [row for parity in parities for row in parity]
-    different = sum(r.different + r.different_as_live for r in rows)
+    different, unjudged = sum(r.differences for r in rows), sum(r.unjudged for r in rows)
     compared = sum(r.compared + r.compared_as_live for r in rows)
     numbers = ParityVerdict(
-        None if not rows else compared > 0 and different == 0,
+        compared > 0 and different == 0 if compared or (rows and not unjudged) else None,
         sum(r.compared for r in rows),
         sum(r.different for r in rows),
         _largest(r.max_difference for r in rows),
@@ -83,6 +88,8 @@ def parity_verdict(parities: Iterable[EpisodeParity]) -> ParityVerdict:
         sum(p.by_kind('unmatched_live') for p in parities),
         sum(p.by_kind('unmatched_offline') for p in parities),
         sum(r.excluded for r in rows),
+        unjudged,
+        losses_text([loss for parity in parities for loss in parity.losses]),
     )
     return ParityVerdict(**{**vars(numbers), 'text': _text(numbers)})
 
@@ -119,7 +126,36 @@ def _final_names() -> dict[tuple[str, str], str]:
     return names
 
 
+def losses_text(losses: Iterable[Loss]) -> str:
+    """'the bag lacks 7 of 433 messages of ee_pose' over one or several episodes, per topic; '' if
+    it lacks none.
+    """
+    counts: dict[str, list[int]] = {}
+    for loss in losses:
+        missing, whole = counts.setdefault(loss.topic.lstrip('/'), [0, 0])
+        counts[loss.topic.lstrip('/')] = [
+            missing + loss.missing,
+            whole + loss.missing + loss.recorded,
+        ]
+    parts = [f'{missing:,} of {whole:,} of {topic}' for topic, (missing, whole) in counts.items()]
+    if not parts:
+        return ''
+    return f'the bag lacks messages that the live node had: {", ".join(parts)}'
+
+
 def _text(parity: ParityVerdict) -> str:
+    """First what the bag lacks, then how live and bag compare."""
+    parts = [parity.losses] if parity.losses else []
+    if parity.unjudged:
+        verb = 'rests' if parity.unjudged == 1 else 'rest'
+        values = counted(parity.unjudged, 'live value')
+        parts.append(f'{values} {verb} on these and cannot be compared')
+    if not parity.unjudged or parity.compared + parity.compared_as_live:
+        parts.append(_comparison_text(parity))
+    return '; '.join(parts)
+
+
+def _comparison_text(parity: ParityVerdict) -> str:
     compared = parity.compared + parity.compared_as_live
     if parity.holds is None:
         return 'no live metrics were recorded: nothing to compare'

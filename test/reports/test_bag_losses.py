@@ -1,0 +1,148 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A bag that lacks messages that the live node had: said first, and not called a disagreement; a
+true one is found all the same."""
+
+import numpy as np
+import pytest
+from bag_making import SECOND, T0, event, joints, message, pose, stamp, write_bag
+from live_bags import with_live, without
+
+from frame_ros.episodes.data import EventType
+from frame_ros.episodes.findings import Level
+from frame_ros.episodes.reading import read_episodes
+from frame_ros.reports import compare_live, parity_verdict
+from frame_ros.reports.episode_check import check_episode
+
+STEPS = 300
+LIVE = ('/quality_metrics', '/safety_metrics', '/efficiency_metrics')
+
+
+def run_of(steps=STEPS):
+    """Actions at 30 Hz, poses and contacts at 60 Hz, distances at 15 Hz."""
+    sent = [('/episode_events', T0 - 1, event(T0, EventType.START))]
+    for i in range(2 * steps):
+        at = T0 + i * SECOND // 60
+        x = 0.1 * np.sin(0.05 * i) + 0.01 * np.sin(0.7 * i)
+        sent.append(('/ee_pose', at + 1000, pose(at, x)))
+        contact = message(
+            'frame_ros/msg/ContactState', header__stamp=stamp(at), in_contact=i % 40 > 25
+        )
+        sent.append(('/contact', at + 1500, contact))
+        if i % 4 == 0:
+            near = message(
+                'frame_ros/msg/Proximity', header__stamp=stamp(at), distance=0.1 + 0.05 * np.sin(i)
+            )
+            sent.append(('/proximity', at + 1600, near))
+        if i % 2:
+            sent.append(('/joint_commands', at + 2000, joints(at, 0.1 * np.sin(0.1 * i), -0.1)))
+    end = T0 + 2 * steps * SECOND // 60
+    sent.append(('/episode_events', end, event(end, EventType.END, outcome=1)))
+    return sent
+
+
+@pytest.fixture(scope='module')
+def recorded():
+    return with_live(run_of())
+
+
+def read(path, sent):
+    (episode,) = read_episodes(write_bag(path, sent))
+    return episode
+
+
+def altered(sent, topic, place, **values):
+    """With other values in one message of a topic; 0 is its first."""
+    places = [i for i, (name, *_) in enumerate(sent) if name == topic]
+    content = sent[places[place]][2]
+    fields = {name: getattr(content, name) for name in content.__dataclass_fields__}
+    fields.pop('__msgtype__', None)
+    copy = message(content.__msgtype__, **{**fields, **values})
+    return [
+        (name, at, copy) if i == places[place] else (name, at, m)
+        for i, (name, at, m) in enumerate(sent)
+    ]
+
+
+def test_a_whole_bag_lacks_nothing(tmp_path, recorded):
+    parity = compare_live(read(tmp_path / 'bag', recorded))
+    verdict = parity_verdict([parity])
+    assert verdict.holds and verdict.unjudged == 0 and parity.losses == []
+    assert verdict.text.startswith('live and bag agree in')
+
+
+# The poses newest at steps are those at odd places.
+@pytest.mark.parametrize(
+    ('topic', 'places', 'kind', 'counts'),
+    [
+        ('/ee_pose', [101, 151, 153, 155, 301, 303, 401], 'quality', '7 of 600 of ee_pose'),
+        ('/joint_commands', [50, 51, 120], 'quality', '3 of 300 of joint_commands'),
+        ('/contact', list(range(200, 204)), 'safety', '4 of 600 of contact'),
+        ('/proximity', [40, 41], 'safety', '2 of 150 of proximity'),
+    ],
+)
+def test_what_a_bag_lacks_is_said_first_and_is_no_disagreement(
+    tmp_path, recorded, topic, places, kind, counts
+):
+    episode = read(tmp_path / 'bag', without(recorded, topic, places))
+    parity = compare_live(episode)
+    verdict = parity_verdict([parity])
+    assert verdict.holds is True
+    text = f'the bag lacks messages that the live node had: {counts}; '
+    assert verdict.text.startswith(text)
+    assert 'rest on these and cannot be compared; live and bag agree in' in verdict.text
+    assert 'DISAGREE' not in verdict.text
+    assert {row.kind for row in parity if row.unjudged} >= {kind}
+    found = [f for f in check_episode(episode).findings if f.level is Level.DOUBTFUL]
+    assert [f.text.startswith('the bag lacks') for f in found if f.about == 'live'] == [True]
+    # What was before the first, and what forgets it, is compared.
+    rows = {(row.kind, row.field): row for row in parity}
+    assert all(row.compared > 0 for row in rows.values())
+    long, short = rows['quality', 'pl'], rows['quality', 'tcp_speed']
+    if topic == '/ee_pose':
+        assert long.compared == 50 and short.compared > 100
+
+
+def test_lost_live_messages_are_counted_by_their_steps(tmp_path, recorded):
+    episode = read(tmp_path / 'bag', without(recorded, '/quality_metrics', [5, 6, 100]))
+    verdict = parity_verdict([compare_live(episode)])
+    assert verdict.holds and verdict.unjudged == 0
+    assert verdict.text.startswith(
+        'the bag lacks messages that the live node had: 3 of 300 of quality_metrics; '
+        'live and bag agree in'
+    )
+
+
+@pytest.mark.parametrize(
+    ('place', 'field', 'is_found'),
+    [
+        (20, 'pl', True),  # before the first loss
+        (270, 'tcp_speed', True),  # long behind the last
+        (270, 'a_pi_mean', True),  # of actions, of which none is lacking
+        (270, 'pl', False),  # the sum rests on lost poses: nobody can say
+    ],
+)
+def test_a_true_disagreement_is_found_beside_losses(tmp_path, recorded, place, field, is_found):
+    lossy = without(recorded, '/ee_pose', [101, 103, 105])
+    value = getattr([m for t, _, m in recorded if t == '/quality_metrics'][place], field)
+    lossy = altered(lossy, '/quality_metrics', place, **{field: value + 1e-3})
+    verdict = parity_verdict([compare_live(read(tmp_path / 'bag', lossy))])
+    assert verdict.holds is not is_found
+    assert verdict.text.startswith('the bag lacks messages that the live node had: 3 of 600')
+    assert ('; live and bag DISAGREE in 1 of' in verdict.text) == is_found
+
+
+def test_a_gap_in_the_stamps_excuses_only_what_it_explains(tmp_path, recorded):
+    """Differences before a gap are none of its consequences."""
+    lossy = without(recorded, '/contact', list(range(400, 410)))
+    lossy = altered(lossy, '/safety_metrics', 30, in_contact=True, cr=0.9)
+    verdict = parity_verdict([compare_live(read(tmp_path / 'bag', lossy))])
+    assert verdict.holds is False
+    assert 'DISAGREE' in verdict.text
+
+
+def test_a_pause_of_a_publisher_is_no_loss(tmp_path):
+    """Live and bag have the same gap."""
+    paused = without(run_of(), '/contact', list(range(200, 204)))
+    verdict = parity_verdict([compare_live(read(tmp_path / 'bag', with_live(paused)))])
+    assert verdict.holds and verdict.losses == '' and verdict.unjudged == 0
