@@ -19,16 +19,19 @@ from frame_ros.episodes.findings import MEANINGS, Level
 from frame_ros.reports.contact_sensing import contact_sensing
 from frame_ros.reports.contact_view import contact_view
 from frame_ros.reports.episode_check import EpisodeCheck
-from frame_ros.reports.figures import PANEL_HEIGHT, SURROUND, is_thinned, path_figure, series_figure
+from frame_ros.reports.figures import PANEL_HEIGHT, SURROUND, is_thinned, series_figure
 from frame_ros.reports.intervention_view import intervention_view
 from frame_ros.reports.media import Still, Video, VideoBudget, find_videos
 from frame_ros.reports.metric_table import MetricRow, outcome_of
 from frame_ros.reports.numbers import counted, finite, readable_unit
 from frame_ros.reports.parity import BAR
 from frame_ros.reports.parity_verdict import parity_verdict
+from frame_ros.reports.path_figure import path_figure
+from frame_ros.reports.path_marks import legend_svg, marked_points
 from frame_ros.reports.projections import jerk_limit, view_svg
 from frame_ros.reports.quality_counts import QualityCounts, quality_counts
 from frame_ros.reports.rates import metric_rates
+from frame_ros.reports.robot_outline import robot_outline
 from frame_ros.reports.series import Path, panels, path, person_spans
 from frame_ros.reports.source import open_bag
 from frame_ros.reports.stills import camera_stills
@@ -138,13 +141,15 @@ def _facts(episode: Episode) -> list[tuple[str, str]]:
 
 
 def _figures(episode: Episode, drawn: Path | None) -> dict[str, Any]:
-    series = series_figure(episode)
+    series, outline = series_figure(episode), robot_outline(episode)
     shown, empty = (
         [p for p in panels(episode) if not p.is_empty],
         [p.title for p in panels(episode) if p.is_empty],
     )
     return {
-        'path_json': drawn and as_json_script(path_figure(drawn)),
+        'path_json': drawn and as_json_script(path_figure(drawn, outline)),
+        'path_marks': _path_legend(drawn) if drawn else [],
+        'outline': outline,
         'top_view': drawn and Markup(view_svg(drawn, TOP, 'Top view')),
         'side_view': drawn and Markup(view_svg(drawn, SIDE, 'Side view')),
         'jerk_limit': drawn and jerk_limit(drawn),
@@ -155,6 +160,10 @@ def _figures(episode: Episode, drawn: Path | None) -> dict[str, Any]:
         'is_contact_lost': contact_sensing(episode).lost > 0,
         'has_person': bool(person_spans(episode)),
     }
+
+
+def _path_legend(drawn: Path) -> list[tuple[Markup, str]]:
+    return [(Markup(legend_svg(mark)), mark.name) for mark, _ in marked_points(drawn)]
 
 
 def _media(episode: Episode, bag: Bag | None, budget: VideoBudget) -> dict[str, Any]:

@@ -12,13 +12,11 @@ from typing import Any
 import numpy as np
 
 from frame_ros.episodes.data import Episode
-from frame_ros.reports.downsample import PATH_POINTS, SERIES_POINTS, peak_indices
+from frame_ros.reports.downsample import SERIES_POINTS, peak_indices
 from frame_ros.reports.numbers import plot_numbers
-from frame_ros.reports.projections import COLOURS, jerk_limit
 from frame_ros.reports.series import (
     Mark,
     Panel,
-    Path,
     Series,
     Span,
     contact_spans,
@@ -33,39 +31,12 @@ from frame_ros.reports.series import (
 BLUE, ORANGE, GREEN, VERMILLION, PURPLE = '#0072B2', '#E69F00', '#009E73', '#D55E00', '#CC79A7'
 LINES = (BLUE, ORANGE, GREEN, PURPLE)
 PANEL_HEIGHT = 118
-SURROUND = 82  # above and below the panels
+SURROUND = 96  # above and below the panels
 PANEL_GAP = 0.30  # share of a panel's slot that is left for its heading
 GREY = '#888888'
 MOST_SHAPES = 200
+SEPARATOR = '  '  # of the parts of a heading, which the page's script may put in lines of their own
 LONGEST_LABEL = 40
-POSITION = 'x %{x:.4f} m<br>y %{y:.4f} m<br>z %{z:.4f} m'
-
-
-def path_figure(path: Path) -> dict[str, Any]:
-    """The end-effector's path in 3D, coloured by jerk, with start, end, contacts and collisions."""
-    kept = peak_indices(np.nan_to_num(path.jerk), PATH_POINTS)
-    data = [
-        _path_trace(path, kept),
-        _points_trace('start', path.positions[:1], GREEN, 'circle', 6),
-        _points_trace('end', path.positions[-1:], PURPLE, 'square', 6),
-        _points_trace('contact begins', path.contacts, ORANGE, 'circle', 5),
-        _points_trace('collision', path.collisions, VERMILLION, 'diamond', 7),
-    ]
-    axes = {f'{axis}axis': {'title': {'text': f'{axis} (m)'}} for axis in 'xyz'}
-    return {
-        'kind': 'path',
-        'data': [trace for trace in data if trace['x']],
-        'layout': {
-            'scene': {
-                **axes,
-                'aspectmode': 'data',
-                'camera': {'eye': {'x': 1.55, 'y': -1.75, 'z': 0.9}},
-            },
-            'height': 600,
-            'margin': {'l': 0, 'r': 0, 't': 0, 'b': 0},
-            'legend': {'orientation': 'h', 'x': 0, 'y': 1.0, 'yanchor': 'bottom'},
-        },
-    }
 
 
 def series_figure(episode: Episode) -> dict[str, Any] | None:
@@ -77,7 +48,7 @@ def series_figure(episode: Episode) -> dict[str, Any] | None:
     data: list[dict[str, Any]] = []
     layout: dict[str, Any] = {
         'height': PANEL_HEIGHT * len(shown) + SURROUND,
-        'margin': {'l': 62, 'r': 14, 't': 52, 'b': 40},
+        'margin': {'l': 62, 'r': 14, 't': 66, 'b': 40},
         'showlegend': False,
         'hovermode': 'x unified',
         'hoversubplots': 'axis',
@@ -103,50 +74,6 @@ def is_thinned(episode: Episode) -> bool:
     return any(len(s.time) > SERIES_POINTS for panel in panels(episode) for s in panel.series)
 
 
-def _path_trace(path: Path, kept: Any) -> dict[str, Any]:
-    x, y, z = (plot_numbers(path.positions[kept, i]) for i in range(3))
-    jerk = plot_numbers(np.nan_to_num(path.jerk[kept]), 4)
-    hover = f't %{{customdata:.2f}} s<br>{POSITION}<br>jerk %{{line.color:.4g}} m/s³'
-    return {
-        'type': 'scatter3d',
-        'mode': 'lines',
-        'name': 'path',
-        'showlegend': False,
-        'x': x,
-        'y': y,
-        'z': z,
-        'customdata': plot_numbers(path.time[kept]),
-        'hovertemplate': hover + '<extra></extra>',
-        'line': {
-            'width': 5,
-            'color': jerk,
-            'colorscale': [[i / (len(COLOURS) - 1), colour] for i, colour in enumerate(COLOURS)],
-            'cmin': 0,
-            'cmax': float(f'{jerk_limit(path):.3g}'),
-            'showscale': True,
-            'colorbar': {
-                'title': {'text': 'jerk (m/s³)', 'side': 'right'},
-                'thickness': 12,
-                'len': 0.75,
-            },
-        },
-    }
-
-
-def _points_trace(name: str, points: Any, colour: str, symbol: str, size: int) -> dict[str, Any]:
-    x, y, z = (plot_numbers(points[:MOST_SHAPES, i]) for i in range(3))
-    return {
-        'type': 'scatter3d',
-        'mode': 'markers',
-        'name': name,
-        'x': x,
-        'y': y,
-        'z': z,
-        'marker': {'size': size, 'color': colour, 'symbol': symbol},
-        'hovertemplate': f'{name}<br>{POSITION}<extra></extra>',
-    }
-
-
 def _add_panel(data: list, layout: dict, panel: Panel, index: int, count: int) -> None:
     """Adds one panel, the first on top, its heading (with unit and legend) as an annotation above
     it.
@@ -167,13 +94,14 @@ def _add_panel(data: list, layout: dict, panel: Panel, index: int, count: int) -
         data.append(_line_trace(series, LINES[i % len(LINES)], axis, panel))
     unit = '' if panel.unit == '1' else f' ({panel.unit})'
     legend = ''.join(
-        f'  <span style="color:{LINES[i]}">▬</span> {s.label}'
+        f'{SEPARATOR}<span style="color:{LINES[i]}">▬</span> {s.label}'
         for i, s in enumerate(drawn)
         if len(drawn) > 1
     )
     layout['annotations'].append(
         {
-            'text': f'<b>{panel.title}</b>{unit}{legend}',
+            'name': 'heading',
+            'text': f'<b>{panel.title}</b>{unit}{legend}{_zeros_text(panel)}',
             'x': 0,
             'xref': 'paper',
             'xanchor': 'left',
@@ -183,6 +111,15 @@ def _add_panel(data: list, layout: dict, panel: Panel, index: int, count: int) -
             'showarrow': False,
         }
     )
+
+
+def _zeros_text(panel: Panel) -> str:
+    """'log axis, without 12 zeros': what a logarithmic axis cannot show."""
+    if not panel.is_logarithmic:
+        return ''
+    zeros = sum(int(np.count_nonzero(series.values == 0)) for series in panel.series)
+    left_out = f', without {zeros:,} {"zero" if zeros == 1 else "zeros"}' if zeros else ''
+    return f'{SEPARATOR}<i>log axis{left_out}</i>'
 
 
 def _ticks(panel: Panel) -> dict[str, Any]:
@@ -232,6 +169,7 @@ def _add_context(layout: dict, spans: list[Span], events: list[Mark]) -> None:
         shapes.append({'type': 'line', 'xref': 'x', 'yref': 'paper', **ends, 'line': line})
         layout['annotations'].append(
             {
+                'name': 'event',
                 'text': escape(_short(mark.label), quote=False),
                 'x': mark.time,
                 'xref': 'x',

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from frame_ros.reports.downsample import PATH_POINTS, peak_indices
 from frame_ros.reports.numbers import readable
+from frame_ros.reports.path_marks import mark_svg, marked_points
 from frame_ros.reports.series import Path
 
 SIZE = 300
@@ -38,10 +39,9 @@ def view_svg(path: Path, axes: tuple[int, int], title: str) -> str:
     to_pixels = _Scale(points)
     lines = _coloured_lines(to_pixels(points[kept]), path.jerk[kept], jerk_limit(path))
     dots = [
-        *(_dot(p, 'contact') for p in to_pixels(path.contacts[:, axes])),
-        *(_cross(p) for p in to_pixels(path.collisions[:, axes])),
-        _dot(to_pixels(points[:1])[0], 'start'),
-        _dot(to_pixels(points[-1:])[0], 'end'),
+        mark_svg(mark, *pixel)
+        for mark, marked in reversed(marked_points(path))
+        for pixel in to_pixels(marked[:, axes])
     ]
     names = ['xyz'[axis] for axis in axes]
     return (
@@ -65,7 +65,7 @@ class _Scale:
 
     def frame(self, names: list[str], title: str) -> str:
         """The box, axis names and a scale bar of a round length."""
-        length = _round_length(self.extent / 3)
+        length = round_length(self.extent / 3)
         bar, inner = length * self.factor, SIZE - 2 * MARGIN
         x, y = SIZE - MARGIN - bar - 8, SIZE - MARGIN - 10
         return (
@@ -80,7 +80,7 @@ class _Scale:
         )
 
 
-def _round_length(length: float) -> float:
+def round_length(length: float) -> float:
     """The largest 1, 2 or 5 times a power of ten that is no longer than `length`."""
     power = 10.0 ** np.floor(np.log10(length))
     return float(power * max(m for m in (1, 2, 5) if m * power <= length * (1 + 1e-9)))
@@ -112,12 +112,3 @@ def _colour_at(level: float) -> str:
 
 def _channels(colour: str) -> list[int]:
     return [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
-
-
-def _dot(pixel: NDArray, kind: str) -> str:
-    return f'<circle class="{kind}" cx="{pixel[0]:.1f}" cy="{pixel[1]:.1f}" r="4.5"/>'
-
-
-def _cross(pixel: NDArray) -> str:
-    x, y = pixel
-    return f'<path class="collision" d="M{x - 5:.1f},{y - 5:.1f}l10,10m0,-10l-10,10"/>'

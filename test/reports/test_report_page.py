@@ -129,7 +129,14 @@ def test_path_is_coloured_by_the_jerk_of_the_episode(page: Page):
     assert len(path['x']) == len(path['y']) == len(path['z']) == len(shown)
     assert shown.max() == pytest.approx(np.nanmax(jerk), rel=1e-3)
     assert path['line']['colorbar']['title']['text'] == 'jerk (m/s³)'
-    assert page.figures[0]['layout']['scene']['aspectmode'] == 'data'
+    scene = page.figures[0]['layout']['scene']
+    spans = [np.ptp(scene[f'{axis}axis']['range']) for axis in 'xyz']
+    ratio = [scene['aspectratio'][axis] for axis in 'xyz']
+    np.testing.assert_allclose(np.divide(spans, ratio), max(spans), rtol=1e-4)  # equal scales
+    for axis in 'xyz':
+        low, high = scene[f'{axis}axis']['range']
+        assert low < min(path[axis]) and max(path[axis]) < high
+        assert scene[f'{axis}axis']['title']['text'] == f'{axis} (m)'
 
 
 def test_series_share_the_time_axis_with_contacts_and_events(page: Page):

@@ -3,6 +3,8 @@
 // Draws a figure when it comes into view, in the reader's colour scheme, and lets go of 3D views that are far away.
 (() => {
   'use strict';
+  const PANEL = 118; // px, as in figures.py
+  const NARROW = 560; // px; below, headings and legends need lines of their own
   const MOST_3D = 6; // browsers keep about 16 WebGL contexts
   const CONFIG = { displaylogo: false, responsive: true, displayModeBar: 'hover', plotlyServerURL: '', showSendToCloud: false,
     modeBarButtonsToRemove: ['select2d', 'lasso2d', 'autoScale2d', 'tableRotation', 'resetCameraLastSave3d'] };
@@ -37,8 +39,9 @@
     }
     if (layout.scene) {
       for (const key of ['xaxis', 'yaxis', 'zaxis']) {
-        Object.assign(layout.scene[key], { gridcolor: grid, zerolinecolor: grid, color: quiet, showbackground: false,
-          tickfont: { size: 10 } });
+        Object.assign(layout.scene[key], { gridcolor: quiet, gridwidth: 1, zerolinecolor: quiet, color: ink, showbackground: true,
+          backgroundcolor: colour('--soft'), tickfont: { size: 10 } });
+        layout.scene[key].title.font = { size: 12 };
       }
     }
     if (layout.polar) {
@@ -57,10 +60,58 @@
       if (shape.type === 'line') shape.line.color = ink;
     }
     for (const note of layout.annotations || []) {
-      const isEvent = note.yanchor === 'bottom' && note.xref === 'x';
+      const isEvent = note.name === 'event';
       note.font = { size: isEvent ? 11 : 12, color: isEvent ? quiet : ink };
+      if (note.name === 'heading') Object.assign(note, { bgcolor: colour('--card'), borderpad: 1, align: 'left' });
     }
     return figure;
+  }
+
+  // A view that is narrower than high shows less to the sides: it becomes lower, and the camera steps back.
+  function fit3d(plot, layout) {
+    const width = plot.clientWidth;
+    layout.height = Math.min(layout.height, Math.max(300, Math.round(width * 1.05)));
+    plot.style.minHeight = `${layout.height}px`;
+    const back = Math.max(1, 0.97 * layout.height / width) * (width < NARROW ? 1.12 : 1);
+    for (const axis of ['x', 'y', 'z']) layout.scene.camera.eye[axis] *= back;
+  }
+
+  // Events stand above the headings, each in the first row in which it overlaps no other. In a narrow view a heading's
+  // legend has a line of its own, and panels the room for it.
+  function fitSeries(plot, layout) {
+    const isNarrow = plot.clientWidth < NARROW, { margin } = layout;
+    const headings = layout.annotations.filter(note => note.name === 'heading');
+    let surround = layout.height - headings.length * PANEL;
+    if (isNarrow) {
+      margin.l = 46;
+      for (const note of headings) {
+        const [title, ...rest] = note.text.split('  ');
+        note.text = rest.length ? `${title}<br>${rest.join('  ')}` : title;
+        note.font.size = 11;
+      }
+      for (const key of Object.keys(layout).filter(k => /^yaxis/.test(k))) {
+        const [low, high] = layout[key].domain, slot = 1 / headings.length;
+        layout[key].domain = [low, high - 0.08 * slot];
+      }
+      for (const note of headings) note.y -= 0.08 / headings.length;
+    }
+    const scale = (plot.clientWidth - margin.l - margin.r) / layout.xaxis.range[1];
+    const ends = [];
+    for (const note of layout.annotations.filter(n => n.name === 'event').sort((a, b) => a.x - b.x)) {
+      const half = 3.2 * note.text.length + 3;
+      const most = plot.clientWidth - margin.l - margin.r;
+      const centre = Math.min(Math.max(note.x * scale, half - margin.l), most + margin.r - half);
+      let row = ends.findIndex(end => end <= centre - half);
+      if (row < 0) row = ends.length;
+      ends[row] = centre + half;
+      note.xshift = centre - note.x * scale;
+      note.yshift = (isNarrow ? 30 : 18) + 14 * row;
+    }
+    const top = (isNarrow ? 48 : 34) + 14 * Math.max(1, ends.length) + 18;
+    surround += top - margin.t;
+    margin.t = top;
+    layout.height = surround + headings.length * PANEL * (isNarrow ? 1.3 : 1);
+    plot.style.minHeight = `${layout.height}px`;
   }
 
   function release(plot) {
@@ -79,6 +130,8 @@
         'This browser has no WebGL: instead of the 3D view, see the top and side views.';
       return;
     }
+    if (is3d) fit3d(plot, figure.layout);
+    if (figure.kind === 'series') fitSeries(plot, figure.layout);
     if (is3d) {
       if (drawn3d.length >= MOST_3D) release(drawn3d[0]);
       drawn3d.push(plot);
