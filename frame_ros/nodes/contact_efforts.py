@@ -17,10 +17,11 @@ from frame_ros.robots import Robot
 from frame_ros.sensing.contacts.detection import Detection
 from frame_ros.sensing.contacts.source import ContactSource
 from frame_ros.sensing.joints.contact import JointContact, dynamics_for
-from frame_ros.sensing.joints.motor_model import load_motors
+from frame_ros.sensing.joints.motor_model import MotorModel, load_motors, own_motors
 
 Array = NDArray[np.float64]
 SECOND = 1_000_000_000
+SIMULATED = 'simulated'  # motors_file: those that the package has of the simulated robot
 
 
 class EffortSensor:
@@ -33,12 +34,7 @@ class EffortSensor:
         self, settings: ContactSettings, robot: Robot, joints: JointArrays, commands: JointArrays
     ) -> None:
         """Raises FrameRosError for a motor model, or settings, that cannot be used."""
-        if settings.urdf and not settings.motors_file:
-            raise SetupError(
-                f'motors_file is empty, and the motors of {settings.urdf} are not known: give the '
-                'file that `frame-ros identify joints` wrote, or leave joint_effort out of sources'
-            )
-        motors = load_motors(settings.motors_file or settings.robot)
+        motors = _motors(settings)
         dynamics = dynamics_for(robot, motors, tool=settings.joint_tool())
         self.detector = JointContact(dynamics, settings.joint_contact(), motors)
         self.motors = motors
@@ -99,3 +95,15 @@ class EffortSensor:
         if self._commanded is None or abs(stamp - self._commanded) > self._max_command_age:
             return None
         return self._commands.positions(self._command_rows)
+
+
+def _motors(settings: ContactSettings) -> MotorModel:
+    if settings.motors_file == SIMULATED:
+        return load_motors(settings.robot)
+    if settings.motors_file:
+        return own_motors(settings.motors_file)
+    raise SetupError(
+        f"motors_file is empty, and this {settings.urdf or settings.robot}'s motors are not known: "
+        'give the file that `frame-ros identify joints` wrote, leave joint_effort out of sources, '
+        f"or, for the simulated arm only, set motors_file to '{SIMULATED}'"
+    )

@@ -67,8 +67,7 @@ SO101 = DemoRobot(
     metrics={**SIMULATED, 'ot_task': 'put_in', 'grasp_distance': 0.03},
     # The box is what the cameras see of the table.
     gate={**SIMULATED_GATE, 'workspace': [-0.1, -0.4, 0.0, 0.45, 0.4, 0.5]},
-    # Commands come as steps, 30 in a second, harder than the motion that identified the motors.
-    contact={**SIMULATED_CONTACT, 'sources': ['joint_effort'], 'joint_margin': 2.5},
+    contact={**SIMULATED_CONTACT, 'sources': ['joint_effort'], 'motors_file': 'simulated'},
     proximity={
         **SIMULATED_PROXIMITY,
         'cameras': ['front'],

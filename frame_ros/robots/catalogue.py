@@ -3,11 +3,11 @@
 """The robots known by name, and where their URDFs are found."""
 
 import os
-import sys
 from pathlib import Path
 
 from frame_ros.errors import RobotError
 from frame_ros.robots.robot import Robot
+from frame_ros.shared_files import shared_folders
 
 # Default tip, and the short names of other links that are good tips.
 _TIPS: dict[str, dict[str, str]] = {
@@ -74,10 +74,7 @@ def find_urdf(name: str) -> Path:
     """
     if name not in _TIPS:
         raise RobotError(f'no robot {name!r}: known are {", ".join(ROBOT_NAMES)}')
-    prefixes = [p for p in os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep) if p]
-    prefixes += [sys.prefix, str(Path.home() / '.local')]
-    folders = [Path(__file__).resolve().parents[2] / 'urdf']
-    folders += [Path(prefix) / 'share' / 'frame_ros' / 'urdf' for prefix in prefixes]
+    folders = shared_folders('urdf')
     for folder in folders:
         if (folder / f'{name}.urdf').is_file():
             return folder / f'{name}.urdf'

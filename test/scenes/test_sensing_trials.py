@@ -5,6 +5,7 @@ before it, and rows of distances hold what was measured and what is true.
 """
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,12 +15,13 @@ pytest.importorskip('mujoco')
 from frame_ros.robots import load_robot
 from frame_ros.scenes import PickPlaceSimulation
 from frame_ros.scenes.campaign import Campaign, Trial, plain
-from frame_ros.scenes.sensing_trials import FUNCTIONS, depth
+from frame_ros.scenes.sensing_trials import FUNCTIONS, depth, policy_effort
 from frame_ros.scenes.sensing_trials.arm_run import BEGIN, SECOND, ArmRun, Begins
 from frame_ros.scenes.sensing_trials.joint_effort import JointSensors, take
 from frame_ros.scenes.sensing_trials.pushes import Push, PushStyle, draw_pushes
 from frame_ros.scenes.sensing_trials.robot_flags import RobotSensing
 from frame_ros.scenes.sensing_trials.wrench import WrenchSensing
+from frame_ros.sensing.contacts.detection import Detection
 from frame_ros.sensing.joints.contact import JointContact, dynamics_for
 from frame_ros.sensing.joints.motor_model import load_motors
 from frame_ros.sensing.wrench.tool_model import Tool
@@ -113,6 +115,25 @@ def test_joint_efforts_feel_a_push():
     for block in arm.blocks(1.6):
         take(block, sensors, detector, begins, len(motors.joint_names))
     assert_felt(begins, arm, 0.25)
+
+
+def test_coarse_and_late_steps_of_a_policy_are_no_contact():
+    settings = {'quality': 0.9, 'timing': 'busy', 'seconds': 6.0}
+    result = plain(policy_effort.run(Trial('policy_effort', 'so101', 3, settings)))
+    assert result['seconds'] == pytest.approx(6.0, abs=0.1)
+    assert result['false'] == []
+
+
+def test_what_is_felt_without_truth_is_false():
+    felt = policy_effort.FeltContacts()
+    grasp = [SimpleNamespace(is_expected=True, net_force=np.array([0.0, 0.0, 0.3]))]
+    bump = [SimpleNamespace(is_expected=False, net_force=np.zeros(3))]
+    for step, (is_contact, contacts) in enumerate(
+        [(True, bump), (False, []), *[(False, grasp)] * 9, (True, grasp), (True, grasp)]
+    ):
+        felt.add(Detection(step * 20_000_000, 3, is_contact, 4.0), contacts)
+    assert felt.spans == [[0, 0, 4.0], [220_000_000, 240_000_000, 4.0]]
+    assert felt.false() == [[220_000_000, 240_000_000, 4.0]]
 
 
 def test_a_franka_feels_a_push_by_itself():

@@ -4,17 +4,26 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from motor_motion import efforts_of, swing
 
+from frame_ros import shared_files
 from frame_ros.errors import SetupError, ShapeError, ValueRangeError
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.joints.identification import IdentificationSettings, identify_joints
-from frame_ros.sensing.joints.motor_model import MotorModel, load_motors, save_motors, simple_motors
+from frame_ros.sensing.joints.motor_model import (
+    MotorModel,
+    load_motors,
+    own_motors,
+    save_motors,
+    simple_motors,
+)
 from frame_ros.sensing.joints.recording import JointRecording, recording_of
 
 NAMES = load_robot('so101').joint_names
@@ -102,6 +111,15 @@ def test_a_bump_is_left_out(recording):
     np.testing.assert_allclose(found.motors.coulomb, TRUE.coulomb, atol=0.02)
 
 
+def test_no_friction_gives_energy(recording):
+    dynamics = RobotDynamics(load_robot('so101'))
+    # As efforts are that are always read at the same time behind a command.
+    efforts = recording.efforts - 0.3 * recording.velocities
+    found = identify_joints(dynamics, replace(recording, efforts=efforts))
+    assert (found.motors.viscous == 0.0).all()
+    assert all('negative' in joint.not_identifiable['viscous'] for joint in found.joints)
+
+
 def test_what_was_not_moved_or_not_measured_is_told(recording):
     dynamics = RobotDynamics(load_robot('so101'))
     still = recording.positions.copy()
@@ -162,6 +180,38 @@ def test_a_motor_model_comes_back_from_its_file(found, tmp_path):
     np.testing.assert_allclose(again.threshold_base, found.motors.threshold_base, rtol=1e-5)
 
 
+@pytest.mark.parametrize('place', ['checkout', 'overlay', 'pip'])
+def test_models_that_come_along_are_found(tmp_path, monkeypatch, place):
+    installed = tmp_path / 'prefix' / 'share' / 'frame_ros' / 'config' / 'motors'
+    shutil.copytree(shared_files.CHECKOUT / 'config' / 'motors', installed)
+    monkeypatch.setenv('HOME', str(tmp_path))
+    monkeypatch.delenv('AMENT_PREFIX_PATH', raising=False)
+    monkeypatch.setattr(sys, 'prefix', str(tmp_path))
+    if place != 'checkout':
+        monkeypatch.setattr(shared_files, 'CHECKOUT', tmp_path)
+        with pytest.raises(SetupError, match="no motor model 'so101'"):
+            load_motors('so101')
+    if place == 'overlay':
+        monkeypatch.setenv('AMENT_PREFIX_PATH', f'{tmp_path / "other"}:{tmp_path / "prefix"}')
+    if place == 'pip':
+        monkeypatch.setattr(sys, 'prefix', str(tmp_path / 'prefix'))
+    assert load_motors('so101').robot == 'so101'
+
+
+@pytest.mark.parametrize('robot', ['so101', 'fr3'])
+def test_models_of_a_simulation_are_of_no_real_arm(robot):
+    path = shared_files.CHECKOUT / 'config' / 'motors' / f'{robot}.yaml'
+    assert load_motors(path).is_simulated
+    with pytest.raises(SetupError, match=f'frame-ros identify joints --robot {robot}'):
+        own_motors(path)
+
+
+def test_models_of_ones_own_arm(tmp_path):
+    path = tmp_path / 'motors.yaml'
+    save_motors(TRUE, path)
+    assert not own_motors(path).is_simulated
+
+
 @pytest.mark.parametrize('robot', ['so101', 'fr3'])
 def test_models_that_come_along_fit_their_robots(robot):
     motors = load_motors(robot)
@@ -191,6 +241,7 @@ def test_a_model_of_some_joints():
         ('joints: {a: {effort_scale: 1, coulomb: -1}}', 'none may be negative'),
         ('speed: 1\njoints: {a: {effort_scale: 1}}', "'speed' is not known"),
         ('gain: -1\njoints: {a: {effort_scale: 1}}', 'gain is -1.0'),
+        ('is_simulated: 1\njoints: {a: {effort_scale: 1}}', 'is_simulated is 1'),
         ('{', 'cannot be read'),
     ],
 )

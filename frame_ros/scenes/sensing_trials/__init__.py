@@ -7,6 +7,7 @@ known. Each is a function of a Trial, for a Campaign; FUNCTIONS has their names.
 FUNCTIONS = {
     'wrench': 'frame_ros.scenes.sensing_trials.wrench:run',
     'joint_effort': 'frame_ros.scenes.sensing_trials.joint_effort:run',
+    'policy_effort': 'frame_ros.scenes.sensing_trials.policy_effort:run',
     'robot': 'frame_ros.scenes.sensing_trials.robot_flags:run',
     'depth': 'frame_ros.scenes.sensing_trials.depth:run',
 }

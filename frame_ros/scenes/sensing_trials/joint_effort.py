@@ -20,6 +20,7 @@ from frame_ros.scenes.sensing_trials.arm_run import (
     Begins,
     Block,
 )
+from frame_ros.scenes.sensing_trials.policy_run import CONTROL_RATE, Timing, timed_samples
 from frame_ros.scenes.sensing_trials.pushes import PushStyle, draw_pushes
 from frame_ros.scenes.sensor_noise import ENCODERS, JointNoise, JointTorqueNoise
 from frame_ros.scenes.servo_noise import CurrentNoise
@@ -41,6 +42,9 @@ class JointSample(NamedTuple):
     positions: Array
     velocities: Array
     efforts: Array
+
+
+Rows = tuple[NDArray[np.int64], list[JointSample]]
 
 
 class JointSensors:
@@ -112,22 +116,54 @@ def take(
     begins.add(stamp, found.is_contact)
 
 
-def identified_motors(simulation: PickPlaceSimulation, sensors: JointSensors) -> MotorModel:
-    """The motors as `identify_joints` finds them from the motion that excites the joints."""
+def identified_motors(
+    simulation: PickPlaceSimulation, sensors: JointSensors, timing: Timing | None = None
+) -> MotorModel:
+    """The motors as `identify_joints` finds them from the motion that excites the joints.
+
+    timing: of commands, at the policy's rate, and joint states; None: a command per joint state,
+    each at once.
+    """
     name = simulation.robot.name
     rate, count = COMMAND_RATES[name], len(simulation.robot.arm_joints)
     dynamics = RobotDynamics(load_robot(name), simulation.robot.arm_joints)
     start = np.array(simulation.robot.home[:count])
-    excitation = plan_excitation(dynamics, start)
-    steps = round(1.0 / (rate * simulation.timestep))
-    gripper = np.array(simulation.robot.home[count:])
-    rows: list[JointSample] = []
-    for position in excitation.positions(rate):
-        simulation.step(np.concatenate((position, gripper)), steps)
-        rows.append(sensors.read(simulation.joint_state()))
-    stamps = BEGIN + np.arange(1, len(rows) + 1) * round(SECOND / rate)
+    positions = plan_excitation(dynamics, start).positions(rate if timing is None else CONTROL_RATE)
+    gripper = np.tile(simulation.robot.home[count:], (len(positions), 1))
+    commands = np.hstack((positions, gripper))
+    if timing is None:
+        stamps, rows = _in_step(simulation, sensors, commands, rate)
+    else:
+        stamps, rows = _timed(simulation, sensors, commands, rate, timing)
     columns = (np.array(column) for column in zip(*rows, strict=True))
     recording = recording_of(simulation.robot.arm_joints, stamps, *columns)
     # Franka's torques are in N m; what a servo's current is worth is to be found.
     scale = 1.0 if simulation.robot.has_torque_sensors else None
     return identify_joints(dynamics, recording, IdentificationSettings(effort_scale=scale)).motors
+
+
+def _in_step(
+    simulation: PickPlaceSimulation, sensors: JointSensors, commands: Array, rate: float
+) -> Rows:
+    steps = round(1.0 / (rate * simulation.timestep))
+    rows = []
+    for command in commands:
+        simulation.step(command, steps)
+        rows.append(sensors.read(simulation.joint_state()))
+    return BEGIN + np.arange(1, len(rows) + 1) * round(SECOND / rate), rows
+
+
+def _timed(
+    simulation: PickPlaceSimulation, sensors: JointSensors, commands: Array, rate: float,
+    timing: Timing,
+) -> Rows:  # fmt: skip
+    def act(step: int) -> Array | None:
+        return commands[step] if step < len(commands) else None
+
+    stamps, rows = [], []
+    for sample in timed_samples(simulation, act, timing, rate, simulation.layout.seed):
+        row = sensors.read(sample.readings)
+        if not sample.is_lost:
+            stamps.append(sample.stamp)
+            rows.append(row)
+    return np.array(stamps), rows

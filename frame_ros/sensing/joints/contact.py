@@ -22,6 +22,7 @@ from frame_ros.sensing.joints.force_estimate import USUAL_FORCE, ForceEstimate, 
 from frame_ros.sensing.joints.friction_direction import FrictionDirection
 from frame_ros.sensing.joints.momentum_observer import MomentumObserver, ObserverSettings
 from frame_ros.sensing.joints.motor_model import MotorModel
+from frame_ros.sensing.joints.scatter import ResidualScatter
 from frame_ros.sensing.joints.stall import StallDetector, StallSettings
 
 Array = NDArray[np.float64]
@@ -39,12 +40,14 @@ NO_THRESHOLDS = (
 @dataclass(frozen=True)
 class JointContactSettings:
     """gain: 1/s of the observer; 0: that of the identification. margin: factor of the identified
-    thresholds. least_threshold: N m, no threshold is below it. release: share of the thresholds
-    below which a contact ends. on_time, off_time: s for which that lasts. max_gap: s between
-    samples from which the observer begins anew. settle_time: s after a beginning in which nothing
-    is known. held_mass: kg, heaviest object that the gripper may hold, whose weight widens the
-    thresholds while it holds one. limit_margin: rad (m) from a limit of the URDF from which a joint
-    is not judged: its stop may hold it. stall: what counts as a stall.
+    thresholds. scatter_margin: deviations, of the residual by what jumps between samples, that
+    widen them, as independent errors add; 0: they do not. least_threshold: N m, no threshold is
+    below it. release: share of the thresholds below which a contact ends. on_time, off_time: s for
+    which that lasts. max_gap: s between samples from which the observer begins anew. settle_time: s
+    after a beginning in which nothing is known. held_mass: kg, heaviest object that the gripper may
+    hold, whose weight widens the thresholds while it holds one. limit_margin: rad (m) from a limit
+    of the URDF from which a joint is not judged: its stop may hold it. stall: what counts as a
+    stall.
 
     Raises:
         ValueRangeError: a value that cannot be.
@@ -52,6 +55,7 @@ class JointContactSettings:
 
     gain: float = 0.0
     margin: float = 1.25
+    scatter_margin: float = 2.0
     least_threshold: float = 0.02
     release: float = 0.7
     on_time: float = 0.02
@@ -63,8 +67,8 @@ class JointContactSettings:
     stall: StallSettings = field(default_factory=StallSettings)
 
     def __post_init__(self) -> None:
-        numbers = (self.gain, self.least_threshold, self.on_time, self.off_time, self.settle_time,
-                   self.held_mass, self.limit_margin)  # fmt: skip
+        numbers = (self.gain, self.scatter_margin, self.least_threshold, self.on_time,
+                   self.off_time, self.settle_time, self.held_mass, self.limit_margin)  # fmt: skip
         if not all(0.0 <= value < math.inf for value in numbers):
             raise ValueRangeError(f'{self}: values are finite and not negative')
         if not 0.0 < self.margin < math.inf or not 0.0 < self.release <= 1.0:
@@ -120,6 +124,7 @@ class JointContact:
         self._half = 0.5 * (limits[:, 1] - limits[:, 0]) - self.settings.limit_margin
         self._activity = JointActivity(count, self.motors.stribeck_velocity, ACTIVITY_TIME)
         self._friction = FrictionDirection(count, self.motors.presliding)
+        self._scatter = ResidualScatter(count)
         self._stall = StallDetector(count, self.settings.stall)
         self._over = Threshold(
             1.0, self.settings.release, self.settings.on_time, self.settings.off_time
@@ -136,6 +141,7 @@ class JointContact:
         self._observer.reset()
         self._activity.reset()
         self._friction.reset()
+        self._scatter.reset()
         self._stall.reset()
         self._over.reset()
         self.residual = unknown(len(self.joint_names))
@@ -178,6 +184,7 @@ class JointContact:
         is_measured = self._observer.advance(stamp, q, velocity, torque)
         if velocity is None or not is_measured:
             self._activity.reset()
+            self._scatter.reset()
             self._over.reset()
             self._stall.interrupt()
             if velocity is not None:
@@ -185,7 +192,9 @@ class JointContact:
             return self._unknown(stamp, 'the first samples after a beginning or a gap')
         self.residual = self._observer.residual
         activity = self._activity.update(velocity, self._observer.interval)
-        self.threshold = self._threshold(q, activity, is_holding)
+        observer = self._observer
+        scatter = self._scatter.update(observer.unfiltered, observer.decay, observer.interval)
+        self.threshold = self._threshold(q, activity, scatter, is_holding)
         stalled = self._stall.update(stamp, self.motors.effort_scale * effort, q, velocity, command)
         if stamp - (self._observer.since or 0) < self._settle:
             return self._unknown(stamp, 'the observer has just begun')
@@ -206,8 +215,9 @@ class JointContact:
             return NO_THRESHOLDS
         return ''
 
-    def _threshold(self, q: Array, activity: Array, is_holding: bool) -> Array:
+    def _threshold(self, q: Array, activity: Array, scatter: Array, is_holding: bool) -> Array:
         threshold = self.settings.margin * self.motors.threshold(activity)
+        np.hypot(threshold, self.settings.scatter_margin * scatter, out=threshold)
         np.maximum(threshold, self.settings.least_threshold, out=threshold)
         threshold += self._dry * self._friction.uncertainty
         if is_holding and self.settings.held_mass > 0.0:

@@ -65,12 +65,13 @@ class MomentumObserver:
 
     Attributes:
         residual: (N,) N m, the newest; NaN before the second sample. velocity: (N,) rad/s, used
-        last. interval: s, between the last two samples; NaN where there were none.
+        last. interval: s, between the last two samples; NaN where there were none. unfiltered: (N,)
+        N m, d of that interval; decay: (N,) a of it.
     """
 
     __slots__ = (
-        'dynamics', 'settings', 'residual', 'velocity', 'interval', 'since', '_gain', '_max_gap',
-        '_stamp', '_position', '_momentum', '_drive', '_decay',
+        'dynamics', 'settings', 'residual', 'velocity', 'interval', 'since', 'unfiltered', 'decay',
+        '_gain', '_max_gap', '_stamp', '_position', '_momentum', '_drive', '_decay',
     )  # fmt: skip
 
     def __init__(self, dynamics: RobotDynamics, settings: ObserverSettings | None = None) -> None:
@@ -90,6 +91,8 @@ class MomentumObserver:
         self.residual: Array = np.full(count, math.nan)
         self.velocity: Array = np.full(count, math.nan)
         self.interval = math.nan
+        self.unfiltered: Array = np.full(count, math.nan)
+        self.decay: Array = np.zeros(count)
         self.since: int | None = None  # stamp of the first sample since the last beginning, ns
         self._stamp: int | None = None
         self._position: Array = np.zeros(count)
@@ -139,10 +142,11 @@ class MomentumObserver:
             mean = terms.momentum - self._momentum
             mean /= seconds
             mean -= 0.5 * (drive + self._drive)
+            self.decay = self._decay_of(gap or 0, seconds)
             residual = self.residual - mean
-            residual *= self._decay_of(gap or 0, seconds)
+            residual *= self.decay
             residual += mean
-            self.residual = residual
+            self.residual, self.unfiltered = residual, mean
         else:
             self.residual = np.zeros(len(q))
             self.since = stamp

@@ -7,7 +7,6 @@ from __future__ import annotations
 import datetime
 import math
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ import yaml
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.errors import SetupError
+from frame_ros.shared_files import shared_folders
 
 Array = NDArray[np.float64]
 # Column -> (unit, whether it may be negative). rad and N m are m and N of a joint that slides.
@@ -25,7 +25,7 @@ COLUMNS = {
     'effort_scale': ('N m per unit of joint_states.effort', True),
     'coulomb': ('N m, friction at any speed', False),
     'stribeck': ('N m, how much more of it there is near rest', False),
-    'viscous': ('N m s/rad, friction per speed; what is lost between samples is in it', True),
+    'viscous': ('N m s/rad, friction per speed', False),
     'load_friction': ('N m per N m of the motor, friction of loaded gears', False),
     'offset': ('N m, at zero speed', True),
     'armature': ('kg m^2 of rotor and gears at the joint', True),
@@ -55,7 +55,8 @@ class MotorModel:
         rad/s. gain: 1/s, of the observer that the thresholds were identified with. mass_scales:
         link -> factor of the URDF's mass. has_velocities: whether the identification took
         velocities from the messages. sample_rate: Hz of it. date: of it, ISO 8601. source: where
-        the numbers come from. effort_unit: of joint_states.effort.
+        the numbers come from. is_simulated: whether that is a simulation, so that they are of no
+        real arm. effort_unit: of joint_states.effort.
 
     Raises:
         SetupError: a value that cannot be, or a column of another length.
@@ -83,6 +84,7 @@ class MotorModel:
     sample_rate: float = math.nan
     date: str = ''
     source: str = ''
+    is_simulated: bool = False
     effort_unit: str = 'N m'
 
     def __post_init__(self) -> None:
@@ -158,7 +160,8 @@ def simple_motors(
 
 
 def load_motors(path_or_robot: str | os.PathLike[str]) -> MotorModel:
-    """Reads a motor model from a YAML file, or that of a robot by name from config/motors.
+    """Reads a motor model from a YAML file, or that of a simulated robot by name from
+    config/motors.
 
     Raises:
         SetupError: there is no such file, or what it holds is no motor model.
@@ -174,6 +177,22 @@ def load_motors(path_or_robot: str | os.PathLike[str]) -> MotorModel:
         raise SetupError(f'{path}: {error}') from error
 
 
+def own_motors(path: str | os.PathLike[str]) -> MotorModel:
+    """Reads the motor model of a real arm.
+
+    Raises:
+        SetupError: as of `load_motors`, or it was identified in simulation.
+    """
+    motors = load_motors(path)
+    if motors.is_simulated:
+        raise SetupError(
+            f'{path} is of a simulated {motors.robot} ({motors.source.rstrip(".")}), and tells '
+            "nothing of a real arm's motors: identify yours with `frame-ros identify joints "
+            f'--robot {motors.robot}`, and give the file that it writes as motors_file'
+        )
+    return motors
+
+
 def find_motors(path_or_robot: str) -> Path:
     """The file of a motor model, from its path or the robot's name.
 
@@ -183,17 +202,13 @@ def find_motors(path_or_robot: str) -> Path:
     path = Path(path_or_robot).expanduser()
     if path.is_file():
         return path
-    prefixes = [p for p in os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep) if p]
-    prefixes += [sys.prefix, str(Path.home() / '.local')]
-    folders = [Path(__file__).resolve().parents[2] / 'config' / 'motors']
-    folders += [Path(p) / 'share' / 'frame_ros' / 'config' / 'motors' for p in prefixes]
     if path.name == path_or_robot:
-        for folder in folders:
+        for folder in shared_folders('config/motors'):
             if (folder / f'{path_or_robot}.yaml').is_file():
                 return folder / f'{path_or_robot}.yaml'
     raise SetupError(
         f'no motor model {path_or_robot!r}: give the file that `frame-ros identify joints` wrote, '
-        'or the name of a robot in config/motors'
+        'or the name of a simulated robot in config/motors'
     )
 
 
@@ -205,7 +220,7 @@ def _from_content(content: Any) -> MotorModel:
         name: value for name, value in content.items() if name not in ('joints', 'robot')
     }
     known = {'presliding', 'stribeck_velocity', 'gain', 'mass_scales', 'has_velocities',
-             'sample_rate', 'date', 'source', 'effort_unit'}  # fmt: skip
+             'sample_rate', 'date', 'source', 'is_simulated', 'effort_unit'}  # fmt: skip
     if unknown := sorted(set(general) - known):
         raise SetupError(f'{unknown[0]!r} is not known; known: {", ".join(sorted(known))}')
     columns = {name: [] for name in COLUMNS}  # type: dict[str, list[float]]
@@ -228,6 +243,8 @@ def _from_content(content: Any) -> MotorModel:
         raise SetupError(f'mass_scales is {scales!r}; link: factor is expected')
     general['mass_scales'] = {link: _number(value, link) for link, value in scales.items()}
     general['date'] = str(general.get('date', ''))
+    if not isinstance(general.get('is_simulated', False), bool):
+        raise SetupError(f'is_simulated is {general["is_simulated"]!r}; true or false is expected')
     arrays: dict[str, Any] = {name: np.array(column) for name, column in columns.items()}
     return MotorModel(
         str(content.get('robot', '')), tuple(map(str, joints)),
@@ -251,6 +268,7 @@ def save_motors(motors: MotorModel, path: str | os.PathLike[str]) -> None:
         'robot': motors.robot,
         'date': motors.date or datetime.date.today().isoformat(),
         'source': motors.source,
+        'is_simulated': motors.is_simulated,
         'effort_unit': motors.effort_unit,
         'sample_rate': None if math.isnan(motors.sample_rate) else round(motors.sample_rate, 3),
         'has_velocities': motors.has_velocities,

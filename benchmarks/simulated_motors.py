@@ -1,0 +1,47 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Identifies the simulated SO-101's motors, as config/motors/so101.yaml has them.
+
+    python benchmarks/simulated_motors.py [--output config/motors/so101.yaml]
+
+The motion is that of `frame-ros identify joints`, commanded at a policy's 30 Hz, and its commands
+and joint states come as on a busy machine: motors that are identified with a command per joint
+state fit no others.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from frame_ros.scenes.sensing_trials.joint_effort import JointSensors, identified_motors
+from frame_ros.scenes.sensing_trials.policy_effort import SENSORS_SEED
+from frame_ros.scenes.sensing_trials.policy_run import CONTROL_RATE, TIMINGS
+from frame_ros.scenes.simulation import PickPlaceSimulation
+from frame_ros.sensing.joints.motor_model import save_motors
+
+SHIPPED = Path(__file__).resolve().parent.parent / 'config' / 'motors' / 'so101.yaml'
+LICENCE = ''.join(Path(__file__).read_text(encoding='utf-8').splitlines(keepends=True)[:2])
+SOURCE = (
+    f'benchmarks/simulated_motors.py, on the simulated SO-101 (noise_seed {SENSORS_SEED}), '
+    f'commanded at {CONTROL_RATE:g} Hz with the timing of a busy machine. A real arm needs its own.'
+)
+
+
+def main() -> None:
+    """Writes the file."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--output', type=Path, default=SHIPPED)
+    args = parser.parse_args()
+    simulation = PickPlaceSimulation(SENSORS_SEED, robot='so101')
+    sensors = JointSensors(simulation, SENSORS_SEED)
+    motors = identified_motors(simulation, sensors, TIMINGS['busy'])
+    motors = replace(motors, source=SOURCE, is_simulated=True, effort_unit='A')
+    save_motors(motors, args.output)
+    args.output.write_text(LICENCE + args.output.read_text(encoding='utf-8'), encoding='utf-8')
+    print(f'written to {args.output}')
+
+
+if __name__ == '__main__':
+    main()

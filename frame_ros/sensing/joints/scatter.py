@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""How far the residual may be off by what happens between samples, and is not measured."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+GAP = 1.5  # times the interval before, from which samples are missing
+
+
+class ResidualScatter:
+    """deviation: (N,) N m, of the observer's residual, by the scatter of the torques behind it.
+
+    An effort is measured at an instant, and stands for all the time since the one before. Where
+    commands come in coarse steps, late or in bunches, or stamps are not those of the measurement,
+    the torque changes in between, and what the model leaves unexplained jumps to and fro from
+    sample to sample. A force of outside does not: it begins and ends once. So a change counts only
+    as far as the one before it was as large; where samples are missing, all of it does. Its square
+    passes through the observer's filter as independent noise does.
+    """
+
+    __slots__ = ('deviation', '_variance', '_torque', '_change', '_interval')
+
+    def __init__(self, count: int) -> None:
+        """count: of joints."""
+        self._variance: Array = np.zeros(count)
+        self.deviation: Array = np.zeros(count)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets everything."""
+        self._variance = np.zeros_like(self._variance)
+        self.deviation = self._variance
+        self._torque: Array | None = None
+        self._change: Array | None = None
+        self._interval = math.inf
+
+    def update(self, torque: Array, decay: Array, interval: float) -> Array:
+        """Takes the unfiltered external torque (N,) N m of the interval, s, since the last sample,
+        and the share of the residual (N,) that its filter kept; gives `deviation`.
+        """
+        change = None if self._torque is None else np.abs(torque - self._torque)
+        variance = decay * decay * self._variance
+        if change is not None and self._change is not None:
+            is_gap = interval > GAP * self._interval
+            jump = change if is_gap else np.minimum(change, self._change)
+            jump = (1.0 - decay) * jump
+            variance += jump * jump
+        self._interval = interval
+        self._torque, self._change, self._variance = torque, change, variance
+        self.deviation = np.sqrt(variance)
+        return self.deviation

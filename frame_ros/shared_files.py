@@ -1,0 +1,20 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where the package's data files are: in a checkout, a sourced ROS workspace, or pip's prefix."""
+
+import os
+import sys
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+
+
+def shared_folders(name: str) -> list[Path]:
+    """Returns the folders that may hold the package's files of a kind, the first that does counts:
+    of the checkout, of the prefixes in AMENT_PREFIX_PATH, and where pip puts data files.
+
+    name: of the folder, such as 'urdf' or 'config/motors'.
+    """
+    prefixes = [p for p in os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep) if p]
+    prefixes += [sys.prefix, str(Path.home() / '.local')]
+    return [CHECKOUT / name, *(Path(p) / 'share' / 'frame_ros' / name for p in prefixes)]
