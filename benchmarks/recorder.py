@@ -24,7 +24,8 @@ import numpy as np
 
 CAMERAS = ('front/image_raw', 'wrist/image_raw', 'side/image_raw')
 HEIGHT, WIDTH = 480, 640
-PICTURES, NOISE = 8, 4  # how many different ones, and their noise: standard deviation, of 255
+# How many different ones, more than a chunk holds; and their noise: standard deviation, of 255.
+PICTURES, NOISE = 30, 4
 CAMERA_RATE, JOINT_RATE = 30.0, 1000.0
 JOINTS = [f'joint_{number}' for number in range(7)]
 TICKS_PER_SECOND = os.sysconf('SC_CLK_TCK')
@@ -39,12 +40,12 @@ def send_images(topic: str, stop: Any) -> None:
     node = rclpy.create_node('camera_' + topic.split('/')[0])
     publisher = node.create_publisher(Image, topic, 5)
     message = Image(height=HEIGHT, width=WIDTH, encoding='rgb8', step=3 * WIDTH)
-    _send(node, publisher, message, CAMERA_RATE, stop, pictures())
+    _send(node, publisher, message, CAMERA_RATE, stop, pictures(topic))
 
 
-def pictures() -> list[bytes]:
+def pictures(topic: str) -> list[bytes]:
     """rgb8 images of a smooth scene with the noise of a small camera, each with another one."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(list(topic.encode()))
     rows, columns = np.mgrid[0:HEIGHT, 0:WIDTH]
     scene = np.stack([rows / 2, columns / 3, 80 + 60 * np.sin(rows / 40 + columns / 70)], axis=2)
     noisy = [scene + rng.normal(0, NOISE, scene.shape) for _ in range(PICTURES)]

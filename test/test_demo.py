@@ -4,6 +4,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -43,6 +44,7 @@ def test_it_says_where_everything_is(demo):
     assert f'report: {directory / "report.html"}' in text
     assert 'ROS_DOMAIN_ID=' in text
     assert '2 episodes in ' in text
+    assert f'MB, in {directory}  (' in text and 'bags:   2 episodes, ' in text
     assert 'Traceback' not in text
 
 
@@ -138,6 +140,7 @@ def test_a_node_that_dies_is_named(ros_domain, tmp_path):
     assert 'the process policy' in done.stderr
     assert 'raised ZeroDivisionError in mine.py:4' in done.stderr
     assert 'Traceback' not in done.stderr
+    assert f'no episode was recorded; the logs are in {tmp_path}/run/logs' in done.stderr
 
 
 def test_a_policy_of_the_users_own_runs(ros_domain, tmp_path):
@@ -194,6 +197,38 @@ def test_ctrl_c_stops_every_node(ros_domain, tmp_path):
     demo.communicate(timeout=60)
     assert demo.returncode == 130
     assert [pid for pid in nodes if Path(f'/proc/{pid}').exists()] == []
+
+
+def test_ctrl_c_says_what_was_recorded_and_how_to_report_on_it(ros_domain, tmp_path):
+    """In the second episode: the first is whole, the second was stopped; both are in the report."""
+    run = tmp_path / 'the run'
+    demo = subprocess.Popen(
+        [*DEMO, '--episodes', '3', '--timeout', '4', '--directory', str(run)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 120.0
+    while len(list(run.glob('episode_*/'))) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    time.sleep(2.0)
+    demo.send_signal(signal.SIGINT)
+    _, text = demo.communicate(timeout=60)
+    assert demo.returncode == 130
+    lines = text.splitlines()
+    assert any(
+        line.startswith('recorded: 2 episodes, ') and f' MB, in {run}; ' in line for line in lines
+    ), text
+    (command,) = (line.split(': ', 1)[1] for line in lines if line.startswith('report on it: '))
+    name, *arguments = shlex.split(command)
+    assert name == 'frame-ros'
+    done = subprocess.run(
+        [DEMO[0], DEMO[2], *arguments], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    page = (run / 'report.html').read_text()
+    assert all(path.name in page for path in run.glob('episode_*/'))
 
 
 def children(pid):

@@ -25,6 +25,7 @@ COMMANDS = {
         'frame_ros.cli.report',
         'recompute the metrics of recorded episodes and write an HTML page or JSON',
     ),
+    'clean': ('frame_ros.cli.clean', 'list what recorded runs take, and remove old ones'),
     'video': ('frame_ros.cli.video', 'make an MP4 from the camera images of a bag'),
     'open-loop': (
         'frame_ros.cli.open_loop',

@@ -22,7 +22,7 @@ from frame_ros.nodes.processes import Process, demo_processes
 from frame_ros.nodes.run_checks import check_run
 from frame_ros.nodes.settings import SIMULATED_ROBOTS, DemoSettings
 from frame_ros.nodes.settings_text import parse_qualities
-from frame_ros.nodes.supervisor import Supervisor, free_domain
+from frame_ros.nodes.supervisor import ProcessError, Supervisor, free_domain
 from frame_ros.output_files import check_folder, make_folder
 from frame_ros.ros_commands import commands_on_bags
 
@@ -110,12 +110,25 @@ def run(args: argparse.Namespace) -> int:
     earlier = bags_in(directory)
     try:
         run_episodes(settings, processes, directory)
+        if settings.record and not args.no_report:
+            write_demo_report(directory, earlier)
+        elif settings.record:
+            tell_recorded(directory, earlier)
     except KeyboardInterrupt:
-        print('\nstopped; what was recorded is in', directory, file=sys.stderr)
+        print('\nstopped', file=sys.stderr)
+        tell_recorded(directory, earlier)
         return 130
-    if settings.record and not args.no_report:
-        write_demo_report(directory, earlier)
+    except ProcessError:
+        tell_recorded(directory, earlier)
+        raise
     return 0
+
+
+def tell_recorded(directory: Path, earlier: Collection[Path]) -> None:
+    """Says to standard error what a run without a report has recorded."""
+    from frame_ros.cli.recorded import stopped_lines
+
+    print('\n'.join(stopped_lines(directory, earlier)), file=sys.stderr)
 
 
 def settings_of(args: argparse.Namespace, directory: Path) -> DemoSettings:
@@ -233,6 +246,7 @@ def write_demo_report(directory: Path, earlier: Collection[Path] = ()) -> Path:
     Raises:
         BagError: the run wrote no bag.
     """
+    from frame_ros.cli.recorded import size_text
     from frame_ros.cli.report import read_all, tell_doubts
     from frame_ros.reports import write_report
     from frame_ros.reports.episode_check import EpisodeChecks
@@ -258,5 +272,8 @@ def write_demo_report(directory: Path, earlier: Collection[Path] = ()) -> Path:
             f'        {counted(len(earlier), "bag")} of earlier runs in this folder {verb} not in '
             'the report'
         )
-    print(f'bags:   {directory}  ({", ".join(commands_on_bags(str(directory), str(bags[0])))})')
+    commands = ', '.join(commands_on_bags(str(directory), str(bags[0])))
+    print(
+        f'bags:   {size_text(bags)}, in {directory}  ({commands}; frame-ros clean removes old ones)'
+    )
     return path

@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`frame-ros clean [DIR]`: what recorded runs take, and their removal."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from frame_ros.errors import SetupError, ValueRangeError
+
+if TYPE_CHECKING:
+    from frame_ros.episodes.runs import Run
+
+AGE = re.compile(r'(\d+(?:\.\d+)?)([mhdw])')
+SECONDS = {'m': 60.0, 'h': 3600.0, 'd': 86400.0, 'w': 604800.0}
+FAILED = 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument(
+        'directory',
+        nargs='?',
+        type=Path,
+        default=Path('runs'),
+        metavar='DIR',
+        help='folder of runs, or one run (default: runs)',
+    )
+    parser.add_argument('--keep', type=int, metavar='N', help='keep the N newest runs')
+    parser.add_argument(
+        '--older-than',
+        metavar='AGE',
+        help='remove only runs last written to so long ago: 90m, 12h, 7d, 4w',
+    )
+    parser.add_argument('--dry-run', action='store_true', help='list them, and remove nothing')
+    parser.add_argument('-y', '--yes', action='store_true', help='remove without asking')
+
+
+def run(args: argparse.Namespace) -> int:
+    """Lists the runs, asks, and removes those chosen.
+
+    Returns:
+        0, or 1 if a run could not be removed.
+
+    Raises:
+        BagError: the folder is none.
+        SetupError: there is nobody to ask, and no --yes.
+        ValueRangeError: a number of runs or an age that cannot be.
+    """
+    from frame_ros.episodes.runs import find_runs
+
+    if args.keep is not None and args.keep < 0:
+        raise ValueRangeError(f'--keep is {args.keep}; it must be 0 or more')
+    oldest = time.time() - age_seconds(args.older_than) if args.older_than else None
+    runs = find_runs(args.directory.expanduser())
+    chosen = [
+        found
+        for place, found in enumerate(runs)
+        if place >= (args.keep or 0) and (oldest is None or found.changed < oldest)
+    ]
+    if not runs:
+        print(f'no recorded run in {args.directory}')
+        return 0
+    print_runs(runs, chosen)
+    if not chosen or args.dry_run:
+        return 0
+    if not args.yes and not confirms(len(chosen)):
+        print('nothing was removed')
+        return 0
+    return remove(chosen)
+
+
+def age_seconds(text: str) -> float:
+    """Returns the seconds of an age such as 7d.
+
+    Raises:
+        ValueRangeError: it is none.
+    """
+    match = AGE.fullmatch(text.strip())
+    if match is None:
+        raise ValueRangeError(
+            f'--older-than is {text!r}; it must be a number of m, h, d or w, such as 7d'
+        )
+    return float(match[1]) * SECONDS[match[2]]
+
+
+def print_runs(runs: Sequence[Run], chosen: Sequence[Run]) -> None:
+    """One line per run: when, episodes, size, whether it would be removed; and the sums."""
+    from frame_ros.reports.numbers import counted
+
+    for found in runs:
+        when = time.strftime('%Y-%m-%d %H:%M', time.localtime(found.changed))
+        verb = 'remove' if found in chosen else 'keep'
+        count = counted(len(found.episodes), 'episode')
+        print(f'{verb:6}  {when}  {count:>12}  {_megabytes(found):>9} MB  {found.path}')
+    whole = sum(found.size for found in runs) / 1e6
+    freed = sum(found.size for found in chosen) / 1e6
+    sums = f'{whole:,.1f} MB in {counted(len(runs), "run")}'
+    print(f'{sums}; to remove: {counted(len(chosen), "run")}, {freed:,.1f} MB')
+
+
+def confirms(count: int) -> bool:
+    """Asks whether to remove so many runs.
+
+    Raises:
+        SetupError: nobody can answer.
+    """
+    from frame_ros.reports.numbers import counted
+
+    if not sys.stdin.isatty():
+        raise SetupError('nobody can answer here: give --yes to remove, or --dry-run to list only')
+    return input(f'remove {counted(count, "run")}? [y/N] ').strip().lower() in ('y', 'yes')
+
+
+def remove(chosen: Sequence[Run]) -> int:
+    """Removes runs and says what stays; returns 1 if one could not be removed."""
+    from frame_ros.episodes.runs import remove_run
+    from frame_ros.errors import BagError
+
+    code = 0
+    for found in chosen:
+        try:
+            rest = remove_run(found)
+        except BagError as error:
+            print(error, file=sys.stderr)
+            code = FAILED
+            continue
+        kept = f'; kept what is not ours: {", ".join(file.name for file in rest)}' if rest else ''
+        print(f'removed {found.path}{kept}')
+    return code
+
+
+def _megabytes(found: Run) -> str:
+    return f'{found.size / 1e6:,.1f}'

@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""In words, what a run has recorded: episodes, size, folder, and the command that reports on it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection
+from pathlib import Path
+
+from frame_ros.episodes.bag_writer import PARTIAL_SUFFIX
+from frame_ros.episodes.runs import run_at, size_of
+from frame_ros.reports.numbers import counted
+
+
+def new_episodes(directory: Path, earlier: Collection[Path] = ()) -> list[Path]:
+    """Returns the episodes that were recorded into a folder, without those of before."""
+    run = run_at(directory)
+    return [path for path in run.episodes if path not in earlier] if run else []
+
+
+def size_text(episodes: list[Path]) -> str:
+    """'5 episodes, 31.4 MB' of bags and videos; how many of them were cut."""
+    cut = sum(path.name.endswith(PARTIAL_SUFFIX) for path in episodes)
+    note = f' ({cut} cut)' if cut else ''
+    return f'{counted(len(episodes), "episode")}{note}, {size_of(episodes) / 1e6:,.1f} MB'
+
+
+def report_command(directory: Path, earlier: Collection[Path] = ()) -> str:
+    """The command that makes the report of what was recorded into a folder, beside it.
+
+    earlier: bags of before, which are none of the run's.
+    """
+    what = new_episodes(directory, earlier) if earlier else [directory]
+    paths = ' '.join(shlex.quote(str(path)) for path in what)
+    return f'frame-ros report {paths} -o {shlex.quote(str(directory / "report.html"))}'
+
+
+def stopped_lines(directory: Path, earlier: Collection[Path] = ()) -> list[str]:
+    """What a run that was stopped, or in which a node died, leaves behind."""
+    episodes = new_episodes(directory, earlier)
+    logs = f'the logs are in {directory / "logs"}'
+    if not episodes:
+        return [f'no episode was recorded; {logs}']
+    return [
+        f'recorded: {size_text(episodes)}, in {directory}; {logs}',
+        f'report on it: {report_command(directory, earlier)}',
+    ]

@@ -1,0 +1,158 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs on the disk: folders in which the recorder has put episodes, what they take, and their
+removal.
+
+Only what the recorder and the demo have written is counted and removed: the bags, the videos beside
+them, and of a demo its logs and its report. Links are never followed.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from frame_ros.episodes.bag_writer import PARTIAL_SUFFIX, SIDECAR_NAME, TEMPORARY_SUFFIX
+from frame_ros.errors import BagError
+
+STATES = ('recording', 'finished', 'failed')
+MARK = 'frame_ros_version'  # what the recorder writes into the facts of every episode
+REPORT_NAME = 'report.html'
+LOG_FOLDER = 'logs'
+# Folders below the one given in which runs are searched.
+DEEPEST = 3
+# A bag that was written to so recently, s, may still be recorded.
+FRESH = 60.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """A folder with episodes. episodes: their folders. files: all of it that is ours, no folders.
+    size: of these, bytes. changed: when the newest of them was written, s since 1970.
+    """
+
+    path: Path
+    episodes: tuple[Path, ...]
+    files: tuple[Path, ...] = field(repr=False, default=())
+    size: int = 0
+    changed: float = 0.0
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether an episode may be being recorded now."""
+        return any(map(_may_be_recorded, self.episodes))
+
+
+def run_at(folder: Path) -> Run | None:
+    """Returns the run in a folder itself; None if it holds no episode of ours."""
+    episodes = tuple(sorted(filter(is_episode, _folders(folder))))
+    if not episodes:
+        return None
+    files = tuple(_files_of_run(folder, episodes))
+    facts = [file.stat() for file in files]
+    size, changed = sum(f.st_size for f in facts), max(f.st_mtime for f in facts)
+    return Run(folder, episodes, files, size, changed)
+
+
+def find_runs(folder: str | Path) -> list[Run]:
+    """Returns the runs in a folder and in the folders in it, the newest first.
+
+    Raises:
+        BagError: it is no folder, or cannot be listed.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise BagError(f'{folder} is no folder; it must be one that holds runs')
+    try:
+        list(folder.iterdir())
+    except OSError as error:
+        raise BagError(f'{folder} cannot be listed: {error.strerror}') from error
+    return sorted(_search(folder, DEEPEST), key=lambda run: run.changed, reverse=True)
+
+
+def is_episode(folder: Path) -> bool:
+    """Whether a folder is a bag of our recorder, by what its sidecar says."""
+    try:
+        content = json.loads((folder / SIDECAR_NAME).read_text(encoding='utf-8'))
+        return content['state'] in STATES and MARK in content['metadata']
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def episode_files(episode: Path) -> list[Path]:
+    """The files of an episode that the recorder has written: in its folder, and its video."""
+    name = episode.name.removesuffix(PARTIAL_SUFFIX)
+    sidecars = (SIDECAR_NAME, SIDECAR_NAME + TEMPORARY_SUFFIX)
+    own = {f'{name}_0.mcap', 'metadata.yaml', 'metadata.yaml' + TEMPORARY_SUFFIX, *sidecars}
+    inside = [episode / file for file in sorted(own)]
+    videos = [episode.parent / f'{name}.mp4', episode.parent / f'.{name}.mp4.partial']
+    return [file for file in (*inside, *videos) if _is_file(file)]
+
+
+def size_of(episodes: list[Path]) -> int:
+    """Bytes that episodes take with their videos."""
+    return sum(file.stat().st_size for episode in episodes for file in episode_files(episode))
+
+
+def remove_run(run: Run) -> list[Path]:
+    """Removes what is ours of a run, and its folders if nothing else is in them.
+
+    Returns:
+        What else is in the folder of the run, and stays.
+
+    Raises:
+        BagError: an episode may be being recorded, or a file cannot be removed.
+    """
+    if run.is_recording:
+        raise BagError(f'{run.path}: an episode is being recorded there; nothing was removed')
+    try:
+        for file in run.files:
+            file.unlink(missing_ok=True)
+        for folder in (*run.episodes, run.path / LOG_FOLDER, run.path):
+            if folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir()):
+                folder.rmdir()
+    except OSError as error:
+        raise BagError(f'{run.path} cannot be removed: {error}') from error
+    return sorted(run.path.iterdir()) if run.path.is_dir() else []
+
+
+def _search(folder: Path, depth: int) -> Iterator[Run]:
+    run = run_at(folder)
+    if run is not None:
+        yield run
+    if depth:
+        for child in _folders(folder):
+            if not is_episode(child):
+                yield from _search(child, depth - 1)
+
+
+def _folders(folder: Path) -> list[Path]:
+    try:
+        children = sorted(folder.iterdir())
+    except OSError:
+        return []
+    return [c for c in children if c.is_dir() and not c.is_symlink() and not c.name.startswith('.')]
+
+
+def _files_of_run(folder: Path, episodes: tuple[Path, ...]) -> Iterator[Path]:
+    for episode in episodes:
+        yield from episode_files(episode)
+    logs = folder / LOG_FOLDER
+    # Of a demo. A log or a report alone does not tell whose it is: its neighbours do.
+    for file in [*sorted(logs.glob('*.log')), folder / REPORT_NAME]:
+        if _is_file(file) and not file.parent.is_symlink():
+            yield file
+
+
+def _is_file(file: Path) -> bool:
+    return file.is_file() and not file.is_symlink()
+
+
+def _may_be_recorded(episode: Path) -> bool:
+    if not episode.name.endswith(PARTIAL_SUFFIX):
+        return False
+    times = [file.stat().st_mtime for file in episode_files(episode)]
+    return time.time() - max(times, default=0.0) < FRESH
