@@ -22,8 +22,8 @@ from frame_ros.reports.episode_check import EpisodeCheck
 from frame_ros.reports.figures import PANEL_HEIGHT, SURROUND, is_thinned, series_figure
 from frame_ros.reports.intervention_view import intervention_view
 from frame_ros.reports.media import Still, Video, VideoBudget, find_videos
-from frame_ros.reports.metric_table import MetricRow, outcome_of
-from frame_ros.reports.numbers import counted, finite, readable_unit
+from frame_ros.reports.metric_table import MetricRow, outcome_of, value_name
+from frame_ros.reports.numbers import counted, finite, readable, readable_unit
 from frame_ros.reports.parity import BAR
 from frame_ros.reports.parity_verdict import parity_verdict
 from frame_ros.reports.path_figure import path_figure
@@ -176,11 +176,10 @@ def _media(episode: Episode, bag: Bag | None, budget: VideoBudget) -> dict[str, 
 
 def _checks(episode: Episode, check: EpisodeCheck) -> dict[str, Any]:
     counts = quality_counts(check.counts)
-    pairs = (str(text).partition(':') for text in episode.summary.get('unavailable') or ())
     return {
         'parity': parity_verdict([check.parity]),
         'parity_rows': sorted(check.parity, key=lambda row: row.holds),
-        'bar': f'{BAR:.0e}',
+        'bar': readable(BAR, 1),
         'rates': check.rates,
         'metric_rates': metric_rates(episode),
         'counts': counts,
@@ -188,8 +187,17 @@ def _checks(episode: Episode, check: EpisodeCheck) -> dict[str, Any]:
         'worth_knowing': check.texts(Level.WORTH_KNOWING),
         'quality_text': _quality_text(check, counts),
         'meanings': {what: MEANINGS[what] for what in counts.columns if what in MEANINGS},
-        'unavailable': [(key.strip(), reason.strip()) for key, _, reason in pairs],
+        'unavailable': _unavailable(episode),
     }
+
+
+def _unavailable(episode: Episode) -> dict[str, list[tuple[str, str]]]:
+    """Reason -> (id, name) of the values that are unavailable for it."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for text in episode.summary.get('unavailable') or ():
+        key, _, reason = str(text).partition(':')
+        found.setdefault(reason.strip(), []).append((key.strip(), value_name(key.strip())))
+    return found
 
 
 def _quality_text(check: EpisodeCheck, counts: QualityCounts) -> str:

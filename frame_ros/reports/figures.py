@@ -92,7 +92,7 @@ def _add_panel(data: list, layout: dict, panel: Panel, index: int, count: int) -
     drawn = [s for s in panel.series if not s.is_empty]
     for i, series in enumerate(drawn):
         data.append(_line_trace(series, LINES[i % len(LINES)], axis, panel))
-    unit = '' if panel.unit == '1' else f' ({panel.unit})'
+    unit = '' if panel.unit == '1' else f'{SEPARATOR}({panel.unit})'
     legend = ''.join(
         f'{SEPARATOR}<span style="color:{LINES[i]}">▬</span> {s.label}'
         for i, s in enumerate(drawn)

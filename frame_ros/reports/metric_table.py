@@ -195,6 +195,19 @@ def outcome_of(episode: Episode) -> Outcome:
         return Outcome.UNKNOWN
 
 
+def value_name(field: str) -> str:
+    """The name of what a field of a metric message holds; the field itself if it is no metric."""
+    for suffix, form in (
+        ('', ''),
+        ('_step', ', newest step'),
+        ('_mean', ', mean over the episode'),
+    ):
+        entry = REGISTRY.get(field.removesuffix(suffix)) if field.endswith(suffix) else None
+        if entry is not None:
+            return f'{entry.name}{form}'
+    return field.replace('_', ' ')
+
+
 def _row(entry: Metric, episodes: Sequence[Episode], reasons: list[dict[str, str]]) -> MetricRow:
     values = [episode_value(episode, entry) for episode in episodes]
     why = [

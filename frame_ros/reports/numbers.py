@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 UNAVAILABLE = '–'
+RAISED = str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹')
 
 # Units in which small (or large) values read better: unit -> (typical value below or above which,
 # factor, new unit).
@@ -47,11 +48,18 @@ def readable(value: float | None, digits: int = 4, factor: float = 1.0) -> str:
     if value == 0:
         return '0'
     if abs(value) < 1e-4:
-        return f'{value:.{digits - 1}e}'
+        return _power(f'{value:.{digits - 1}e}')
     if abs(value) >= 10**digits:
         return f'{value:,.0f}'
     text = f'{value:.{digits}g}'
     return f'{float(text):.{digits}g}' if 'e' not in text else f'{value:,.0f}'
+
+
+def _power(text: str) -> str:
+    """'3.4e-09' as '3.4 × 10⁻⁹'."""
+    mantissa, _, exponent = text.partition('e')
+    raised = str(int(exponent)).translate(RAISED)
+    return f'{mantissa} × 10{raised}'
 
 
 def finite(value: Any) -> float | None:

@@ -68,6 +68,15 @@ class ParityVerdict:
         return ' and '.join(parts) or 'the live values ended as those shown'
 
 
+def difference_text(worst: float) -> str:
+    """The largest relative difference in words: none, a number, or a value that one side lacks."""
+    if worst == math.inf:
+        return 'some have a value on one side only'
+    if worst == 0:
+        return 'no difference at all'
+    return f'largest relative difference {readable(worst, 2)}'
+
+
 def parity_verdict(parities: Iterable[EpisodeParity]) -> ParityVerdict:
     """Sums up one or several episodes, in words too."""
     parities = list(parities)
@@ -164,13 +173,13 @@ def _comparison_text(parity: ParityVerdict) -> str:
     if parity.holds:
         text = f'live and bag agree in {counted(parity.compared, "value")}'
         if parity.compared:
-            text += f' (largest relative difference {parity.max_difference:.1e})'
+            text += f' ({difference_text(parity.max_difference)})'
     else:
         different = parity.different + parity.different_as_live
         worst = _largest((parity.max_difference, parity.max_difference_as_live))
         text = (
             f'live and bag DISAGREE in {different:,} of {counted(compared, "value")} '
-            f'(largest relative difference {worst:.1e})'
+            f'({difference_text(worst)})'
         )
     return text + _lagging_text(parity)
 

@@ -12,14 +12,18 @@ import numpy as np
 
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.data import Episode
+from frame_ros.episodes.interventions import GATE_TYPE
 from frame_ros.episodes.pipeline import STREAMS
 from frame_ros.episodes.reading import TopicStatistics, stamp_statistics, topic_statistics
+from frame_ros.episodes.sensed_contacts import EVENT_TYPE as CONTACT_EVENT_TYPE
 from frame_ros.episodes.streams import EVENT_TYPE
 from frame_ros.reports.series import episode_end, episode_start
 
 SECOND = 1e9
 # Receive times further than this from the stamps are of another clock, s: a simulation's.
 OTHER_CLOCK = 1.0
+# What is sent when something happens: no rhythm, and two at one moment are no repetition.
+EVENT_TYPES = frozenset({EVENT_TYPE, CONTACT_EVENT_TYPE, GATE_TYPE})
 
 
 @dataclass(frozen=True)
@@ -50,11 +54,11 @@ def topic_faults(episode: Episode, bag: Bag | None) -> TopicFaults:
         if not found.has_header and has_own_clock:
             continue
         name, role = topic.lstrip('/'), roles.get(topic, '')
-        is_events = bag is not None and bag.topics[topic].message_type == EVENT_TYPE
-        for what, count in _counts(found, role, is_events).items():
+        is_events = bag is not None and bag.topics[topic].message_type in EVENT_TYPES
+        for what, count in fault_counts(found, role, is_events).items():
             if count and not episode.data_quality.get(f'{role}.{what}'):
                 counts[f'{name}.{what}'] = count
-        if found.is_stopped:
+        if found.is_stopped and not is_events:
             stopped[name] = found.silence
     return TopicFaults(counts, stopped)
 
@@ -72,11 +76,12 @@ def _statistics(
     }
 
 
-def _counts(found: TopicStatistics, role: str, is_events: bool) -> dict[str, int]:
-    """Gaps are counted of regular topics only, inferences come when they come; events may share a
-    stamp.
+def fault_counts(found: TopicStatistics, role: str, is_events: bool) -> dict[str, int]:
+    """Gaps are counted of regular topics only; inferences and events come when they come, and
+    events may share a stamp.
     """
-    gaps = found.gaps if found.is_regular and role != 'inference' else 0
+    is_regular = found.is_regular and role != 'inference' and not is_events
+    gaps = found.gaps if is_regular else 0
     if not found.has_header:
         return {'gap': gaps}
     duplicates = 0 if is_events else found.duplicate

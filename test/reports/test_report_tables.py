@@ -17,6 +17,7 @@ from synthetic_episodes import BEGIN, SECOND, empty_episode, synthetic_episode
 from frame_ros.episodes.data import Episode, Outcome, Stream
 from frame_ros.episodes.findings import Level
 from frame_ros.episodes.processing import process_episode
+from frame_ros.episodes.reading import stamp_statistics
 from frame_ros.metrics import REGISTRY, path_length, wilson_interval
 from frame_ros.reports import parity_verdict, report_data, report_json
 from frame_ros.reports.contact_sensing import contact_sensing
@@ -24,12 +25,20 @@ from frame_ros.reports.downsample import peak_indices
 from frame_ros.reports.episode_check import check_episode
 from frame_ros.reports.findings_view import FindingCounts
 from frame_ros.reports.media import VideoBudget, find_videos, still_times
-from frame_ros.reports.metric_table import MetricRow, SuccessCount, metric_rows, success_count
+from frame_ros.reports.metric_table import (
+    MetricRow,
+    SuccessCount,
+    metric_rows,
+    success_count,
+    value_name,
+)
 from frame_ros.reports.numbers import counted, json_safe, readable, readable_unit
+from frame_ros.reports.page import build_report
+from frame_ros.reports.parity_verdict import difference_text
 from frame_ros.reports.quality_counts import quality_counts
 from frame_ros.reports.rates import metric_rates, rate_of, sampling_sentence, stream_rates
 from frame_ros.reports.series import contact_spans, panels, path
-from frame_ros.reports.topic_faults import topic_faults
+from frame_ros.reports.topic_faults import EVENT_TYPES, fault_counts, topic_faults
 from frame_ros.reports.verdict import success_sentence, verdict
 
 
@@ -144,7 +153,7 @@ def test_success_counts_timeouts_as_trials_and_unknown_as_none():
 @pytest.mark.parametrize(
     ('value', 'text'),
     [(None, '–'), (math.nan, '–'), (0.0, '0'), (1.23456, '1.235'), (123456.0, '123,456'),
-     (0.00001234, '1.234e-05'), (-2.5, '-2.5'), (9999.6, '10,000'), (12345.6, '12,346'),
+     (0.00001234, '1.234 × 10⁻⁵'), (-2.5, '-2.5'), (9999.6, '10,000'), (12345.6, '12,346'),
      (math.inf, '∞')],
 )  # fmt: skip
 def test_numbers_for_people(value: float | None, text: str):
@@ -360,3 +369,30 @@ def test_json_of_no_episodes():
 def test_json_safe_of_odd_values():
     given_ = {1: np.float32('nan'), 'a': np.array([1.0, np.inf]), 'b': (np.bool_(True), Path('/x'))}
     assert json_safe(given_) == {'1': None, 'a': [1.0, None], 'b': [True, '/x']}
+
+
+def test_differences_are_said_in_words():
+    assert difference_text(0.0) == 'no difference at all'
+    assert difference_text(np.inf) == 'some have a value on one side only'
+    assert difference_text(3.4e-9) == 'largest relative difference 3.4 × 10⁻⁹'
+
+
+def test_unavailable_values_have_names_and_share_their_reason():
+    assert value_name('il_forward') == 'latency of the forward pass, mean'
+    assert value_name('tb_tp_step').endswith(', newest step')
+    assert value_name('tb_tp_mean').endswith(', mean over the episode')
+    episode = synthetic_episode(0)
+    episode.summary['unavailable'] = ['tb_tp: no tokens', 'tb_pcs: no tokens', 'ate: none given']
+    page = build_report([episode])
+    names = [f'{value_name(name)} <code>{name}</code>' for name in ('tb_tp', 'tb_pcs')]
+    assert f'<li>no tokens: {", ".join(names)}</li>' in page
+
+
+@pytest.mark.parametrize('kind', ['EpisodeEvent', 'ContactEvent', 'GateIntervention'])
+def test_events_have_no_rhythm_and_two_at_one_moment_are_no_repetition(kind):
+    stamps = BEGIN + np.array([0, 1, 2, 3, 3, 4, 5]) * SECOND // 2
+    found = stamp_statistics(stamps, stamps, begin=BEGIN, end=BEGIN + 8 * SECOND)
+    assert found.is_regular and found.is_stopped and found.duplicate == 1
+    assert f'frame_ros/msg/{kind}' in EVENT_TYPES
+    assert not any(fault_counts(found, '', is_events=True).values())
+    assert fault_counts(found, '', is_events=False)['duplicate'] == 1

@@ -72,29 +72,38 @@
     const width = plot.clientWidth;
     layout.height = Math.min(layout.height, Math.max(300, Math.round(width * 1.05)));
     plot.style.minHeight = `${layout.height}px`;
+    layout.scene.domain.y[0] = 66 / layout.height; // the colour bar is below
     const back = Math.max(1, 0.97 * layout.height / width) * (width < NARROW ? 1.12 : 1);
     for (const axis of ['x', 'y', 'z']) layout.scene.camera.eye[axis] *= back;
   }
 
-  // Events stand above the headings, each in the first row in which it overlaps no other. In a narrow view a heading's
-  // legend has a line of its own, and panels the room for it.
+  // Breaks a heading between its parts where it is wider than the room (px); returns how many lines there are.
+  function wrap(note, room) {
+    const lines = [''], width = text => 0.58 * note.font.size * text.replace(/<[^>]*>/g, '').length;
+    for (const part of note.text.split('  ')) {
+      const joined = lines.at(-1) ? `${lines.at(-1)}  ${part}` : part;
+      if (lines.at(-1) && width(joined) > room) lines.push(part);
+      else lines[lines.length - 1] = joined;
+    }
+    note.text = lines.join('<br>');
+    return lines.length;
+  }
+
+  // Events stand above the headings, each in the first row in which it overlaps no other. Headings break, and panels
+  // are higher, in a narrow view.
   function fitSeries(plot, layout) {
     const isNarrow = plot.clientWidth < NARROW, { margin } = layout;
     const headings = layout.annotations.filter(note => note.name === 'heading');
     let surround = layout.height - headings.length * PANEL;
-    if (isNarrow) {
-      margin.l = 46;
-      for (const note of headings) {
-        const [title, ...rest] = note.text.split('  ');
-        note.text = rest.length ? `${title}<br>${rest.join('  ')}` : title;
-        note.font.size = 11;
-      }
-      for (const key of Object.keys(layout).filter(k => /^yaxis/.test(k))) {
-        const [low, high] = layout[key].domain, slot = 1 / headings.length;
-        layout[key].domain = [low, high - 0.08 * slot];
-      }
-      for (const note of headings) note.y -= 0.08 / headings.length;
-    }
+    if (isNarrow) margin.l = 46;
+    const room = plot.clientWidth - margin.l, height = headings.length * PANEL * (isNarrow ? 1.3 : 1);
+    headings.forEach((note, i) => {
+      if (isNarrow) note.font.size = 11;
+      const extra = 15 * (wrap(note, room) - 1) / height;
+      const axis = layout[i ? `yaxis${i + 1}` : 'yaxis'];
+      axis.domain = [axis.domain[0], axis.domain[1] - extra];
+      note.y -= extra;
+    });
     const scale = (plot.clientWidth - margin.l - margin.r) / layout.xaxis.range[1];
     const ends = [];
     for (const note of layout.annotations.filter(n => n.name === 'event').sort((a, b) => a.x - b.x)) {
@@ -105,12 +114,12 @@
       if (row < 0) row = ends.length;
       ends[row] = centre + half;
       note.xshift = centre - note.x * scale;
-      note.yshift = (isNarrow ? 30 : 18) + 14 * row;
+      note.yshift = 18 + 14 * row;
     }
-    const top = (isNarrow ? 48 : 34) + 14 * Math.max(1, ends.length) + 18;
+    const top = 34 + 14 * Math.max(1, ends.length) + 18;
     surround += top - margin.t;
     margin.t = top;
-    layout.height = surround + headings.length * PANEL * (isNarrow ? 1.3 : 1);
+    layout.height = surround + height;
     plot.style.minHeight = `${layout.height}px`;
   }
 
