@@ -32,6 +32,9 @@ class ArmSettings(RunSettings):
 
     # The noise of a real camera does not compress without loss.
     camera_images: str = option('jpeg', OF_CAMERA_IMAGES, CAMERA_IMAGES)
+    tip: str = option(
+        '', 'link whose pose is watched; fr3, panda: also flange, hand, tcp; empty: the default'
+    )
     joint_states_topic: str = option(
         'joint_states', "the driver's measured joints, sensor_msgs/JointState"
     )
@@ -187,7 +190,7 @@ class FrankaSettings(ArmSettings):
         SetupError: contact is to come of a wrench, but none of a sensor is named.
     """
 
-    robot: str = option('fr3', 'robot preset: fr3 or panda')
+    robot: str = option('fr3', 'robot: fr3, panda, or the path of a URDF')
     joint_states_topic: str = option(
         'franka/joint_states', "the driver's measured joints, sensor_msgs/JointState"
     )

@@ -48,6 +48,7 @@ from frame_ros.nodes.joint_state_bytes import JointStateReader
 from frame_ros.nodes.kinematics import RateLimit
 from frame_ros.nodes.spinning import poll_with_services, run_node
 from frame_ros.nodes.wrench_bytes import WrenchReader
+from frame_ros.robots.frame_names import FrameNames
 from frame_ros.sensing.contacts.detection import Detection
 from frame_ros.sensing.contacts.tracker import ContactEventRecord, ContactTracker
 
@@ -78,6 +79,7 @@ class Contact(Node):
         self._settings = settings = ContactSettings.declare(self)
         self.poll_period = settings.poll_period
         self.robot = settings.load_robot()
+        self._base_frame = FrameNames(settings.frame_prefix).of(self.robot.base_link)
         names = tuple(self.robot.joint_limits)
         grasp = settings.grasp()
         gripper = (grasp[0],) if grasp and grasp[0] not in names else ()
@@ -254,7 +256,7 @@ class Contact(Node):
 
     def _tell(self, events: list[ContactEventRecord]) -> None:
         for record in events:
-            self._event_publisher.publish(event_message(record, self.robot.base_link))
+            self._event_publisher.publish(event_message(record, self._base_frame))
         self.events += len(events)
 
     def _publish(self, stamp: int) -> None:
@@ -264,7 +266,7 @@ class Contact(Node):
             stamp = self._last_stamp + 1
         self._last_stamp = stamp
         detections, contacts = list(self._newest.values()), self._tracker.contacts
-        frame = self.robot.base_link
+        frame = self._base_frame
         self._state_publisher.publish(state_message(stamp, frame, detections, contacts))
         self.published += 1
         known = [detection for detection in detections if detection.is_contact is not None]

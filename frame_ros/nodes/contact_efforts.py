@@ -103,7 +103,7 @@ def _motors(settings: ContactSettings) -> MotorModel:
     if settings.motors_file:
         return own_motors(settings.motors_file)
     raise SetupError(
-        f"motors_file is empty, and this {settings.urdf or settings.robot}'s motors are not known: "
+        f"motors_file is empty, and this {settings.robot}'s motors are not known: "
         'give the file that `frame-ros identify joints` wrote, leave joint_effort out of sources, '
         f"or, for the simulated arm only, set motors_file to '{SIMULATED}'"
     )

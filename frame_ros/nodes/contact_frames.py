@@ -15,6 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from frame_ros.nodes.polled import PolledSubscription
 from frame_ros.robots import Robot
+from frame_ros.robots.frame_names import FrameNames
 from frame_ros.robots.transforms import TransformTree
 
 Array = NDArray[np.float64]
@@ -32,13 +33,16 @@ class SensorMount(NamedTuple):
 class SensorFrames:
     """Finds the mount of a frame: it is a link, is told by parameters, or tf_static has it."""
 
-    def __init__(self, robot: Robot, told: SensorMount | None = None) -> None:
-        """told: the mount of the sensor whatever its frame is called.
+    def __init__(
+        self, robot: Robot, told: SensorMount | None = None, names: FrameNames | None = None
+    ) -> None:
+        """told: the mount of the sensor whatever its frame is called. names: of the links in tf.
 
         Raises:
             RobotError: the mount's link is none of the robot's.
         """
-        self._robot, self._told, self._tree = robot, told, TransformTree()
+        self._robot, self._told, self._names = robot, told, names or FrameNames()
+        self._tree = TransformTree()
         if told is not None:
             robot.parent_of(told.link)
 
@@ -52,11 +56,12 @@ class SensorFrames:
         """The mount of a frame; None if it is not known, see `problem`."""
         if self._told is not None:
             return self._told
+        link = self._names.link(frame)
+        if link in self._robot.links:
+            return SensorMount(link, np.eye(3), np.zeros(3))
         name = frame.lstrip('/')
-        if name in self._robot.links:
-            return SensorMount(name, np.eye(3), np.zeros(3))
         for link in self._robot.links:
-            pose = self._tree.pose_of(name, link)
+            pose = self._tree.pose_of(name, self._names.of(link).lstrip('/'))
             if pose is not None:
                 rotation = Rotation.from_quat(pose.rotation).as_matrix()
                 return SensorMount(link, rotation, np.array(pose.translation))
@@ -135,4 +140,4 @@ def _subscribe(node: Node) -> PolledSubscription | None:
         return None
     kind: Any = TFMessage
     latched = QoSProfile(depth=DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-    return PolledSubscription(node, kind, 'tf_static', latched)
+    return PolledSubscription(node, kind, '/tf_static', latched)

@@ -16,6 +16,7 @@ from frame_ros.nodes.contact_franka import JOINTS, Indicators
 from frame_ros.nodes.contact_joints import JointArrays, JointSample
 from frame_ros.nodes.contact_settings import ContactSettings
 from frame_ros.robots import Robot
+from frame_ros.robots.frame_names import FrameNames
 from frame_ros.sensing.contacts.detection import Detection
 from frame_ros.sensing.contacts.robot_flags import RobotContact, RobotFlags
 from frame_ros.sensing.contacts.source import ContactSource
@@ -55,6 +56,7 @@ class RobotSensor:
         self._max_age = round(settings.max_joint_age * SECOND)
         self._flags_age = round(settings.max_sensor_age * SECOND)
         self._frame = settings.robot_wrench_frame
+        self._names = FrameNames(settings.frame_prefix)
         self._poses: dict[str, _Pose | None] = {}  # of the wrench's frames in the base
         self._wrench_problem = ''
         self._is_about_base = settings.robot_wrench_point == 'base'
@@ -88,7 +90,7 @@ class RobotSensor:
     ) -> Detection:
         """Takes an external wrench in the axes of `frame`, which is fixed to the base."""
         self._wrench_stamp = stamp
-        pose = self._pose_of(self._frame or frame.lstrip('/'))
+        pose = self._pose_of(self._frame or self._names.link(frame))
         if pose is None:
             why = (
                 f'external wrench in an unknown frame: {frame!r} is not fixed to '

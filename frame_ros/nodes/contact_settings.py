@@ -43,7 +43,7 @@ class ContactSettings:
     """The parameters of the node; config/contact.yaml says what each means."""
 
     robot: str = 'so101'
-    urdf: str = ''
+    frame_prefix: str = ''
     tip: str = ''
     sources: tuple[str, ...] = ('wrench', 'joint_effort')
     publish_rate: float = 50.0
@@ -194,7 +194,7 @@ class ContactSettings:
         Raises:
             RobotError: there is no such robot, or no such link.
         """
-        return load_robot(self.urdf or self.robot, self.tip or None)
+        return load_robot(self.robot, self.tip or None)
 
     def tool(self) -> Tool:
         """What is beyond the force-torque sensor.
@@ -241,7 +241,7 @@ class ContactSettings:
 
     def fingers(self) -> tuple[str, ...]:
         """The links that close on things."""
-        preset = () if self.urdf else FINGER_LINKS.get(self.robot, ())
+        preset = FINGER_LINKS.get(self.robot, ())
         return named(self.finger_links) or preset
 
     def expectations(self, robot: Robot, beside: Sequence[str] = ()) -> ContactExpectations:
@@ -284,7 +284,7 @@ class ContactSettings:
         Raises:
             FrameRosError: the gripper's positions are not known, or cannot be.
         """
-        preset = None if self.urdf else GRIPPERS.get(self.robot)
+        preset = GRIPPERS.get(self.robot)
         joint = self.gripper_joint or (preset.joint if preset else '')
         if self.grasp_source == 'none' or not joint:
             return None
@@ -293,7 +293,7 @@ class ContactSettings:
             if preset is None:
                 raise SetupError(
                     f'gripper_closed and gripper_open are not set, and the gripper of '
-                    f'{self.urdf or self.robot!r} is not known: give the positions from which it '
+                    f'{self.robot!r} is not known: give the positions from which it '
                     'counts as closed and as open, or set grasp_source to none'
                 )
             closed, opened = preset.closed, preset.opened

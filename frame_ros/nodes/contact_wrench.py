@@ -22,6 +22,7 @@ from frame_ros.nodes.contact_frames import (
 from frame_ros.nodes.contact_joints import JointArrays, JointRows
 from frame_ros.nodes.contact_settings import ContactSettings
 from frame_ros.robots import Robot
+from frame_ros.robots.frame_names import FrameNames
 from frame_ros.sensing.contacts.detection import Detection
 from frame_ros.sensing.contacts.source import ContactSource
 from frame_ros.sensing.wrench.contact import WrenchContact
@@ -57,7 +58,7 @@ class WrenchSensor:
         mount = told_mount(
             settings.wrench_mount_link, settings.wrench_mount_xyz, settings.wrench_mount_rpy
         )
-        self.frames = SensorFrames(robot, mount)
+        self.frames = SensorFrames(robot, mount, FrameNames(settings.frame_prefix))
         self._tool = settings.tool()
         settings.wrench((0.0, 0.0, 0.0))
         self.detector: WrenchContact | None = None

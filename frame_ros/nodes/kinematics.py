@@ -24,6 +24,7 @@ from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.polled import PolledSubscription
 from frame_ros.nodes.spinning import poll_with_services, run_node
 from frame_ros.robots import AssembledState, JointStateAssembler, load_robot
+from frame_ros.robots.frame_names import FrameNames
 from frame_ros.robots.motion import twist_between
 
 DEFAULTS = {
@@ -34,7 +35,8 @@ DEFAULTS = {
     'path_rate': 2.0,
     'path_length': 1000,
     'path_spacing': 0.002,
-    'publish_tf': False,
+    'publish_tf': 'auto',
+    'frame_prefix': '',
     'reliability': 'reliable',
     'queue_depth': 200,
     'poll_period': 0.004,
@@ -118,7 +120,10 @@ class Kinematics(Node):
     def __init__(self) -> None:
         """Raises FrameRosError for a robot, tip or parameter that cannot be used."""
         super().__init__('kinematics')
-        chosen = {name: declare(self, name, default) for name, default in DEFAULTS.items()}
+        chosen = {
+            name: declare(self, name, default, is_word=name == 'publish_tf')
+            for name, default in DEFAULTS.items()
+        }
         check_parameters(chosen)
         self.poll_period: float = chosen['poll_period']
         self.robot = load_robot(
@@ -129,13 +134,15 @@ class Kinematics(Node):
         self._pose_publisher = self.create_publisher(PoseStamped, 'ee_pose', 50)
         self._twist_publisher = self.create_publisher(TwistStamped, 'ee_twist', 50)
         self._path_publisher = self.create_publisher(Path, 'path', 1)
-        self._transforms = LinkTransforms(self, self.robot) if chosen['publish_tf'] else None
+        frames = FrameNames(chosen['frame_prefix'])
+        self._transforms = LinkTransforms(self, self.robot, chosen['publish_tf'], frames)
         self._side_limit = RateLimit(chosen['side_rate'])
         self._path_limit = RateLimit(chosen['path_rate'])
         self._tf_limit = RateLimit(chosen['side_rate'])
         self._trace = Trace(chosen['path_length'], chosen['path_spacing'])
         self._pose, self._twist = PoseStamped(), TwistStamped()
-        self._pose.header.frame_id = self._twist.header.frame_id = self.robot.base_link
+        base = frames.of(self.robot.base_link)
+        self._pose.header.frame_id = self._twist.header.frame_id = base
         self._before: tuple[int, np.ndarray, list[float]] | None = None
         self._warned: dict[str, float] = {}
         self.published = 0
@@ -162,8 +169,7 @@ class Kinematics(Node):
         counts = self._assembler.counts
         accepted = counts.accepted
         state = self._assembler.update(message.name, message.position, message.velocity)
-        if self._transforms is not None:
-            self._publish_transforms(message, stamp)
+        self._publish_transforms(message, stamp)
         if counts.accepted == accepted:
             self._warn('joint state', f'dropped: {self._assembler.problem}')
             return
@@ -241,9 +247,8 @@ class Kinematics(Node):
         return twist_between(*pose, position, quaternion, (stamp - before) / SECOND)
 
     def _publish_transforms(self, message: JointState, stamp: int) -> None:
-        assert self._transforms is not None
         self._transforms.observe(message.name, message.position)
-        if stamp > 0 and self._tf_limit.is_due(stamp):
+        if self._transforms.is_active and stamp > 0 and self._tf_limit.is_due(stamp):
             self._transforms.publish(message.header.stamp)
 
     def _warn(self, kind: str, text: str) -> None:
@@ -252,6 +257,10 @@ class Kinematics(Node):
         if text and now - self._warned.get(kind, -WARNING_PERIOD) >= WARNING_PERIOD:
             self._warned[kind] = now
             self.get_logger().warning(text)
+
+    def look(self) -> None:
+        """Looks now and then who publishes the transforms."""
+        self._transforms.look()
 
     def warn_of_silence(self, is_silent: bool) -> None:
         """Say why nothing may be arriving, or which joints have not been seen yet."""
@@ -321,6 +330,7 @@ def poll_until_stopped(node: Kinematics, stop: threading.Event) -> None:
             time.sleep(node.poll_period)
 
     def look() -> None:
+        node.look()
         node.warn_of_silence(time.monotonic() - heard > WARNING_PERIOD)
 
     poll_with_services(node, stop, poll, wait, look)

@@ -16,6 +16,7 @@ from frame_ros.episodes.references import Reference, load_references
 from frame_ros.errors import SetupError
 from frame_ros.nodes.parameters import declare
 from frame_ros.robots import Robot, load_robot
+from frame_ros.robots.frame_names import FrameNames
 from frame_ros.robots.grippers import GRIPPERS, Gripper
 
 # What has no parameter of its own.
@@ -36,18 +37,17 @@ def declare_settings(node: Node) -> tuple[PipelineConfig, str]:
         FrameRosError: a parameter that cannot be, a robot that is not known, or a reference that
             cannot be read.
     """
-    name, urdf = declare(node, 'robot', 'so101'), declare(node, 'urdf', '')
+    name, prefix = declare(node, 'robot', 'so101'), declare(node, 'frame_prefix', '')
     frame_id = declare(node, 'frame_id', '')
     normalise = declare(node, 'normalise_actions', True)
     defaults = {**dataclasses.asdict(PipelineConfig()), **PRESET}
     settings = {key: declare(node, key, defaults[key]) for key in SETTINGS}
-    robot = load_robot(urdf or name)
-    frame_id = frame_id or robot.base_link
-    preset = None if urdf else GRIPPERS.get(name)
-    settings = _with_gripper(settings, preset, urdf or name)
+    robot = load_robot(name)
+    frame_id = frame_id or FrameNames(prefix).of(robot.base_link)
+    settings = _with_gripper(settings, GRIPPERS.get(name), name)
     if normalise:
         settings |= action_bounds(robot)
-    references = tuple(_references(node, urdf or name, settings['reference_match']))
+    references = tuple(_references(node, name, settings['reference_match']))
     return PipelineConfig(**settings, pose_frame=frame_id, references=references), frame_id
 
 

@@ -9,13 +9,16 @@ return a list of `Process`.
 
 from __future__ import annotations
 
+import json
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from frame_ros.nodes.arm_settings import ArmSettings, FrankaSettings, So101Settings
 from frame_ros.nodes.demo_robots import DEMO_ROBOTS, Value
 from frame_ros.nodes.expected_topics import arm_expected, demo_expected
-from frame_ros.nodes.parameter_files import given_parameters, with_given
+from frame_ros.nodes.parameter_files import given_parameters, known_parameters, with_given
 from frame_ros.nodes.process import (
     PROFILES,
     Process,
@@ -27,7 +30,7 @@ from frame_ros.nodes.process import (
     share_directory,
 )
 from frame_ros.nodes.sensing_processes import arm_sensing, demo_sensing
-from frame_ros.nodes.settings import POLICIES, DemoSettings, RunSettings
+from frame_ros.nodes.settings import POLICIES, ROBOTS, DemoSettings, RunSettings
 from frame_ros.nodes.settings_text import assignments, text_of
 from frame_ros.policies.own_policy import is_own_policy, with_absolute_file
 
@@ -53,7 +56,6 @@ UNCHECKED = 'policy_commands'  # what a policy commands where a gate decides wha
 
 def demo_processes(settings: DemoSettings) -> list[Process]:
     """The simulated robot, a policy, what watches them, and the session that runs episodes."""
-    has_publisher = settings.rviz and settings.robot_state_publisher
     robot = DEMO_ROBOTS[settings.robot]
     gate = {**robot.of_tip, **robot.gate}
     return _as_set(
@@ -68,7 +70,7 @@ def demo_processes(settings: DemoSettings) -> list[Process]:
             *_gate(settings, gate),
             _policy(settings, {'samples': SAMPLES} if settings.policy == 'scripted' else {}),
             Process('session', 'session', _session_parameters(settings), is_essential=True),
-            *_display(settings, has_publisher),
+            *_display(settings),
         ],
     )
 
@@ -90,6 +92,7 @@ def _so101_hardware(settings: So101Settings) -> list[Process]:
     processes = []
     if settings.port:
         driver: dict[str, Value] = {
+            'robot': settings.robot_source,
             'port': settings.port,
             'robot_id': settings.robot_id,
             'calibration_dir': folder,
@@ -99,6 +102,7 @@ def _so101_hardware(settings: So101Settings) -> list[Process]:
         processes.append(Process('robot_driver', 'robot_driver', driver, names, is_lifecycle=True))
     if settings.leader_port:
         teleoperator: dict[str, Value] = {
+            'robot': settings.robot_source,
             'port': settings.leader_port,
             'teleoperator_id': settings.leader_id,
             'calibration_dir': folder,
@@ -109,11 +113,13 @@ def _so101_hardware(settings: So101Settings) -> list[Process]:
 
 
 def _arm_processes(settings: ArmSettings) -> list[Process]:
-    output: dict[str, Value] = {} if settings.output == 'none' else {'output': settings.output}
+    tip: dict[str, Value] = {'tip': settings.tip} if settings.tip else {}
+    gate = {**tip, **({} if settings.output == 'none' else {'output': settings.output})}
     policy = [_policy(settings)] if settings.policy else []
-    policy = [*_gate(settings, output), *policy]
-    display = _display(settings, settings.robot_state_publisher)
-    monitors = [*arm_sensing(settings), *_monitors(settings, _target(settings))]
+    policy = [*_gate(settings, gate), *policy]
+    display = _display(settings)
+    watching = _monitors(settings, _target(settings), gate, tip)
+    monitors = [*arm_sensing(settings), *watching]
     recorder = _recorder(settings, arm_expected(settings), (settings.gripper_topic,))
     return [*monitors, recorder, *policy, *display]
 
@@ -146,7 +152,16 @@ def _as_set(settings: RunSettings, processes: list[Process]) -> list[Process]:
     found = [replace(process, log_level=settings.log_level) for process in processes]
     if settings.use_sim_time:
         found = [replace(p, parameters={**p.parameters, 'use_sim_time': True}) for p in found]
+    if settings.frame_prefix:
+        found = [_prefixed(process, settings.frame_prefix) for process in found]
     return with_given(found, settings)
+
+
+def _prefixed(process: Process, prefix: str) -> Process:
+    """With the prefix of the robot's frames, if the node knows of one."""
+    if process.config is None or 'frame_prefix' not in known_parameters(process.executable):
+        return process
+    return replace(process, parameters={**process.parameters, 'frame_prefix': prefix})
 
 
 def _simulator(settings: DemoSettings) -> Process:
@@ -164,11 +179,14 @@ def _monitors(
     names = settings.remappings()
     bounds = {**(of_gate or {}), **given_parameters(settings, 'gate')} if settings.has_gate else {}
     drawn = {name: bounds[name] for name in ('workspace', 'floor') if name in bounds}
-    robot: dict[str, Value] = {'robot': settings.robot}
+    robot: dict[str, Value] = {'robot': settings.robot_source}
+    transforms: dict[str, Value] = {'publish_tf': 'false'} if settings.robot_state_publisher else {}
     if settings.known_obstacles:
         drawn['obstacles_file'] = absolute(settings.known_obstacles)
     return [
-        Process('kinematics', 'kinematics', {**robot, **(of_kinematics or {})}, names),
+        Process(
+            'kinematics', 'kinematics', {**robot, **transforms, **(of_kinematics or {})}, names
+        ),
         Process(
             'metrics', 'metrics', {**robot, **(of_metrics or {}), **_references(settings)}, names
         ),
@@ -178,7 +196,7 @@ def _monitors(
 
 def _policy(settings: RunSettings, of_policy: Mapping[str, Value] | None = None) -> Process:
     parameters: dict[str, Value] = {
-        'robot': settings.robot,
+        'robot': settings.robot_source,
         'policy': _policy_name(settings.policy),
         'checkpoint': absolute(settings.checkpoint) if settings.checkpoint else '',
         'instruction': settings.instruction,
@@ -207,7 +225,7 @@ def _gate(settings: RunSettings, of_gate: Mapping[str, Value] | None = None) -> 
     if not settings.has_gate:
         return []
     parameters: dict[str, Value] = {
-        'robot': settings.robot,
+        'robot': settings.robot_source,
         **(of_gate or {}),
     }
     return [Process('gate', 'gate', parameters, settings.remappings(), is_lifecycle=True)]
@@ -241,7 +259,7 @@ def _session_parameters(settings: DemoSettings) -> dict[str, Value]:
         'episodes': settings.episodes,
         'seed': settings.seed,
         'timeout': settings.timeout,
-        'robot': settings.robot,
+        'robot': settings.robot_source,
         'policy': settings.policy,
         'checkpoint': settings.checkpoint,
         'instruction': settings.instruction,
@@ -252,19 +270,46 @@ def _session_parameters(settings: DemoSettings) -> dict[str, Value]:
     return {**parameters, 'qualities': qualities} if qualities else parameters
 
 
-def _display(settings: RunSettings, has_publisher: bool) -> list[Process]:
-    """RViz and the robot_state_publisher it needs; their transforms stay in the namespace."""
-    share = share_directory()
-    names = {'/tf': 'tf', '/tf_static': 'tf_static', **settings.remappings()}
+def _display(settings: RunSettings) -> list[Process]:
+    """RViz, and robot_state_publisher where it is asked for."""
     processes = []
-    if has_publisher:
-        urdf = (share / 'urdf' / f'{settings.robot}.urdf').read_text()
+    if settings.robot_state_publisher:
+        described: dict[str, Value] = {'robot_description': _urdf(settings)}
+        if settings.frame_prefix:
+            described['frame_prefix'] = settings.frame_prefix
         state = 'robot_state_publisher'
-        processes.append(Process(state, state, {'robot_description': urdf}, names, package=state))
+        names = settings.remappings()
+        processes.append(Process(state, state, described, names, package=state))
     if settings.rviz:
-        name = 'frame_ros.rviz' if settings.robot == 'so101' else 'frame_ros_fr3.rviz'
-        layout = ('-d', str(share / 'rviz' / name), '-f', settings.base_frame)
+        layout = ('-d', str(_layout(settings)), '-f', settings.base_frame)
         processes.append(
-            Process('rviz', 'rviz2', {}, names, package='rviz2', extra=layout, may_end=True)
+            Process(
+                'rviz',
+                'rviz2',
+                {},
+                settings.remappings(),
+                package='rviz2',
+                extra=layout,
+                may_end=True,
+            )  # fmt: skip
         )
     return processes
+
+
+def _urdf(settings: RunSettings) -> str:
+    if settings.robot in ROBOTS:
+        return (share_directory() / 'urdf' / f'{settings.robot}.urdf').read_text(encoding='utf-8')
+    return settings.load_robot().urdf
+
+
+def _layout(settings: RunSettings) -> Path:
+    """RViz's layout; with a prefix of the frames a copy of it, whose robot model knows it."""
+    name = 'frame_ros.rviz' if settings.robot == 'so101' else 'frame_ros_fr3.rviz'
+    layout = share_directory() / 'rviz' / name
+    if not settings.frame_prefix:
+        return layout
+    text = layout.read_text(encoding='utf-8')
+    prefix = json.dumps(settings.frame_prefix.rstrip('/'))
+    copy = Path(tempfile.mkdtemp(prefix='frame_ros_rviz_')) / name
+    copy.write_text(text.replace('TF Prefix: ""', f'TF Prefix: {prefix}'), encoding='utf-8')
+    return copy

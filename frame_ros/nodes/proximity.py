@@ -32,6 +32,7 @@ from frame_ros.nodes.proximity_scene import Pose
 from frame_ros.nodes.proximity_settings import ProximitySettings
 from frame_ros.nodes.spinning import poll_with_services, run_node
 from frame_ros.nodes.thread_priority import raise_priority
+from frame_ros.robots.frame_names import FrameNames
 from frame_ros.sensing.depth.proximity import compile_loops
 from frame_ros.sensing.obstacles.known import SOURCE
 from frame_ros.sensing.reading import DistanceReading
@@ -61,13 +62,15 @@ class ProximityNode(Node):
             settings.depth_settings(camera)  # what is wrong with it is said now
         robot = settings.load_robot()
         self._base = robot.base_link
+        names = FrameNames(settings.frame_prefix)
+        self._base_frame = names.of(self._base)
         self._robot = settings.watched(robot)
         self._joints = JointHistory(
             self._robot.frames.joint_names, settings.assumed, HISTORY,
             settings.joint_age, settings.joint_gap,
         )  # fmt: skip
         self._tf = TransformListener(
-            self, robot.links, robot.base_link, settings.frame_prefix, settings.transform_age
+            self, robot.links, robot.base_link, names, settings.transform_age
         )
         if settings.camera_names:
             self._compile()
@@ -76,7 +79,7 @@ class ProximityNode(Node):
             ProximityCamera(self, name, settings, extrinsics) for name in settings.camera_names
         ]
         self._model = (
-            KnownObstacleSource(self, settings, robot.base_link, self._place)
+            KnownObstacleSource(self, settings, (self._base, self._base_frame), self._place)
             if settings.has_model
             else None
         )
@@ -208,7 +211,7 @@ class ProximityNode(Node):
         return True
 
     def _publish(self, stamp: int, reading: DistanceReading) -> None:
-        message = proximity_message(stamp, self._base, source_of(reading), reading)
+        message = proximity_message(stamp, self._base_frame, source_of(reading), reading)
         self._publisher.publish(message)
         self._last_time = time.monotonic()
         self.counts['published'] += 1
@@ -246,9 +249,7 @@ class ProximityNode(Node):
         """The pose of a frame in the base frame, with the newest joint state; or why it is not
         known.
         """
-        frame = frame.lstrip('/')
-        if frame in ('', self._base):
-            frame = self._base
+        frame = frame.lstrip('/') or self._base_frame
         newest = self._joints.newest
         mount = self._mount(frame, newest[0] if newest else 0)
         if isinstance(mount, str):
@@ -277,7 +278,7 @@ class ProximityNode(Node):
         if is_wanted and self._cloud_limit.is_due(seen.stamp):
             cloud = camera.points(self.settings.cloud_points)
             if cloud is not None:
-                self._cloud.publish(cloud_message(seen.stamp, self._base, cloud))
+                self._cloud.publish(cloud_message(seen.stamp, self._base_frame, cloud))
 
     def look(self) -> None:
         """Now and then: says why nothing was published, and looks for what has changed."""

@@ -17,6 +17,7 @@ from frame_ros.episodes.conversion import stamp_ns
 from frame_ros.episodes.stamps import SECOND
 from frame_ros.errors import SetupError
 from frame_ros.nodes.polled import PolledSubscription
+from frame_ros.robots.frame_names import FrameNames
 from frame_ros.robots.transforms import Transform, TransformTree
 
 Array = NDArray[np.float64]
@@ -80,17 +81,19 @@ def _rotation(camera: str, values: Array) -> Array:
 class TransformListener:
     """tf and tf_static, where tf2_msgs is installed.
 
-    is_available: whether it is. frame_prefix is put in front of the robot's links to give their
-    names in tf.
+    is_available: whether it is.
     """
 
     def __init__(
-        self, node: Node, links: Collection[str], base: str, frame_prefix: str, age: float
+        self, node: Node, links: Collection[str], base: str, names: FrameNames, age: float
     ) -> None:
-        """age: s that a moving transform may differ from the stamp that is asked for."""
+        """names: of the links in tf. age: s that a moving transform may differ from the stamp that
+        is asked for.
+        """
         self._tree = TransformTree()
-        self._link_of = {f'{frame_prefix}{link}'.lstrip('/'): link for link in links}
-        self._base, self._base_frame = base, f'{frame_prefix}{base}'.lstrip('/')
+        self._link_of = {names.of(link).lstrip('/'): link for link in links}
+        self._names = names
+        self._base, self._base_frame = base, names.of(base).lstrip('/')
         self._age = int(age * SECOND)
         self._parents: dict[str, tuple[str, bool]] = {}  # child -> parent, whether it is fixed
         self._fixed_mounts: dict[str, Mount] = {}
@@ -105,8 +108,8 @@ class TransformListener:
             return []
         latched = QoSProfile(depth=TF_DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         return [
-            (PolledSubscription(node, TFMessage, 'tf_static', latched), True),
-            (PolledSubscription(node, TFMessage, 'tf', TF_DEPTH), False),
+            (PolledSubscription(node, TFMessage, '/tf_static', latched), True),
+            (PolledSubscription(node, TFMessage, '/tf', TF_DEPTH), False),
         ]
 
     def poll(self) -> None:
@@ -141,8 +144,9 @@ class TransformListener:
             return self._fixed_mounts[frame]
         if not frame:
             return 'the image has no header.frame_id to look up in tf'
-        if frame in self._link_of:
-            return Mount(self._link_of[frame], np.eye(3), np.zeros(3))
+        link = self._names.link(frame)
+        if link in self._link_of.values():
+            return Mount(link, np.eye(3), np.zeros(3))
         if not self.is_available:
             return 'set the parameter extrinsics, or install tf2_msgs to take them from tf'
         carrier, is_fixed = self._carrier(frame)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rclpy.node import Node
@@ -27,10 +27,11 @@ class KnownObstacleSource:
         self,
         node: Node,
         settings: ProximitySettings,
-        base_link: str,
+        base_frames: Sequence[str],
         place: Callable[[str], Pose | str],
     ) -> None:
-        """place: the pose of a frame in the base frame, now, or why it is not known.
+        """base_frames: names of the base link, first its own. place: the pose of a frame in the
+        base frame, now, or why it is not known.
 
         Raises:
             SetupError: the file cannot be read, or its obstacles are told in another frame.
@@ -38,10 +39,10 @@ class KnownObstacleSource:
         """
         path = settings.obstacles_file
         self._obstacles = load_obstacles(path) if path else KnownObstacles()
-        if self._obstacles.frame not in ('', base_link):
+        if self._obstacles.frame not in ('', *base_frames):
             raise SetupError(
                 f'{path} tells its obstacles in the frame {self._obstacles.frame!r}; it must be '
-                f'the base link {base_link!r}'
+                f'the base link {base_frames[0]!r}'
             )
         ignored = tuple(filter(None, settings.ignored_obstacles))
         self._scene = SceneObstacles(self._obstacles, place, ignored)

@@ -35,7 +35,6 @@ class ProximitySettings:
     """The parameters; config/proximity.yaml says what each means."""
 
     robot: str = 'so101'
-    urdf: str = ''
     shapes: str = ''
     links: tuple[str, ...] = ('',)
     ignored_links: tuple[str, ...] = ('',)
@@ -231,8 +230,8 @@ class ProximitySettings:
         Raises:
             RobotError: there is no such robot.
         """
-        is_known = not self.urdf and self.robot in ROBOT_NAMES
-        return load_robot(self.urdf or self.robot, 'tcp' if is_known else None)
+        is_known = self.robot in ROBOT_NAMES
+        return load_robot(self.robot, 'tcp' if is_known else None)
 
     def watched(self, robot: Robot) -> WatchedRobot:
         """The robot's links and shapes, and what it may hold.
@@ -252,12 +251,12 @@ class ProximitySettings:
     def _held(self, robot: Robot, frames: LinkFrames) -> HeldObject | None:
         if self.grasp_source == NONE:
             return None
-        preset = None if self.urdf else GRIPPERS.get(self.robot)
+        preset = GRIPPERS.get(self.robot)
         joint = self.gripper_joint or (preset.joint if preset else '')
         is_set = not (self.gripper_closed == self.gripper_open == 0.0)
         if not joint or not (is_set or preset):
             raise SetupError(
-                f'the gripper of {self.urdf or self.robot!r} is not known: set gripper_joint, '
+                f'the gripper of {self.robot!r} is not known: set gripper_joint, '
                 'gripper_closed and gripper_open, or grasp_source to none'
             )
         settings = GraspSettings(

@@ -29,6 +29,7 @@ from frame_ros.nodes.robot_driver_diagnostics import diagnostics_message
 from frame_ros.nodes.robot_driver_settings import DriverSettings
 from frame_ros.nodes.spinning import run_node
 from frame_ros.robots import load_robot
+from frame_ros.robots.frame_names import FrameNames
 from frame_ros.robots.lerobot_cameras import LeRobotCamera, make_cameras
 from frame_ros.robots.lerobot_robot import LeRobotRobot, RobotReading
 
@@ -78,8 +79,10 @@ class RobotDriver(ManagedNode):
         )
         self._create_inputs()
         self._bus.start()
+        frames = FrameNames(settings.frame_prefix)
         self._publishers_of_images = [
-            CameraPublisher(self, camera, settings.camera_timeout) for camera in self._cameras
+            CameraPublisher(self, camera, settings.camera_timeout, frames)
+            for camera in self._cameras
         ]
         for camera in self._publishers_of_images:
             camera.start()

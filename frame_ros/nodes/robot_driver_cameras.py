@@ -13,6 +13,7 @@ from rclpy.publisher import Publisher
 from sensor_msgs.msg import Image
 
 from frame_ros.nodes.message_parts import header_message, image_message, optical_frame
+from frame_ros.robots.frame_names import FrameNames
 from frame_ros.robots.lerobot_cameras import Frame, LeRobotCamera
 from frame_ros.robots.lerobot_devices import DeviceError
 
@@ -32,16 +33,18 @@ class CameraPublisher(threading.Thread):
     """Publishes the images of one camera on <name>/image_raw until `stop`, connecting again for as
     long as it takes.
 
-    timeout: s without an image after which the camera counts as gone.
+    timeout: s without an image after which the camera counts as gone. frames: names in tf.
     """
 
-    def __init__(self, node: Node, camera: LeRobotCamera, timeout: float) -> None:
+    def __init__(
+        self, node: Node, camera: LeRobotCamera, timeout: float, frames: FrameNames
+    ) -> None:
         super().__init__(name=f'camera {camera.name}', daemon=True)
         self._node, self._camera, self._timeout = node, camera, timeout
         self._publisher: Publisher = node.create_publisher(
             Image, f'{camera.name}/image_raw', IMAGE_DEPTH
         )
-        self._frame = optical_frame(camera.name)
+        self._frame = frames.of(optical_frame(camera.name))
         self._ending = threading.Event()
         self._last_stamp = 0
         self.frames = 0

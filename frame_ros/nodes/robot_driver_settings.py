@@ -42,6 +42,7 @@ class DriverSettings:
     effort_per_ampere: float = 1.0
     torque_on_exit: str = 'hold'
     cameras: str = ''
+    frame_prefix: str = ''
     camera_timeout: float = 1.0
 
     @classmethod

@@ -30,12 +30,12 @@ def demo_sensing(settings: DemoSettings) -> list[Process]:
 
 
 def _contact_process(settings: RunSettings, of_contact: Mapping[str, Value]) -> Process:
-    parameters = {'robot': settings.robot, **of_contact}
+    parameters = {'robot': settings.robot_source, **of_contact}
     return Process('contact', 'contact', parameters, settings.remappings())
 
 
 def _proximity_process(settings: RunSettings, of_proximity: Mapping[str, Value]) -> Process:
-    parameters = {'robot': settings.robot, **of_proximity}
+    parameters = {'robot': settings.robot_source, **of_proximity}
     return Process('proximity', 'proximity', parameters, settings.remappings())
 
 
@@ -46,6 +46,8 @@ def arm_sensing(settings: ArmSettings) -> list[Process]:
     processes = []
     if sources := settings.sources_of_contact:
         contact: dict[str, Value] = {'sources': list(sources), **_grasp(settings)}
+        if settings.tip:
+            contact['tip'] = settings.tip
         for name in ('motors_file', 'tool_file'):
             if getattr(settings, name):
                 contact[name] = absolute(getattr(settings, name))

@@ -9,13 +9,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from frame_ros.errors import SetupError
 from frame_ros.nodes.settings_fields import check_choices, option
 from frame_ros.nodes.settings_text import check_qualities
 from frame_ros.policies.checkpoint import CONFIG
 from frame_ros.policies.own_policy import check_form, is_own_policy
+
+if TYPE_CHECKING:
+    from frame_ros.robots import Robot
 
 POLICIES = ('scripted', 'hold', 'lerobot', 'remote', 'lerobot_grpc', 'token_vla', 'replay')
 ANY_POLICY = (
@@ -37,7 +40,7 @@ class RunSettings:
         SetupError: the robot or the policy is unknown, or the checkpoint is not there.
     """
 
-    robot: str = option('so101', 'robot preset: so101')
+    robot: str = option('so101', 'robot: so101, or the path of a URDF')
     policy: str = option(
         '',
         f'the policy to run: {ANY_POLICY}; empty: none',
@@ -72,7 +75,12 @@ class RunSettings:
     camera_images: str = option('raw', OF_CAMERA_IMAGES, CAMERA_IMAGES)
     rviz: bool = option(False, 'show RViz')
     robot_state_publisher: bool = option(
-        False, "start robot_state_publisher, for RViz, where the arm's driver does not"
+        False,
+        'start robot_state_publisher for the transforms of the links; false: they come from our '
+        'kinematics node, while nobody else publishes robot_description',
+    )
+    frame_prefix: str = option(
+        '', "in front of the names of the robot's links in tf, such as left/, with several robots"
     )
     use_sim_time: bool = option(False, 'every node takes its time from /clock')
     namespace: str = option('', 'namespace of our nodes, for several arms side by side')
@@ -91,9 +99,18 @@ class RunSettings:
     def __post_init__(self) -> None:
         check_choices(self)
         if self.robot not in ROBOTS:
-            raise SetupError(f'no robot {self.robot!r}; there are {", ".join(ROBOTS)}')
+            self.load_robot()
+        self.check_prefix()
         if self.policy:
             self.check_policy()
+
+    def check_prefix(self) -> None:
+        """Raises SetupError for a frame_prefix that RViz could not be given."""
+        if self.frame_prefix and not self.frame_prefix.endswith('/'):
+            raise SetupError(
+                f'frame_prefix is {self.frame_prefix!r}; it must end with /, such as '
+                f'{self.frame_prefix}/'
+            )
 
     def check_policy(self) -> None:
         """Raises SetupError if there can be no such policy."""
@@ -114,9 +131,27 @@ class RunSettings:
         return ''
 
     @property
+    def robot_source(self) -> str:
+        """The robot as a process whose working folder may differ must be told."""
+        return self.robot if self.robot in ROBOTS else str(Path(self.robot).expanduser().resolve())
+
+    @property
     def base_frame(self) -> str:
-        """The root link of the robot."""
-        return ROBOTS[self.robot]
+        """The root link of the robot in tf."""
+        is_preset = self.robot in ROBOTS
+        return self.frame_prefix + (
+            ROBOTS[self.robot] if is_preset else self.load_robot().base_link
+        )
+
+    def load_robot(self) -> Robot:
+        """The robot, from its preset or the user's URDF.
+
+        Raises:
+            RobotError: there is no such robot, file or tip, or the URDF cannot be used.
+        """
+        from frame_ros.robots import load_robot  # numpy and pinocchio: only where it is asked for
+
+        return load_robot(self.robot, getattr(self, 'tip', '') or None)
 
     def remappings(self) -> dict[str, str]:
         """Our topic name -> the name to use instead."""
@@ -144,12 +179,12 @@ class DemoSettings(RunSettings):
         (1.0, 0.9, 0.5, 1.0, 0.2),
         "the scripted policy's quality, 0 to 1, one per episode, in turn: a YAML list",
     )
-    robot_state_publisher: bool = option(True, 'with rviz: start robot_state_publisher too')
     seed: int = option(0, 'seed of the first scene; the next episodes count on from it')
     timeout: float = option(20.0, 's after which an episode that has not succeeded ends')
 
     def __post_init__(self) -> None:
         check_choices(self)
+        self.check_prefix()
         self.check_policy()
         check_qualities(self.qualities)
         if self.episodes < 1:

@@ -113,10 +113,10 @@ class Simulator(Node):
         except ImportError:
             return
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        self._mounts = self.create_publisher(TFMessage, 'tf_static', latched)
-        stamp = self._now()
+        self._mounts = self.create_publisher(TFMessage, '/tf_static', latched)
+        stamp, names = self._now(), self.settings.frames
         mounts = [
-            mount_message(stamp, name, self.simulation.camera_mount(name))
+            mount_message(stamp, name, self.simulation.camera_mount(name), names)
             for name in self._cameras.names
         ]
         self._mounts.publish(TFMessage(transforms=mounts))

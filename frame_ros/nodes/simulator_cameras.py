@@ -58,6 +58,7 @@ class CameraThread(threading.Thread):
     ):
         """viewer: whether to open MuJoCo's window."""
         super().__init__(name='cameras', daemon=True)
+        self._names = settings.frames
         self._node, self._model = node, simulation.model
         self._size, self._wants_viewer = (settings.image_width, settings.image_height), viewer
         self._waiting: deque[Picture] = deque()
@@ -143,7 +144,7 @@ class CameraThread(threading.Thread):
 
     def _publish(self, renderer: SceneRenderer, picture: Picture) -> None:
         frame = renderer.render(picture.state, picture.camera, picture.has_depth)
-        header = header_message(picture.stamp, optical_frame(picture.camera))
+        header = header_message(picture.stamp, self._names.of(optical_frame(picture.camera)))
         info = camera_info_message(header, self._intrinsics[picture.camera])
         messages = {}
         if picture.has_image:

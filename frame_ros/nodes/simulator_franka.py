@@ -48,7 +48,8 @@ class FrankaBroadcaster:
         self._schedule = Schedule(settings.franka_rate, tick=settings.tick)
         self._settings = settings
         self._estimator = self._make_estimator()
-        self._joints, self._tip, self._base = robot.arm_joints, robot.tip_link, robot.base_link
+        self._joints, self._tip = robot.arm_joints, robot.tip_link
+        self._base = settings.frames.of(robot.base_link)
         if settings.franka_rate:
             self._create(node)
 
@@ -66,7 +67,7 @@ class FrankaBroadcaster:
         self._state_type = kind
         self._state = publisher(kind, 'robot_state', STATE_QOS) if kind else None
         self._wrench_bytes = WrenchBytes(self._base)
-        self._tip_wrench_bytes = WrenchBytes(self._tip)
+        self._tip_wrench_bytes = WrenchBytes(self._settings.frames.of(self._tip))
         self._joint_bytes = JointStateBytes(self._joints, self._base)
 
     def _make_estimator(self) -> FrankaEstimator:
@@ -137,7 +138,7 @@ class FrankaBroadcaster:
         fill_joints(message.tau_ext_hat_filtered, self._joints, effort=found.torques)
         for part, frame, wrench in (
             (message.o_f_ext_hat_k, self._base, found.wrench),
-            (message.k_f_ext_hat_k, self._tip, found.tip_wrench),
+            (message.k_f_ext_hat_k, self._settings.frames.of(self._tip), found.tip_wrench),
         ):
             part.header = header_message(stamp, frame)
             fill_wrench(part.wrench, wrench)

@@ -21,6 +21,7 @@ from frame_ros.nodes.message_parts import (
     image_message,
     optical_frame,
 )
+from frame_ros.robots.frame_names import FrameNames
 from frame_ros.scenes import Contact, Intrinsics, LeastDistance
 
 
@@ -88,12 +89,16 @@ def camera_info_message(header: Header, camera: Intrinsics) -> CameraInfo:
 
 
 def mount_message(
-    stamp: int, camera: str, mount: tuple[str, NDArray[np.float64], NDArray[np.float64]]
+    stamp: int,
+    camera: str,
+    mount: tuple[str, NDArray[np.float64], NDArray[np.float64]],
+    names: FrameNames,
 ) -> TransformStamped:
     """tf_static of a camera's optical frame; mount: parent link, position (3,), quaternion xyzw."""
     link, position, quaternion = mount
     message = TransformStamped(
-        header=header_message(stamp, link), child_frame_id=optical_frame(camera)
+        header=header_message(stamp, names.of(link)),
+        child_frame_id=names.of(optical_frame(camera)),
     )
     fill_vector(message.transform.translation, position)
     _set_quaternion(message.transform.rotation, quaternion)

@@ -43,7 +43,7 @@ class Sensors:
         self._wrench_publisher = node.create_publisher(WrenchStamped, 'wrench', depths[1])
         self._joint_noise, self._wrench_noise = JointSensors(settings), wrench_noise(settings)
         self._joint_bytes = JointStateBytes(robot.joint_names)
-        self._wrench_bytes = WrenchBytes(robot.wrench_link)
+        self._wrench_bytes = WrenchBytes(settings.frames.of(robot.wrench_link))
 
     def reset(self) -> None:
         """The scene was put back: the arm goes nowhere."""

@@ -15,6 +15,7 @@ from rclpy.node import Node
 from frame_ros.errors import SetupError
 from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.simulator_timing import FAST_TICK, SECOND, TICK
+from frame_ros.robots.frame_names import FrameNames
 from frame_ros.scenes.franka_estimates import EstimateSettings
 from frame_ros.scenes.scene_robot import ROBOTS, SceneRobot
 
@@ -43,6 +44,7 @@ class SimulatorSettings:
     """config/simulator.yaml says what each means. -1: the robot's own."""
 
     robot: str = 'so101'
+    frame_prefix: str = ''
     seed: int = 0
     interpolation: float = -1.0
     rate: float = -1.0
@@ -68,6 +70,11 @@ class SimulatorSettings:
     estimate_offset: float = EstimateSettings.offset
     contact_force: float = EstimateSettings.contact_force
     collision_force: float = EstimateSettings.collision_force
+
+    @property
+    def frames(self) -> FrameNames:
+        """Names of the links and cameras in tf."""
+        return FrameNames(self.frame_prefix)
 
     @classmethod
     def declare(cls, node: Node) -> SimulatorSettings:

@@ -28,7 +28,8 @@ class TruthPublishers:
         def publisher(kind: Any, name: str) -> Publisher:
             return node.create_publisher(kind, f'ground_truth/{name}', DEPTH)
 
-        self._simulation, self._base = simulation, simulation.robot.base_link
+        self._simulation = simulation
+        self._base = settings.frames.of(simulation.robot.base_link)
         self._schedule = Schedule(settings.truth_rate, tick=settings.tick)
         self._contact = publisher(ContactState, 'contact')
         self._proximity = publisher(Proximity, 'proximity')

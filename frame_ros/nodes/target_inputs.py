@@ -118,8 +118,8 @@ class TransformInputs:
         self._tree = TransformTree()
         self._refused = 0
         latched = QoSProfile(depth=TF_DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        self._moving = PolledSubscription(node, TFMessage, 'tf', TF_DEPTH)
-        self._fixed = PolledSubscription(node, TFMessage, 'tf_static', latched)
+        self._moving = PolledSubscription(node, TFMessage, '/tf', TF_DEPTH)
+        self._fixed = PolledSubscription(node, TFMessage, '/tf_static', latched)
         qos = QoSProfile(depth=POSE_DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._publishers = {s: node.create_publisher(PoseStamped, topics[s], qos) for s in frames}
         self.topics = {s: publisher.topic_name for s, publisher in self._publishers.items()}

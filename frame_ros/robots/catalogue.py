@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from frame_ros.errors import RobotError
+from frame_ros.robots.mesh_files import with_absolute_meshes
 from frame_ros.robots.robot import Robot
 from frame_ros.shared_files import shared_folders
 
@@ -58,9 +59,10 @@ def load_robot(name_or_urdf: str | os.PathLike[str], tip: str | None = None) -> 
             f'or give the path of a URDF file'
         )
     try:
-        return Robot(path.read_text(encoding='utf-8'), tip)
+        text = path.read_text(encoding='utf-8')
     except UnicodeDecodeError as error:
         raise RobotError(f'{path} is not a text file, a URDF was expected') from error
+    return Robot(with_absolute_meshes(text, path.resolve().parent), tip)
 
 
 def find_urdf(name: str) -> Path:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,9 @@ from numpy.typing import NDArray
 from frame_ros.errors import MissingExtraError, RobotError, install_hint
 
 Array = NDArray[np.float64]
+_MESH = re.compile(
+    r'(?P<start><mesh\b[^>]*?\bfilename\s*=\s*)(?P<quote>["\'])(?P<name>.*?)(?P=quote)', re.DOTALL
+)
 
 
 def find_mesh(reference: str, folder: Path, package_folders: Sequence[Path] = ()) -> Path:
@@ -47,6 +51,21 @@ def find_mesh(reference: str, folder: Path, package_folders: Sequence[Path] = ()
         f'the mesh {reference} is not there: looked for {looked}. Source the workspace that has '
         'the package, or name its folder by --package-folder'
     )
+
+
+def with_absolute_meshes(urdf: str, folder: Path) -> str:
+    """The text of a URDF in which every mesh that is found is a file:// URI, for programs that know
+    nothing of the URDF's folder; others stay as they are.
+    """
+
+    def absolute(match: re.Match[str]) -> str:
+        try:
+            path = find_mesh(match['name'], folder)
+        except RobotError:
+            return match[0]
+        return f'{match["start"]}{match["quote"]}{path.resolve().as_uri()}{match["quote"]}'
+
+    return _MESH.sub(absolute, urdf)
 
 
 def _package_places(name: str, folder: Path, package_folders: Sequence[Path]) -> list[Path]:

@@ -18,6 +18,7 @@ pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from nav_msgs.msg import Path as PathMessage
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
 from frame_ros.errors import SetupError
@@ -255,13 +256,18 @@ def check_tf_of_all_links(bench):
     from tf2_msgs import msg as messages
 
     arm, robot = bench('robot:=fr3', 'publish_tf:=true'), load_robot('fr3')
-    tf = PolledSubscription(arm.node, messages.TFMessage, 'tf', 100)
-    arm.until(lambda: not tf.silence())
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    tf = PolledSubscription(arm.node, messages.TFMessage, '/tf', 100)
+    fixed = PolledSubscription(arm.node, messages.TFMessage, '/tf_static', latched)
+    arm.until(lambda: not tf.silence() and fixed.wait(0.01))
     names = [*robot.joint_names, 'fr3_finger_joint1']
     q = [*(robot.lower + robot.upper) / 2, 0.02]
     arm.send(names, q, START)
     arm.until(lambda: tf.wait(0.01))
-    transforms = {t.child_frame_id: t for t in tf.take()[-1][0].transforms}
+    moving = {t.child_frame_id: t for t in tf.take()[-1][0].transforms}
+    still = {t.child_frame_id: t for t in fixed.take()[-1][0].transforms}
+    assert set(moving) == set(robot.joint_of_link)
+    transforms = {**moving, **still}
     assert set(transforms) == set(robot.links) - {'fr3_link0'}
     for link, (place, turn) in robot.link_poses(dict(zip(names, q, strict=True))).items():
         transform = transforms[link].transform

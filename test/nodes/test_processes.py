@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from frame_ros.errors import SetupError
+from frame_ros.errors import FrameRosError, SetupError
 from frame_ros.nodes.arm_settings import FrankaSettings, So101Settings
 from frame_ros.nodes.processes import (
     PROFILES,
@@ -128,21 +128,62 @@ def test_no_name_of_a_table_is_absolute(table):
         assert not [name for name in names if name.startswith('/')]
 
 
-def test_rviz_is_switchable_and_keeps_its_transforms_in_the_namespace():
+def test_rviz_is_switchable():
     plain = by_name(demo_processes(DemoSettings()))
     shown = by_name(demo_processes(DemoSettings(rviz=True)))
-    assert set(shown) - set(plain) == {'robot_state_publisher', 'rviz'}
-    assert shown['rviz'].remappings['/tf'] == 'tf'
-    assert '<robot' in shown['robot_state_publisher'].parameters['robot_description']
+    assert set(shown) - set(plain) == {'rviz'}
 
 
-def test_robot_state_publisher_is_the_drivers_beside_an_arm_and_ours_in_the_demo():
-    alone = by_name(demo_processes(DemoSettings(rviz=True, robot_state_publisher=False)))
-    assert 'rviz' in alone and 'robot_state_publisher' not in alone
-    for table, kind in ((so101_processes, So101Settings), (franka_processes, FrankaSettings)):
-        assert 'robot_state_publisher' not in by_name(table(kind(rviz=True)))
-        wanted = by_name(table(kind(robot_state_publisher=True)))
-        assert 'robot_state_publisher' in wanted and 'rviz' not in wanted
+@pytest.mark.parametrize('table', TABLES)
+def test_the_transforms_of_the_links_come_from_one_node(table):
+    make, settings = TABLES[table]
+    plain = by_name(make(replace(settings, rviz=True)))
+    assert 'robot_state_publisher' not in plain
+    assert plain['kinematics'].parameters.get('publish_tf', 'auto') == 'auto'
+    asked = by_name(make(replace(settings, robot_state_publisher=True)))
+    assert '<robot' in asked['robot_state_publisher'].parameters['robot_description']
+    assert asked['kinematics'].parameters['publish_tf'] == 'false'
+
+
+@pytest.mark.parametrize('table', TABLES)
+def test_a_prefix_of_the_frames_reaches_every_node_that_names_one(table):
+    make, settings = TABLES[table]
+    settings = replace(
+        settings, frame_prefix='left/', rviz=True, robot_state_publisher=True, namespace='left'
+    )
+    processes = by_name(make(settings))
+    knowing = {name for name, p in processes.items() if 'frame_prefix' in p.parameters}
+    assert {p.parameters['frame_prefix'] for p in processes.values() if p.name in knowing} == {
+        'left/'
+    }
+    assert {'kinematics', 'metrics', 'markers', 'robot_state_publisher'} <= knowing
+    assert not table.startswith('demo') or {'simulator', 'contact', 'proximity'} <= knowing
+    layout, frame = processes['rviz'].extra[1], processes['rviz'].extra[3]
+    assert frame == f'left/{replace(settings, frame_prefix="").base_frame}'
+    shown = yaml.safe_load(Path(layout).read_text())['Visualization Manager']['Displays']
+    (model,) = (each for each in shown if each['Name'] == 'RobotModel')
+    assert model['TF Prefix'] == 'left'
+    with pytest.raises(SetupError, match="frame_prefix is 'left_'; it must end with /"):
+        replace(settings, frame_prefix='left_')
+
+
+def test_any_urdf_can_be_watched(tmp_path):
+    urdf = (ROOT / 'urdf' / 'panda.urdf').read_text().replace('panda_link0', 'foot')
+    path = tmp_path / 'mine.urdf'
+    path.write_text(urdf)
+    settings = FrankaSettings(
+        robot=str(path), tip='panda_hand_tcp', policy='hold', contact_sources=('robot',), rviz=True
+    )
+    processes = by_name(franka_processes(settings))
+    for name in ('kinematics', 'contact', 'gate'):
+        assert processes[name].parameters['tip'] == 'panda_hand_tcp'
+    for name in ('kinematics', 'metrics', 'markers', 'contact', 'gate', 'policy'):
+        assert processes[name].parameters['robot'] == str(path)
+    assert processes['rviz'].extra[3] == 'foot'
+    with pytest.raises(FrameRosError, match="no robot 'nowhere.urdf': known are so101, fr3"):
+        FrankaSettings(robot='nowhere.urdf')
+    with pytest.raises(FrameRosError, match="has no link 'elbow'; its links are foot, "):
+        FrankaSettings(robot=str(path), tip='elbow')
 
 
 @pytest.mark.parametrize('table', TABLES)
@@ -154,7 +195,7 @@ def test_all_processes_or_none_take_their_time_from_the_clock_topic(table):
 
 
 def test_what_is_not_installed_is_said_before_anything_starts(tmp_path, monkeypatch):
-    processes = demo_processes(DemoSettings(rviz=True))
+    processes = demo_processes(DemoSettings(rviz=True, robot_state_publisher=True))
     monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path))
     with pytest.raises(
         SetupError, match='robot_state_publisher was not found|robot_state_publisher of'

@@ -17,6 +17,7 @@ from frame_ros.nodes.proximity_extrinsics import TransformListener, parse_mount
 from frame_ros.nodes.proximity_images import CameraModel, CameraModels
 from frame_ros.nodes.proximity_joints import JointHistory
 from frame_ros.nodes.proximity_settings import ProximitySettings
+from frame_ros.robots.frame_names import FrameNames
 from frame_ros.sensing.depth.camera import DepthError
 
 SECOND = 10**9
@@ -149,7 +150,7 @@ class Listener(TransformListener):
     """With transforms handed in: tf2_msgs need not be installed."""
 
     def __init__(self, frame_prefix=''):
-        super().__init__(None, LINKS, 'base_link', frame_prefix, 0.05)
+        super().__init__(None, LINKS, 'base_link', FrameNames(frame_prefix), 0.05)
         self.is_available = True
 
     @staticmethod

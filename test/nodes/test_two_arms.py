@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Two arms in two namespaces of one domain: nothing crosses, because no name is absolute."""
+"""Two arms in two namespaces of one domain: nothing crosses, because no name but tf is absolute."""
 
 import time
 from contextlib import ExitStack
@@ -26,7 +26,7 @@ from frame_ros.nodes.supervisor import (
 from frame_ros.srv import StartEpisode
 
 ARMS = ('left', 'right')
-OF_ROS = {'/rosout', '/parameter_events'}
+OF_ROS = {'/rosout', '/parameter_events', '/tf', '/tf_static'}
 COMMAND = {'left': 0.5, 'right': -0.5}  # rad, shoulder_pan
 
 
