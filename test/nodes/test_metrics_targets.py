@@ -302,7 +302,7 @@ def test_ate_against_a_demonstration_and_the_low_pass(bench, tmp_path):
         ({'references': "['/nowhere/at_all']"}, '/nowhere/at_all'),
         ({'ot_task': 'juggle'}, "ot_task is 'juggle'; it must be one of"),
         (
-            {'ot_task': 'put_in', 'urdf': str(ROOT / 'urdf' / 'so101.urdf')},
+            {'ot_task': 'put_in', 'robot': str(ROOT / 'urdf' / 'so101.urdf')},
             'gripper_joint is empty',
         ),
     ],
