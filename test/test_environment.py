@@ -183,4 +183,6 @@ def test_versions_are_pinned_exactly():
     for path in (ROOT / 'requirements').glob('*.txt'):
         for line in path.read_text().splitlines():
             if line and line[0] not in '#-':
-                assert re.fullmatch(r'[\w.\-]+(\[[\w,]+\])?==[\w.]+', line), f'{path.name}: {line}'
+                assert re.fullmatch(r'[\w.\-]+(\[[\w,]+\])?==[\w.]+(; python_version .*)?', line), (
+                    f'{path.name}: {line}'
+                )
