@@ -36,9 +36,9 @@ docs: ## The documentation as HTML, in docs/_build/html
 	@source env.bash && python -m sphinx --fail-on-warning --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-bench: ## Every benchmark that the README quotes; figures on stdout
+bench: ## Every benchmark that the README quotes, hours of it; ARGS=--short shows in minutes that they work
 	@scripts/setup.sh
-	@source env.bash && for script in benchmarks/*.py; do echo "== $$script"; python "$$script" $(ARGS); done
+	@scripts/benchmarks.sh $(ARGS)
 
 policy-environment: ## .venv-policy/ for `frame-ros serve`: Python 3.12, LeRobot 0.6, no ROS (several GB)
 	@scripts/policy_environment.sh

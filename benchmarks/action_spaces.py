@@ -12,12 +12,14 @@ import argparse
 import importlib.util
 import json
 import math
+import sys
 import time
 from collections.abc import Callable
 from statistics import median
 from typing import Any
 
 import numpy as np
+from bars import Bars, parse
 
 from frame_ros.policies.action_spaces import ActionConverter
 from frame_ros.policies.protocol import Inference, Observation
@@ -123,26 +125,28 @@ def outputs(repeats: int) -> list[dict[str, Any]]:
     return rows
 
 
-def main() -> None:
+def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument('--repeats', type=int, default=20)
     parser.add_argument('--json', action='store_true', help='print JSON instead of a table')
-    chosen = parser.parse_args()
+    chosen = parse(parser, repeats=2)
     rows = conversions(chosen.repeats)
     if importlib.util.find_spec('rclpy') is not None:
         rows += outputs(chosen.repeats)
     worst = max(row.get('step_ms', 0.0) for row in rows)
     if chosen.json:
         print(json.dumps({'rows': rows, 'worst_step_ms': worst}, indent=2))
-        return
+        rows = []
     for row in rows:
         values = '  '.join(f'{k} {v:9.3f}' for k, v in row.items() if k != 'what')
         print(f'{row["what"]:32} {values}')
-    print(f'the slowest kind of chunk, per step: {worst:.3f} ms (bar: at most {BAR_STEP_MS:g})')
+    bars = Bars(chosen)
+    bars.at_most('the slowest kind of chunk, ms per step', worst, BAR_STEP_MS)
+    return bars.exit_status()
 
 
 if __name__ == '__main__':
-    main()
+    sys.exit(main())

@@ -12,6 +12,7 @@ The ratio is the median of the repetitions' ratios. Bar: backward at most 3 time
 
 import argparse
 import json
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -19,6 +20,7 @@ from statistics import median
 from typing import Any
 
 import torch
+from bars import Bars, parse
 
 from frame_ros import metrics
 
@@ -115,20 +117,19 @@ def measure(episodes: int, samples: int, repetitions: int) -> dict[str, dict[str
     }
 
 
-def main() -> None:
+def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument('--repetitions', type=int, default=30)
     parser.add_argument('--json', action='store_true', help='print JSON instead of a table')
-    chosen = parser.parse_args()
+    chosen = parse(parser, repetitions=1)
     torch.set_num_threads(1)
     results = {size: measure(*shape, chosen.repetitions) for size, shape in SIZES.items()}
     if chosen.json:
         print(json.dumps({'bar': BAR, **results}, indent=2))
-        return
-    for size, rows in results.items():
+    for size, rows in [] if chosen.json else results.items():
         print(f'{size + " samples":36} {"forward":>10} {"backward":>10} {"ratio":>7}')
         for name, row in rows.items():
             miss = '' if row['ratio'] <= BAR else f'   above the bar of {BAR:g}'
@@ -137,7 +138,12 @@ def main() -> None:
                 f'{row["ratio"]:7.2f}{miss}'
             )
         print()
+    bars = Bars(chosen)
+    for size, rows in results.items():
+        worst = max(rows, key=lambda name: rows[name]['ratio'])
+        bars.at_most(f'{size} samples, backward / forward of {worst}', rows[worst]['ratio'], BAR)
+    return bars.exit_status()
 
 
 if __name__ == '__main__':
-    main()
+    sys.exit(main())

@@ -23,6 +23,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from bars import Bars, parse
 
 PROFILE = Path(__file__).resolve().parent.parent / 'config' / 'fastdds_loopback.xml'
 SIZES = re.compile(r'<(segment_size|maxMessageSize)>\d+</\1>')
@@ -116,7 +117,7 @@ def measure(profile: Path, arguments: argparse.Namespace) -> dict[str, float]:
     }
 
 
-def parse() -> argparse.Namespace:
+def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--seconds', type=float, default=20.0)
     parser.add_argument('--rate', type=float, default=30.0, help='Hz')
@@ -126,21 +127,22 @@ def parse() -> argparse.Namespace:
     parser.add_argument(
         '--role', choices=('both', 'publish', 'receive'), default='both', help=argparse.SUPPRESS
     )
-    return parser.parse_args()
+    return parse(parser, seconds=2.0)
 
 
-def main() -> None:
-    arguments = parse()
+def main() -> int:
+    arguments = options()
     count = int(arguments.seconds * arguments.rate)
     if arguments.role == 'publish':
         publish(count, arguments.rate, arguments.width, arguments.height)
     elif arguments.role == 'receive':
         receive(count, arguments.rate)
     else:
-        compare(arguments)
+        return compare(arguments)
+    return 0
 
 
-def compare(arguments: argparse.Namespace) -> None:
+def compare(arguments: argparse.Namespace) -> int:
     """Runs with the shipped profile, then with Fast DDS's own sizes, and prints both."""
     results = {'shipped profile': measure(PROFILE, arguments)}
     with tempfile.TemporaryDirectory() as folder:
@@ -149,7 +151,16 @@ def compare(arguments: argparse.Namespace) -> None:
         results['Fast DDS sizes'] = measure(plain, arguments)
     if arguments.json:
         print(json.dumps(results, indent=2))
-        return
+    else:
+        print_table(arguments, results)
+    bars, ours = Bars(arguments), results['shipped profile']
+    bars.at_most('shipped profile, images lost', ours['lost'], 0)
+    ratio = ours['median_ms'] / results['Fast DDS sizes']['median_ms']
+    bars.at_most("shipped profile / Fast DDS's sizes, median latency", ratio, 1.0)
+    return bars.exit_status()
+
+
+def print_table(arguments: argparse.Namespace, results: dict[str, dict[str, float]]) -> None:
     print(
         f'{arguments.width}x{arguments.height} rgb8 at {arguments.rate:g} Hz between two processes'
     )
@@ -162,4 +173,4 @@ def compare(arguments: argparse.Namespace) -> None:
 
 
 if __name__ == '__main__':
-    main()
+    sys.exit(main())

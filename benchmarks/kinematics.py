@@ -23,6 +23,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from bars import Bars, parse
+
 BARS = {'forward_us': 6.0, 'node_percent': 35.0, 'ratio': 0.7}
 ROLES = ('publisher', 'subscriber', 'counter')
 
@@ -193,7 +195,7 @@ def measure_node(robot: str, rate: float, seconds: float) -> dict[str, Any]:
     return {**shares, 'ratio': ratio, 'sent': sent, **found, 'lost': sent - found['distinct']}
 
 
-def main() -> None:
+def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -203,11 +205,11 @@ def main() -> None:
     parser.add_argument('--seconds', type=float, default=10.0, help='length of the measurement')
     parser.add_argument('--json', action='store_true', help='print JSON instead of a table')
     parser.add_argument('--role', choices=ROLES, help=argparse.SUPPRESS)
-    chosen = parser.parse_args()
+    chosen = parse(parser, seconds=2.0)
     if chosen.role:
         publisher = partial(publish, chosen.robot, chosen.rate, chosen.seconds)
         {'publisher': publisher, 'subscriber': subscribe, 'counter': count}[chosen.role]()
-        return
+        return 0
     results = {
         'robot': chosen.robot,
         'rate': chosen.rate,
@@ -216,15 +218,13 @@ def main() -> None:
     }
     if chosen.json:
         print(json.dumps(results, indent=2))
-        return
-    for name, value in results.items():
-        bar = f'   (bar: at most {BARS[name]:g})' if name in BARS else ''
-        print(
-            f'{name:20} {value:10.2f}{bar}'
-            if isinstance(value, float)
-            else f'{name:20} {value:>10}{bar}'
-        )
+    for name, value in [] if chosen.json else results.items():
+        print(f'{name:20} {value:10.2f}' if isinstance(value, float) else f'{name:20} {value:>10}')
+    bars = Bars(chosen)
+    for name, bar in BARS.items():
+        bars.at_most(name, results[name], bar)
+    return bars.exit_status()
 
 
 if __name__ == '__main__':
-    main()
+    sys.exit(main())

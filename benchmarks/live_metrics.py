@@ -34,18 +34,20 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from bars import Bars, parse
 
 from frame_ros.episodes.conversion import INFERENCE_FIELDS
 from frame_ros.episodes.data import Event, EventType
 from frame_ros.episodes.efficiency_state import EfficiencyState
 from frame_ros.episodes.pipeline import MetricPipeline
 from frame_ros.episodes.pipeline_config import PipelineConfig
-from frame_ros.episodes.safety_state import SafetyState
+from frame_ros.episodes.safety_state import ContactSample, SafetyState
 from frame_ros.episodes.stamps import SECOND
 from frame_ros.metrics import (
     ActionStep,
@@ -117,6 +119,12 @@ class LiveMetrics:
         return self.variability.value, self.variability.mean, self.overlap.mean
 
 
+def contact_sample(collides: bool) -> ContactSample:
+    """A contact of 1 N that is not expected, or none."""
+    force = 1.0 if collides else 0.0
+    return collides, collides, force, force, force, force
+
+
 def time_metrics(run: Run, every: int, low_pass: bool, references: int = 1) -> list[float]:
     """us per step of the metrics alone, with an inference at every so many steps."""
     live = LiveMetrics(run, references)
@@ -135,7 +143,7 @@ def time_metrics(run: Run, every: int, low_pass: bool, references: int = 1) -> l
         begin = time.perf_counter_ns()
         if filtered is not None:
             pose = filtered(stamp, *pose)
-        safety.update_contact(stamp, (collides, collides, 1.0))
+        safety.update_contact(stamp, contact_sample(collides))
         safety.update_distance(stamp, distance)
         trajectory.update(stamp, *pose)
         update_tracker((stamp - SECOND) * 1e-9, trajectory.pl, pose[0], pose[1], pose[2])
@@ -161,7 +169,7 @@ def time_pipeline(run: Run) -> list[float]:
     feed, costs, emitted = pipeline.feed, [], 0
     for i, stamp in enumerate(stamps):
         begin = time.perf_counter_ns()
-        feed('contact', stamp, (collisions[i], collisions[i], 1.0), stamp)
+        feed('contact', stamp, contact_sample(collisions[i]), stamp)
         feed('proximity', stamp, (distances[i],), stamp)
         feed('pose', stamp, tuple(poses[i]), stamp)
         if i % RATE == 0:
@@ -300,6 +308,7 @@ RATIOS = {
     'numpy / metrics, inference at every step': ('numpy_inference', 'metrics_inference'),
     'numpy / whole pipeline': ('numpy', 'pipeline'),
 }
+BARS = {'numpy / metrics': 10.0, 'numpy / metrics, inference at every step': 6.0}
 
 
 def measure(run: Run) -> dict[str, float]:
@@ -321,7 +330,7 @@ def measure(run: Run) -> dict[str, float]:
     return result | {'metrics_mean': result['metrics'] + (inferring - result['metrics']) / RATE}
 
 
-def main() -> None:
+def main() -> int:
     """Measures everything five times and prints the median of the medians, and their range."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -329,7 +338,7 @@ def main() -> None:
     parser.add_argument('--steps', type=int, default=3000)
     parser.add_argument('--runs', type=int, default=5)
     parser.add_argument('--json', action='store_true', help='one JSON object on stdout')
-    options = parser.parse_args()
+    options = parse(parser, steps=300, runs=1)
     run = make_run(options.steps)
     runs = [measure(run) for _ in range(options.runs)]
     for each in runs:
@@ -337,12 +346,15 @@ def main() -> None:
     result = {name: statistics.median(each[name] for each in runs) for name in runs[0]}
     if options.json:
         print(json.dumps({'unit': 'us', 'runs': options.runs, 'median': result, 'each': runs}))
-        return
-    for name, line in (LINES | dict.fromkeys(RATIOS)).items():
+    for name, line in [] if options.json else (LINES | dict.fromkeys(RATIOS)).items():
         low, high = min(each[name] for each in runs), max(each[name] for each in runs)
         unit = 'times' if name in RATIOS else 'us'
         print(f'{line or name:53s}{result[name]:8.1f} {unit} ({low:.1f} to {high:.1f})')
+    bars = Bars(options)
+    for name, bar in BARS.items():
+        bars.at_least(name, result[name], bar)
+    return bars.exit_status()
 
 
 if __name__ == '__main__':
-    main()
+    sys.exit(main())

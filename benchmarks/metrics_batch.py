@@ -32,6 +32,7 @@ from typing import Any
 
 import metrics_by_hand as hand
 import numpy as np
+from bars import Bars, parse
 from metrics_by_hand import Floats
 
 from frame_ros import metrics
@@ -342,7 +343,7 @@ def print_table(rows: list[dict[str, Any]], missing: list[str]) -> None:
         print(f'ours / {column} at most {bar}: kept by {kept} of {len(cells)}')
 
 
-def main() -> None:
+def main() -> int:
     """Measures and prints; with --evo, what the child process does."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--poses', type=int, default=100_000)
@@ -350,10 +351,10 @@ def main() -> None:
     parser.add_argument('--only', default='', help='metrics whose name contains this')
     parser.add_argument('--json', action='store_true')
     parser.add_argument('--evo', default='', help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = parse(parser, poses=5_000, runs=2)
     if options.evo:
         print(json.dumps(time_evo(options.evo, options.runs)))
-        return
+        return 0
     data, library = make_data(options.poses), Library()
     groups = (path_cases, reference_cases, difference_cases, other_cases)
     cases = [case for group in groups for case in group(data, library)]
@@ -363,10 +364,16 @@ def main() -> None:
     rows = rows_of(cases, evo)
     if options.json:
         print(json.dumps({'poses': options.poses, 'rows': rows}))
-        return
-    missing = [LIBRARY] * (not library.is_installed) + [EVO] * (evo is None)
-    print_table(rows, missing)
+    else:
+        print_table(rows, [LIBRARY] * (not library.is_installed) + [EVO] * (evo is None))
+    bars = Bars(options)
+    for column, bar in BARS.items():
+        ratios = {row['metric']: row[column]['ratio'] for row in rows if column in row}
+        if ratios:
+            worst = max(ratios, key=lambda metric: ratios[metric])
+            bars.at_most(f'{worst}, ours / {column}', ratios[worst], bar)
+    return bars.exit_status()
 
 
 if __name__ == '__main__':
-    main()
+    sys.exit(main())

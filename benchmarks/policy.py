@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from bars import Bars, parse
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'test' / 'policies'))
 
@@ -35,6 +36,7 @@ from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.robots import load_robot
 
 DIRECT_CALLS = 60
+BAR_MS = 5.0  # median of what the node adds to an inference
 
 
 class Timed:
@@ -103,7 +105,7 @@ def measure(policy: Any, seconds: float, rate: float) -> dict[str, np.ndarray]:
     return {name: 1000 * values for name, values in times.items()}
 
 
-def report(label: str, times: dict[str, np.ndarray]) -> None:
+def report(label: str, times: dict[str, np.ndarray], bars: Bars) -> None:
     """Prints one block: median and 99th percentile of each part, ms."""
     print(f'\n{label}, two cameras {SIZE[1]}x{SIZE[0]}, {len(times["latency"])} inferences, ms')
     names = ('latency', 'preprocess', 'forward', 'postprocess', 'cpu_time', 'call', 'direct')
@@ -113,30 +115,32 @@ def report(label: str, times: dict[str, np.ndarray]) -> None:
             print(f'  {name:12} {np.median(values):8.2f} {np.percentile(values, 99):8.2f}')
     difference = np.median(times['latency'] + times['publish']) - np.median(times['direct'])
     print(f'  over direct  {difference:8.2f}', flush=True)
+    bars.at_most(f'{label}, median added by the node, ms', float(np.median(times['added'])), BAR_MS)
 
 
-def main() -> None:
+def main() -> int:
     """Runs all cases."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--seconds', type=float, default=20.0)
     parser.add_argument('--rate', type=float, default=30.0, help='Hz of the control loop')
     parser.add_argument('--policies', default='still,work,act', help='which, with commas')
-    options = parser.parse_args()
-    wanted = options.policies.split(',')
+    options = parse(parser, seconds=3.0)
+    wanted, bars = options.policies.split(','), Bars(options)
     for label, duration in (('still', 0.0), ('work', 0.02)):
         if label not in wanted:
             continue
         policy = BusyPolicy('numpy', duration, options.rate)
-        report(label, measure(policy, options.seconds, options.rate))
+        report(label, measure(policy, options.seconds, options.rate), bars)
     if 'act' not in wanted:
-        return
+        return bars.exit_status()
     import_lerobot()
     with tempfile.TemporaryDirectory() as folder:
         make_act_checkpoint(folder, image_size=SIZE, chunk_size=100)
         settings = PolicySettings(policy='lerobot', checkpoint=folder, units='rad')
         policy = make_policy_of(settings, load_robot('so101').joint_limits)
-        report('act', measure(policy, options.seconds, options.rate))
+        report('act', measure(policy, options.seconds, options.rate), bars)
+    return bars.exit_status()
 
 
 if __name__ == '__main__':
-    main()
+    sys.exit(main())

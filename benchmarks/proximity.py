@@ -22,12 +22,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 from dataclasses import dataclass
 from typing import Any
 
 import cv2
 import numpy as np
+from bars import Bars, parse
 
 from frame_ros.robots import Capsule, load_robot
 from frame_ros.robots.link_frames import LinkFrames
@@ -242,28 +244,37 @@ def evaluated(robot: str, frames: int, repeats: int) -> dict[str, Any]:
     return results
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--frames', type=int, default=40)
     parser.add_argument('--repeats', type=int, default=5)
     parser.add_argument('--robot', choices=('so101', 'fr3'), action='append')
     parser.add_argument('--json', action='store_true')
-    args = parser.parse_args()
+    args = parse(parser, frames=4, repeats=1)
     cv2.setNumThreads(1)
     compile_loops()
     robots = args.robot or ['fr3', 'so101']
     results = {robot: evaluated(robot, args.frames, args.repeats) for robot in robots}
     if args.json:
         print(json.dumps(results, indent=2))
-        return
+    bars = Bars(args)
     for robot, parts in results.items():
         for part, figures in parts.items():
-            print(f'\n{robot}, {part}')
-            bars = ERROR_BARS if part == 'measure' else BARS if 'nine' in part else {}
-            for name, value in figures.items():
-                bar = f'   bar {bars[name]:g}' if name in bars else ''
-                print(f'  {name:26s}{value:12.4g}{bar}')
+            if not args.json:
+                print(f'\n{robot}, {part}')
+                for name, value in figures.items():
+                    print(f'  {name:26s}{value:12.4g}')
+            judge(bars, f'{robot}, {part}', figures)
+    return bars.exit_status()
+
+
+def judge(bars: Bars, part: str, figures: dict[str, float]) -> None:
+    """Holds one part's figures against its bars."""
+    wanted = ERROR_BARS if part.endswith('measure') else BARS if 'nine' in part else {}
+    for name, bar in wanted.items():
+        against = bars.at_least if name == 'ratio' else bars.at_most
+        against(f'{part}, {name}', figures[name], bar)
 
 
 if __name__ == '__main__':
-    main()
+    sys.exit(main())

@@ -29,10 +29,12 @@ import time
 from pathlib import Path
 
 import numpy as np
+from bars import Bars, parse
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH, HEIGHT = 640, 480
 FRAMES, STEP = 30, 0.05  # pictures that are shown to and fro; s of simulation between two
+LATENCY_BAR = 40.0  # ms, of 99 % of the messages of the node with the highest priority
 SETTLE = 2.0  # s at the start that do not count
 
 
@@ -208,7 +210,7 @@ def _figures(stamps: list[int], rows: list) -> dict:
     return figures
 
 
-def parse() -> argparse.Namespace:
+def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--seconds', type=float, default=30.0)
     parser.add_argument('--rate', type=float, default=30.0, help='Hz of the images')
@@ -224,11 +226,11 @@ def parse() -> argparse.Namespace:
         '--role', choices=('all', 'publish', 'listen', 'spin'), default='all',
         help=argparse.SUPPRESS,
     )  # fmt: skip
-    return parser.parse_args()
+    return parse(parser, seconds=4.0, priorities='40')
 
 
-def main() -> None:
-    arguments = parse()
+def main() -> int:
+    arguments = options()
     if arguments.role == 'publish':
         publish(arguments.path, arguments.seconds, arguments.rate, arguments.joint_rate)
     elif arguments.role == 'listen':
@@ -236,10 +238,11 @@ def main() -> None:
     elif arguments.role == 'spin':
         spin()
     else:
-        compare(arguments)
+        return compare(arguments)
+    return 0
 
 
-def compare(arguments: argparse.Namespace) -> None:
+def compare(arguments: argparse.Namespace) -> int:
     """A run for each priority, and their figures."""
     profile = str(ROOT / 'config' / 'fastdds_loopback.xml')
     os.environ.update(
@@ -255,7 +258,17 @@ def compare(arguments: argparse.Namespace) -> None:
         }
     if arguments.json:
         print(json.dumps(results, indent=2))
-        return
+    else:
+        print_table(arguments, results)
+    bars, best = Bars(arguments), max(results)
+    bars.at_most(
+        f'published, priority {best}, 99 % within ms', results[best]['published_p99'], LATENCY_BAR
+    )
+    bars.at_most(f'priority {best}, images lost', results[best]['lost'], 0)
+    return bars.exit_status()
+
+
+def print_table(arguments: argparse.Namespace, results: dict[int, dict]) -> None:
     print(
         f'{WIDTH}x{HEIGHT} 16UC1 at {arguments.rate:g} Hz, joint states at '
         f'{arguments.joint_rate:g} Hz, {arguments.busy} busy loops on {os.cpu_count()} cores; '
@@ -274,4 +287,4 @@ def compare(arguments: argparse.Namespace) -> None:
 
 
 if __name__ == '__main__':
-    main()
+    sys.exit(main())

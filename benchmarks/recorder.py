@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from bars import Bars, parse
 
 CAMERAS = ('front/image_raw', 'wrist/image_raw', 'side/image_raw')
 HEIGHT, WIDTH = 480, 640
@@ -163,7 +164,7 @@ def main() -> int:
     parser.add_argument('--directory', help='where to write the bag; default: a temporary folder')
     parser.add_argument('--camera-images', default='raw', choices=('raw', 'jpeg'))
     parser.add_argument('--compression-level', type=int, default=3)
-    options = parser.parse_args()
+    options = parse(parser, seconds=3.0)
     settings = {
         'camera_images': options.camera_images,
         'compression_level': options.compression_level,
@@ -181,7 +182,9 @@ def main() -> int:
             stop.set()
             for sender in senders:
                 sender.join(10)
-        return 1 if report(bag) else 0
+        bars = Bars(options)
+        bars.at_most('messages lost', report(bag), 0)
+        return bars.exit_status()
 
 
 if __name__ == '__main__':

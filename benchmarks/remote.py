@@ -18,6 +18,7 @@ import sys
 import time
 
 import numpy as np
+from bars import Bars, parse
 
 from frame_ros.metrics.token_statistics import token_statistics
 from frame_ros.policies.protocol import Inference, Observation, TokenStatistics
@@ -98,16 +99,16 @@ def measure(policy: RemotePolicy, direct: WorkingPolicy, calls: int) -> dict[str
     return {name: np.array(values) for name, values in times.items()}
 
 
-def main() -> None:
+def main() -> int:
     """Measures, and prints the overhead and the bar."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--calls', type=int, default=300)
     parser.add_argument('--work', type=float, default=0.01, help='s that the policy takes')
     parser.add_argument('--serve', action='store_true', help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = parse(parser, calls=20)
     if options.serve:
         serve(options.work)
-        return
+        return 0
     command = [sys.executable, __file__, '--serve', '--work', str(options.work)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
@@ -125,12 +126,14 @@ def main() -> None:
     quartiles = np.percentile(overhead, (25, 50, 75, 95))
     print(
         f'  overhead   median {quartiles[1]:7.2f} ms (quartiles {quartiles[0]:.2f} to '
-        f'{quartiles[2]:.2f}, p95 {quartiles[3]:.2f}); bar {BAR:g} ms: '
-        + ('met' if quartiles[1] <= BAR else 'not met')
+        f'{quartiles[2]:.2f}, p95 {quartiles[3]:.2f})'
     )
     message = {'images': {c: np.zeros((480, 640, 3), np.uint8) for c in CAMERAS}}
     print(f'  one observation is {len(encode(message)) / 1e6:.2f} MB')
+    bars = Bars(options)
+    bars.at_most('median overhead, ms', quartiles[1], BAR)
+    return bars.exit_status()
 
 
 if __name__ == '__main__':
-    main()
+    sys.exit(main())

@@ -17,6 +17,8 @@ import sys
 import time
 from collections.abc import Callable
 
+from bars import Bars, parse
+
 from frame_ros.policies.protocol import Observation
 from frame_ros.policies.scripted import ScriptedPickPlace
 from frame_ros.scenes import PickPlaceSimulation
@@ -120,21 +122,25 @@ def report_node(seconds: float) -> None:
     print(rest.strip().splitlines()[-1])
 
 
-def main() -> None:
+def main() -> int:
     """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('--seconds', type=float, default=10.0, help='simulated without ROS')
     parser.add_argument(
         '--node', type=float, default=0.0, help='s for which to run the node; 0: not'
     )
-    options = parser.parse_args()
+    options = parse(parser, seconds=1.0)
     simulation = PickPlaceSimulation(seed=3)
     report_parts(simulation)
-    factor = real_time_factor(simulation, 10.0, 20.0)
+    factor = real_time_factor(simulation, options.seconds, 20.0)
     print(f'all together, cameras at 20 Hz: {factor:.1f} times real time on one core, without ROS')
     simulation.close()
     if options.node:
         report_node(options.node)
+    bars = Bars(options)
+    bars.at_least('times real time, cameras at 20 Hz', factor, 1.0)
+    return bars.exit_status()
 
 
 if __name__ == '__main__':
-    main()
+    sys.exit(main())

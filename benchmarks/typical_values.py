@@ -22,6 +22,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from bars import parse
+
 from frame_ros.episodes import read_episodes
 from frame_ros.episodes.data import Episode
 from frame_ros.episodes.references import Reference, is_successful, reference_of
@@ -43,10 +45,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
     parser.add_argument('runs', nargs='*', type=Path, help='folders of bags of the demo')
     parser.add_argument('-o', '--output', type=Path, default=OUTPUT)
-    args = parser.parse_args(argv)
+    args = parse(parser, argv)
     if not args.runs:
         with tempfile.TemporaryDirectory() as folder:
-            record(Path(folder))
+            record(Path(folder), *((2, '1') if args.short else (EPISODES, QUALITIES)))
             print_table(typical_values(read_runs([Path(folder)])))
         return 0
     values = typical_values(read_runs(args.runs))
@@ -56,11 +58,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def record(folder: Path) -> None:
+def record(folder: Path, episodes: int, qualities: str) -> None:
     """Runs the demo."""
     start = 'from frame_ros.cli import main; raise SystemExit(main())'
     command = [sys.executable, '-c', start, 'demo', '--no-report']
-    command += ['--episodes', str(EPISODES), '--quality', QUALITIES, '--directory', str(folder)]
+    command += ['--episodes', str(episodes), '--quality', qualities, '--directory', str(folder)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 

@@ -101,7 +101,7 @@ make_venv() {
 }
 
 pip_install() {
-  run_logged "$VENV/bin/python" -m pip install --disable-pip-version-check --no-compile "$@" || die_of_pip
+  run_logged "$VENV/bin/python" -m pip install --disable-pip-version-check --progress-bar off --no-compile "$@" || die_of_pip
 }
 
 # Names the pinned versions that pip could not have: its own words can hide them in a conflict of many packages.

@@ -1,0 +1,53 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What all benchmarks share: the option --short, and bars with a verdict.
+
+A full run exits with 1 if a bar is missed. A short run shows that the benchmark works; its figures
+are of too few samples to be judged.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+
+def parse(
+    parser: argparse.ArgumentParser, argv: Sequence[str] | None = None, **short: Any
+) -> argparse.Namespace:
+    """Parses the command line. short: the defaults of options in a run with --short."""
+    parser.add_argument(
+        '--short', action='store_true', help='few seconds; bars are shown, not judged'
+    )
+    if '--short' in (sys.argv[1:] if argv is None else argv):
+        parser.set_defaults(**short)
+    return parser.parse_args(argv)
+
+
+class Bars:
+    """Collects figures with their bars; prints each with its verdict."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._is_short = options.short
+        # JSON has stdout for itself.
+        self._stream = sys.stderr if getattr(options, 'json', False) else sys.stdout
+        self._missed = 0
+
+    def at_most(self, name: str, value: float, bar: float) -> None:
+        """A figure that must not be greater than a bar of the same unit, which its name gives."""
+        self._judge(name, value, f'at most {bar:g}', value <= bar)
+
+    def at_least(self, name: str, value: float, bar: float) -> None:
+        """A figure that must not be less than a bar of the same unit, which its name gives."""
+        self._judge(name, value, f'at least {bar:g}', value >= bar)
+
+    def _judge(self, name: str, value: float, bar: str, is_met: bool) -> None:
+        self._missed += not is_met
+        verdict = 'not judged in a short run' if self._is_short else 'met' if is_met else 'MISSED'
+        print(f'bar: {name}: {value:.4g}, {bar}: {verdict}', file=self._stream, flush=True)
+
+    def exit_status(self) -> int:
+        """1 if this was a full run in which a bar was missed, else 0."""
+        return int(self._missed > 0 and not self._is_short)
