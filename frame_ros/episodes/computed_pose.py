@@ -9,46 +9,64 @@ import numpy as np
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.data import Stream
 from frame_ros.episodes.findings import Note
+from frame_ros.episodes.joint_merge import JointMerger
+from frame_ros.episodes.joint_table import named_positions
 from frame_ros.errors import FrameRosError, RobotError
 
 
-def add_computed_pose(bag: Bag, streams: dict[str, Stream], robot: str | None) -> None:
+def add_computed_pose(bag: Bag, streams: dict[str, Stream], robot: str | None) -> dict[str, int]:
     """Adds the stream 'pose' by forward kinematics from 'joint_states', where the robot (name or
     URDF) is known and every joint is there; otherwise `bag.problems` say why not.
+
+    Returns counters of the data quality: the joint states that gave no pose, by why.
     """
     joints = streams.get('joint_states')
     if joints is None or not robot or len(joints) == 0:
-        return
+        return {}
     try:
-        pose = _computed_pose(joints, robot)
+        pose, counts = _computed_pose(joints, robot)
     except (ImportError, FrameRosError) as error:
         bag.problems.append(f'poses were not recorded and could not be computed: {error}')
-        return
+        return {}
     streams['pose'] = pose
     bag.report(Note(f'poses were not recorded: computed from {joints.topic} for {robot}'))
+    return {f'joint_states.{why}': count for why, count in counts.items()}
 
 
-def _computed_pose(joints: Stream, robot: str) -> Stream:
+def _computed_pose(joints: Stream, robot: str) -> tuple[Stream, dict[str, int]]:
+    """The poses, as the kinematics node computes them, and what gave none."""
     from frame_ros.robots import load_robot
 
     model = load_robot(robot)
-    names, positions = joints.values['names'], joints.values['positions']
-    first = [str(name) for name in names[0]]
-    missing = [name for name in model.joint_names if name not in first]
-    if missing:
-        raise RobotError(f'{joints.topic} lacks {", ".join(missing)}; it has {", ".join(first)}')
-    order = [first.index(name) for name in model.joint_names]
-    is_usable = (names == names[0]).all(axis=1) & np.isfinite(positions[:, order]).all(axis=1)
-    if not is_usable.any():
-        raise RobotError(f'no message on {joints.topic} has a number for every joint')
-    poses = [model.forward(row) for row in positions[is_usable][:, order]]
-    return Stream(
+    merger = JointMerger(model.joint_names)
+    stamps, received, positions = [], [], []
+    arrivals = joints.received.tolist()
+    for i, (names, values) in enumerate(named_positions(joints)):
+        state = merger.update(int(joints.stamps[i]), names, values)
+        if state is not None:
+            stamps.append(merger.stamp)
+            received.append(arrivals[i])
+            positions.append(state.positions)
+    if not stamps:
+        raise RobotError(_why_none(joints, merger))
+    poses = [model.forward(row) for row in positions]
+    pose = Stream(
         joints.topic,
         'geometry_msgs/msg/PoseStamped',
-        joints.stamps[is_usable],
-        joints.received[is_usable],
+        np.array(stamps, np.int64),
+        np.array(received, np.int64),
         {
             'position': np.array([position for position, _ in poses]).reshape(-1, 3),
             'orientation': np.array([orientation for _, orientation in poses]).reshape(-1, 4),
         },
+        model.base_link,
     )
+    counts = {**merger.counts, 'waiting': merger.waiting}
+    return pose, {why: count for why, count in counts.items() if count}
+
+
+def _why_none(joints: Stream, merger: JointMerger) -> str:
+    if merger.missing:
+        found = sorted({name for names, _ in named_positions(joints) for name in names})
+        return f'{joints.topic} lacks {", ".join(merger.missing)}; it has {", ".join(found)}'
+    return f'no message on {joints.topic} has a number for every joint: {merger.problem}'

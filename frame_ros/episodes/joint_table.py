@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -54,6 +55,14 @@ def joint_table(stream: Stream) -> JointTable:
             rows.append(state.copy())
             stamps.append(int(stream.stamps[i]))
     return _complete(names, np.array(stamps, np.int64), np.array(rows), left_out)
+
+
+def named_positions(stream: Stream) -> Iterator[tuple[tuple[str, ...], NDArray[np.float64]]]:
+    """Yields names and positions (rad or m) of each message, each of its own length."""
+    positions = np.asarray(stream.values['positions'], np.float64)
+    counts = stream.values['positions_count'].tolist()
+    for row, names in enumerate(_name_lists(stream)):
+        yield names, positions[row, : counts[row]]
 
 
 def _name_lists(stream: Stream) -> list[tuple[str, ...]]:

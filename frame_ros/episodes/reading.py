@@ -138,9 +138,11 @@ def _episodes_of(
     _note_given(bag, namespace, topics)
     _note_topics(bag, topic_map, streams)
     if 'pose' not in streams:
-        add_computed_pose(bag, streams, robot or bag.metadata.get('robot'))
+        unused = add_computed_pose(bag, streams, robot or bag.metadata.get('robot'))
+    else:
+        unused = {}
     used = {stream.topic for stream in streams.values()}
-    counts = _recorder_counts(bag, used)
+    counts = {**_recorder_counts(bag, used), **unused}
     for part in divide(events, bag.metadata.get('episode_id', ''), bag.name):
         yield _episode(bag, part, streams, live, counts, topic_map.settings)
 

@@ -11,19 +11,21 @@ from collections import deque
 from typing import Any
 
 import numpy as np
+from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from nav_msgs.msg import Path
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 
-from frame_ros.episodes.stamps import SECOND, StampGuard, Verdict
+from frame_ros.episodes.joint_merge import MAX_JOINT_AGE, JointMerger
+from frame_ros.episodes.stamps import SECOND
 from frame_ros.errors import SetupError
 from frame_ros.nodes.link_transforms import LinkTransforms
 from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.polled import PolledSubscription
 from frame_ros.nodes.spinning import poll_with_services, run_node
-from frame_ros.robots import AssembledState, JointStateAssembler, load_robot
+from frame_ros.robots import AssembledState, load_robot
 from frame_ros.robots.frame_names import FrameNames
 from frame_ros.robots.motion import twist_between
 
@@ -40,6 +42,7 @@ DEFAULTS = {
     'reliability': 'reliable',
     'queue_depth': 200,
     'poll_period': 0.004,
+    'max_joint_age': MAX_JOINT_AGE,
 }
 WARNING_PERIOD = 5.0  # s between two warnings of one kind
 IDLE_AFTER = 0.2  # s without a message, after which the node waits instead of polling
@@ -113,8 +116,8 @@ class Kinematics(Node):
     """Where the tip is and how fast it moves, in the frame of the robot's base link.
 
     Joint states may come in any order, with joints too many, or several messages for the parts of
-    the arm. A message whose stamp is zero, repeated or earlier is not published from; all that is
-    dropped is counted.
+    the arm, as `JointMerger` brings them together. A message whose stamp is zero, repeated or
+    earlier is not published from; all that is dropped is counted.
     """
 
     def __init__(self) -> None:
@@ -129,8 +132,7 @@ class Kinematics(Node):
         self.robot = load_robot(
             chosen['robot_description'] or chosen['robot'], chosen['tip'] or None
         )
-        self._assembler = JointStateAssembler(self.robot.joint_names)
-        self._stamps = StampGuard()
+        self._joints = JointMerger(self.robot.joint_names, chosen['max_joint_age'])
         self._pose_publisher = self.create_publisher(PoseStamped, 'ee_pose', 50)
         self._twist_publisher = self.create_publisher(TwistStamped, 'ee_twist', 50)
         self._path_publisher = self.create_publisher(Path, 'path', 1)
@@ -145,7 +147,7 @@ class Kinematics(Node):
         self._pose.header.frame_id = self._twist.header.frame_id = base
         self._before: tuple[int, np.ndarray, list[float]] | None = None
         self._warned: dict[str, float] = {}
-        self.published = 0
+        self.received = self.published = 0
         qos = QoSProfile(
             depth=chosen['queue_depth'],
             reliability=ReliabilityPolicy[chosen['reliability'].upper()],
@@ -164,17 +166,21 @@ class Kinematics(Node):
 
     def on_joint_state(self, message: JointState) -> None:
         """Publish the pose of one message, and what is due beside it."""
+        self.received += 1
         stamp_message = message.header.stamp
         stamp = stamp_message.sec * SECOND + stamp_message.nanosec
-        counts = self._assembler.counts
-        accepted = counts.accepted
-        state = self._assembler.update(message.name, message.position, message.velocity)
+        joints = self._joints
+        state = joints.update(stamp, message.name, message.position, message.velocity)
         self._publish_transforms(message, stamp)
-        if counts.accepted == accepted:
-            self._warn('joint state', f'dropped: {self._assembler.problem}')
+        if joints.is_reset:
+            self._restart()
+        if state is None:
+            if joints.problem:
+                self._warn(joints.kind, f'dropped: {joints.problem}')
             return
-        if not self._is_next(stamp) or state is None:
-            return
+        if joints.stamp != stamp:  # that of another part, which this one completes
+            stamp = joints.stamp
+            stamp_message = Time(sec=stamp // SECOND, nanosec=stamp % SECOND)
         position, quaternion = self.robot.forward(state.positions)
         turn = quaternion.tolist()
         pose = self._pose
@@ -184,27 +190,6 @@ class Kinematics(Node):
         self.published += 1
         if self._side_limit.is_due(stamp):
             self._publish_beside(stamp, state, position, turn)
-
-    def _is_next(self, stamp: int) -> bool:
-        """Whether the stamp may be published from; where not, it is counted and said."""
-        verdict = self._stamps.check(stamp)
-        if verdict is Verdict.USE:
-            return True
-        if verdict is Verdict.RESET:
-            self._restart()
-            return True
-        if stamp <= 0:
-            self._warn(
-                'stamp',
-                'dropped: a joint state without header.stamp, the time of measurement',
-            )
-        else:
-            last = self._stamps.last or 0
-            self._warn(
-                'stamp',
-                f'dropped: a joint state {(stamp - last) / SECOND:+.6f} s after the last',
-            )
-        return False
 
     def _restart(self) -> None:
         """The clock was set anew: what came before is of another time."""
@@ -266,26 +251,13 @@ class Kinematics(Node):
         """Say why nothing may be arriving, or which joints have not been seen yet."""
         if is_silent:
             self._warn('silence', self.joint_states.silence())
-        elif self._assembler.counts.incomplete and self._assembler.missing:
-            self._warn(
-                'missing', f'no joint state has had {", ".join(self._assembler.missing)} yet'
-            )
+        elif self._joints.accepted and self._joints.missing:
+            self._warn('missing', f'no joint state has had {", ".join(self._joints.missing)} yet')
 
     def report(self) -> str:
         """What was taken, published and dropped so far, in one line."""
-        counts, stamps = self._assembler.counts, self._stamps.counts
-        dropped = {
-            'incomplete': counts.incomplete,
-            'unknown_joints_only': counts.unknown_only,
-            'wrong_length': counts.wrong_length,
-            'non_finite': counts.non_finite,
-            'non_finite_velocity': counts.non_finite_velocity,
-            **{f'stamp_{name}': count for name, count in stamps.items()},
-        }
-        total = counts.accepted + counts.rejected
-        return f'joint states {total}, poses {self.published}, ' + ', '.join(
-            f'{k} {v}' for k, v in dropped.items()
-        )
+        counts = ', '.join(f'{name} {count}' for name, count in self._joints.counts.items())
+        return f'joint states {self.received}, poses {self.published}, {counts}'
 
     def destroy_node(self) -> None:
         """Log the counts, then close."""
@@ -306,6 +278,8 @@ def check_parameters(chosen: dict[str, Any]) -> None:
     for name in ('path_length', 'queue_depth'):
         if chosen[name] < 1:
             raise SetupError(f'{name} must be at least 1, not {chosen[name]}')
+    if not chosen['max_joint_age'] > 0.0:
+        raise SetupError(f'max_joint_age must be above 0 s, not {chosen["max_joint_age"]}')
     if not chosen['path_spacing'] >= 0.0:
         raise SetupError(f'path_spacing must be 0 m or more, not {chosen["path_spacing"]}')
     if chosen['reliability'] not in ('reliable', 'best_effort'):

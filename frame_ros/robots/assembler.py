@@ -26,6 +26,19 @@ class AssembledState(NamedTuple):
     velocities: Array | None
 
 
+# Publishers take turns with a few lists of names; more than these are not worth keeping.
+MOST_LEARNED = 64
+
+
+class _Places(NamedTuple):
+    """Where a list of names has the wanted joints (source), and which those are (target)."""
+
+    problem: str
+    source: NDArray[np.intp]
+    target: NDArray[np.intp]
+    is_in_order: bool
+
+
 @dataclass
 class StateCounts:
     """How many messages were taken, and why others were not.
@@ -77,10 +90,14 @@ class JointStateAssembler:
         self._velocities = np.full(size, math.nan)
         self._unseen = set(range(size))
         self._names: list[str] | None = None
-        self._length_problem = ''
-        self._source: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
-        self._target: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
-        self._is_in_order = False
+        self._learned: dict[tuple[str, ...], _Places] = {}
+        self._use(_Places('', np.zeros(0, np.intp), np.zeros(0, np.intp), False))
+
+    def forget(self) -> None:
+        """Forgets all values: every joint is unseen again."""
+        self._positions[:] = self._velocities[:] = math.nan
+        self._unseen = set(range(len(self.joint_names)))
+        self.last = None
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -102,6 +119,15 @@ class JointStateAssembler:
             unseen and for a message that was rejected, after which `problem` says why and `last`
             holds what was good before.
         """
+        values = self.read(names, positions, velocities)
+        return None if values is None else self.store(*values)
+
+    def read(
+        self, names: Sequence[str], positions: ArrayLike, velocities: ArrayLike = ()
+    ) -> tuple[Array, Array] | None:
+        """Checks one message without taking its values; what `store` takes of it right after, or
+        None: it was rejected, and `problem` says why.
+        """
         if names != self._names:
             self._learn(list(names))
         position = np.asarray(positions, dtype=np.float64)
@@ -115,20 +141,34 @@ class JointStateAssembler:
         if not _is_finite(position):
             self._reject_values(position)
             return None
-        return self._store(position, velocity)
+        return position, velocity
 
     def _learn(self, names: list[str]) -> None:
-        """Work out once where this list of names has the wanted joints."""
-        index = {name: i for i, name in enumerate(names)}
+        """Work out where this list of names has the wanted joints, once for each list."""
+        key = tuple(names)
         self._names = names
-        self._length_problem = ''
+        if key not in self._learned:
+            if len(self._learned) > MOST_LEARNED:
+                self._learned.clear()
+            self._learned[key] = self._places(names)
+        self._use(self._learned[key])
+
+    def _places(self, names: list[str]) -> _Places:
+        index = {name: i for i, name in enumerate(names)}
+        problem = ''
         if len(index) != len(names):
             twice = sorted({name for name in names if names.count(name) > 1})
-            self._length_problem = f'joints named more than once: {", ".join(twice)}'
+            problem = f'joints named more than once: {", ".join(twice)}'
         wanted = [(i, index[name]) for i, name in enumerate(self.joint_names) if name in index]
-        self._target = np.array([i for i, _ in wanted], dtype=np.intp)
-        self._source = np.array([k for _, k in wanted], dtype=np.intp)
-        self._is_in_order = tuple(names) == self.joint_names
+        return _Places(
+            problem,
+            np.array([k for _, k in wanted], dtype=np.intp),
+            np.array([i for i, _ in wanted], dtype=np.intp),
+            tuple(names) == self.joint_names,
+        )
+
+    def _use(self, places: _Places) -> None:
+        self._length_problem, self._source, self._target, self._is_in_order = places
 
     def _check_lengths(self, position: Array, velocity: Array) -> str:
         size = len(self._names or ())
@@ -154,7 +194,8 @@ class JointStateAssembler:
         ]
         self.problem = f'joint positions that are not finite: {", ".join(bad)}'
 
-    def _store(self, position: Array, velocity: Array) -> AssembledState | None:
+    def store(self, position: Array, velocity: Array) -> AssembledState | None:
+        """Takes what `read` gave last; the complete state, or None."""
         if self._is_in_order:
             self._positions[:] = position
         else:

@@ -145,7 +145,8 @@ def test_partial_messages_are_put_together(bench):
     arm.send(rest, [0.3, 0.4, 0.5], START + 2)
     arm.send(first, [-0.1, -0.2], START + 3)
     poses = arm.poses(2)
-    assert [stamp_of(pose) - START for pose in poses] == [2, 3]
+    # A state is of the time up to which all parts have come.
+    assert [stamp_of(pose) - START for pose in poses] == [0, 2]
     for pose, q in zip(
         poses, ([0.1, 0.2, 0.3, 0.4, 0.5], [-0.1, -0.2, 0.3, 0.4, 0.5]), strict=True
     ):
