@@ -31,6 +31,7 @@ from frame_ros.reports.rates import RateRow, stream_rates
 from frame_ros.reports.series import episode_end, episode_start
 from frame_ros.reports.source import open_bag
 from frame_ros.reports.topic_faults import TopicFaults, topic_faults
+from frame_ros.reports.truth_view import truth_findings
 
 # Streams on which numbers rest at every moment, and what a pause is, s.
 CONTINUOUS = frozenset({'pose', 'contact', 'proximity'})
@@ -69,6 +70,7 @@ def check_episode(episode: Episode) -> EpisodeCheck:
         *([Finding(Level.DOUBTFUL, TRUNCATED)] * episode.is_truncated),
         *map(finding_of, problems_of(episode)),
         *_of_parity(parity),
+        *truth_findings(episode, bag),
         *_of_pauses(episode),
         *_of_stops(episode, faults),
         *_of_counts(episode, faults),

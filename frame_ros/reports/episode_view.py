@@ -35,6 +35,7 @@ from frame_ros.reports.robot_outline import robot_outline
 from frame_ros.reports.series import Path, panels, path, person_spans
 from frame_ros.reports.source import open_bag
 from frame_ros.reports.stills import camera_stills
+from frame_ros.reports.truth_view import truth_view
 from frame_ros.reports.verdict import OUTCOME_WORDS
 
 TOP, SIDE = (0, 1), (0, 2)
@@ -104,6 +105,7 @@ def episode_view(
         **_figures(episode, path(episode)),
         **intervention_view(episode, bag),
         **contact_view(episode, bag),
+        **truth_view(episode, bag),
         **_media(episode, bag, budget),
         **_checks(episode, check),
     }
@@ -141,11 +143,10 @@ def _facts(episode: Episode) -> list[tuple[str, str]]:
 
 
 def _figures(episode: Episode, drawn: Path | None) -> dict[str, Any]:
-    series, outline = series_figure(episode), robot_outline(episode)
-    shown, empty = (
-        [p for p in panels(episode) if not p.is_empty],
-        [p.title for p in panels(episode) if p.is_empty],
-    )
+    made, outline = panels(episode), robot_outline(episode)
+    series = series_figure(episode, made)
+    shown = [p for p in made if not p.is_empty]
+    empty = [p.title for p in made if p.is_empty]
     return {
         'path_json': drawn and as_json_script(path_figure(drawn, outline)),
         'path_marks': _path_legend(drawn) if drawn else [],
@@ -155,7 +156,7 @@ def _figures(episode: Episode, drawn: Path | None) -> dict[str, Any]:
         'jerk_limit': drawn and jerk_limit(drawn),
         'series_json': series and as_json_script(series),
         'series_height': PANEL_HEIGHT * len(shown) + SURROUND,
-        'is_thinned': is_thinned(episode),
+        'is_thinned': is_thinned(made),
         'empty_panels': empty,
         'is_contact_lost': contact_sensing(episode).lost > 0,
         'has_person': bool(person_spans(episode)),

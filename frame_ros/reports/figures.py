@@ -23,7 +23,6 @@ from frame_ros.reports.series import (
     episode_end,
     episode_start,
     marks,
-    panels,
     person_spans,
 )
 
@@ -39,9 +38,9 @@ SEPARATOR = '  '  # of the parts of a heading, which the page's script may put i
 LONGEST_LABEL = 40
 
 
-def series_figure(episode: Episode) -> dict[str, Any] | None:
-    """All time series with values, one panel each over one time axis; None if there are none."""
-    shown = [panel for panel in panels(episode) if not panel.is_empty]
+def series_figure(episode: Episode, drawn: list[Panel]) -> dict[str, Any] | None:
+    """The panels that have values, over one time axis; None if there are none."""
+    shown = [panel for panel in drawn if not panel.is_empty]
     if not shown:
         return None
     duration = (episode_end(episode) - episode_start(episode)) / 1e9
@@ -69,9 +68,9 @@ def series_figure(episode: Episode) -> dict[str, Any] | None:
     return {'kind': 'series', 'data': data, 'layout': layout}
 
 
-def is_thinned(episode: Episode) -> bool:
+def is_thinned(drawn: list[Panel]) -> bool:
     """Whether any series is longer than what is drawn of it."""
-    return any(len(s.time) > SERIES_POINTS for panel in panels(episode) for s in panel.series)
+    return any(len(s.time) > SERIES_POINTS for panel in drawn for s in panel.series)
 
 
 def _add_panel(data: list, layout: dict, panel: Panel, index: int, count: int) -> None:

@@ -33,6 +33,7 @@ from frame_ros.reports.policy_groups import policy_groups
 from frame_ros.reports.rates import metric_rates, sampling_sentence
 from frame_ros.reports.reference_view import all_reference_errors, reference_data
 from frame_ros.reports.source import open_bag
+from frame_ros.reports.truth_view import truth_data
 from frame_ros.reports.verdict import OUTCOME_WORDS, verdict
 from frame_ros.version import package_version
 
@@ -89,7 +90,7 @@ def episode_data(
     episode: Episode, index: int, rows: Sequence[MetricRow], check: EpisodeCheck
 ) -> dict[str, Any]:
     """One episode: id, bag, outcome, interventions (see `intervention_data`), sensing (see
-    `contact_data`), attributes, summary,
+    `contact_data`), truth (see `truth_data`; null where none was recorded), attributes, summary,
     metrics (value, reason), parity, rates, data quality (counters by stream or topic), stopped
     (topic -> s before the end), findings (level, text, about; see `episodes.findings`).
 
@@ -101,6 +102,7 @@ def episode_data(
         'outcome': OUTCOME_WORDS[outcome_of(episode)],
         'interventions': intervention_data(episode, open_bag(episode)),
         'sensing': contact_data(episode, open_bag(episode)),
+        'truth': truth_data(episode, open_bag(episode)),
         'attributes': episode.attributes,
         'is_truncated': episode.is_truncated,
         'summary': episode.summary,

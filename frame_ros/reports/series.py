@@ -6,18 +6,21 @@ path.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.episodes.data import Episode, EventType, Stream
 from frame_ros.episodes.interventions import interventions_of
+from frame_ros.episodes.true_distances import true_distances
 from frame_ros.reports.contact_sensing import contact_sensing
+from frame_ros.reports.source import open_bag
 
 SECOND = 1e9
 # Levels of contact.
 CONTACT, COLLISION, UNKNOWN = 1, 2, 3
+DISTANCE = 'Obstacle distance'
 
 
 @dataclass(frozen=True)
@@ -137,7 +140,7 @@ METRIC_PANELS = (
 
 # Panels from the raw topics: title, unit, role, (value, label, factor).
 STREAM_PANELS = (
-    ('Obstacle distance', 'm', 'proximity', ('distance', 'distance', 1.0)),
+    (DISTANCE, 'm', 'proximity', ('distance', 'distance', 1.0)),
     ('Contact force', 'N', 'contact', ('force', 'force', 1.0)),
     ('Inference latency', 'ms', 'inference', ('latency', 'whole call', 1e3)),
 )
@@ -150,7 +153,7 @@ ORDER = (
     'Action instability (window of 8)',
     'Optimal trajectory difference (window of 8)',
     'Error against the reference',
-    'Obstacle distance',
+    DISTANCE,
     'Contact force',
     'Token uncertainty',
     'Token entropy',
@@ -196,7 +199,17 @@ def panels(episode: Episode) -> list[Panel]:
         stream = episode.streams.get(role)
         line = _stream_series(stream, name, label, factor, episode)
         made[title] = Panel(title, unit, [line])
+    true = _true_distance(episode)
+    if not true.is_empty:
+        sensed = replace(made[DISTANCE].series[0], label='sensed')
+        made[DISTANCE] = replace(made[DISTANCE], series=[sensed, true])
     return [made[title] for title in ORDER]
+
+
+def _true_distance(episode: Episode) -> Series:
+    """The simulator's distance to the nearest obstacle."""
+    stream = true_distances(episode, open_bag(episode))
+    return _stream_series(stream, 'distance', 'true (simulator)', 1.0, episode)
 
 
 def contact_spans(episode: Episode) -> list[Span]:

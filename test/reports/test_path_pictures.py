@@ -17,7 +17,7 @@ from frame_ros.reports.path_figure import path_figure
 from frame_ros.reports.path_marks import MARKS, SHAPES
 from frame_ros.reports.projections import view_svg
 from frame_ros.reports.robot_outline import robot_outline
-from frame_ros.reports.series import path
+from frame_ros.reports.series import panels, path
 from frame_ros.robots import load_robot
 
 
@@ -91,7 +91,7 @@ def test_a_logarithmic_axis_says_how_many_zeros_it_leaves_out(zeros, text):
         values = episode.metrics['quality'][name]
         values[values == 0] = 1e-3
     episode.metrics['quality']['tcp_pi'][20 : 20 + zeros] = 0.0
-    notes = series_figure(episode)['layout']['annotations']
+    notes = series_figure(episode, panels(episode))['layout']['annotations']
     (heading,) = [n['text'] for n in notes if 'TCP instability' in n['text']]
     assert 'log axis' in heading and text in heading
     (speed,) = [n['text'] for n in notes if 'TCP speed' in n['text']]

@@ -1,0 +1,28 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""How far the robot truly was from obstacles in an episode, where the simulator recorded it."""
+
+from __future__ import annotations
+
+from frame_ros.episodes.bag_reader import Bag
+from frame_ros.episodes.data import Episode, Stream
+from frame_ros.episodes.sensed_contacts import namespace_of
+from frame_ros.episodes.streams import read_stream
+from frame_ros.errors import BagError
+
+TOPIC = 'ground_truth/proximity'
+
+
+def true_distances(episode: Episode, bag: Bag | None) -> Stream | None:
+    """Returns the simulator's distances, as the stream 'proximity'; None where it recorded none, or
+    they are what the episode's metrics are computed from.
+    """
+    topic, used = f'{namespace_of(episode)}/{TOPIC}', episode.streams.get('proximity')
+    if bag is None or topic not in bag.topics or (used is not None and used.topic == topic):
+        return None
+    try:
+        return read_stream(bag, 'proximity', topic)
+    except BagError as error:
+        if str(error) not in episode.problems:
+            episode.problems.append(str(error))
+        return None

@@ -1,0 +1,211 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What was sensed beside the simulator's truth, where the bag holds it. Truth is shown, never used:
+no metric is computed from it here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.episodes.bag_reader import Bag
+from frame_ros.episodes.data import Episode, Stream
+from frame_ros.episodes.findings import Finding, Level
+from frame_ros.episodes.sensed_contacts import RecordedContact, namespace_of, sensed_contacts
+from frame_ros.episodes.true_contacts import TOPIC as CONTACT_TOPIC
+from frame_ros.episodes.true_contacts import true_contacts
+from frame_ros.episodes.true_distances import true_distances
+from frame_ros.evaluation.contact_comparison import (
+    ContactComparison,
+    ContactMatch,
+    compare_contacts,
+)
+from frame_ros.reports.numbers import counted, finite, readable
+from frame_ros.reports.series import episode_end, episode_start
+
+SECOND = 1e9
+# m by which a sensed distance may be larger than the true one.
+TOO_FAR = 0.01
+# s between a sensed distance and the true one that it is compared with.
+NEAR = 0.05
+MOST_ROWS = 100
+
+
+@dataclass(frozen=True)
+class DistanceComparison:
+    """Sensed least distances beside true ones of the same time, over `samples`; m. error: sensed
+    minus true, its median, and the 95th percentile of its magnitude. too_far: share of samples by
+    more than TOO_FAR too far. least_sensed, least_true: over the episode.
+    """
+
+    samples: int
+    median_error: float
+    p95_error: float
+    too_far: float
+    least_sensed: float
+    least_true: float
+
+    @property
+    def text(self) -> str:
+        """The comparison in a sentence."""
+        return (
+            f'Distance to the nearest obstacle, {counted(self.samples, "sample")}: sensed minus '
+            f'true {_mm(self.median_error)} (median), within {_mm(self.p95_error)} in 95 %, more '
+            f'than {_mm(TOO_FAR)} too far in {100 * self.too_far:.0f} %; least sensed '
+            f'{_mm(self.least_sensed)}, least true {_mm(self.least_true)}.'
+        )
+
+
+def compare_distances(episode: Episode, bag: Bag | None) -> DistanceComparison | None:
+    """Compares each sensed distance within the episode with the true one nearest in time; None
+    without both.
+    """
+    true, sensed = true_distances(episode, bag), episode.streams.get('proximity')
+    if true is None or sensed is None or not len(true):
+        return None
+    own, truth = _inside(sensed, episode), _inside(true, episode)
+    if not len(own[0]) or not len(truth[0]):
+        return None
+    at = np.searchsorted(truth[0], own[0]).clip(1, max(1, len(truth[0]) - 1))
+    at -= (own[0] - truth[0][at - 1]) < (truth[0][at % len(truth[0])] - own[0])
+    error = own[1] - truth[1][at]
+    is_known = np.isfinite(error) & (np.abs(own[0] - truth[0][at]) <= NEAR * SECOND)
+    error = error[is_known]
+    if not len(error):
+        return None
+    return DistanceComparison(
+        len(error),
+        float(np.median(error)),
+        float(np.percentile(np.abs(error), 95)),
+        float((error > TOO_FAR).mean()),
+        float(np.nanmin(own[1])),
+        float(np.nanmin(truth[1])),
+    )
+
+
+def compared_contacts(episode: Episode, bag: Bag | None) -> ContactComparison | None:
+    """Sensed contacts beside true ones; None where no truth was recorded, contact was not sensed,
+    or the truth is what the metrics used.
+    """
+    truth, sensed = true_contacts(episode, bag), sensed_contacts(episode, bag).contacts
+    is_sensed = sensed is not None or 'contact' in episode.streams
+    topic = f'{namespace_of(episode)}/{CONTACT_TOPIC}'
+    if truth is None or not is_sensed or _is_used(episode, 'contact', topic):
+        return None
+    return compare_contacts(sensed or (), truth)
+
+
+def truth_findings(episode: Episode, bag: Bag | None) -> list[Finding]:
+    """Collisions that truth does not know, or that were not sensed, make their number doubtful."""
+    found = compared_contacts(episode, bag)
+    if found is None:
+        return []
+    false = sum(not match.sensed.is_expected for match in found.false)
+    missed = sum(not contact.is_expected for contact in found.missed)
+    texts = [
+        (false, f"{counted(false, 'sensed collision')} that the simulator's truth does not know"),
+        (missed, f"{counted(missed, 'collision')} of the simulator's truth that nothing sensed"),
+    ]
+    return [Finding(Level.DOUBTFUL, text, 'contact') for count, text in texts if count]
+
+
+def truth_data(episode: Episode, bag: Bag | None) -> dict[str, Any] | None:
+    """One episode for JSON, times in s since START; None where no truth can be compared."""
+    contacts, distances = compared_contacts(episode, bag), compare_distances(episode, bag)
+    if contacts is None and distances is None:
+        return None
+    return {
+        'contacts': contacts and _contacts(contacts, episode_start(episode)),
+        'distances': distances and vars(distances),
+    }
+
+
+def truth_view(episode: Episode, bag: Bag | None) -> dict[str, Any]:
+    """What the template needs: `truth`, None where no truth can be compared."""
+    contacts, distances = compared_contacts(episode, bag), compare_distances(episode, bag)
+    if contacts is None and distances is None:
+        return {'truth': None}
+    rows = _contacts(contacts, episode_start(episode)) if contacts else None
+    return {
+        'truth': {
+            'contact_text': contacts and contact_text(contacts),
+            'rows': [*rows['sensed'], *rows['missed']][:MOST_ROWS] if rows else [],
+            'left_out': max(0, len(rows['sensed'] + rows['missed']) - MOST_ROWS) if rows else 0,
+            'distance_text': distances and distances.text,
+        }
+    }
+
+
+def contact_text(found: ContactComparison) -> str:
+    """'3 contacts sensed: 1 false, 0 longer ...; 2 true contacts not sensed, 0 unexpected.'"""
+    unexpected = sum(not contact.is_expected for contact in found.missed)
+    missed = counted(len(found.missed), 'true contact')
+    return (
+        f'{counted(len(found.matches), "contact")} sensed: {len(found.false)} false (nothing '
+        f'true explains them), {len(found.overlong)} longer than the true one by more than 0.1 s; '
+        f'{missed} not sensed, {unexpected} of them unexpected.'
+    )
+
+
+def _contacts(found: ContactComparison, begin: int) -> dict[str, Any]:
+    return {
+        'false': len(found.false),
+        'overlong': len(found.overlong),
+        'sensed': [_sensed(match, begin) for match in found.matches],
+        'missed': [
+            {**_true((contact,), begin), 'sensed': None, 'verdict': 'not sensed'}
+            for contact in sorted(found.missed, key=lambda c: (c.is_expected, c.begin))
+        ],
+    }
+
+
+def _sensed(match: ContactMatch, begin: int) -> dict[str, Any]:
+    sensed = match.sensed
+    verdict = 'overlong' if match.is_overlong else 'known' if match.is_known else 'false'
+    own = {
+        'begin': (sensed.begin - begin) / SECOND,
+        'duration': sensed.duration,
+        'link': sensed.link,
+        'is_expected': sensed.is_expected,
+        'peak_force': finite(sensed.peak_force),
+    }
+    return {**_true(match.true, begin), 'sensed': own, 'verdict': verdict}
+
+
+def _true(contacts: tuple[RecordedContact, ...], begin: int) -> dict[str, Any]:
+    if not contacts:
+        return {'true': None}
+    first, last = min(c.begin for c in contacts), max(c.end for c in contacts)
+    forces = [force for c in contacts if (force := finite(c.peak_force)) is not None]
+    return {
+        'true': {
+            'begin': (first - begin) / SECOND,
+            'duration': (last - first) / SECOND,
+            'link': ', '.join(dict.fromkeys(c.link for c in contacts)),
+            'other': ', '.join(dict.fromkeys(c.other for c in contacts)),
+            'is_expected': all(c.is_expected for c in contacts),
+            'peak_force': max(forces, default=None),
+        }
+    }
+
+
+def _is_used(episode: Episode, role: str, topic: str) -> bool:
+    stream = episode.streams.get(role)
+    return stream is not None and stream.topic == topic
+
+
+def _inside(stream: Stream, episode: Episode) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Stamps and distances within the episode, by stamp, where the distance is known."""
+    distance = np.asarray(stream.values['distance'], dtype=np.float64)
+    inside = (stream.stamps >= episode_start(episode)) & (stream.stamps <= episode_end(episode))
+    inside &= np.isfinite(distance)
+    order = np.argsort(stream.stamps[inside], kind='stable')
+    return stream.stamps[inside][order], distance[inside][order]
+
+
+def _mm(distance: float) -> str:
+    return f'{readable(distance, 3, 1e3)} mm'

@@ -1,0 +1,123 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The simulator's truth beside what was sensed, in page and JSON; and in no metric."""
+
+import numpy as np
+import pytest
+from bag_making import T0, message, stamp
+from robot_bags import robot_bag
+
+from frame_ros.episodes.reading import read_episodes
+from frame_ros.reports import build_report, report_data
+from frame_ros.reports.episode_check import check_episode
+from frame_ros.reports.source import open_bag
+from frame_ros.reports.truth_view import compare_distances, truth_data
+
+SECOND = 1_000_000_000
+TRUE, SENSED = '/ground_truth', ''
+
+
+def state(room, at, contacts=()):
+    """contacts: (link, is_expected, peak force N, duration s)."""
+    when = T0 + round(at * SECOND)
+    links, expected, peaks, durations = zip(*contacts) if contacts else ((),) * 4
+    content = message(
+        'frame_ros/msg/ContactState',
+        header__stamp=stamp(when),
+        in_contact=bool(contacts),
+        force=max(peaks, default=0.0),
+        links=list(links),
+        others=['table'] * len(links),
+        is_expected=np.array(expected, bool),
+        reasons=[''] * len(links),
+        peak_forces=np.array(peaks, float),
+        durations=np.array(durations, float),
+        positions=[message('geometry_msgs/msg/Point')] * len(links),
+    )
+    return f'{room}/contact', when, content
+
+
+def events(number, begin, end, link, is_expected=False):
+    """BEGIN and END of a sensed contact."""
+    for kind, at in ((0, begin), (1, end)):
+        when = T0 + round(at * SECOND)
+        values = {'link': link, 'is_expected': is_expected, 'peak_force': 5.0, 'source': 2}
+        content = message('frame_ros/msg/ContactEvent', header__stamp=stamp(when), **values)
+        object.__setattr__(content, 'type', kind)
+        object.__setattr__(content, 'id', number)
+        object.__setattr__(content, 'duration', end - begin)
+        yield '/contact_events', when, content
+
+
+def distance(room, at, value):
+    when = T0 + round(at * SECOND)
+    content = message('frame_ros/msg/Proximity', header__stamp=stamp(when), distance=value)
+    return f'{room}/proximity', when, content
+
+
+def an_episode(folder, extra):
+    return next(read_episodes(robot_bag(folder / 'bag', extra)))
+
+
+@pytest.fixture(scope='module')
+def episode(tmp_path_factory):
+    """True: the hand from 0.2 to 0.3 s, the elbow from 0.8 to 0.9 s. Sensed: the first for 0.4 s,
+    and something at 0.45 s.
+    """
+    extra = [
+        *(state(SENSED, 0.02 * i) for i in range(50)),
+        *(state(TRUE, 0.02 * i) for i in range(11)),
+        *(state(TRUE, at, [('hand', False, 8.0, at - 0.2)]) for at in (0.22, 0.26, 0.3)),
+        *(state(TRUE, 0.32 + 0.02 * i) for i in range(24)),
+        *(state(TRUE, at, [('elbow', False, 9.0, at - 0.8)]) for at in (0.82, 0.9)),
+        state(TRUE, 0.92),
+        *events(1, 0.2, 0.6, 'hand'),
+        *events(2, 0.45, 0.46, 'upper_arm'),
+        *(distance(TRUE, 0.02 * i, 0.1) for i in range(50)),
+        *(distance(SENSED, 0.105 + 0.1 * i, 0.1 + 0.005 * i) for i in range(8)),
+    ]
+    return an_episode(tmp_path_factory.mktemp('bags'), extra)
+
+
+def test_contacts_are_known_false_overlong_or_not_sensed(episode):
+    found = truth_data(episode, open_bag(episode))['contacts']
+    assert [row['verdict'] for row in found['sensed']] == ['overlong', 'false']
+    assert found['sensed'][0]['true']['duration'] == pytest.approx(0.1)
+    assert found['sensed'][1]['true'] is None
+    (missed,) = found['missed']
+    assert (missed['true']['link'], missed['true']['peak_force']) == ('elbow', 9.0)
+    assert missed['sensed'] is None
+    assert (found['false'], found['overlong']) == (1, 1)
+
+
+def test_distances_by_hand(episode):
+    """0, 5, ... 35 mm too far."""
+    found = compare_distances(episode, open_bag(episode))
+    assert found.samples == 8
+    assert found.median_error == pytest.approx(0.0175)
+    assert found.p95_error == pytest.approx(np.percentile(np.arange(8) * 0.005, 95))
+    assert found.too_far == pytest.approx(5 / 8)  # 15 mm and more
+    assert (found.least_sensed, found.least_true) == pytest.approx((0.1, 0.1))
+
+
+def test_false_and_missed_collisions_make_their_number_doubtful(episode):
+    texts = check_episode(episode).doubtful
+    assert "1 sensed collision that the simulator's truth does not know" in texts
+    assert "1 collision of the simulator's truth that nothing sensed" in texts
+
+
+def test_the_page_names_truth_as_such_and_the_json_holds_it(episode):
+    page = build_report([episode])
+    assert 'Sensed beside the simulator' in page
+    assert 'no metric is computed from it' in page
+    assert '2 contacts sensed: 1 false' in page
+    assert 'true (simulator)' in page
+    (data,) = report_data([episode])['episodes']
+    assert data['truth']['distances']['samples'] == 8
+
+
+def test_without_truth_nothing_is_said_of_it(tmp_path):
+    episode = an_episode(tmp_path, [distance(SENSED, 0.1 * i, 0.2) for i in range(9)])
+    assert truth_data(episode, open_bag(episode)) is None
+    assert 'beside the simulator' not in build_report([episode])
+    assert not any('truth' in text for text in check_episode(episode).doubtful)
