@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import os
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from frame_ros.errors import SetupError
@@ -37,14 +39,13 @@ def check_file(file: str | os.PathLike[str], name: str) -> Path:
     path = Path(file).expanduser()
     if not path.name:
         raise SetupError(f'{name} is {str(file)!r}; it must be a file')
-    place = _existing(path, name)
-    if path == place and path.is_dir():
+    folder, place = path.absolute().parent, _existing(path, name)
+    if place.is_dir() and place == path.absolute():
         raise SetupError(f'{name} is {str(path)!r}, a folder; it must be a file')
-    if place not in (path, path.parent):
-        raise SetupError(f'{name} is {str(path)!r}, but there is no folder {path.parent}')
-    if place != path and not place.is_dir():
-        raise SetupError(f'{name} is {str(path)!r}, but {place} is no folder')
-    _check_permission(path.parent, path, name)
+    if not folder.is_dir():
+        wrong = f'{place} is a file' if place.is_file() else f'there is no folder {folder}'
+        raise SetupError(f'{name} {str(path)!r} cannot be written: {wrong}')
+    _check_permission(folder, path, name)
     return path
 
 
@@ -59,8 +60,7 @@ def write_whole(path: Path, text: str, name: str) -> None:
         part.write_text(text, encoding='utf-8')
         os.replace(part, path)
     except OSError as error:
-        with_part = part.is_file()
-        if with_part:
+        with suppress(OSError):
             part.unlink(missing_ok=True)
         raise SetupError(f'{name} cannot be written to {path}: {error.strerror}') from error
 
@@ -81,13 +81,20 @@ def make_folder(path: Path, name: str) -> Path:
 def _existing(path: Path, name: str) -> Path:
     """The path, or the nearest one above it that exists."""
     try:
-        return next(place for place in (path, *path.absolute().parents) if place.exists())
+        whole = path.absolute()
+        return next(place for place in (whole, *whole.parents) if place.exists())
     except OSError as error:
         raise SetupError(f'{name} is {str(path)!r}: {error.strerror}') from error
 
 
 def _check_permission(place: Path, path: Path, name: str) -> None:
-    if not os.access(place, os.W_OK | os.X_OK):
-        raise SetupError(f'{name} is {str(path)!r}, but nothing may be written to {place}')
-    if place == path.parent and path.is_file() and not os.access(path, os.W_OK):
-        raise SetupError(f'{name} is {str(path)!r}, which may not be written')
+    """By writing: what a system forbids, permissions do not always say."""
+    try:
+        with tempfile.TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        raise SetupError(
+            f'{name} {str(path)!r} cannot be written: {place} refuses: {error.strerror}'
+        ) from error
+    if path.is_file() and not os.access(path, os.W_OK):
+        raise SetupError(f'{name} {str(path)!r} cannot be written: it is read-only')

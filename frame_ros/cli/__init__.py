@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from frame_ros.cli.parser import Parser, suggestion
-from frame_ros.errors import FrameRosError
+from frame_ros.errors import FrameRosError, SetupError
 
 # Subcommand -> (module, what it does). A module has `add_arguments(parser)` and `run(args) -> int`.
 COMMANDS = {
@@ -82,13 +82,22 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """The arguments, understood; ends with exit code 2 and a message where they are wrong."""
+    """The arguments, understood; ends with exit code 2 and the usage where that is wrong.
+
+    Raises:
+        SetupError: a value that cannot be.
+    """
     command = chosen_command(arguments)
     parser = build_parser(command)
     if command is not None and command not in COMMANDS:
         hint = suggestion(command, COMMANDS) or f'there are {", ".join(COMMANDS)}'
         parser.error(f'there is no command {command!r}; {hint}')
-    return parser.parse_args(arguments)
+    try:
+        return parser.parse_args(arguments)
+    except argparse.ArgumentError as error:
+        if error.argument_name is None:  # from Python 3.12 on also what is missing
+            parser.error(str(error))
+        raise SetupError(f'{error.argument_name}: {error.message}') from error
 
 
 def complete() -> None:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from frame_ros.cli.arguments import input_folder, output_file, robot, whole
 from frame_ros.errors import SetupError
 
 if TYPE_CHECKING:
@@ -19,12 +20,14 @@ LITRES = 1000.0  # of a m^3
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument('robot', metavar='URDF', help='a URDF file, or so101, fr3, panda')
     parser.add_argument(
-        '--out', type=Path, metavar='FILE', help='YAML file to write (default: printed)'
+        'robot', metavar='URDF', help='a URDF file, or so101, fr3, panda', type=robot
     )
     parser.add_argument(
-        '--count', type=int, default=1, metavar='N',
+        '--out', type=output_file, metavar='FILE', help='YAML file to write (default: printed)'
+    )
+    parser.add_argument(
+        '--count', type=whole(1), default=1, metavar='N',
         help='capsules that share the meshes of each link',
     )  # fmt: skip
     parser.add_argument(
@@ -32,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='another number for one link; may be given several times',
     )  # fmt: skip
     parser.add_argument(
-        '--package-folder', action='append', default=[], type=Path, metavar='FOLDER',
+        '--package-folder', action='append', default=[], type=input_folder, metavar='FOLDER',
         help='where packages named by package:// are, beside the sourced workspaces',
     )  # fmt: skip
 

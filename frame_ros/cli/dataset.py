@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from frame_ros.cli.arguments import given, names, namespace, output_folder, positive, robot, whole
 from frame_ros.cli.progress import progress_bar
 from frame_ros.errors import ValueRangeError
 
@@ -21,20 +22,33 @@ NO_CAMERAS = 'none'
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument('bags', nargs='+', metavar='BAG', help='a bag, or a folder of bags')
     parser.add_argument(
-        '-o', '--output', type=Path, required=True, metavar='DIR', help='a folder not there yet'
+        'bags', nargs='+', metavar='BAG', help='a bag, or a folder of bags', type=given
+    )
+    parser.add_argument(
+        '-o',
+        '--output',
+        type=output_folder,
+        required=True,
+        metavar='DIR',
+        help='a folder not there yet',
     )
     parser.add_argument('--repo-id', default='', metavar='NAME', help='as in me/pick_cubes')
     parser.add_argument(
-        '--fps', type=int, default=0, help='frames per second (default: what every input reaches)'
+        '--fps',
+        type=whole(0),
+        default=0,
+        help='frames per second (default: what every input reaches)',
     )
     parser.add_argument(
         '--repeat', action='store_true', help='frames may repeat what comes more rarely than --fps'
     )
-    parser.add_argument('--robot', default='so101', metavar='NAME', help='name or URDF')
+    parser.add_argument('--robot', default='so101', metavar='NAME', help='name or URDF', type=robot)
     parser.add_argument(
-        '--joints', metavar='A,B,...', help="those of state and action (default: the robot's)"
+        '--joints',
+        metavar='A,B,...',
+        help="those of state and action (default: the robot's)",
+        type=names,
     )
     parser.add_argument(
         '--units',
@@ -65,15 +79,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_storage_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument('--codec', default='libsvtav1', help='of the videos: libsvtav1, h264, hevc')
+    parser.add_argument(
+        '--codec', default='libsvtav1', help='of the videos: libsvtav1, h264, hevc', type=given
+    )
     parser.add_argument(
         '--images', action='store_true', help='store images instead of videos: large, lossless'
     )
     parser.add_argument(
         '--no-flags', action='store_true', help='without reward, done, success and intervention'
     )
-    parser.add_argument('--max-age', type=float, default=0.5, metavar='S', help='oldest input, s')
-    parser.add_argument('--namespace', metavar='NS', help="the robot's namespace")
+    parser.add_argument(
+        '--max-age', type=positive, default=0.5, metavar='S', help='oldest input, s'
+    )
+    parser.add_argument('--namespace', metavar='NS', help="the robot's namespace", type=namespace)
     parser.add_argument(
         '--topic',
         action='append',
@@ -145,12 +163,11 @@ def _joint_limits(args: argparse.Namespace) -> dict[str, tuple[float, float]]:
     limits = load_robot(args.robot).joint_limits
     if not args.joints:
         return limits
-    names = _listed(args.joints)
-    if unknown := [name for name in names if name not in limits]:
+    if unknown := [name for name in args.joints if name not in limits]:
         raise ValueRangeError(
             f'--joints {", ".join(unknown)}: the robot {args.robot} has {", ".join(limits)}'
         )
-    return {name: limits[name] for name in names}
+    return {name: limits[name] for name in args.joints}
 
 
 def _tell(report: ExportReport, args: argparse.Namespace) -> None:

@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from frame_ros.cli.arguments import given, namespace, output_folder, positive, whole
 from frame_ros.cli.options import parse_options
 from frame_ros.cli.progress import progress_bar
 from frame_ros.errors import BagError, SetupError
@@ -23,7 +24,7 @@ from frame_ros.nodes.run_checks import check_run
 from frame_ros.nodes.settings import SIMULATED_ROBOTS, DemoSettings
 from frame_ros.nodes.settings_text import parse_qualities
 from frame_ros.nodes.supervisor import ProcessError, Supervisor, free_domain
-from frame_ros.output_files import check_folder, make_folder
+from frame_ros.output_files import make_folder
 from frame_ros.ros_commands import commands_on_bags
 
 if TYPE_CHECKING:
@@ -46,7 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--robot', default=default.robot, choices=SIMULATED_ROBOTS, help=texts['robot']
     )
-    parser.add_argument('--episodes', type=int, default=default.episodes, help=texts['episodes'])
+    parser.add_argument(
+        '--episodes', type=whole(1), default=default.episodes, help=texts['episodes']
+    )
     parser.add_argument('--policy', default=default.policy, help=texts['policy'])
     parser.add_argument('--checkpoint', default='', metavar='DIR', help=texts['checkpoint'])
     parser.add_argument(
@@ -66,17 +69,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='Q[,Q...]',
         help="the scripted policy's quality, 0 to 1, one per episode, in turn",
     )
-    parser.add_argument('--seed', type=int, default=default.seed, help=texts['seed'])
-    parser.add_argument('--timeout', type=float, default=default.timeout, help=texts['timeout'])
+    parser.add_argument('--seed', type=whole(0), default=default.seed, help=texts['seed'])
+    parser.add_argument('--timeout', type=positive, default=default.timeout, help=texts['timeout'])
     parser.add_argument(
         '--directory',
-        default='',
+        default=None,
         metavar='DIR',
         help='folder of the run; default: runs/<date-time>',
+        type=output_folder,
     )
-    parser.add_argument('--namespace', default='', help=texts['namespace'])
-    parser.add_argument('--reference', default='', metavar='BAG[,BAG...]', help=REFERENCES)
-    parser.add_argument('--params-file', default='', metavar='FILE', help=texts['params_file'])
+    parser.add_argument('--namespace', default='', help=texts['namespace'], type=namespace)
+    parser.add_argument('--reference', metavar='BAG[,BAG...]', help=REFERENCES, type=given)
+    parser.add_argument('--params-file', metavar='FILE', help=texts['params_file'], type=given)
     parser.add_argument('--rviz', action='store_true', help=texts['rviz'])
     parser.add_argument('--no-record', action='store_true', help='no bags, no videos, no report')
     parser.add_argument('--no-report', action='store_true', help='no report at the end')
@@ -96,10 +100,9 @@ def run(args: argparse.Namespace) -> int:
             anything is started.
         ProcessError: a node died; its name and last log lines are in the message.
     """
-    directory = Path(args.directory or f'runs/{datetime.now():%Y-%m-%d-%H%M%S}').expanduser()
+    directory = args.directory or Path(f'runs/{datetime.now():%Y-%m-%d-%H%M%S}')
     settings = settings_of(args, directory)
     processes = demo_processes(settings)
-    check_folder(directory, '--directory')
     check_run(processes)
     if args.dry_run:
         from frame_ros.cli.dry_run import describe_run
@@ -107,6 +110,7 @@ def run(args: argparse.Namespace) -> int:
         print(describe_run(settings, processes, directory))
         return 0
     require_ros()
+    make_folder(directory, '--directory')
     earlier = bags_in(directory)
     try:
         run_episodes(settings, processes, directory)
@@ -153,9 +157,9 @@ def settings_of(args: argparse.Namespace, directory: Path) -> DemoSettings:
         record=not args.no_record,
         directory=str(directory),
         rviz=args.rviz,
-        references=tuple(filter(None, map(str.strip, args.reference.split(',')))),
+        references=tuple(filter(None, map(str.strip, (args.reference or '').split(',')))),
         namespace=args.namespace,
-        params_file=args.params_file,
+        params_file=args.params_file or '',
     )
 
 
@@ -186,7 +190,7 @@ def run_episodes(
     os.environ.setdefault('ROS_DOMAIN_ID', str(free_domain()))
     with Supervisor(
         processes,
-        make_folder(directory, '--directory') / 'logs',
+        directory / 'logs',
         settings.namespace,
         console=view.line,
     ) as supervisor:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from frame_ros.cli.arguments import output_folder, output_link, whole, word
 from frame_ros.errors import FrameRosError, SetupError
 from frame_ros.ros_commands import node_command
 
@@ -39,21 +40,25 @@ quit"""
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options."""
     parser.add_argument(
-        '--link', metavar='PATH', help='a symbolic link to the port, which stays the same'
+        '--link',
+        metavar='PATH',
+        help='a symbolic link to the port, which stays the same',
+        type=output_link,
     )
     parser.add_argument(
         '--calibration-dir',
         metavar='DIR',
         default='runs/simulated-so101',
         help='where the calibration file <id>.json is written',
+        type=output_folder,
     )
-    parser.add_argument('--id', default='simulated', help='the id of the arm')
+    parser.add_argument('--id', default='simulated', help='the id of the arm', type=word)
     parser.add_argument(
         '--leader', action='store_true', help='a leader arm, which somebody moves to and fro'
     )
     parser.add_argument(
         '--scene',
-        type=int,
+        type=whole(0),
         metavar='SEED',
         help='the arm of the simulated scene, with its contacts, in place of servos alone',
     )

@@ -10,12 +10,22 @@ from __future__ import annotations
 import argparse
 import contextlib
 import math
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from frame_ros.cli.arguments import (
+    any_path,
+    given,
+    names,
+    namespace,
+    number_from,
+    positive,
+    robot,
+    whole,
+)
 from frame_ros.errors import SetupError, ValueRangeError
+from frame_ros.output_files import check_file, check_folder, make_folder
 
 if TYPE_CHECKING:
     from frame_ros.robots import Robot
@@ -38,10 +48,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='joints: motor constants, friction and thresholds for contact without a sensor; '
         'tool: mass and centre of mass of what a force-torque sensor carries',
     )
-    parser.add_argument('--robot', default='so101', help='name, or URDF file')
+    parser.add_argument('--robot', default='so101', help='name, or URDF file', type=robot)
     parser.add_argument(
         '--output',
-        type=Path,
+        type=any_path,
         metavar='FILE',
         help='the YAML file to write (default: motors-ROBOT.yaml, tool-ROBOT.yaml)',
     )
@@ -51,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar='BAG',
         help='use this recording, move nothing; may be repeated',
+        type=given,
     )
     parser.add_argument(
         '--joint-topic',
@@ -68,23 +79,24 @@ def _add_joint_arguments(group: argparse._ArgumentGroup) -> None:
         '--joints',
         metavar='A,B,...',
         help="those to identify (default: all that move the robot's tip)",
+        type=names,
     )
     group.add_argument(
         '--effort-scale',
-        type=float,
+        type=number_from(),
         metavar='X',
         help='N m per unit of effort, where it is known (default: found from the '
         "arm's weight; fr3 and panda: 1)",
     )
     group.add_argument(
         '--gain',
-        type=float,
+        type=positive,
         metavar='1/S',
         help='of the observer that will use the model (default: 15; fr3, panda: 30)',
     )
     group.add_argument(
         '--margin',
-        type=float,
+        type=positive,
         default=2.0,
         help='of the thresholds over what free motion showed',
     )
@@ -93,48 +105,55 @@ def _add_joint_arguments(group: argparse._ArgumentGroup) -> None:
         metavar='LINK,KG,X,Y,Z',
         help='what the robot carries during the motion and its URDF does not know; '
         'centre of mass in m, in the axes of the link',
+        type=given,
     )
 
 
 def _add_motion_arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         '--speed',
-        type=float,
+        type=number_from(0.0, 1.0, is_above=True),
         default=0.5,
         help='share of the full speed of the motion, above 0 to 1 ; try a small one first',
     )
     group.add_argument(
         '--fastest',
-        type=float,
+        type=positive,
         default=1.2,
         metavar='RAD/S',
         help='full speed of a joint',
     )
-    group.add_argument('--rate', type=float, default=50.0, metavar='HZ', help='of the commands')
+    group.add_argument(
+        '--rate', type=number_from(1.0, 1000.0), default=50.0, metavar='HZ', help='of the commands'
+    )
     group.add_argument(
         '--floor',
-        type=float,
+        type=number_from(),
         default=0.0,
         metavar='M',
         help='height of the table in the base frame',
     )
     group.add_argument(
         '--clearance',
-        type=float,
+        type=number_from(0.0),
         default=0.04,
         metavar='M',
         help='of all links above it',
     )
     group.add_argument(
         '--range',
-        type=float,
+        type=number_from(0.0, 1.0, is_above=True),
         default=0.85,
         dest='range_share',
         help="share of each joint's range that may be used",
     )
-    group.add_argument('--candidates', type=int, default=40, help='random motions to choose from')
-    group.add_argument('--seed', type=int, default=0, help='of the motion')
-    group.add_argument('--namespace', default='', metavar='NS', help="the robot's namespace")
+    group.add_argument(
+        '--candidates', type=whole(1), default=40, help='random motions to choose from'
+    )
+    group.add_argument('--seed', type=whole(0), default=0, help='of the motion')
+    group.add_argument(
+        '--namespace', default='', metavar='NS', help="the robot's namespace", type=namespace
+    )
     group.add_argument('--yes', action='store_true', help='move without asking')
 
 
@@ -143,6 +162,7 @@ def _add_tool_arguments(group: argparse._ArgumentGroup) -> None:
         '--sensor-link',
         metavar='LINK',
         help="the link in whose axes the wrench is (default: the robot's)",
+        type=given,
     )
     group.add_argument(
         '--wrench-topic',
@@ -150,7 +170,7 @@ def _add_tool_arguments(group: argparse._ArgumentGroup) -> None:
         metavar='TOPIC',
         help='(default: wrench; of a bag, the only one)',
     )
-    group.add_argument('--poses', type=int, default=10, help='how many to collect')
+    group.add_argument('--poses', type=whole(1), default=10, help='how many to collect')
     group.add_argument(
         '--move',
         action='store_true',
@@ -170,10 +190,6 @@ def run(args: argparse.Namespace) -> int:
         SetupError: an argument, or what the robot publishes, cannot be used.
         RobotError: no motion keeps clear. BagError: a bag cannot be read.
     """
-    if not 0.0 < args.speed <= 1.0 or not 1.0 <= args.rate <= 1000.0:
-        raise SetupError(
-            f'--speed is {args.speed} and --rate {args.rate}; above 0 to 1, and 1 to 1000 Hz'
-        )
     return _joints(args) if args.what == 'joints' else _tool(args)
 
 
@@ -193,13 +209,9 @@ def writable(path: Path) -> Path:
     Raises:
         SetupError: it cannot.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SetupError(f'--output {path} cannot be written: {error}') from error
-    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise SetupError(f'--output {path} cannot be written: give a file in a folder of yours')
-    return path
+    check_folder(path.parent, '--output')
+    make_folder(path.parent, '--output')
+    return check_file(path, '--output')
 
 
 def _excitation_settings(args: argparse.Namespace) -> ExcitationSettings:
@@ -225,8 +237,7 @@ def _joints(args: argparse.Namespace) -> int:
     from frame_ros.sensing.joints.motor_model import save_motors
 
     robot = _robot(args)
-    names = [n.strip() for n in args.joints.split(',')] if args.joints else None
-    dynamics = RobotDynamics(robot, names, tool=_payload(args.payload))
+    dynamics = RobotDynamics(robot, args.joints, tool=_payload(args.payload))
     is_sensing = robot.name in TORQUE_SENSING
     scale, gain = args.effort_scale, args.gain
     if scale is None and is_sensing:

@@ -9,6 +9,8 @@ import json
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from frame_ros.cli.arguments import given
+
 if TYPE_CHECKING:
     from frame_ros.metrics.registry import Metric
 
@@ -22,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'ids',
         nargs='*',
         metavar='ID',
+        type=given,
         help='explain these metrics: formula, what it tells, when it misleads',
     )
     parser.add_argument(

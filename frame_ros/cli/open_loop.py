@@ -10,14 +10,15 @@ import argparse
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from frame_ros.cli.arguments import given, namespace, positive, robot, whole
 from frame_ros.cli.metrics import format_table
 from frame_ros.cli.options import parse_options
 from frame_ros.cli.progress import progress_bar
-from frame_ros.errors import PolicyError
+from frame_ros.errors import PolicyError, ValueRangeError
 
 if TYPE_CHECKING:
     from frame_ros.episodes.data import Episode
@@ -32,7 +33,9 @@ MOST_STEPS = 12
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument('bags', nargs='+', metavar='BAG', help='a bag, or a folder of bags')
+    parser.add_argument(
+        'bags', nargs='+', metavar='BAG', help='a bag, or a folder of bags', type=given
+    )
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument(
         '--policy',
@@ -46,7 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='no policy: the chunks that were predicted when the bag was recorded',
     )
     parser.add_argument(
-        '--checkpoint', default='', metavar='DIR', help='checkpoint folder; for replay, a bag'
+        '--checkpoint',
+        metavar='DIR',
+        help='checkpoint folder; for replay, a bag',
+        type=given,
     )
     parser.add_argument(
         '--option',
@@ -64,18 +70,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--every',
-        type=int,
+        type=whole(1),
         default=10,
         metavar='N',
         help='predict at every Nth action',
     )
     parser.add_argument('--instruction', help='what the policy is told (default: as recorded)')
-    parser.add_argument('--robot', default='', help='name or URDF (default: as recorded, or so101)')
-    parser.add_argument('--device', default='cpu', help='where the policy runs')
+    parser.add_argument('--robot', help='name or URDF (default: as recorded, or so101)', type=robot)
+    parser.add_argument('--device', default='cpu', help='where the policy runs', type=given)
     parser.add_argument(
         '--units', default='degrees', choices=('degrees', 'rad'), help="the policy's (degrees)"
     )
-    parser.add_argument('--namespace', metavar='NS', help="the robot's namespace")
+    parser.add_argument('--namespace', metavar='NS', help="the robot's namespace", type=namespace)
     parser.add_argument(
         '--topic',
         action='append',
@@ -83,8 +89,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='ROLE=TOPIC',
         help='the topic that plays a role (action, joint_states, ...); may be repeated',
     )
-    parser.add_argument('--max-age', type=float, default=0.5, metavar='S', help='oldest input, s')
-    parser.add_argument('--seed', type=int, default=0, help='of policy and bootstrap')
+    parser.add_argument(
+        '--max-age', type=positive, default=0.5, metavar='S', help='oldest input, s'
+    )
+    parser.add_argument('--seed', type=whole(0), default=0, help='of policy and bootstrap')
     parser.add_argument('--json', action='store_true', help='print JSON instead of tables')
     parser.add_argument('-q', '--quiet', action='store_true', help='no progress bar')
 
@@ -103,6 +111,7 @@ def run(args: argparse.Namespace) -> int:
     from frame_ros.robots import load_robot
 
     topics = topics_by_role(args.topic)
+    check_policy(args)
     episodes = [e for bag in args.bags for e in read_raw(bag, args.namespace, topics)]
     robot = load_robot(args.robot or str(episodes[0].attributes.get('robot') or 'so101'))
     limits = robot.joint_limits
@@ -119,6 +128,24 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(as_text(summary, name))
     return 0
+
+
+def check_policy(args: argparse.Namespace) -> None:
+    """Checks what can be seen of the policy before the bags are read.
+
+    Raises:
+        FrameRosError: it cannot be made, or an option has another form or is unknown.
+    """
+    from frame_ros.policies.action_spaces import ActionSpaceSettings
+    from frame_ros.policies.precheck import check_policy_files
+
+    options = parse_options(args.option)
+    known = [option.name for option in fields(ActionSpaceSettings)]
+    for name in parse_options(args.action_option, '--action-option'):
+        if name not in known:
+            raise ValueRangeError(f'--action-option {name!r} is none of {", ".join(known)}')
+    if args.policy and args.policy != 'replay':
+        check_policy_files(args.policy, args.checkpoint or '', [*options], args.robot or '')
 
 
 def make_open_loop_policy(
@@ -172,7 +199,7 @@ def policy_errors(
     from frame_ros.evaluation.open_loop import compare, predict
     from frame_ros.policies.action_spaces import ActionConverter
 
-    converter = ActionConverter(robot, **parse_options(args.action_option))
+    converter = ActionConverter(robot, **parse_options(args.action_option, '--action-option'))
     results = []
     for episode in progress_bar(episodes, 'open loop', args.quiet, len(episodes)):
         actions = actions_of(episode)
@@ -208,7 +235,7 @@ def as_data(summary: OpenLoopSummary, policy: str, args: argparse.Namespace) -> 
     data = {
         'format': FORMAT,
         'policy': policy,
-        'checkpoint': args.checkpoint,
+        'checkpoint': args.checkpoint or '',
         'every': None if args.recorded else args.every,
         'units': {'mse': 'rad^2', 'share': 'of the joint range', 'joints': 'rad', 'time': 's'},
         'amse': asdict(summary.amse),

@@ -11,8 +11,8 @@ from typing import Any
 from frame_ros.errors import ValueRangeError
 
 
-def parse_options(texts: Sequence[str]) -> dict[str, Any]:
-    """NAME=VALUE texts -> name: value; a value that is no JSON is text.
+def parse_options(texts: Sequence[str], option: str = '--option') -> dict[str, Any]:
+    """NAME=VALUE texts -> name: value; a value that is no JSON is text. option: what took them.
 
     Raises:
         ValueRangeError: a text of another form, or a name given twice.
@@ -22,7 +22,7 @@ def parse_options(texts: Sequence[str]) -> dict[str, Any]:
         name, sign, value = text.partition('=')
         name = name.strip().replace('-', '_')
         if not name or not sign or name in options:
-            raise ValueRangeError(f'--option {text!r} must be NAME=VALUE, each name once')
+            raise ValueRangeError(f'{option} {text!r} must be NAME=VALUE, each name once')
         try:
             options[name] = json.loads(value)
         except ValueError:

@@ -26,10 +26,13 @@ class HelpFormatter(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that suggests what a misspelt option may have meant."""
+    """A parser that suggests what a misspelt option may have meant.
+
+    A value that cannot be is an argparse.ArgumentError; other wrong usage ends the process.
+    """
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(formatter_class=HelpFormatter, **options)
+        super().__init__(formatter_class=HelpFormatter, exit_on_error=False, **options)
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None

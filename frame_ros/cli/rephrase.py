@@ -11,7 +11,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from frame_ros.cli.arguments import any_path, given, input_file, positive, url, whole, word
 from frame_ros.errors import SetupError
+from frame_ros.output_files import check_folder
 
 if TYPE_CHECKING:
     from frame_ros.policies.rephrasings import ReviewedList
@@ -22,28 +24,32 @@ QUESTION = '[a]ccept, [e]dit, [r]eject, [q]uit? '
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument('instruction', metavar='INSTRUCTION', help='what the robot is told')
     parser.add_argument(
-        '--file', type=Path, default=Path('rephrasings.yaml'), metavar='FILE',
+        'instruction', metavar='INSTRUCTION', help='what the robot is told', type=given
+    )
+    parser.add_argument(
+        '--file', type=any_path, default=Path('rephrasings.yaml'), metavar='FILE',
         help='the reviewed list, made or added to',
     )  # fmt: skip
     parser.add_argument(
         '--url', metavar='URL',
         help='OpenAI-compatible endpoint that proposes, such as http://127.0.0.1:11434/v1; '
-        'without it you type them, or name a file by --text',
-    )  # fmt: skip
-    parser.add_argument('--model', metavar='NAME', help='model of the endpoint')
+        'without it you type them, or name a file by --text', type=url)  # fmt: skip
+    parser.add_argument('--model', metavar='NAME', help='model of the endpoint', type=given)
     parser.add_argument(
-        '--text', type=Path, metavar='FILE', help='proposals from a text file, one per line'
+        '--text', type=input_file, metavar='FILE', help='proposals from a text file, one per line'
     )
-    parser.add_argument('--count', type=int, default=20, help='how many rephrasings to ask for')
-    parser.add_argument('--reviewer', metavar='NAME', help='who confirms them (default: asked)')
+    parser.add_argument(
+        '--count', type=whole(1), default=20, help='how many rephrasings to ask for'
+    )
+    parser.add_argument(
+        '--reviewer', metavar='NAME', help='who confirms them (default: asked)', type=given
+    )
     parser.add_argument(
         '--key-variable', default=KEY_VARIABLE, metavar='VARIABLE',
         help='environment variable that holds the key of the endpoint ; '
-        'unset: none is sent',
-    )  # fmt: skip
-    parser.add_argument('--timeout', type=float, default=60.0, help='s to wait for an answer')
+        'unset: none is sent', type=word)  # fmt: skip
+    parser.add_argument('--timeout', type=positive, default=60.0, help='s to wait for an answer')
 
 
 def run(args: argparse.Namespace) -> int:
@@ -63,8 +69,7 @@ def run(args: argparse.Namespace) -> int:
     instruction = args.instruction.strip()
     if problem := problem_of(instruction, ''):
         raise SetupError(f'the instruction {instruction!r} is none: {problem}')
-    if args.count < 1:
-        raise SetupError(f'--count is {args.count}; 1 or more is expected')
+    check_folder(args.file.parent, '--file')
     former = load_reviewed(args.file) if args.file.exists() else []
     there = _there(former, instruction)
     if args.url or args.text:

@@ -11,8 +11,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from frame_ros.cli.arguments import any_path, given, namespace, robot
 from frame_ros.cli.progress import progress_bar
 from frame_ros.errors import BagError, SetupError, ValueRangeError
+from frame_ros.output_files import check_file, check_folder
 
 if TYPE_CHECKING:
     from frame_ros.episodes.data import Episode
@@ -32,11 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs='*',
         metavar='BAG',
         help='a bag (folder, .mcap or .db3 file), or a folder of bags, also nested',
+        type=given,
     )
     parser.add_argument(
         '-o',
         '--output',
-        type=Path,
+        type=any_path,
         metavar='FILE',
         help=f'the page to write (default: {DEFAULT_OUTPUT}); with --per-run a folder for pages',
     )
@@ -53,7 +56,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='write JSON to a file ending in .json, else to standard output; no page unless -o',
     )
     parser.add_argument(
-        '--namespace', metavar='NS', help="the robot's namespace (default: that with most topics)"
+        '--namespace',
+        metavar='NS',
+        help="the robot's namespace (default: that with most topics)",
+        type=namespace,
     )
     parser.add_argument(
         '--topic',
@@ -66,6 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--robot',
         metavar='NAME',
         help='name or URDF file: computes poses from joint states where none were recorded',
+        type=robot,
     )
     _add_comparison_arguments(parser)
     parser.add_argument('--title', default='', help='heading of the page')
@@ -88,6 +95,7 @@ def _add_comparison_arguments(parser: argparse.ArgumentParser) -> None:
         help='a demonstration, or a folder of them, for ATE, RTE and DTW: its episodes that '
         'succeeded or have no recorded outcome; '
         'may be repeated (default: the references of the live metrics)',
+        type=given,
     )
     parser.add_argument(
         '--reference-mean',
@@ -133,17 +141,23 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         BagError: no bag is given, or one is missing or no bag at all; a reference has no success.
         SetupError: an output cannot be written.
-        ValueRangeError: a role or a metric that is not known.
+        ValueRangeError: a role or a metric that is not known. RobotError: a URDF that cannot be
+            read.
     """
     from frame_ros.reports.options import ReportOptions
 
     paths = bag_paths(args)
     if not paths:
         raise BagError('no bag is given; name at least one: frame-ros report BAG')
+    check_outputs(args)
     axes = dict.fromkeys(id.strip() for id in args.fingerprint.split(',') if id.strip())
     options = ReportOptions(tuple(axes), args.match, args.align, args.rte)
     choice = {'namespace': args.namespace, 'topics': topics_by_role(args.topic)}
     choice['robot'] = args.robot
+    if args.robot:
+        from frame_ros.robots import load_robot
+
+        load_robot(args.robot)
     references = given_references(args, **choice)
     mean_by = (args.match or 'time') if args.reference_mean else ''
     episodes = load_episodes(paths, args.quiet, references, mean_by, **choice)
@@ -163,6 +177,17 @@ def run(args: argparse.Namespace) -> int:
     elif not usable:
         print('nothing to report: no page was written', file=sys.stderr)
     return 0 if len(usable) == len(episodes) else BAG_FAILED
+
+
+def check_outputs(args: argparse.Namespace) -> None:
+    """Raises SetupError where what is asked for cannot be written: before minutes of reading."""
+    if args.json not in (None, STANDARD_OUTPUT):
+        check_file(args.json, '--json')
+    if args.per_run:
+        if args.output:
+            check_folder(args.output, '--output')
+    elif args.json is None or args.output or args.open:
+        check_file(args.output or DEFAULT_OUTPUT, '--output')
 
 
 def pages(

@@ -8,12 +8,23 @@ import argparse
 import logging
 import math
 import os
+import socket
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from frame_ros.cli.arguments import (
+    given,
+    input_file,
+    names,
+    number_from,
+    positive,
+    robot,
+    samples,
+    whole,
+)
 from frame_ros.cli.options import parse_options
 from frame_ros.errors import SetupError
 from frame_ros.robots.joint_units import UNITS
@@ -45,7 +56,7 @@ def _add_policy_arguments(group: argparse._ArgumentGroup) -> None:
         help='lerobot, token_vla, ..., a checkpoint folder, or your own as module:Class or '
         'file.py:Class',
     )
-    group.add_argument('--checkpoint', default='', metavar='DIR', help='checkpoint folder')
+    group.add_argument('--checkpoint', metavar='DIR', help='checkpoint folder', type=given)
     group.add_argument(
         '--option',
         action='append',
@@ -53,15 +64,18 @@ def _add_policy_arguments(group: argparse._ArgumentGroup) -> None:
         metavar='NAME=VALUE',
         help='an option of the policy, JSON or text; may be repeated',
     )
-    group.add_argument('--robot', default='so101', help='name, or URDF file')
+    group.add_argument('--robot', default='so101', help='name, or URDF file', type=robot)
     group.add_argument(
         '--joint-names',
         metavar='A,B,...',
         help="joints in the order of the policy's state and action (default: the robot's)",
+        type=names,
     )
-    group.add_argument('--device', default='cpu', help='where it runs: cpu, cuda:0')
+    group.add_argument('--device', default='cpu', help='where it runs: cpu, cuda:0', type=given)
     group.add_argument('--units', default='degrees', choices=UNITS, help="the policy's")
-    group.add_argument('--action-rate', type=float, default=30.0, metavar='HZ', help='of its data')
+    group.add_argument(
+        '--action-rate', type=positive, default=30.0, metavar='HZ', help='of its data'
+    )
     group.add_argument(
         '--camera',
         action='append',
@@ -70,19 +84,24 @@ def _add_policy_arguments(group: argparse._ArgumentGroup) -> None:
         help="the policy's image feature and the camera that it gets; may be repeated",
     )
     group.add_argument(
-        '--samples', type=int, default=0, metavar='N', help='chunks sampled with each'
+        '--samples', type=samples, default=0, metavar='N', help='chunks sampled with each'
     )
     group.add_argument(
         '--temperatures', default='', metavar='T,T,...', help='grid for token statistics'
     )
-    group.add_argument('--seed', type=int, default=0, help='of what is sampled')
+    group.add_argument('--seed', type=whole(0), default=0, help='of what is sampled')
 
 
 def _add_network_arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        '--host', default='127.0.0.1', help='address to listen on; 127.0.0.1: this machine only'
+        '--host',
+        default='127.0.0.1',
+        help='address to listen on; 127.0.0.1: this machine only',
+        type=given,
     )
-    group.add_argument('--port', type=int, default=8000, help='port to listen on; 0: a free one')
+    group.add_argument(
+        '--port', type=whole(0, 65535), default=8000, help='port to listen on; 0: a free one'
+    )
     group.add_argument(
         '--shared',
         action='store_true',
@@ -90,13 +109,13 @@ def _add_network_arguments(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument(
         '--api-key-file',
-        type=Path,
+        type=input_file,
         metavar='FILE',
         help='a file with the key that clients must send (or FRAME_ROS_API_KEY)',
     )
     group.add_argument(
         '--max-message-size',
-        type=float,
+        type=number_from(0.1, 1024),
         default=32.0,
         metavar='MB',
         help='of a message, either way',
@@ -151,7 +170,7 @@ def make_server(args: argparse.Namespace) -> tuple[PolicyServer, Policy]:
     from frame_ros.policies.remote.server import PolicyServer, is_loopback
     from frame_ros.policies.remote.service import InferenceService
 
-    _check_numbers(args)
+    check_address(args.host, args.port)
     limits = joint_limits(args.robot, args.joint_names)
     key = _api_key(args.api_key_file)
     convention = _convention(args, limits)
@@ -172,9 +191,21 @@ def make_server(args: argparse.Namespace) -> tuple[PolicyServer, Policy]:
     return server, policy
 
 
-def joint_limits(robot: str, names: str | None) -> dict[str, tuple[float, float]]:
-    """Joint -> lower and upper limit (rad or m), from the robot's URDF alone; of `names`, with
-    commas between, in their order, if they are given.
+def check_address(host: str, port: int) -> None:
+    """Raises SetupError where nobody can listen: before a policy is loaded for minutes."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _, address = found[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except (OSError, UnicodeError) as error:
+        raise SetupError(f'--host {host} --port {port} cannot be listened on: {error}') from error
+
+
+def joint_limits(robot: str, names: Sequence[str] | None) -> dict[str, tuple[float, float]]:
+    """Joint -> lower and upper limit (rad or m), from the robot's URDF alone; of `names`,
+    in their order, if they are given.
 
     Raises:
         RobotError: there is no such robot. SetupError: it has no such joint.
@@ -194,10 +225,9 @@ def joint_limits(robot: str, names: str | None) -> dict[str, tuple[float, float]
     }
     if names is None:
         return limits
-    chosen = [name.strip() for name in names.split(',') if name.strip()]
-    if unknown := [name for name in chosen if name not in limits]:
+    if unknown := [name for name in names if name not in limits]:
         raise SetupError(f'--joint-names has {unknown}; {robot} has {list(limits)}')
-    return {name: limits[name] for name in chosen}
+    return {name: limits[name] for name in names}
 
 
 def _offered(args: argparse.Namespace, limits: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
@@ -226,18 +256,6 @@ def _offered(args: argparse.Namespace, limits: Mapping[str, tuple[float, float]]
     if args.checkpoint:
         offered['folder'] = args.checkpoint
     return offered
-
-
-def _check_numbers(args: argparse.Namespace) -> None:
-    for is_right, name, value, expected in (
-        (0 <= args.port <= 65535, '--port', args.port, '0 (a free one) to 65535'),
-        (0.1 <= args.max_message_size <= 1024, '--max-message-size', args.max_message_size,
-         '0.1 to 1024 MB'),
-        (0 < args.action_rate < math.inf, '--action-rate', args.action_rate, 'more than 0 Hz'),
-        (args.samples >= 0, '--samples', args.samples, '0 or more'),
-    ):  # fmt: skip
-        if not is_right:
-            raise SetupError(f'{name} is {value}; it must be {expected}')
 
 
 def _convention(

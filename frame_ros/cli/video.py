@@ -7,16 +7,23 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
-from pathlib import Path
+
+from frame_ros.cli.arguments import any_path, given, output_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument('bag', type=Path, metavar='BAG', help='a bag (folder, .mcap or .db3 file)')
+    parser.add_argument('bag', type=any_path, metavar='BAG', help='a bag (folder or file)')
     parser.add_argument(
-        '-o', '--output', type=Path, metavar='FILE', help='the MP4 (default: BAG.mp4 beside it)'
+        '-o',
+        '--output',
+        type=output_file,
+        metavar='FILE',
+        help='the MP4 (default: BAG.mp4 beside it)',
     )
-    parser.add_argument('--topic', help='image topic, with or without namespace (default: front)')
+    parser.add_argument(
+        '--topic', help='image topic, with or without namespace (default: front)', type=given
+    )
     parser.add_argument('-q', '--quiet', action='store_true', help='no progress bar, no messages')
 
 

@@ -16,6 +16,7 @@ from frame_ros.nodes.settings_fields import check_choices, option
 from frame_ros.nodes.settings_text import check_qualities
 from frame_ros.policies.checkpoint import CONFIG
 from frame_ros.policies.own_policy import check_form, is_own_policy
+from frame_ros.ros_names import check_namespace
 
 if TYPE_CHECKING:
     from frame_ros.robots import Robot
@@ -98,6 +99,7 @@ class RunSettings:
 
     def __post_init__(self) -> None:
         check_choices(self)
+        check_namespace(self.namespace)
         if self.robot not in ROBOTS:
             self.load_robot()
         self.check_prefix()
@@ -184,6 +186,7 @@ class DemoSettings(RunSettings):
 
     def __post_init__(self) -> None:
         check_choices(self)
+        check_namespace(self.namespace)
         self.check_prefix()
         self.check_policy()
         check_qualities(self.qualities)

@@ -22,7 +22,7 @@ def check_policy_files(spec: str, checkpoint: str, options: Sequence[str], robot
     """Checks what can be seen of a policy without making it.
 
     spec: as of `make_policy`. checkpoint: a folder, or ''. options: the names of its options.
-    robot: name or URDF.
+    robot: name or URDF; '' where it is not known yet.
 
     Raises:
         PolicyError: there is no such policy, or it does not take these options. CheckpointError:
@@ -55,7 +55,8 @@ def _check_width(checkpoint: CheckpointFolder, options: Sequence[str], robot: st
     """It has as many actions as the robot has joints, unless an option says what they are."""
     features = checkpoint.config.get('output_features') or {}
     shape = (features.get('action') or {}).get('shape')
-    if not isinstance(shape, list) or len(shape) != 1 or any(name in COLUMNS for name in options):
+    is_declared = any(name in COLUMNS for name in options)
+    if not robot or is_declared or not isinstance(shape, list) or len(shape) != 1:
         return
     from frame_ros.robots import load_robot
 

@@ -37,7 +37,7 @@ def test_wrong_arguments_are_told(capsys, tmp_path):
         (['nonsense'], 'nonsense'),
         ([str(urdf), '--link', 'a'], 'LINK=N'),
         ([str(urdf), '--link', 'c=2'], "'c'"),
-        ([str(urdf), '--count', '0'], '1 capsule'),
+        ([str(urdf), '--count', '0'], "'0' must be a whole number, 1"),
         ([str(urdf), '--out', str(tmp_path / 'no' / 'file')], 'cannot be written'),
     ):
         assert main(['capsules', *arguments]) == 2

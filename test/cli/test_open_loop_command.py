@@ -108,7 +108,7 @@ def test_a_policy_that_needs_cameras_says_which_are_missing(
         (['--policy', 'replay'], '--checkpoint BAG'),
         (['--policy', 'hold', '--option', 'speed=2'], 'does not take these options'),
         (['--policy', 'hold', '--option', 'speed'], 'must be NAME=VALUE'),
-        (['--policy', 'hold', '--every', '0'], 'every is 0'),
+        (['--policy', 'hold', '--every', '0'], "--every: '0' must be a whole number, 1 or more"),
         (['--policy', 'hold', '--robot', 'r2d2'], "no robot 'r2d2'"),
     ],
 )

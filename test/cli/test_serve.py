@@ -124,18 +124,21 @@ def test_an_inference_without_end_does_not_keep_it(monkeypatch):
     [
         (['--policy', 'magic'], "no policy 'magic'"),
         (['--policy', 'hold', '--option', 'wheels=4'], "'wheels'"),
-        (['--policy', 'hold', '--robot', 'nothing'], "--robot is 'nothing'"),
+        (['--policy', 'hold', '--robot', 'nothing'], "--robot: there is no robot 'nothing'"),
         (['--policy', 'hold', '--joint-names', 'wheel'], r"--joint-names has ['wheel']"),
         (['--policy', 'hold', '--preset', 'libero'], 'send no joint positions'),
         (['--policy', 'hold', '--preset', 'openpi'], 'needs observation_keys'),
         (['--policy', 'hold', '--temperatures', 'a'], "--temperatures is 'a'"),
         (['--policy', 'hold', '--temperatures=-1'], "--temperatures is '-1'"),
-        (['--policy', 'hold', '--port', '99999'], '--port is 99999'),
-        (['--policy', 'hold', '--max-message-size', 'nan'], '--max-message-size is nan'),
-        (['--policy', 'hold', '--action-rate', '0'], '--action-rate is 0'),
-        (['--policy', 'hold', '--samples=-4'], '--samples is -4'),
+        (['--policy', 'hold', '--port', '99999'], "--port: '99999' must be 0 to 65535"),
+        (['--policy', 'hold', '--max-message-size', 'nan'], "--max-message-size: 'nan'"),
+        (['--policy', 'hold', '--action-rate', '0'], "--action-rate: '0' must be a number above 0"),
+        (['--policy', 'hold', '--samples=-4'], "--samples: '-4' must be"),
         (['--policy', 'hold', '--camera', 'a'], "--camera 'a' must be of the form A=B"),
-        (['--policy', 'hold', '--api-key-file', 'absent'], '--api-key-file cannot be read'),
+        (
+            ['--policy', 'hold', '--api-key-file', 'absent'],
+            "no file 'absent'",
+        ),
     ],
 )
 def test_what_is_wrong_is_told(arguments, text, capsys):

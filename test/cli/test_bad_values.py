@@ -1,0 +1,280 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every option of every command with values that it cannot have: no traceback, a status of 1 or 2,
+a line that names the option or the value, and nothing started or overwritten.
+"""
+
+from __future__ import annotations
+
+import argparse
+import builtins
+import re
+
+import pytest
+from robot_bags import robot_bag
+
+from frame_ros.cli import COMMANDS, build_parser, main
+
+# In values and base arguments: {bag} a readable bag, {file} a file that is none, {folder} an empty
+# folder, {new} a path beside it.
+NOWHERE = '/nowhere/at/all'
+UNWRITABLE = '/proc/self/fdinfo/x'
+BAG = ('', NOWHERE, '{folder}', '{file}')
+INPUT = ('', NOWHERE, '{folder}')
+OUTPUT = ('', '{folder}', f'{NOWHERE}/x', '{file}/x', UNWRITABLE)
+OUTPUT_FOLDER = ('', '{file}', '{file}/x', UNWRITABLE)
+COUNT = ('x', '-1', '1.5', '', 'nan')
+POSITIVE = ('x', '-1', '0', '', 'nan', 'inf')
+CHOICE = ('nosuch', '')
+PAIRS = ('', 'x', '=1')
+ROBOT = ('nosuch', '', '{folder}', '{file}')
+POLICY = ('nosuch', '', 'x.py', f'{NOWHERE}/x.py:C', 'nosuchmodule:C', '{folder}', '{file}')
+CHECKPOINT = ('', NOWHERE, '{folder}', '{file}')
+NAME = ('a b', '1a', 'a//b', 'a-b')
+FREE = ()  # any text can be meant
+
+LEROBOT = ['--policy', 'lerobot']
+BASE = {
+    'demo': ['--directory', '{new}'],
+    'report': ['{bag}', '-o', '{new}'],
+    'video': ['{bag}'],
+    'open-loop': ['{bag}'],
+    'dataset': ['{bag}'],
+    'serve': ['--port', '0'],
+    'simulate-so101': ['--calibration-dir', '{new}'],
+    'capsules': ['so101', '--out', '{new}'],
+    'rephrase': ['pick up the cube', '--file', '{new}'],
+    'identify': ['joints', '--bag', '{bag}', '--output', '{new}'],
+    'metrics': [],
+}
+# What an option needs beside its value to be looked at.
+BESIDE = {
+    ('demo', '--checkpoint'): LEROBOT,
+    ('open-loop', '--checkpoint'): LEROBOT,
+    ('serve', '--checkpoint'): LEROBOT,
+    ('serve', '--observation-key'): ['--preset', 'openpi'],
+    ('rephrase', '--model'): ['--url', 'http://127.0.0.1:9/v1'],
+    ('rephrase', '--url'): ['--model', 'm'],
+    ('rephrase', '--timeout'): ['--url', 'http://127.0.0.1:9/v1', '--model', 'm'],
+    ('identify', '--sensor-link'): ['tool'],
+    ('identify', '--poses'): ['tool'],
+}
+NEEDED = {'open-loop': ['--policy', 'hold'], 'serve': ['--policy', 'hold']}
+NEEDED['dataset'] = ['--output', '{new}']
+BAD: dict[str, dict[str, tuple[str, ...]]] = {
+    'demo': {
+        '--robot': CHOICE,
+        '--episodes': (*COUNT, '0'),
+        '--policy': POLICY,
+        '--checkpoint': CHECKPOINT,
+        '--option': (*PAIRS, 'wheels=4'),
+        '--execution': CHOICE,
+        '--instruction': FREE,
+        '--quality': ('x', '2', '-1', 'nan', '0.5;1'),
+        '--seed': COUNT,
+        '--timeout': POSITIVE,
+        '--directory': OUTPUT_FOLDER,
+        '--namespace': NAME,
+        '--reference': BAG,
+        '--params-file': INPUT,
+    },
+    'report': {
+        'BAG': BAG,
+        '--output': OUTPUT,
+        '--json': tuple(f'{path}/x.json' for path in ('{file}', NOWHERE, UNWRITABLE)),
+        '--namespace': NAME,
+        '--topic': (*PAIRS, 'nosuch=/x'),
+        '--robot': ROBOT,
+        '--reference': BAG,
+        '--match': CHOICE,
+        '--align': CHOICE,
+        '--fingerprint': ('nosuch', 'pl,nosuch'),
+        '--title': FREE,
+    },
+    'video': {'BAG': BAG, '--output': OUTPUT, '--topic': ('nosuch', '')},
+    'open-loop': {
+        'BAG': BAG,
+        '--policy': POLICY,
+        '--checkpoint': CHECKPOINT,
+        '--option': (*PAIRS, 'wheels=4'),
+        '--action-option': (*PAIRS, 'wheels=4'),
+        '--every': (*COUNT, '0'),
+        '--instruction': FREE,
+        '--robot': ROBOT,
+        '--device': ('',),
+        '--units': CHOICE,
+        '--namespace': NAME,
+        '--topic': (*PAIRS, 'nosuch=/x'),
+        '--max-age': POSITIVE,
+        '--seed': COUNT,
+    },
+    'dataset': {
+        'BAG': BAG,
+        '--output': ('', '{folder}', '{file}', '{file}/x', UNWRITABLE),
+        '--repo-id': FREE,
+        '--fps': COUNT,
+        '--robot': ROBOT,
+        '--joints': ('nosuch', ','),
+        '--units': CHOICE,
+        '--cameras': ('nosuch',),
+        '--poses': ('nosuch',),
+        '--task': FREE,
+        '--codec': CHOICE,
+        '--max-age': POSITIVE,
+        '--namespace': NAME,
+        '--topic': (*PAIRS, 'nosuch=/x'),
+    },
+    'serve': {
+        '--policy': POLICY,
+        '--checkpoint': CHECKPOINT,
+        '--option': (*PAIRS, 'wheels=4'),
+        '--robot': ROBOT,
+        '--joint-names': ('nosuch', ','),
+        '--device': ('',),
+        '--units': CHOICE,
+        '--action-rate': POSITIVE,
+        '--camera': PAIRS,
+        '--samples': (*COUNT, '1'),
+        '--temperatures': ('x', '-1', 'nan', '0'),
+        '--seed': COUNT,
+        '--host': ('', 'no.such.host.invalid', '999.1.1.1'),
+        '--port': (*COUNT, '70000'),
+        '--api-key-file': (*INPUT, '{empty}'),
+        '--max-message-size': POSITIVE,
+        '--preset': CHOICE,
+        '--observation-key': (*PAIRS, 'a=nosuch'),
+    },
+    'simulate-so101': {
+        '--link': ('', '{folder}', f'{NOWHERE}/x', '{file}', UNWRITABLE),
+        '--calibration-dir': OUTPUT_FOLDER,
+        '--id': ('', 'a/b', '..'),
+        '--scene': COUNT,
+    },
+    'capsules': {
+        'URDF': ROBOT,
+        '--out': OUTPUT,
+        '--count': (*COUNT, '0'),
+        '--link': (*PAIRS, 'nosuch=2', 'gripper_link=0', 'gripper_link=-1'),
+        '--package-folder': ('', NOWHERE, '{file}'),
+    },
+    'rephrase': {
+        'INSTRUCTION': ('', '  '),
+        '--file': ('', '{folder}', '{file}/x', UNWRITABLE),
+        '--url': ('', 'nosuch', 'ftp://x', 'http://'),
+        '--model': ('',),
+        '--text': INPUT,
+        '--count': (*COUNT, '0'),
+        '--reviewer': ('',),
+        '--key-variable': ('', 'a b'),
+        '--timeout': POSITIVE,
+    },
+    'identify': {
+        'what': CHOICE,
+        '--robot': ROBOT,
+        '--output': ('', '{folder}', '{file}/x', UNWRITABLE),
+        '--bag': BAG,
+        '--joint-topic': ('nosuch',),
+        '--joints': ('nosuch', ','),
+        '--effort-scale': ('x', '', 'nan', 'inf', '0'),
+        '--gain': POSITIVE,
+        '--margin': POSITIVE,
+        '--payload': ('', 'x', 'nosuch,1,0,0,0', 'gripper_link,-1,0,0,0', 'gripper_link,nan,0,0,0'),
+        '--speed': (*POSITIVE, '2'),
+        '--fastest': POSITIVE,
+        '--rate': (*POSITIVE, '5000'),
+        '--floor': ('x', '', 'nan', 'inf'),
+        '--clearance': ('x', '', 'nan', 'inf', '-1'),
+        '--range': (*POSITIVE, '2'),
+        '--candidates': (*COUNT, '0'),
+        '--seed': COUNT,
+        '--namespace': NAME,
+        '--sensor-link': ('nosuch', ''),
+        '--wrench-topic': FREE,
+        '--poses': (*COUNT, '0'),
+    },
+    'metrics': {'ID': ('nosuch', '')},
+}  # fmt: skip
+CASES = [
+    (command, option, value)
+    for command, options in BAD.items()
+    for option, values in options.items()
+    for value in values
+]
+
+
+def takers(command: str) -> dict[str, argparse.Action]:
+    """The options with a value, and the positional arguments, of a command."""
+    (commands,) = (
+        a for a in build_parser(command)._actions if isinstance(a, argparse._SubParsersAction)
+    )
+    actions = [a for a in commands.choices[command]._actions if a.nargs != 0]
+    return {
+        (a.option_strings[-1] if a.option_strings else str(a.metavar or a.dest)): a for a in actions
+    }
+
+
+@pytest.mark.parametrize('command', COMMANDS)
+def test_every_option_is_tried(command):
+    assert list(BAD[command]) == list(takers(command))
+
+
+@pytest.fixture(scope='module')
+def bag(tmp_path_factory):
+    return robot_bag(tmp_path_factory.mktemp('bags') / 'bag', (), {'robot': 'so101'}, count=30)
+
+
+@pytest.fixture()
+def places(tmp_path, bag):
+    (tmp_path / 'folder').mkdir()
+    (tmp_path / 'file').write_text('neither a bag nor anything else\n')
+    (tmp_path / 'empty').touch()
+    names = {name: str(tmp_path / name) for name in ('folder', 'file', 'empty', 'new')}
+    return {**names, 'bag': str(bag)}
+
+
+@pytest.fixture()
+def nothing_starts(monkeypatch):
+    """Whatever comes behind the checks is a failure of the test."""
+
+    def start(*_, **__):
+        pytest.fail('it was started')
+
+    monkeypatch.setattr('frame_ros.cli.demo.run_episodes', start)
+    monkeypatch.setattr('frame_ros.policies.remote.server.PolicyServer.run', start)
+    monkeypatch.setattr('frame_ros.cli.feetech._loop', start)
+    monkeypatch.setattr('frame_ros.policies.proposals.propose', start)
+    monkeypatch.setattr(builtins, 'input', start)
+
+
+def arguments(command: str, option: str, value: str) -> list[str]:
+    """A command line in which this value alone is wrong."""
+    beside = BESIDE.get((command, option), [])
+    given = [*BASE[command], *beside]
+    if not option.startswith('-'):
+        return [command, value, *given[1:], *NEEDED.get(command, [])]
+    if beside == ['tool']:
+        given = ['tool', *BASE[command][1:]]
+    if option not in NEEDED.get(command, []) and '--policy' not in beside:
+        given += NEEDED.get(command, [])
+    return [command, *given, f'{option}={value}']
+
+
+@pytest.mark.parametrize(('command', 'option', 'value'), CASES)
+def test_a_value_that_cannot_be(
+    command, option, value, places, nothing_starts, capsys, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path / 'folder')
+    value = value.format(**places)
+    try:
+        code = main([text.format(**places) for text in arguments(command, option, value)])
+    except SystemExit as stop:
+        code = stop.code
+    said = capsys.readouterr().err.strip().splitlines()
+    assert code in (1, 2) and said, (code, said)
+    assert 'Traceback' not in ''.join(said)
+    assert not (tmp_path / 'new').exists()
+    if option.startswith('-'):
+        told = ' '.join(said[-3:]).replace('-', '_')
+        parts = [part for part in re.split('[,=]', value.replace('-', '_')) if part.strip()]
+        words = [option.lstrip('-').replace('-', '_'), *parts]
+        assert any(word in told for word in words), told
