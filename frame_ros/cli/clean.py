@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from frame_ros.cli.arguments import any_path, given, whole
 from frame_ros.errors import SetupError, ValueRangeError
 
 if TYPE_CHECKING:
@@ -27,14 +28,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         'directory',
         nargs='?',
-        type=Path,
+        type=any_path,
         default=Path('runs'),
         metavar='DIR',
         help='folder of runs, or one run (default: runs)',
     )
-    parser.add_argument('--keep', type=int, metavar='N', help='keep the N newest runs')
+    parser.add_argument('--keep', type=whole(0), metavar='N', help='keep the N newest runs')
     parser.add_argument(
         '--older-than',
+        type=given,
         metavar='AGE',
         help='remove only runs last written to so long ago: 90m, 12h, 7d, 4w',
     )
@@ -55,8 +57,6 @@ def run(args: argparse.Namespace) -> int:
     """
     from frame_ros.episodes.runs import find_runs
 
-    if args.keep is not None and args.keep < 0:
-        raise ValueRangeError(f'--keep is {args.keep}; it must be 0 or more')
     oldest = time.time() - age_seconds(args.older_than) if args.older_than else None
     runs = find_runs(args.directory.expanduser())
     chosen = [

@@ -13,6 +13,7 @@ from frame_ros.errors import SetupError
 from frame_ros.nodes.contact_joints import JointArrays
 from frame_ros.nodes.contact_settings import ContactSettings
 from frame_ros.nodes.kinematics import RateLimit
+from frame_ros.nodes.run_checks import SIMULATED
 from frame_ros.robots import Robot
 from frame_ros.sensing.contacts.detection import Detection
 from frame_ros.sensing.contacts.source import ContactSource
@@ -21,7 +22,6 @@ from frame_ros.sensing.joints.motor_model import MotorModel, load_motors, own_mo
 
 Array = NDArray[np.float64]
 SECOND = 1_000_000_000
-SIMULATED = 'simulated'  # motors_file: those that the package has of the simulated robot
 
 
 class EffortSensor:

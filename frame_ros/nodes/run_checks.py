@@ -17,6 +17,7 @@ from frame_ros.nodes.process import Process, check_installed
 from frame_ros.output_files import check_folder
 
 Parameters = Mapping[str, Any]
+SIMULATED = 'simulated'  # motors_file: those that the package has of the simulated robot
 
 
 def check_run(processes: Sequence[Process]) -> None:
@@ -68,9 +69,12 @@ def _check_references(parameters: Parameters) -> None:
 
 def _check_contact(parameters: Parameters) -> None:
     if file := parameters.get('motors_file'):
-        from frame_ros.sensing.joints.motor_model import load_motors
+        from frame_ros.sensing.joints.motor_model import load_motors, own_motors
 
-        load_motors(file)
+        if file == SIMULATED:
+            load_motors(parameters['robot'])
+        else:
+            own_motors(file)
     if file := parameters.get('tool_file'):
         from frame_ros.sensing.wrench.tool_model import read_tool
 

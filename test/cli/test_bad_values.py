@@ -37,6 +37,7 @@ LEROBOT = ['--policy', 'lerobot']
 BASE = {
     'demo': ['--directory', '{new}'],
     'report': ['{bag}', '-o', '{new}'],
+    'clean': ['{folder}', '--yes'],
     'video': ['{bag}'],
     'open-loop': ['{bag}'],
     'dataset': ['{bag}'],
@@ -88,9 +89,11 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--reference': BAG,
         '--match': CHOICE,
         '--align': CHOICE,
+        '--rte': CHOICE,
         '--fingerprint': ('nosuch', 'pl,nosuch'),
         '--title': FREE,
     },
+    'clean': {'DIR': INPUT[:2], '--keep': COUNT, '--older-than': ('', 'x', '-1d', 'nand')},
     'video': {'BAG': BAG, '--output': OUTPUT, '--topic': ('nosuch', '')},
     'open-loop': {
         'BAG': BAG,
