@@ -210,7 +210,7 @@ def test_ctrl_c_says_what_was_recorded_and_how_to_report_on_it(ros_domain, tmp_p
     )
     deadline = time.monotonic() + 120.0
     while len(list(run.glob('episode_*/'))) < 2:
-        assert time.monotonic() < deadline
+        assert demo.poll() is None and time.monotonic() < deadline
         time.sleep(0.1)
     time.sleep(2.0)
     demo.send_signal(signal.SIGINT)
