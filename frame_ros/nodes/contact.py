@@ -13,14 +13,13 @@ from itertools import groupby
 from math import inf, nan
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
+from frame_ros.episodes.node_health import Level, Status
 from frame_ros.msg import ContactEvent, ContactState
 from frame_ros.nodes.contact_context import ContextKeeper, PhaseInput
-from frame_ros.nodes.contact_diagnostics import SourceReport, diagnostics_message
 from frame_ros.nodes.contact_efforts import EffortSensor
 from frame_ros.nodes.contact_frames import FixedTransforms
 from frame_ros.nodes.contact_franka import IndicatorReader, StateFlagReader, robot_state_type
@@ -29,7 +28,6 @@ from frame_ros.nodes.contact_inputs import (
     SensorStream,
     Waiting,
     in_order,
-    sensor_qos,
     silence_of,
 )
 from frame_ros.nodes.contact_joints import JointArrays
@@ -46,6 +44,7 @@ from frame_ros.nodes.contact_tare import TareService
 from frame_ros.nodes.contact_wrench import WrenchSensor
 from frame_ros.nodes.joint_state_bytes import JointStateReader
 from frame_ros.nodes.kinematics import RateLimit
+from frame_ros.nodes.node_readiness import Readiness
 from frame_ros.nodes.spinning import poll_with_services, run_node
 from frame_ros.nodes.wrench_bytes import WrenchReader
 from frame_ros.robots.frame_names import FrameNames
@@ -55,7 +54,7 @@ from frame_ros.sensing.contacts.tracker import ContactEventRecord, ContactTracke
 SECOND = 1_000_000_000
 WARNING_PERIOD = 5.0  # s between two warnings of one kind
 START_UP = 10.0  # s in which a sensor may not have told anything yet
-DIAGNOSTICS_PERIOD = 1.0  # s
+LOOK_PERIOD = 1.0  # s between two looks at what may be said, while a service waits
 REASON_PERIOD = 1.0  # s between two looks at why a source is silent
 IDLE_AFTER = 0.2  # s without a message, after which the node waits instead of polling
 BACKWARD = SECOND // 10  # ns by which a sample may be late and still get a stamp of its own
@@ -97,7 +96,6 @@ class Contact(Node):
         self._state_publisher = self.create_publisher(ContactState, 'contact', 50)
         self._event_publisher = self.create_publisher(ContactEvent, 'contact_events', 50)
         self._wrench_publisher = self.create_publisher(WrenchStamped, 'external_wrench', 50)
-        self._diagnostics_publisher = self.create_publisher(DiagnosticArray, 'diagnostics', 10)
         self._tare = TareService(
             self, self._wrench, settings.tare_timeout, self._silence_of_wrench, self._go_on
         )
@@ -110,10 +108,17 @@ class Contact(Node):
         self._last_stamp = 0  # of the last state
         self._newest_sample = (0, 0.0)  # stamp, and time.monotonic() when it was taken
         self._next_silent_state = self._next_reason = 0.0
-        self._next_diagnostics = 0.0
+        self._next_look = 0.0
+        self._unavailable = 'it has published no contact yet'
         self._warned: dict[str, float] = {}
         self._began = time.monotonic()
         self.published = self.events = 0
+        self._readiness = Readiness(
+            self,
+            self.robot.name,
+            lambda: self._unavailable,
+            lambda: [self._status_of(sensor) for sensor in self._sensors],
+        )
         self.get_logger().info(
             f'{self.robot.name}: contact by {", ".join(settings.sources)}, told at '
             f'{self.robot.tip_link} in {self.robot.base_link}'
@@ -135,30 +140,37 @@ class Contact(Node):
     def _subscribe(self) -> dict[str, SensorStream]:
         """The streams, in the order in which samples of one stamp are handled."""
         settings = self._settings
-        qos = sensor_qos(settings.queue_depth, settings.reliability)
-        best_effort = sensor_qos(settings.queue_depth, 'best_effort')
-        wanted: list[tuple[str, Any, str, Any, Any]] = [
-            (COMMANDS, JointState, 'joint_commands', qos, JointStateReader().read_all),
-            (JOINTS, JointState, 'joint_states', qos, JointStateReader().read_all),
+        given = settings.reliability
+        wanted: list[tuple[str, Any, str, str, Any]] = [
+            (COMMANDS, JointState, 'joint_commands', given, JointStateReader().read_all),
+            (JOINTS, JointState, 'joint_states', given, JointStateReader().read_all),
         ]
         if self._wrench is not None:
             topic = settings.wrench_topic
-            wanted.append((WRENCH, WrenchStamped, topic, qos, WrenchReader().read))
+            wanted.append((WRENCH, WrenchStamped, topic, given, WrenchReader().read))
         if self._own is not None:
             kind, prefix = robot_state_type(), settings.robot_topics
             flags = (
-                (kind, f'{prefix}/robot_state', best_effort, IndicatorReader().read)
+                (kind, f'{prefix}/robot_state', given, IndicatorReader().read)
                 if kind is not None
-                else (ContactState, f'{prefix}/contact', best_effort, StateFlagReader().read)
+                else (ContactState, f'{prefix}/contact', given, StateFlagReader().read)
             )
             wrench = f'{prefix}/external_wrench_in_base_frame'
             wanted.append((FLAGS, *flags))
-            wanted.append((ROBOT_WRENCH, WrenchStamped, wrench, best_effort, WrenchReader().read))
+            wanted.append((ROBOT_WRENCH, WrenchStamped, wrench, given, WrenchReader().read))
         if self._efforts is None:
             del wanted[0]
         return {
-            name: SensorStream(self, name, (kind, topic), qos, read)
-            for name, kind, topic, qos, read in wanted
+            name: SensorStream(
+                self,
+                name,
+                (kind, topic),
+                read,
+                settings.queue_depth,
+                reliability,
+                is_measured=name != COMMANDS,
+            )  # fmt: skip
+            for name, kind, topic, reliability, read in wanted
         }
 
     def poll(self) -> int:
@@ -267,7 +279,9 @@ class Contact(Node):
         self._last_stamp = stamp
         detections, contacts = list(self._newest.values()), self._tracker.contacts
         frame = self._base_frame
-        self._state_publisher.publish(state_message(stamp, frame, detections, contacts))
+        message = state_message(stamp, frame, detections, contacts)
+        self._unavailable = message.unavailable
+        self._state_publisher.publish(message)
         self.published += 1
         known = [detection for detection in detections if detection.is_contact is not None]
         if known:
@@ -345,12 +359,14 @@ class Contact(Node):
         if self.stop.wait(self.poll_period):
             return False
         self.poll()
-        if time.monotonic() >= self._next_diagnostics:
+        if time.monotonic() >= self._next_look:
+            self._next_look = time.monotonic() + LOOK_PERIOD
             self.look()
+            self._readiness.look()
         return True
 
     def look(self) -> None:
-        """Warnings and diagnostics that need not be at once."""
+        """Warnings that need not be at once."""
         for stream in self._streams.values():
             self._warn(f'{stream.name} stamp', stream.new_problem())
         if self._wrench is not None and self._wrench.has_new_tare():
@@ -359,14 +375,8 @@ class Contact(Node):
             self._warn('tare', '' if is_done else text)
             if is_done:
                 self.get_logger().info(text)
-        now = time.monotonic()
-        if now >= self._next_diagnostics:
-            self._next_diagnostics = now + DIAGNOSTICS_PERIOD
-            reports = [self._report_of(sensor) for sensor in self._sensors]
-            message = diagnostics_message(self.get_name(), reports, self.get_clock().now())
-            self._diagnostics_publisher.publish(message)
 
-    def _report_of(self, sensor: Any) -> SourceReport:
+    def _status_of(self, sensor: Any) -> Status:
         newest = self._newest.get(sensor.source)
         problem = sensor.problem if newest is None else newest.unavailable
         values = {
@@ -375,9 +385,9 @@ class Contact(Node):
             for key, count in stream.counts().items()
             if count
         }
-        return SourceReport(
-            sensor.name, problem, bool(newest and newest.is_contact), values | sensor.facts()
-        )
+        text = problem or ('in contact' if newest and newest.is_contact else 'free')
+        level = Level.WARN if problem else Level.OK
+        return Status(sensor.name, level, text, values | sensor.facts())
 
     def _warn(self, kind: str, text: str, is_expected: bool = False) -> None:
         """Logs a warning, at most one of a kind in WARNING_PERIOD; what is expected for a moment,

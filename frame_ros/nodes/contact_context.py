@@ -10,21 +10,17 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.contact_joints import JointArrays
 from frame_ros.nodes.contact_settings import ContactSettings
-from frame_ros.nodes.polled import PolledSubscription
+from frame_ros.nodes.fitting_subscription import FittingSubscription
 from frame_ros.robots import Robot
 from frame_ros.robots.link_frames import LinkFrames
 from frame_ros.sensing.contacts.expectation import ContactContext
 from frame_ros.sensing.contacts.grasp import GraspDetector
 
 Array = NDArray[np.float64]
-LATCHED = QoSProfile(
-    depth=50, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
-)
 UNKNOWN = np.full(3, np.nan)
 PHASE_BEGINS = (EpisodeEvent.OPERATION_START, EpisodeEvent.NOTE)
 PHASE_ENDS = (
@@ -130,7 +126,9 @@ class PhaseInput:
     """The text of the operation under way, from episode_events; '' between operations."""
 
     def __init__(self, node: Node) -> None:
-        self._subscription = PolledSubscription(node, EpisodeEvent, 'episode_events', LATCHED)
+        self._subscription = FittingSubscription(
+            node, EpisodeEvent, 'episode_events', is_latched=True
+        )
         self.phase = ''
 
     def poll(self) -> None:

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from scipy.spatial.transform import Rotation
 
-from frame_ros.nodes.polled import PolledSubscription
+from frame_ros.nodes.fitting_subscription import FittingSubscription
 from frame_ros.robots import Robot
 from frame_ros.robots.frame_names import FrameNames
 from frame_ros.robots.transforms import TransformTree
@@ -133,11 +132,10 @@ class FixedTransforms:
         return is_new
 
 
-def _subscribe(node: Node) -> PolledSubscription | None:
+def _subscribe(node: Node) -> FittingSubscription | None:
     try:
         from tf2_msgs.msg import TFMessage
     except ImportError:
         return None
     kind: Any = TFMessage
-    latched = QoSProfile(depth=DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-    return PolledSubscription(node, kind, '/tf_static', latched)
+    return FittingSubscription(node, kind, '/tf_static', depth=DEPTH, is_latched=True)

@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 
 from frame_ros.episodes.stamps import SECOND, StampGuard, Verdict
-from frame_ros.nodes.polled import PolledSubscription
+from frame_ros.nodes.fitting_subscription import FittingSubscription
 
 MOST_AT_ONCE = 1000
 
@@ -37,14 +36,20 @@ class SensorStream:
         node: Node,
         name: str,
         topic: tuple[Any, str],
-        qos: QoSProfile,
         read: Callable[[bytes], Any],
+        depth: int,
+        reliability: str,
+        is_measured: bool = True,
     ) -> None:
         """topic: message class and name. read: bytes to anything with a `stamp` in ns, or None if
-        they cannot be read.
+        they cannot be read. depth, reliability: of the subscription. is_measured: a sensor sends
+        it, all the time.
         """
         self.name, self._read = name, read
-        self.subscription = PolledSubscription(node, topic[0], topic[1], qos, raw=True)
+        self.subscription = FittingSubscription(
+            node, *topic, depth=depth, raw=True, reliability=reliability,
+            is_required=is_measured, is_steady=is_measured,
+        )  # fmt: skip
         self._guard = StampGuard()
         self.received = self.used = self.unreadable = 0
         self.is_reset = False
@@ -162,8 +167,3 @@ def silence_of(streams: list[SensorStream], age: float) -> str:
         why = streams[0].problem
     since = f'nothing on {topics}' + (f' for {age:.2f} s' if age < float('inf') else ' yet')
     return f'{since}: {why}' if why else since
-
-
-def sensor_qos(depth: int, reliability: str) -> QoSProfile:
-    """reliability: 'reliable' or 'best_effort'."""
-    return QoSProfile(depth=depth, reliability=ReliabilityPolicy[reliability.upper()])

@@ -14,6 +14,7 @@ import yaml
 from rclpy.node import Node
 
 from frame_ros.errors import SetupError
+from frame_ros.nodes.fitting_subscription import RELIABILITIES
 from frame_ros.nodes.parameters import declare
 from frame_ros.robots import Robot, load_robot
 from frame_ros.robots.dynamics import Payload
@@ -48,7 +49,7 @@ class ContactSettings:
     sources: tuple[str, ...] = ('wrench', 'joint_effort')
     publish_rate: float = 50.0
     poll_period: float = 0.004
-    reliability: str = 'reliable'
+    reliability: str = 'fitting'
     queue_depth: int = 500
     max_joint_age: float = 0.1
     joint_wait: float = 0.0
@@ -172,8 +173,7 @@ class ContactSettings:
             'queue_depth': (self.queue_depth >= 1, 'at least 1'),
             'tare_timeout': (self.wrench_tare_window <= self.tare_timeout < math.inf,
                              f'at least wrench_tare_window, {self.wrench_tare_window} s, finite'),
-            'reliability': (self.reliability in ('reliable', 'best_effort'),
-                            'reliable or best_effort'),
+            'reliability': (self.reliability in RELIABILITIES, ' or '.join(RELIABILITIES)),
             'grasp_source': (self.grasp_source in GRASP_SOURCES, ', '.join(GRASP_SOURCES)),
             'robot_wrench_point': (self.robot_wrench_point in ('tip', 'base'), 'tip or base'),
             'wrench_expected_bias': (len(self.wrench_expected_bias) in (1, 6), '1 or 6 numbers'),

@@ -27,7 +27,9 @@ from frame_ros.episodes.layout import trace
 from frame_ros.episodes.mcap_writer import check_level
 from frame_ros.errors import BagError, FrameRosError, SetupError
 from frame_ros.msg import EpisodeEvent
+from frame_ros.nodes.node_readiness import Readiness
 from frame_ros.nodes.parameters import declare
+from frame_ros.nodes.readiness_watch import ReadinessWatch
 from frame_ros.nodes.recording_clock import RecordingClock
 from frame_ros.nodes.recording_images import image_conversion
 from frame_ros.nodes.recording_session import (
@@ -47,6 +49,7 @@ from frame_ros.srv import EndEpisode, MarkEpisode, StartEpisode
 from frame_ros.version import package_version
 
 EVENT_TYPE = 'frame_ros/msg/EpisodeEvent'
+READY_PERIOD = 0.1  # s between two looks at what is not ready
 EVENTS_QOS = QoSProfile(
     depth=50, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
@@ -81,6 +84,12 @@ class EpisodeRecorder(LifecycleNode):
         self._own_events: set[tuple[str, int, int]] = set()
         self._lost_before: dict[str, int] = {}
         self._videos: list[subprocess.Popen[bytes]] = []
+        self._readiness = Readiness(
+            self,
+            problem=lambda: '' if self._is_active else f'it is not active {self._problem}'.strip(),
+            inputs=lambda: self._recorded.states() if self._recorded and self._is_active else (),
+        )
+        self._watch = ReadinessWatch(self, self._value('nodes'))
         self._is_active = False
         self._episode_id = ''
         self._count = 0
@@ -222,14 +231,20 @@ class EpisodeRecorder(LifecycleNode):
         self, request: StartEpisode.Request, response: StartEpisode.Response
     ) -> StartEpisode.Response:
         problem = self._refusal(has_episode=False) or self._obstacle()
+        lacking = '' if problem else self._wait_until_ready()
+        if lacking and self._value('require_ready'):
+            problem = lacking
         if problem:
             response.message = problem
             return response
+        response.message = lacking
         now = self._now()
         start = now + int(self._value('announce') * 1e9)
         episode_id, folder = self._new_name()
         facts = {pair.key: pair.value for pair in request.attributes}
         facts |= {'frame_ros_version': package_version(), 'namespace': self.get_namespace()}
+        if lacking:
+            facts['not_ready'] = lacking
         event = self._event(EventType.START, start, episode_id, text=request.notes)
         for name in conversion.EVENT_TEXT_FIELDS:
             setattr(event, name, getattr(request, name))
@@ -249,6 +264,20 @@ class EpisodeRecorder(LifecycleNode):
         self.get_logger().info(f'episode {episode_id} begins')
         response.success, response.episode_id, response.start = True, episode_id, _time(start)
         return response
+
+    def _wait_until_ready(self) -> str:
+        """Waits for every node, at most `ready_timeout` s; what is still missing, in words."""
+        end = time.monotonic() + self._value('ready_timeout')
+        while missing := self._watch.missing():
+            if time.monotonic() >= end:
+                text = f'not everything is ready: {"; ".join(missing)}'
+                self.get_logger().warning(text)
+                return text
+            if self._recorded is not None and self._value('enabled'):
+                self._recorded.discover()
+            self._readiness.look()
+            time.sleep(READY_PERIOD)
+        return ''
 
     def _on_mark(
         self, request: MarkEpisode.Request, response: MarkEpisode.Response

@@ -1,77 +1,300 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A polled subscription whose quality of service follows its publishers'.
+"""A node's input: a subscription whose quality of service follows its publishers', and which knows
+whether they reach it and what has come.
 
-The poses of objects and the states of grippers come from other people's nodes: latched or not,
-reliable or not. One that asks for more than is offered hears nothing; one that asks for less misses
-what was latched.
+Publishers are other people's nodes: latched or not, reliable or not. A subscription that asks for
+more than is offered hears nothing; one that asks for less misses what was latched.
 """
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
-from frame_ros.nodes.polled import PolledSubscription
+from frame_ros.episodes.readiness import InputState
+from frame_ros.nodes.input_tally import InputTally
+from frame_ros.nodes.node_inputs import inputs_of
+from frame_ros.nodes.polled import PolledSubscription, Taken
 
 DEPTH = 200
 LOOK_PERIOD = 0.5  # s
+OVERLAP = 0.5  # s for which a subscription that was replaced is still taken from, at least
+FITTING, RELIABLE, BEST_EFFORT = 'fitting', 'reliable', 'best_effort'
+RELIABILITIES = (FITTING, RELIABLE, BEST_EFFORT)
 
 
-class FittingSubscription:
-    """Takes messages as PolledSubscription does, and subscribes anew when the publishers offer
-    another quality of service: reliable, and with what was latched, if all of them are.
-    """
+class Service(NamedTuple):
+    """The part of the quality of service that decides whether messages come."""
+
+    is_reliable: bool
+    is_latched: bool
+
+    def profile(self, depth: int) -> QoSProfile:
+        """It as ROS has it."""
+        reliability, durability = ReliabilityPolicy, DurabilityPolicy
+        return QoSProfile(
+            depth=depth,
+            reliability=reliability.RELIABLE if self.is_reliable else reliability.BEST_EFFORT,
+            durability=durability.TRANSIENT_LOCAL if self.is_latched else durability.VOLATILE,
+        )
+
+
+class CalledSubscription:
+    """A subscription that calls back in the node's executor, with what PolledSubscription takes."""
 
     def __init__(
-        self, node: Node, message_type: Any, topic: str, handle: Callable[[Any], None]
+        self,
+        node: Node,
+        message_type: Any,
+        topic: str,
+        qos: QoSProfile,
+        raw: bool,
+        on_taken: Callable[[list[Taken]], None],
     ) -> None:
-        self._node, self._type, self._topic, self._handle = node, message_type, topic, handle
-        self._offered = (True, False)  # reliable, latched
-        self._next_look = 0.0
-        self._subscription = self._subscribe()
-        self.look()
+        def call(message: Any, info: Any) -> None:
+            on_taken([(message, info)])
 
-    def _subscribe(self) -> PolledSubscription:
-        is_reliable, is_latched = self._offered
-        reliability, durability = ReliabilityPolicy, DurabilityPolicy
-        qos = QoSProfile(
-            depth=DEPTH,
-            reliability=reliability.RELIABLE if is_reliable else reliability.BEST_EFFORT,
-            durability=durability.TRANSIENT_LOCAL if is_latched else durability.VOLATILE,
-        )
-        return PolledSubscription(self._node, self._type, self._topic, qos)
+        self._node = node
+        self._subscription = node.create_subscription(message_type, topic, call, qos, raw=raw)
 
     @property
     def topic_name(self) -> str:
         """The fully resolved name of the topic."""
         return self._subscription.topic_name
 
+    def publisher_count(self) -> int:
+        """Publishers whose messages reach it."""
+        return self._subscription.get_publisher_count()
+
+    def destroy(self) -> None:
+        """Take the subscription off its node."""
+        self._node.destroy_subscription(self._subscription)
+
+
+class FittingSubscription:
+    """Takes messages as PolledSubscription does, or hands them on in the node's executor, and
+    subscribes again when the publishers offer another quality of service: reliable, and with what
+    was latched, if all of them are.
+
+    One thread takes; the node's readiness (`NodeReadiness`) calls `look` in any thread. A
+    subscription that is replaced is taken from until the new one is connected, and no message comes
+    twice.
+
+    Args:
+        node: any node.
+        message_type: message class.
+        topic: topic name, resolved as usual.
+        handle: gets each message, by `poll`, or with `is_called` in the executor's thread.
+        depth: messages kept until they are taken.
+        raw: hands over each message's serialised bytes.
+        reliability: 'fitting', or never more than 'best_effort', which matches every publisher and
+            never keeps one waiting; 'reliable' where a best-effort publisher must not be heard.
+        is_latched: whether publishers are expected to latch; the first guess only.
+        is_required: whether the node cannot work without it.
+        is_steady: whether its publishers send all the time.
+        is_called: whether the node's executor hands messages to `handle`.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        message_type: Any,
+        topic: str,
+        handle: Callable[[Any], object] = lambda message: None,
+        *,
+        depth: int = DEPTH,
+        raw: bool = False,
+        reliability: str = FITTING,
+        is_latched: bool = False,
+        is_required: bool = False,
+        is_steady: bool = False,
+        is_called: bool = False,
+    ) -> None:
+        self._node, self._type, self._topic, self._handle = node, message_type, topic, handle
+        self._depth, self._raw, self._reliability = depth, raw, reliability
+        self._is_required, self._is_steady, self._is_called = is_required, is_steady, is_called
+        self._type_name = _name_of(message_type)
+        self._tally = InputTally(message_type)
+        self._service = self._wanted = Service(reliability != BEST_EFFORT, is_latched)
+        self._recent: deque[int] = deque(maxlen=depth)  # when they were published
+        self._before: Any = None
+        self._offered = 0
+        self._next_look = self._overlap_end = 0.0
+        self._subscription = self._subscribe()
+        self._name = self._subscription.topic_name
+        self.look()
+        self._fit()
+        inputs_of(node).append(self)
+
+    def _subscribe(self) -> Any:
+        qos = self._service.profile(self._depth)
+        if self._is_called:
+            return CalledSubscription(
+                self._node, self._type, self._topic, qos, self._raw, self._hand_on
+            )
+        return PolledSubscription(self._node, self._type, self._topic, qos, self._raw)
+
+    @property
+    def topic_name(self) -> str:
+        """The fully resolved name of the topic."""
+        return self._name
+
+    @property
+    def received(self) -> int:
+        """Messages taken so far."""
+        return self._tally.received
+
+    def take(self, max_count: int = 100) -> list[Taken]:
+        """What has arrived, oldest first, as `PolledSubscription.take` gives it."""
+        if self._wanted != self._service:
+            self._fit()
+        taken = self._subscription.take(max_count)
+        if self._before is not None:
+            taken = self._new_of([*self._before.take(self._depth), *taken])
+            self._end_overlap()
+        if taken:
+            self._note(taken)
+        return taken
+
     def poll(self) -> None:
         """Hands on what has arrived."""
-        for message, _ in self._subscription.take(1000):
+        for message, _ in self.take(1000):
             self._handle(message)
 
+    def wait(self, timeout: float) -> bool:
+        """Block until a message can be taken or `timeout` seconds have passed; True if one can."""
+        return self._subscription.wait(timeout)
+
+    def _hand_on(self, taken: list[Taken]) -> None:
+        if self._before is not None:
+            taken = self._new_of(taken)
+        if taken:
+            self._note(taken)
+        for message, _ in taken:
+            self._handle(message)
+
+    def _note(self, taken: list[Taken]) -> None:
+        self._tally.add(taken)
+        self._recent.extend([info['source_timestamp'] for _, info in taken])
+
+    def _new_of(self, taken: list[Taken]) -> list[Taken]:
+        """Without what the other of two subscriptions has brought."""
+        seen, new = set(self._recent), []
+        for message, info in taken:
+            published = info['source_timestamp']
+            if not published or published not in seen:
+                seen.add(published)
+                new.append((message, info))
+        return new
+
     def look(self) -> None:
-        """Looks now and then at what the publishers offer."""
+        """Looks, at most every LOOK_PERIOD, at what the publishers offer."""
         now = time.monotonic()
         if now < self._next_look:
             return
         self._next_look = now + LOOK_PERIOD
-        found = self._node.get_publishers_info_by_topic(self.topic_name)
-        if not found:
-            return
-        profiles = [info.qos_profile for info in found]
-        offered = (
-            all(qos.reliability == ReliabilityPolicy.RELIABLE for qos in profiles),
-            all(qos.durability == DurabilityPolicy.TRANSIENT_LOCAL for qos in profiles),
+        found = [
+            info.qos_profile
+            for info in self._node.get_publishers_info_by_topic(self._name)
+            if info.topic_type == self._type_name
+        ]
+        self._offered = len(found)
+        self._tally.set_publishers(len(found))
+        if found:
+            self._wanted = self._fitting(found)
+        if self._is_called:
+            self._fit()
+            self._end_overlap()
+
+    def _fitting(self, offered: list[QoSProfile]) -> Service:
+        is_reliable = all(qos.reliability == ReliabilityPolicy.RELIABLE for qos in offered)
+        if self._reliability != FITTING:
+            is_reliable = self._reliability == RELIABLE
+        return Service(
+            is_reliable,
+            all(qos.durability == DurabilityPolicy.TRANSIENT_LOCAL for qos in offered),
         )
-        if offered != self._offered:
-            self.poll()
-            self._subscription.destroy()
-            self._offered = offered
-            self._subscription = self._subscribe()
+
+    def _fit(self) -> None:
+        """Subscribes again where something else is offered; in the thread that takes."""
+        wanted = self._wanted
+        if wanted == self._service:
+            return
+        if self._before is not None:
+            self._before.destroy()
+        self._before, self._service = self._subscription, wanted
+        self._overlap_end = time.monotonic() + OVERLAP
+        self._tally.restart_numbers()
+        self._subscription = self._subscribe()
+
+    def _end_overlap(self) -> None:
+        """Ends the replaced subscription once the new one is connected."""
+        if self._before is None or time.monotonic() < self._overlap_end:
+            return
+        if self._matched() < self._offered:
+            return
+        before, self._before = self._before, None
+        before.destroy()
+        self._tally.restart_numbers()
+
+    def _matched(self) -> int:
+        with contextlib.suppress(rclpy_implementation.InvalidHandle):
+            return self._subscription.publisher_count()
+        return 0  # it is being replaced in this moment
+
+    def state(self) -> InputState:
+        """What it is connected to, and what has come."""
+        tally = self._tally
+        return InputState(
+            topic=self._name,
+            is_required=self._is_required,
+            is_steady=self._is_steady,
+            offered=self._offered,
+            matched=min(self._matched(), self._offered),
+            is_reliable=self._service.is_reliable,
+            is_latched=self._service.is_latched,
+            received=tally.received,
+            lost=tally.lost,
+            first_stamp=tally.first_stamp,
+            last_stamp=tally.last_stamp,
+            first_received=tally.first_received,
+            last_received=tally.last_received,
+        )
+
+    def silence(self) -> str:
+        """Why nothing may be arriving, in words; '' if a publisher is there that matches."""
+        if not self._node.count_publishers(self._name):
+            return f'nobody publishes {self._name}'
+        if self._subscription.publisher_count():
+            return ''
+        infos = self._node.get_publishers_info_by_topic(self._name)
+        types = sorted({info.topic_type for info in infos})
+        if self._type_name not in types:
+            return f'{self._name} is published as {", ".join(types)}, not {self._type_name}'
+        if self._reliability == RELIABLE:
+            return f'no publisher of {self._name} is reliable, and reliable was asked for'
+        return f'not connected to the publisher of {self._name} yet'
+
+    def destroy(self) -> None:
+        """Take the subscription off its node; taking afterwards is an error."""
+        inputs = inputs_of(self._node)
+        if self in inputs:
+            inputs.remove(self)
+        for subscription in (self._before, self._subscription):
+            if subscription is not None:
+                subscription.destroy()
+        self._before = None
+
+
+def _name_of(message_type: Any) -> str:
+    """The type's name as the graph has it: package/msg/Name."""
+    package, kind = message_type.__module__.split('.')[:2]
+    return f'{package}/{kind}/{message_type.__name__}'

@@ -87,6 +87,7 @@ class Gate(ManagedNode):
     def _configure(self) -> None:
         settings = self.settings
         robot = settings.load_robot()
+        self.readiness.hardware_id = robot.name
         limiter = settings.make_limiter(robot)
         self._outputs = outputs = GateOutputs(self, settings, robot)
         self._make_gate = lambda: CommandGate(

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from rclpy.node import Node
-from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
+from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 
 from frame_ros.msg import EpisodeEvent, PolicyHeartbeat
+from frame_ros.nodes.fitting_subscription import BEST_EFFORT, FittingSubscription
 from frame_ros.nodes.joint_state_bytes import JointStateReader, ReadJointState
 from frame_ros.nodes.polled import PolledSubscription
 from frame_ros.robots.command_gate import POLICY, TELEOPERATOR
@@ -22,12 +23,10 @@ from frame_ros.robots.gate_watch import Heartbeat
 
 SECOND = 10**9
 SOURCE = 'gate'  # of the events that the gate publishes itself
-# Best effort matches publishers of both kinds; of streams only the newest counts.
-COMMAND_QOS = QoSProfile(depth=10, reliability=QoSReliabilityPolicy.BEST_EFFORT)
-STATE_QOS = QoSProfile(depth=5, reliability=QoSReliabilityPolicy.BEST_EFFORT)
-EVENT_QOS = QoSProfile(depth=50, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
-# Who takes over may latch it or not; it is heard of either way, and twice means the same.
-TAKEOVER_QOS = (QoSProfile(depth=5), EVENT_QOS)
+COMMAND_DEPTH, STATE_DEPTH, EVENT_DEPTH = 10, 5, 50
+EVENT_QOS = QoSProfile(depth=EVENT_DEPTH, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
+# Some who take over may latch it, and others not; it is heard of all, and twice means the same.
+TAKEOVER_QOS = (QoSProfile(depth=STATE_DEPTH), EVENT_QOS)
 MOST = 50  # messages taken at once of one topic
 
 
@@ -36,20 +35,28 @@ class GateInputs:
 
     def __init__(self, node: Node) -> None:
         def subscribe(
-            kind: Any, topic: str, qos: QoSProfile, raw: bool = False
-        ) -> PolledSubscription:
-            return PolledSubscription(node, kind, topic, qos, raw)
+            kind: Any, topic: str, depth: int, is_steady: bool = False, **options: Any
+        ) -> FittingSubscription:
+            # Of streams only the newest counts, so that best effort does.
+            return FittingSubscription(
+                node, kind, topic, depth=depth, reliability=BEST_EFFORT, is_steady=is_steady,
+                **options,
+            )  # fmt: skip
 
         self._commands = {
-            POLICY: subscribe(JointState, 'policy_commands', COMMAND_QOS, True),
-            TELEOPERATOR: subscribe(JointState, 'teleop_commands', COMMAND_QOS, True),
+            POLICY: subscribe(JointState, 'policy_commands', COMMAND_DEPTH, raw=True),
+            TELEOPERATOR: subscribe(JointState, 'teleop_commands', COMMAND_DEPTH, raw=True),
         }
         self._readers = {source: JointStateReader() for source in self._commands}
         self._joints_reader = JointStateReader()
-        self._heartbeats = subscribe(PolicyHeartbeat, 'policy_heartbeat', STATE_QOS)
-        self._joints = subscribe(JointState, 'joint_states', STATE_QOS, True)
-        self._events = subscribe(EpisodeEvent, 'episode_events', EVENT_QOS)
-        self._takeovers = [subscribe(Bool, 'takeover', qos) for qos in TAKEOVER_QOS]
+        self._heartbeats = subscribe(PolicyHeartbeat, 'policy_heartbeat', STATE_DEPTH, True)
+        self._joints = subscribe(
+            JointState, 'joint_states', STATE_DEPTH, True, raw=True, is_required=True
+        )
+        self._events = FittingSubscription(
+            node, EpisodeEvent, 'episode_events', depth=EVENT_DEPTH, is_latched=True
+        )
+        self._takeovers = [PolledSubscription(node, Bool, 'takeover', qos) for qos in TAKEOVER_QOS]
 
     def wait(self, source: str, timeout: float) -> None:
         """Waits for a command of `source`, at most `timeout` s."""

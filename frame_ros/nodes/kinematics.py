@@ -15,15 +15,15 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from nav_msgs.msg import Path
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 
 from frame_ros.episodes.joint_merge import MAX_JOINT_AGE, JointMerger
 from frame_ros.episodes.stamps import SECOND
 from frame_ros.errors import SetupError
+from frame_ros.nodes.fitting_subscription import FITTING, RELIABILITIES, FittingSubscription
 from frame_ros.nodes.link_transforms import LinkTransforms
+from frame_ros.nodes.node_readiness import Readiness
 from frame_ros.nodes.parameters import declare
-from frame_ros.nodes.polled import PolledSubscription
 from frame_ros.nodes.spinning import poll_with_services, run_node
 from frame_ros.robots import AssembledState, load_robot
 from frame_ros.robots.frame_names import FrameNames
@@ -39,7 +39,7 @@ DEFAULTS = {
     'path_spacing': 0.002,
     'publish_tf': 'auto',
     'frame_prefix': '',
-    'reliability': 'reliable',
+    'reliability': FITTING,
     'queue_depth': 200,
     'poll_period': 0.004,
     'max_joint_age': MAX_JOINT_AGE,
@@ -148,11 +148,11 @@ class Kinematics(Node):
         self._before: tuple[int, np.ndarray, list[float]] | None = None
         self._warned: dict[str, float] = {}
         self.received = self.published = 0
-        qos = QoSProfile(
-            depth=chosen['queue_depth'],
-            reliability=ReliabilityPolicy[chosen['reliability'].upper()],
-        )
-        self.joint_states = PolledSubscription(self, JointState, 'joint_states', qos)
+        self.joint_states = FittingSubscription(
+            self, JointState, 'joint_states', depth=chosen['queue_depth'],
+            reliability=chosen['reliability'], is_required=True, is_steady=True,
+        )  # fmt: skip
+        self._readiness = Readiness(self, self.robot.name)
         self.get_logger().info(
             f'{self.robot.name}: {self.robot.base_link} to {self.robot.tip_link}'
         )
@@ -282,9 +282,9 @@ def check_parameters(chosen: dict[str, Any]) -> None:
         raise SetupError(f'max_joint_age must be above 0 s, not {chosen["max_joint_age"]}')
     if not chosen['path_spacing'] >= 0.0:
         raise SetupError(f'path_spacing must be 0 m or more, not {chosen["path_spacing"]}')
-    if chosen['reliability'] not in ('reliable', 'best_effort'):
+    if chosen['reliability'] not in RELIABILITIES:
         raise SetupError(
-            f"reliability must be 'reliable' or 'best_effort', not {chosen['reliability']!r}"
+            f'reliability must be {" or ".join(RELIABILITIES)}, not {chosen["reliability"]!r}'
         )
 
 

@@ -12,7 +12,6 @@ from types import SimpleNamespace
 
 from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from sensor_msgs.msg import PointCloud2
 from std_msgs.msg import Header
 from visualization_msgs.msg import Marker, MarkerArray
@@ -30,11 +29,12 @@ from frame_ros.msg import (
     SafetyMetrics,
 )
 from frame_ros.nodes.contact_markers import ContactMarkers
+from frame_ros.nodes.fitting_subscription import BEST_EFFORT, FittingSubscription
 from frame_ros.nodes.metric_markers import MetricMarkers
+from frame_ros.nodes.node_readiness import Readiness
 from frame_ros.nodes.obstacle_markers import obstacle_markers
 from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.plain_markers import attached
-from frame_ros.nodes.polled import PolledSubscription
 from frame_ros.nodes.proximity_markers import ProximityMarkers, cloud_marker
 from frame_ros.nodes.spinning import poll_with_services, run_node
 from frame_ros.nodes.warning_markers import camera_marker, warning_marker, warnings
@@ -129,6 +129,7 @@ class Markers(Node):
         self._base = Header(frame_id=self._look.frame_prefix + robot.base_link)
         self._subscribe_all()
         self._publisher = self.create_publisher(MarkerArray, 'metric_markers', 5)
+        self._readiness = Readiness(self, self._look.robot)
 
     def _subscribe_all(self) -> None:
         self._poses = self._subscribe(PoseStamped, 'ee_pose', 50)
@@ -164,10 +165,9 @@ class Markers(Node):
         frame = known.frame or self._look.frame_prefix + robot.base_link
         return obstacle_markers(Header(frame_id=frame), known.obstacles, self._look.lifetime)
 
-    def _subscribe(self, kind: type, topic: str, depth: int) -> PolledSubscription:
-        # Best effort: a picture may miss a sample, and it matches every publisher.
-        qos = QoSProfile(depth=depth, reliability=QoSReliabilityPolicy.BEST_EFFORT)
-        return PolledSubscription(self, kind, topic, qos)
+    def _subscribe(self, kind: type, topic: str, depth: int) -> FittingSubscription:
+        # Best effort: a picture may miss a sample, and nobody is kept waiting for it.
+        return FittingSubscription(self, kind, topic, depth=depth, reliability=BEST_EFFORT)
 
     def spin(self, stop: threading.Event) -> None:
         """Draws `rate` times a second until `stop`, and serves the node's parameters."""

@@ -27,6 +27,7 @@ from frame_ros.episodes.pipeline_config import sporadic_streams
 from frame_ros.episodes.stamps import SECOND
 from frame_ros.errors import FrameRosError
 from frame_ros.msg import ContactState, EpisodeEvent, PolicyInference, Proximity
+from frame_ros.nodes.fitting_subscription import FittingSubscription
 from frame_ros.nodes.metric_messages import (
     MESSAGE_TYPES,
     TOPICS,
@@ -35,11 +36,10 @@ from frame_ros.nodes.metric_messages import (
     summary_message,
 )
 from frame_ros.nodes.metric_parameters import declare_settings
-from frame_ros.nodes.polled import PolledSubscription
+from frame_ros.nodes.node_readiness import Readiness
 from frame_ros.nodes.spinning import poll_with_services, run_node
 from frame_ros.nodes.target_inputs import TargetInputs
 
-RELIABLE = QoSProfile(depth=200, reliability=ReliabilityPolicy.RELIABLE)
 LATCHED = QoSProfile(
     depth=50, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
@@ -67,7 +67,7 @@ class MetricsNode(Node):
         self._config_text = self._config.to_json()
         self._pipeline = MetricPipeline(self._config)
         self._pose_frame = ''
-        self._subscriptions_by_stream = self._subscribe()
+        self._inputs = self._subscribe()
         self._targets = TargetInputs(
             self, self._config, self._feed, lambda: self._pipeline.pose_frame
         )
@@ -84,35 +84,20 @@ class MetricsNode(Node):
         self._counted: dict[str, int] = {}
         self._sampled: dict[str, int] = {}
         self._next_warning = 0.0
+        self._readiness = Readiness(self, self.get_parameter('robot').value)
 
-    def _subscribe(self) -> list[tuple[PolledSubscription, Callable[[Any], None]]]:
-        events = self._on_event
-        wanted = (
-            (EpisodeEvent, 'episode_events', LATCHED, events),
-            (ContactState, 'contact', RELIABLE, self._on_contact),
-            (
-                Proximity,
-                'proximity',
-                RELIABLE,
-                self._feeder('proximity', conversion.proximity_values),
-            ),
-            (PoseStamped, 'ee_pose', RELIABLE, self._on_pose),
-            (
-                PolicyInference,
-                'policy_inference',
-                RELIABLE,
-                self._feeder('inference', conversion.inference_values),
-            ),
-            (
-                JointState,
-                'joint_commands',
-                RELIABLE,
-                self._feeder('action', conversion.action_values),
-            ),
-        )
+    def _subscribe(self) -> list[FittingSubscription]:
+        proximity = self._feeder('proximity', conversion.proximity_values)
+        inference = self._feeder('inference', conversion.inference_values)
+        action = self._feeder('action', conversion.action_values)
+        fit, steady = FittingSubscription, {'is_steady': True}
         return [
-            (PolledSubscription(self, kind, topic, qos), handle)
-            for kind, topic, qos, handle in wanted
+            fit(self, EpisodeEvent, 'episode_events', self._on_event, is_latched=True),
+            fit(self, ContactState, 'contact', self._on_contact, **steady),
+            fit(self, Proximity, 'proximity', proximity, **steady),
+            fit(self, PoseStamped, 'ee_pose', self._on_pose, is_required=True, **steady),
+            fit(self, PolicyInference, 'policy_inference', inference),
+            fit(self, JointState, 'joint_commands', action),
         ]
 
     def _feed(self, stream: str, stamp: int, value: Any) -> None:
@@ -146,6 +131,8 @@ class MetricsNode(Node):
             # Again at every start, so that each episode's bag holds the settings it was computed
             # with.
             self._publish_settings()
+        if event.type in (EventType.START, EventType.END):
+            self._readiness.publish()  # with what was received until then
         if self._old_starts is not None and event.stamp < self._began:
             self._note_old(event, self._old_starts)
             return
@@ -184,7 +171,7 @@ class MetricsNode(Node):
         """
         topics = {
             role: subscription.topic_name
-            for role, (subscription, _) in zip(ROLES, self._subscriptions_by_stream)
+            for role, subscription in zip(ROLES, self._inputs, strict=True)
         }
         if self._is_grasp_by_contact:
             topics['gripper'] = topics['contact']
@@ -206,9 +193,8 @@ class MetricsNode(Node):
     def poll(self) -> None:
         """Takes all that has arrived and publishes what came of it."""
         self._now = self.get_clock().now().nanoseconds
-        for subscription, handle in self._subscriptions_by_stream:
-            for message, _ in subscription.take(1000):
-                handle(message)
+        for subscription in self._inputs:
+            subscription.poll()
         self._targets.poll()
         self._resume()
         for sample in self._pipeline.advance(self._now):
@@ -217,6 +203,7 @@ class MetricsNode(Node):
     def _publish(self, sample: MetricSample) -> None:
         if sample.kind == 'summary':
             self._metric_publishers['summary'].publish(summary_message(sample, self._frame_id))
+            self._readiness.publish()  # with all that the episode was computed from
             return
         message = fill(self._messages[sample.kind], sample, self._frame_id)
         self._metric_publishers[sample.kind].publish(message)
@@ -225,7 +212,6 @@ class MetricsNode(Node):
         """Says, at most every few seconds, what input was dropped since the last time, and why: a
         warning where it makes a number of the running episode doubtful.
         """
-        self._targets.look()
         now = time.monotonic()
         if now < self._next_warning:
             return

@@ -19,12 +19,12 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.parameter import Parameter
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
-from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
 from frame_ros.episodes.data import EventType
 from frame_ros.errors import FrameRosError, SetupError
 from frame_ros.msg import EpisodeEvent, PolicyHeartbeat, PolicyInference
+from frame_ros.nodes.fitting_subscription import FittingSubscription
 from frame_ros.nodes.managed import ManagedNode
 from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.policy_control import ControlLoop
@@ -64,7 +64,7 @@ class PolicyNode(ManagedNode):
         self._given_policy = policy
         self._policy: Policy | None = None
         self._inputs: PolicyInputs | None = None
-        self._events: Subscription | None = None
+        self._events: FittingSubscription | None = None
         self._control: ControlLoop | None = None
         self._inference: InferenceLoop | None = None
         self._abandoned: InferenceLoop | None = None
@@ -91,6 +91,7 @@ class PolicyNode(ManagedNode):
     def _configure(self) -> None:
         settings = PolicySettings.read(self)
         robot = load_robot(settings.robot)
+        self.readiness.hardware_id = robot.name
         self._limits = robot.joint_limits
         self._converter = make_converter(settings, robot)
         self._task = settings.make_task()
@@ -167,9 +168,10 @@ class PolicyNode(ManagedNode):
             self._problems.report,
             max(0, settings.realtime_priority - 1),
         )
-        self._events = self.create_subscription(
-            EpisodeEvent, 'episode_events', lambda event: self._on_event(gate, event), EVENT_QOS
-        )
+        self._events = FittingSubscription(
+            self, EpisodeEvent, 'episode_events', lambda event: self._on_event(gate, event),
+            is_latched=True, is_called=True,
+        )  # fmt: skip
         # The collector must not stop all threads to look through a network's objects again.
         gc.collect()
         gc.freeze()
@@ -261,7 +263,7 @@ class PolicyNode(ManagedNode):
         if self._inputs is not None:
             self._inputs.close()
         if self._events is not None:
-            self.destroy_subscription(self._events)
+            self._events.destroy()
         if counters := self.counters:
             self.get_logger().info(
                 'stopped; ' + ', '.join(f'{name} {count}' for name, count in counters.items())

@@ -8,23 +8,23 @@ import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped
 from numpy.typing import NDArray
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from sensor_msgs.msg import Image, JointState
 
 from frame_ros.episodes.conversion import pose_values
 from frame_ros.errors import PolicyError, SetupError
+from frame_ros.nodes.fitting_subscription import BEST_EFFORT, FittingSubscription
+from frame_ros.nodes.message_parts import stamp_of_serialised
 from frame_ros.nodes.thread_priority import raise_priority
 from frame_ros.policies.observation_buffer import JOINTS, ObservationBuffer
 from frame_ros.robots import JointStateAssembler
 
-# Best effort matches publishers of both kinds; of a policy's inputs only the newest counts.
-SENSOR_QOS = QoSProfile(depth=5, reliability=QoSReliabilityPolicy.BEST_EFFORT)
-NEWEST_QOS = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+JOINTS_DEPTH = 5
 
 # Encoding -> channels, and which of them are red, green and blue.
 ENCODINGS = {
@@ -55,26 +55,31 @@ class PolicyInputs:
         priority: int = 0,
     ) -> None:
         self._priority = priority
-        self._node, self._buffer, self._report = node, buffer, report
+        self._buffer, self._report = buffer, report
         self._assembler = JointStateAssembler(joint_names)
+
+        def subscribe(
+            kind: type, topic: str, take: Callable[[Any], None], depth: int = 1, raw: bool = False
+        ) -> FittingSubscription:
+            # Of a policy's inputs only the newest counts, so that best effort does.
+            return FittingSubscription(
+                node, kind, topic, take, depth=depth, raw=raw, reliability=BEST_EFFORT,
+                is_required=True, is_steady=kind is not PoseStamped, is_called=True,
+            )  # fmt: skip
+
         self._subscriptions = [
-            node.create_subscription(JointState, 'joint_states', self._on_joints, SENSOR_QOS)
+            subscribe(JointState, 'joint_states', self._on_joints, JOINTS_DEPTH),
+            *(
+                subscribe(Image, t, partial(self._on_image, n), raw=True)
+                for n, t in cameras.items()
+            ),
+            *(subscribe(PoseStamped, t, partial(self._on_pose, n)) for n, t in poses.items()),
         ]
-        for name, topic in cameras.items():
-            callback = partial(self._on_image, name)
-            self._subscriptions.append(
-                node.create_subscription(Image, topic, callback, NEWEST_QOS, raw=True)
-            )
-        for name, topic in poses.items():
-            callback = partial(self._on_pose, name)
-            self._subscriptions.append(
-                node.create_subscription(PoseStamped, topic, callback, NEWEST_QOS)
-            )
 
     def close(self) -> None:
         """Ends the subscriptions."""
         for subscription in self._subscriptions:
-            self._node.destroy_subscription(subscription)
+            subscription.destroy()
         self._subscriptions.clear()
 
     def _on_joints(self, message: JointState) -> None:
@@ -101,15 +106,6 @@ def stamp_of(header: object) -> int:
     """The stamp of a std_msgs/Header in ns."""
     stamp = header.stamp  # type: ignore[attr-defined]
     return stamp.sec * 10**9 + stamp.nanosec
-
-
-def stamp_of_serialised(serialised: bytes) -> int:
-    """The stamp (ns) of a serialised message that begins with a std_msgs/Header.
-
-    4 bytes tell the byte order.
-    """
-    seconds, nanoseconds = struct.unpack_from('<iI' if serialised[1] & 1 else '>iI', serialised, 4)
-    return seconds * 10**9 + nanoseconds
 
 
 def pose_array(message: PoseStamped) -> NDArray[np.float64]:

@@ -197,6 +197,10 @@ class PolledSubscription:
                 own.turn(max(0.0, end - time.monotonic()))
         return bool(self._arrived)
 
+    def publisher_count(self) -> int:
+        """Publishers whose messages reach it."""
+        return self._subscription.get_publisher_count()
+
     def silence(self) -> str:
         """Why nothing may be arriving, in words: no publisher, or publishers whose QoS does not
         match.

@@ -50,6 +50,7 @@ __all__ = [
 # Chunks that the demo's scripted policy draws per inference, for EV: as many as VLA-UQ's study.
 SAMPLES = 4
 
+STARTERS = ('session', 'episode_recorder')  # what begins episodes
 VIDEO_TOPIC = 'front/image_raw'
 UNCHECKED = 'policy_commands'  # what a policy commands where a gate decides what the arm gets
 
@@ -147,6 +148,15 @@ def _references(settings: RunSettings) -> dict[str, Value]:
     return chosen
 
 
+def _waiting_for_all(processes: list[Process]) -> list[Process]:
+    """Who begins episodes is told of all our nodes: each must be ready."""
+    names = [p.name for p in processes if p.package == 'frame_ros' and p.executable != 'session']
+    return [
+        replace(p, parameters={**p.parameters, 'nodes': names}) if p.executable in STARTERS else p
+        for p in processes
+    ]
+
+
 def _as_set(settings: RunSettings, processes: list[Process]) -> list[Process]:
     """What holds for all of them: the clock, what they log, and what the user sets of each."""
     found = [replace(process, log_level=settings.log_level) for process in processes]
@@ -154,7 +164,7 @@ def _as_set(settings: RunSettings, processes: list[Process]) -> list[Process]:
         found = [replace(p, parameters={**p.parameters, 'use_sim_time': True}) for p in found]
     if settings.frame_prefix:
         found = [_prefixed(process, settings.frame_prefix) for process in found]
-    return with_given(found, settings)
+    return with_given(_waiting_for_all(found), settings)
 
 
 def _prefixed(process: Process, prefix: str) -> Process:
@@ -263,8 +273,6 @@ def _session_parameters(settings: DemoSettings) -> dict[str, Value]:
         'policy': settings.policy,
         'checkpoint': settings.checkpoint,
         'instruction': settings.instruction,
-        'gate': settings.has_gate,
-        'contact': settings.sensing,
     }
     qualities = list(settings.qualities)
     return {**parameters, 'qualities': qualities} if qualities else parameters

@@ -14,13 +14,13 @@ import time
 
 import cv2
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState, PointCloud2
 
 from frame_ros.msg import CameraAlignment, Proximity
+from frame_ros.nodes.fitting_subscription import FittingSubscription
 from frame_ros.nodes.joint_state_bytes import JointStateReader
 from frame_ros.nodes.kinematics import RateLimit
-from frame_ros.nodes.polled import PolledSubscription
+from frame_ros.nodes.node_readiness import Readiness
 from frame_ros.nodes.proximity_camera import Pending, ProximityCamera
 from frame_ros.nodes.proximity_extrinsics import Extrinsics, Mount, TransformListener
 from frame_ros.nodes.proximity_fusion import fused, source_of
@@ -37,7 +37,7 @@ from frame_ros.sensing.depth.proximity import compile_loops
 from frame_ros.sensing.obstacles.known import SOURCE
 from frame_ros.sensing.reading import DistanceReading
 
-JOINT_QOS = QoSProfile(depth=500, reliability=ReliabilityPolicy.BEST_EFFORT)
+JOINT_DEPTH = 500
 HISTORY = 2.0  # s of joint states that are kept
 POLL_PERIOD = 0.002  # s
 IMAGE_WAIT = 0.005  # s; joint states and transforms are taken as often
@@ -93,6 +93,8 @@ class ProximityNode(Node):
         self._last_time = time.monotonic()  # when anything was published
         self._warned: dict[str, float] = {}
         self.counts = {'published': 0, 'unavailable': 0}
+        self._problem = 'it has published no distance yet'  # until the first one
+        self._readiness = Readiness(self, robot.name, lambda: self._problem)
         self.get_logger().info(
             f'{robot.name}: {len(self._robot.links)} links; cameras: '
             f'{", ".join(settings.camera_names) or "none"}; this monitors, it is no certified '
@@ -109,7 +111,18 @@ class ProximityNode(Node):
     def _subscribe_joints(self) -> None:
         gripper = self.settings.gripper_topic
         self._joint_inputs = [
-            (PolledSubscription(self, JointState, topic, JOINT_QOS, raw=True), JointStateReader())
+            (
+                FittingSubscription(
+                    self,
+                    JointState,
+                    topic,
+                    depth=JOINT_DEPTH,
+                    raw=True,
+                    is_required=True,
+                    is_steady=True,
+                ),
+                JointStateReader(),
+            )
             for topic in ('joint_states', *([gripper] if gripper else ()))
         ]
 
@@ -216,6 +229,8 @@ class ProximityNode(Node):
         self._last_time = time.monotonic()
         self.counts['published'] += 1
         self.counts['unavailable'] += bool(reading.unavailable)
+        if self._problem:
+            self._problem = reading.unavailable
 
     # What is known without a camera.
 

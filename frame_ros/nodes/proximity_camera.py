@@ -11,14 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import CameraInfo, Image
 
 from frame_ros.episodes.conversion import stamp_ns
 from frame_ros.episodes.stamps import StampGuard, Verdict
 from frame_ros.errors import FrameRosError
+from frame_ros.nodes.fitting_subscription import FittingSubscription
 from frame_ros.nodes.kinematics import RateLimit
-from frame_ros.nodes.polled import PolledSubscription
 from frame_ros.nodes.proximity_alignment import Checked, Seen, check
 from frame_ros.nodes.proximity_extrinsics import Extrinsics, Mount
 from frame_ros.nodes.proximity_images import CameraModels
@@ -56,13 +55,14 @@ class ProximityCamera:
         self, node: Node, name: str, settings: ProximitySettings, extrinsics: Extrinsics
     ) -> None:
         self.name, self._settings, self._extrinsics = name, settings, extrinsics
-        qos = QoSProfile(
-            depth=IMAGE_DEPTH, reliability=ReliabilityPolicy[settings.reliability.upper()]
-        )
         image_topic, info_topic = settings.topics(name)
-        self.images = PolledSubscription(node, Image, image_topic, qos)
-        best_effort = QoSProfile(depth=INFO_DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
-        self._infos = PolledSubscription(node, CameraInfo, info_topic, best_effort)
+        self.images = FittingSubscription(
+            node, Image, image_topic, depth=IMAGE_DEPTH, reliability=settings.reliability,
+            is_required=True, is_steady=True,
+        )  # fmt: skip
+        self._infos = FittingSubscription(
+            node, CameraInfo, info_topic, depth=INFO_DEPTH, is_required=True, is_steady=True
+        )
         self._models = CameraModels(settings.is_rectified(image_topic))
         self._guard = StampGuard()
         self._limit = RateLimit(settings.rate)

@@ -10,13 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from scipy.spatial.transform import Rotation
 
 from frame_ros.episodes.conversion import stamp_ns
 from frame_ros.episodes.stamps import SECOND
 from frame_ros.errors import SetupError
-from frame_ros.nodes.polled import PolledSubscription
+from frame_ros.nodes.fitting_subscription import FittingSubscription
 from frame_ros.robots.frame_names import FrameNames
 from frame_ros.robots.transforms import Transform, TransformTree
 
@@ -101,15 +100,17 @@ class TransformListener:
         self.is_available = bool(self._subscriptions)
 
     @staticmethod
-    def _subscribe(node: Node) -> list[tuple[PolledSubscription, bool]]:
+    def _subscribe(node: Node) -> list[tuple[FittingSubscription, bool]]:
         try:
             from tf2_msgs.msg import TFMessage
         except ImportError:
             return []
-        latched = QoSProfile(depth=TF_DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         return [
-            (PolledSubscription(node, TFMessage, '/tf_static', latched), True),
-            (PolledSubscription(node, TFMessage, '/tf', TF_DEPTH), False),
+            (
+                FittingSubscription(node, TFMessage, topic, depth=TF_DEPTH, is_latched=is_static),
+                is_static,
+            )
+            for topic, is_static in (('/tf_static', True), ('/tf', False))
         ]
 
     def poll(self) -> None:

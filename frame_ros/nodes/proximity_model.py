@@ -62,9 +62,7 @@ class KnownObstacleSource:
             subscription.poll()
 
     def look(self) -> None:
-        """Looks now and then at publishers and at frames that were not known."""
-        for subscription in self._subscriptions:
-            subscription.look()
+        """Looks now and then at frames that were not known."""
         self._scene.retry()
 
     def measure(self, robot: RobotAt) -> DistanceReading:

@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from rclpy.node import Node
 
 from frame_ros.errors import SetupError
+from frame_ros.nodes.fitting_subscription import RELIABILITIES
 from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.policy_settings import parse_pairs
 from frame_ros.nodes.proximity_extrinsics import Mount, parse_mount
@@ -301,9 +302,7 @@ def _rules(settings: ProximitySettings) -> dict[str, tuple[bool, str]]:
         **{n: (is_positive(getattr(settings, n)), 'above 0') for n in limits},
         'model_rate': (0 < settings.model_rate <= MOST_RATE, f'above 0, to {MOST_RATE:g} Hz'),
         'realtime_priority': (0 <= settings.realtime_priority <= 99, '0 to 99'),
-        'reliability': (
-            settings.reliability in ('best_effort', 'reliable'), 'best_effort or reliable'
-        ),
+        'reliability': (settings.reliability in RELIABILITIES, ' or '.join(RELIABILITIES)),
         'grasp_source': (
             settings.grasp_source in ('position', 'effort', NONE), 'position, effort or none'
         ),

@@ -18,6 +18,9 @@ DEFAULTS: dict[str, Any] = {
         '.*/proximity/points',
     ],
     'expected': [''],
+    'nodes': [''],
+    'ready_timeout': 5.0,
+    'require_ready': False,
     'announce': 0.1,
     'pre_roll': 1.0,
     'pre_roll_bytes': 256 << 20,
@@ -33,6 +36,8 @@ DEFAULTS: dict[str, Any] = {
 }  # fmt: skip
 # What each episode reads anew; the rest is read when the node is configured and activated.
 SETTABLE = (
+    'ready_timeout',
+    'require_ready',
     'directory',
     'prefix',
     'announce',

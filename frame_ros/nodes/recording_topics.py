@@ -16,12 +16,14 @@ from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPo
 
 from frame_ros.episodes.bag_writer import TopicQos
 from frame_ros.episodes.definitions import find_definition
+from frame_ros.episodes.readiness import InputState
 from frame_ros.errors import BagError, SetupError
+from frame_ros.nodes.input_tally import InputTally
 from frame_ros.nodes.polled import PolledSubscription
 from frame_ros.nodes.recording_session import ReceivedMessage, RecordedTopic
 
 # What all robots of a system share, beside the topics of the recorder's own namespace.
-SHARED_TOPICS = ('/tf', '/tf_static', '/clock')
+SHARED_TOPICS = ('/tf', '/tf_static', '/clock', '/diagnostics')
 # Depth of the subscriptions: what may wait between two polls, and while the interpreter is busy
 # elsewhere.
 LARGE_TYPES = (
@@ -113,10 +115,28 @@ class _Source:
     is_reliable: bool
     is_latched: bool
     publishers: int
+    tally: InputTally
     last: int = 0
     before: _Source | None = None
     recent: deque[int] = field(default_factory=lambda: deque(maxlen=DEPTH))
     seen: frozenset[int] = frozenset()
+
+    def state(self) -> InputState:
+        """What it is connected to, and what has come."""
+        tally, matched = self.tally, self.subscription.publisher_count()
+        return InputState(
+            topic=self.topic.name,
+            offered=self.publishers,
+            matched=min(matched, self.publishers),
+            is_reliable=self.is_reliable,
+            is_latched=self.is_latched,
+            received=tally.received,
+            lost=tally.lost,
+            first_stamp=tally.first_stamp,
+            last_stamp=tally.last_stamp,
+            first_received=tally.first_received,
+            last_received=tally.last_received,
+        )
 
 
 class TopicSubscriptions:
@@ -157,6 +177,10 @@ class TopicSubscriptions:
             return 'nobody publishes it'
         return f'it has {count} publisher{"s" * (count > 1)}, and no message came'
 
+    def states(self) -> list[InputState]:
+        """What each subscription is connected to, and what has come."""
+        return [source.state() for source in self._sources.values()]
+
     def retry(self) -> None:
         """Looks again at topics that could not be recorded so far."""
         importlib.invalidate_caches()
@@ -171,6 +195,8 @@ class TopicSubscriptions:
                 continue
             publishers = self._node.get_publishers_info_by_topic(name)
             if not publishers:
+                if name in self._sources:
+                    self._sources[name].publishers = 0
                 continue
             if len(types) > 1:
                 self._skip(name, f'it is published with several types: {", ".join(types)}')
@@ -192,6 +218,8 @@ class TopicSubscriptions:
     def _take(self, source: _Source, accept: Accept, now: Now) -> bool:
         """Passes on what has arrived, at most 100 messages; returns whether there was anything."""
         taken = source.subscription.take(100)
+        if taken:
+            source.tally.add(taken)
         for data, info in taken:
             published = info['source_timestamp']
             if published in source.seen:
@@ -233,6 +261,7 @@ class TopicSubscriptions:
         if known is not None:
             if known.publishers != len(offered):
                 known.publishers, known.last = len(offered), 0
+                known.tally.set_publishers(len(offered))
             if known.is_reliable <= is_reliable and known.is_latched <= is_latched:
                 return
         try:
@@ -256,8 +285,10 @@ class TopicSubscriptions:
             else DurabilityPolicy.VOLATILE,
         )
         subscription = PolledSubscription(self._node, message_class, name, qos, raw=True)
+        tally = known.tally if known else InputTally(message_class)
+        tally.set_publishers(len(offered))
         self._sources[name] = _Source(
-            topic, subscription, is_reliable, is_latched, len(offered), before=known
+            topic, subscription, is_reliable, is_latched, len(offered), tally, before=known
         )
 
     def _skip(self, name: str, reason: str) -> None:

@@ -14,18 +14,19 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
 
+from frame_ros.episodes.node_health import Status
 from frame_ros.errors import FrameRosError, SetupError
+from frame_ros.nodes.fitting_subscription import FittingSubscription
 from frame_ros.nodes.managed import ManagedNode
 from frame_ros.nodes.message_parts import header_message
 from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.robot_driver_bus import BusLoop
 from frame_ros.nodes.robot_driver_cameras import CameraPublisher
-from frame_ros.nodes.robot_driver_diagnostics import diagnostics_message
+from frame_ros.nodes.robot_driver_diagnostics import driver_statuses
 from frame_ros.nodes.robot_driver_settings import DriverSettings
 from frame_ros.nodes.spinning import run_node
 from frame_ros.robots import load_robot
@@ -35,7 +36,6 @@ from frame_ros.robots.lerobot_robot import LeRobotRobot, RobotReading
 
 DEPTH = 50
 WARNING_PERIOD = 2.0  # s between two warnings of one kind
-DIAGNOSTICS_PERIOD = 1.0  # s
 TORQUE_TIMEOUT = 2.0  # s to wait for the bus to switch the torque
 
 
@@ -43,7 +43,7 @@ class RobotDriver(ManagedNode):
     """Drives one robot.
 
     Subscribes: joint_commands (rad). Publishes: joint_states (rad, rad/s, effort: motor current in
-    A times `effort_per_ampere`), <camera>/image_raw, diagnostics. Services: ~/torque.
+    A times `effort_per_ampere`), <camera>/image_raw. Services: ~/torque.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -62,13 +62,13 @@ class RobotDriver(ManagedNode):
     def _configure(self) -> None:
         settings = DriverSettings.read(self)
         robot = load_robot(settings.robot)
+        self.readiness.hardware_id = ' '.join(filter(None, (settings.robot_id, settings.port)))
         self._robot = LeRobotRobot(settings.device.resolve(robot))
         self._cameras = make_cameras(settings.cameras)
         self._names = list(self._robot.names)
         self._effort = settings.effort_per_ampere
         self._states = self.create_lifecycle_publisher(JointState, 'joint_states', DEPTH)
-        self._diagnostics = self.create_publisher(DiagnosticArray, 'diagnostics', 10)
-        self._publishers_of_states = [self._states, self._diagnostics]
+        self._publishers_of_states = [self._states]
 
     def _start(self) -> None:
         assert self._robot is not None
@@ -94,14 +94,11 @@ class RobotDriver(ManagedNode):
         )
 
     def _create_inputs(self) -> None:
-        commands = self.create_subscription(JointState, 'joint_commands', self._on_command, DEPTH)
+        commands = FittingSubscription(
+            self, JointState, 'joint_commands', self._on_command, depth=DEPTH, is_called=True
+        )
         torque = self.create_service(SetBool, '~/torque', self._on_torque)
-        timer = self.create_timer(DIAGNOSTICS_PERIOD, self._publish_diagnostics)
-        self._inputs = [
-            lambda: self.destroy_subscription(commands),
-            lambda: self.destroy_service(torque),
-            lambda: self.destroy_timer(timer),
-        ]
+        self._inputs = [commands.destroy, lambda: self.destroy_service(torque)]
 
     def _stop(self) -> None:
         for destroy in self._inputs:
@@ -158,14 +155,12 @@ class RobotDriver(ManagedNode):
             message.effort = array('d', (reading.currents * self._effort).tobytes())
         self._states.publish(message)
 
-    def _publish_diagnostics(self) -> None:
+    def health(self) -> list[Status]:
+        """One status of the bus, one per camera, while the node is active."""
         if self._bus is None:
-            return
+            return []
         cameras = {c.camera_name: c.state for c in self._publishers_of_images}
-        message = diagnostics_message(
-            self.get_name(), self._names, self._bus.state, cameras, self.get_clock().now()
-        )
-        self._diagnostics.publish(message)
+        return driver_statuses(self._names, self._bus.state, cameras)
 
 
 def main() -> None:

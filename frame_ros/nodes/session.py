@@ -14,18 +14,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from diagnostic_msgs.msg import KeyValue
-from lifecycle_msgs.msg import State
-from lifecycle_msgs.srv import GetState
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import SetParameters
 from rclpy.client import Client
 from rclpy.node import Node
-from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from rclpy.time import Time
 
 from frame_ros.errors import SetupError
-from frame_ros.msg import ContactState, EpisodeEvent
+from frame_ros.msg import EpisodeEvent
+from frame_ros.nodes.fitting_subscription import FittingSubscription
+from frame_ros.nodes.node_readiness import Readiness
 from frame_ros.nodes.parameters import declare
+from frame_ros.nodes.readiness_watch import ReadinessWatch
 from frame_ros.nodes.spinning import run_node
 from frame_ros.srv import EndEpisode, ResetScene, StartEpisode
 
@@ -35,14 +35,6 @@ OUTCOMES = {
     EpisodeEvent.STOP: (EpisodeEvent.OUTCOME_STOPPED, 'stopped'),
 }
 TIMEOUT = (EpisodeEvent.OUTCOME_TIMEOUT, 'timeout')
-
-# What must publish before the first episode, and which node it comes from.
-STREAMS = {
-    'joint_states': 'simulator',
-    'ee_pose': 'kinematics',
-    'joint_commands': 'policy',
-    'quality_metrics': 'metrics',
-}
 
 
 class StopRequestedError(Exception):
@@ -66,8 +58,7 @@ class SessionConfig:
     policy: str = 'scripted'
     checkpoint: str = ''
     operator_name: str = ''
-    gate: bool = False
-    contact: bool = False
+    nodes: tuple[str, ...] = ('',)
 
     @classmethod
     def declare(cls, node: Node) -> SessionConfig:
@@ -107,16 +98,11 @@ class Session(Node):
         self._start = self.create_client(StartEpisode, 'start_episode')
         self._end = self.create_client(EndEpisode, 'end_episode')
         self._set_parameters = self.create_client(SetParameters, 'policy/set_parameters')
-        self._managed = {
-            name: self.create_client(GetState, f'{name}/get_state')
-            for name in ('policy', 'episode_recorder', *(['gate'] if self.config.gate else []))
-        }
-        self._streams = {**STREAMS, **({'joint_commands': 'gate'} if self.config.gate else {})}
-        self._contact_problem = 'contact does not publish contact' if self.config.contact else ''
-        if self.config.contact:
-            self._contact = self.create_subscription(ContactState, 'contact', self._on_contact, 5)
-        qos = QoSProfile(depth=50, durability=QoSDurabilityPolicy.VOLATILE)
-        self.create_subscription(EpisodeEvent, 'episode_events', self._events.put, qos)
+        self._watch = ReadinessWatch(self, self.config.nodes)
+        FittingSubscription(
+            self, EpisodeEvent, 'episode_events', self._events.put, is_latched=True, is_called=True
+        )
+        self._readiness = Readiness(self, self.config.robot)
         self._result = 0
         self._finished = self.create_guard_condition(self._finish)
         self._stopping = threading.Event()
@@ -128,12 +114,6 @@ class Session(Node):
         self._stopping.set()
         self._thread.join()
         super().destroy_node()
-
-    def _on_contact(self, message: ContactState) -> None:
-        """Listens until contact is known: a force-torque sensor is tared while the arm stands."""
-        self._contact_problem = message.unavailable and f'contact: {message.unavailable}'
-        if not message.unavailable:
-            self.destroy_subscription(self._contact)
 
     def _finish(self) -> None:
         self.exit_code = self._result
@@ -153,8 +133,7 @@ class Session(Node):
             self._finished.trigger()
 
     def wait_until_ready(self) -> None:
-        """Waits until every service answers, the managed nodes are active and the streams have a
-        publisher.
+        """Waits until every service answers and every node is ready.
 
         Raises:
             SetupError: something is still missing after `ready_timeout`; it is named.
@@ -170,8 +149,6 @@ class Session(Node):
                 told = time.monotonic()
                 self.get_logger().info('waiting: ' + '; '.join(missing))
             self._sleep(0.2)
-        if self.config.contact:
-            self._sleep(self.config.settle)  # others may hear of it a little later than this node
         self.get_logger().info('every node is ready')
 
     def _missing(self) -> list[str]:
@@ -185,27 +162,7 @@ class Session(Node):
             for node, client in services.items()
             if not client.service_is_ready()
         ]
-        missing += [
-            f'{node} does not publish {topic}'
-            for topic, node in self._streams.items()
-            if not self.count_publishers(topic)
-        ]
-        if not missing and self._contact_problem:
-            missing = [self._contact_problem]
-        if not missing:
-            missing = [
-                f'{node} is {state}, not active'
-                for node in self._managed
-                if (state := self._state(node)) != 'active'
-            ]
-        return missing
-
-    def _state(self, node: str) -> str:
-        client = self._managed[node]
-        if not client.service_is_ready():
-            return 'not there'
-        state = self._call(client, GetState.Request()).current_state
-        return 'active' if state.id == State.PRIMARY_STATE_ACTIVE else state.label
+        return missing + self._watch.missing()
 
     def run_episode(self, index: int) -> None:
         """Runs episode `index`, from 0.

@@ -20,7 +20,9 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
 from frame_ros.msg import EpisodeEvent
+from frame_ros.nodes.fitting_subscription import FittingSubscription
 from frame_ros.nodes.message_parts import time_message
+from frame_ros.nodes.node_readiness import Readiness
 from frame_ros.nodes.simulator_cameras import CameraThread, Picture
 from frame_ros.nodes.simulator_franka import FrankaBroadcaster
 from frame_ros.nodes.simulator_messages import mount_message
@@ -83,12 +85,16 @@ class Simulator(Node):
             f'{settings.robot}, scene {self._seed}, '
             f'cameras: {", ".join(self._cameras.names) or "none"}'
         )
+        self._readiness = Readiness(self, f'simulated {settings.robot}')
 
     def _create_inputs(self) -> None:
         latched = QoSProfile(depth=SMALL_DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._event_publisher = self.create_publisher(EpisodeEvent, 'episode_events', latched)
-        self.create_subscription(JointState, 'joint_commands', self._on_command, SMALL_DEPTH)
-        self.create_subscription(EpisodeEvent, 'episode_events', self._on_event, latched)
+        called = {'depth': SMALL_DEPTH, 'is_called': True}
+        FittingSubscription(self, JointState, 'joint_commands', self._on_command, **called)
+        FittingSubscription(
+            self, EpisodeEvent, 'episode_events', self._on_event, is_latched=True, **called
+        )
         self.create_service(ResetScene, 'reset_scene', self._on_reset)
 
     def _schedule_pictures(self) -> None:

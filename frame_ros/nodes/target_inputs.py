@@ -18,7 +18,6 @@ from frame_ros.errors import MissingExtraError
 from frame_ros.nodes.fitting_subscription import FittingSubscription
 from frame_ros.nodes.message_parts import time_message
 from frame_ros.nodes.parameters import declare
-from frame_ros.nodes.polled import PolledSubscription
 from frame_ros.robots.transforms import Transform, TransformTree
 
 Feed = Callable[[str, int, Any], None]
@@ -88,11 +87,6 @@ class TargetInputs:
         if self._tf is not None:
             self._tf.poll()
 
-    def look(self) -> None:
-        """Looks now and then whether the publishers have changed."""
-        for subscription in self._subscriptions:
-            subscription.look()
-
 
 class TransformInputs:
     """Poses of frames by tf, published as PoseStamped so that a bag holds what was used."""
@@ -117,9 +111,10 @@ class TransformInputs:
         self._node, self._frames, self._feed, self._wanted = node, frames, feed, wanted
         self._tree = TransformTree()
         self._refused = 0
-        latched = QoSProfile(depth=TF_DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        self._moving = PolledSubscription(node, TFMessage, '/tf', TF_DEPTH)
-        self._fixed = PolledSubscription(node, TFMessage, '/tf_static', latched)
+        self._moving = FittingSubscription(node, TFMessage, '/tf', depth=TF_DEPTH)
+        self._fixed = FittingSubscription(
+            node, TFMessage, '/tf_static', depth=TF_DEPTH, is_latched=True
+        )
         qos = QoSProfile(depth=POSE_DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._publishers = {s: node.create_publisher(PoseStamped, topics[s], qos) for s in frames}
         self.topics = {s: publisher.topic_name for s, publisher in self._publishers.items()}

@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import SetBool
 
 from frame_ros.errors import FrameRosError, SetupError
 from frame_ros.nodes.device_settings import DeviceParameters
+from frame_ros.nodes.fitting_subscription import BEST_EFFORT, FittingSubscription
 from frame_ros.nodes.message_parts import header_message
 from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.policy_control import Ticks
@@ -36,7 +37,6 @@ Array = NDArray[np.float64]
 
 MODES = ('takeover', 'always', 'record')
 DEPTH = 50
-STATES_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 LATCHED_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 OLDEST_STATE = 1.0  # s, of the joint state that a start is compared with
 RECONNECT_PERIOD = 1.0  # s
@@ -140,7 +140,10 @@ class TeleoperatorNode(Node):
         self._commands = self.create_publisher(JointState, topic, DEPTH)
         self._takeover = self.create_publisher(Bool, 'takeover', LATCHED_QOS)
         self._assembler = JointStateAssembler(self._names)
-        self.create_subscription(JointState, 'joint_states', self._on_state, STATES_QOS)
+        FittingSubscription(
+            self, JointState, 'joint_states', self._on_state, depth=1, reliability=BEST_EFFORT,
+            is_required=True, is_steady=True, is_called=True,
+        )  # fmt: skip
         self.create_service(SetBool, '~/takeover', self._on_takeover)
         self._stop = threading.Event()
         self._ticks = Ticks(1.0 / self._settings.rate, self.get_clock(), False, self._stop)

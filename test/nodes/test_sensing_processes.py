@@ -24,13 +24,13 @@ def test_the_demo_takes_contact_and_distance_from_sensors_or_the_simulator(robot
         assert not {'contact', 'proximity'} & set(processes[name].remappings)
         assert processes[name].remappings.get('object_pose') == 'ground_truth/object_pose'
     assert {p.parameters['robot'] for p in processes.values() if 'robot' in p.parameters} == {robot}
-    assert processes['session'].parameters['contact'] is True
+    assert {'contact', 'proximity'} <= set(processes['session'].parameters['nodes'])
     true = by_name(demo_processes(DemoSettings(robot=robot, sensing=False)))
     assert set(processes) - set(true) == {'contact', 'proximity'}
     for name in ('metrics', 'markers'):
         assert true[name].remappings['contact'] == 'ground_truth/contact'
         assert true[name].remappings['proximity'] == 'ground_truth/proximity'
-    assert true['session'].parameters['contact'] is False
+    assert not {'contact', 'proximity'} & set(true['session'].parameters['nodes'])
 
 
 @pytest.mark.parametrize('robot', SIMULATED_ROBOTS)

@@ -1,0 +1,147 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which inputs of which node are connected and have delivered, and what a run still waits for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+READINESS_TYPE = 'frame_ros/msg/NodeReadiness'
+READINESS_TOPIC = 'node_readiness'
+
+
+@dataclass(frozen=True)
+class InputState:
+    """One subscription of a node; the fields are those of NodeInput.msg, times in ns."""
+
+    topic: str
+    is_required: bool = False
+    is_steady: bool = False
+    offered: int = 0
+    matched: int = 0
+    is_reliable: bool = True
+    is_latched: bool = False
+    received: int = 0
+    lost: int = 0
+    first_stamp: int = 0
+    last_stamp: int = 0
+    first_received: int = 0
+    last_received: int = 0
+
+    @property
+    def problem(self) -> str:
+        """Why the input is not ready, in words; '' if it is."""
+        if not self.offered:
+            return f'nobody publishes {self.topic}' if self.is_required else ''
+        if self.matched < self.offered:
+            of = f'{self.matched} of {self.offered} publishers' if self.offered > 1 else 'publisher'
+            return f'{self.topic}: not connected to its {of}' if self.offered == 1 else (
+                f'{self.topic}: connected to {of}'
+            )  # fmt: skip
+        if self.is_steady and not self.received:
+            return f'{self.topic}: connected, but no message has come'
+        return ''
+
+    @property
+    def service(self) -> str:
+        """The quality of service that was taken, in words."""
+        reliability = 'reliable' if self.is_reliable else 'best effort'
+        return f'{reliability}, {"latched" if self.is_latched else "volatile"}'
+
+
+@dataclass(frozen=True)
+class OutputState:
+    """One publisher of a node. matched: subscriptions that its messages reach."""
+
+    topic: str
+    matched: int = 0
+
+
+@dataclass(frozen=True)
+class NodeState:
+    """A node at a moment. node: absolute name. stamp: ns. hardware_id: what it works for. problem:
+    why it is not ready, beside its inputs; '' if it is.
+    """
+
+    node: str
+    stamp: int = 0
+    hardware_id: str = ''
+    problem: str = ''
+    inputs: tuple[InputState, ...] = ()
+    outputs: tuple[OutputState, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """Why the node is not ready, in words; '' if it is."""
+        problems = [self.problem, *(each.problem for each in self.inputs)]
+        return '; '.join(dict.fromkeys(filter(None, problems)))
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the node can do its work."""
+        return not self.reason
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What is published at once when it changes; counts may wait."""
+        inputs = tuple(
+            (i.topic, i.offered, i.matched, i.is_reliable, i.is_latched, i.received > 0)
+            for i in self.inputs
+        )
+        return self.problem, inputs, self.outputs
+
+
+class ReadinessBoard:
+    """What every node has last said of itself.
+
+    expected: absolute names of the nodes that must be there; others are waited for once they are.
+    """
+
+    def __init__(self, expected: Iterable[str] = ()) -> None:
+        self._expected = tuple(dict.fromkeys(expected))
+        self._states: dict[str, NodeState] = {}
+        self._present: tuple[str, ...] = ()
+
+    @property
+    def states(self) -> dict[str, NodeState]:
+        """Absolute name of a node -> its last state."""
+        return self._states
+
+    def take(self, state: NodeState) -> None:
+        """A node says how it is."""
+        self._states[state.node] = state
+
+    def set_present(self, nodes: Iterable[str]) -> None:
+        """The nodes that are there now; others are forgotten."""
+        self._present = tuple(dict.fromkeys(nodes))
+        self._states = {n: s for n, s in self._states.items() if n in self._present}
+
+    def missing(self) -> list[str]:
+        """What must be waited for, each with the node and the topic; empty: everything is ready."""
+        names = dict.fromkeys((*self._expected, *self._present))
+        return [text for name in names if (text := self._missing_of(name))] or self._unreached()
+
+    def _missing_of(self, name: str) -> str:
+        state = self._states.get(name)
+        if state is not None:
+            return f'{name}: {state.reason}' if state.reason else ''
+        if name in self._present:
+            return f'{name}: it has not said yet whether it is ready'
+        return f'{name}: it is not running'
+
+    def _unreached(self) -> list[str]:
+        """Publishers that do not reach each node that listens: a subscription may know its
+        publisher before that knows the subscription.
+        """
+        listeners = Counter(
+            topic for s in self._states.values() for topic in {i.topic for i in s.inputs}
+        )
+        return [
+            f'{name}: its {output.topic} reaches {output.matched} of the '
+            f'{listeners[output.topic]} nodes that listen'
+            for name, state in self._states.items()
+            for output in state.outputs
+            if output.matched < listeners[output.topic]
+        ]
