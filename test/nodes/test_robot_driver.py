@@ -131,7 +131,8 @@ class Bench:
 
 @pytest.fixture()
 def bench(ros_domain, tmp_path, monkeypatch):
-    monkeypatch.setattr('frame_ros.nodes.robot_driver.DIAGNOSTICS_PERIOD', 0.1)
+    for name in ('LOOK_PERIOD', 'DIAGNOSTICS_PERIOD'):
+        monkeypatch.setattr(f'frame_ros.nodes.node_readiness.{name}', 0.1)
     bench = Bench(tmp_path)
     yield bench
     bench.close()
