@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Identifies the simulated SO-101's motors, as config/motors/so101.yaml has them.
 
-    python benchmarks/simulated_motors.py [--output config/motors/so101.yaml]
+    python benchmarks/simulated_motors.py --output config/motors/so101.yaml
+
+Without --output the file is only printed.
 
 The motion is that of `frame-ros identify joints`, commanded at a policy's 30 Hz, and its commands
 and joint states come as on a busy machine: motors that are identified with a command per joint
@@ -12,8 +14,12 @@ state fit no others.
 from __future__ import annotations
 
 import argparse
+import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
+
+from bars import parse
 
 from frame_ros.scenes.sensing_trials.joint_effort import JointSensors, identified_motors
 from frame_ros.scenes.sensing_trials.policy_effort import SENSORS_SEED
@@ -29,19 +35,26 @@ SOURCE = (
 )
 
 
-def main() -> None:
-    """Writes the file."""
+def main() -> int:
+    """Writes or prints the file."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--output', type=Path, default=SHIPPED)
-    args = parser.parse_args()
+    parser.add_argument('--output', type=Path, help=f'such as {SHIPPED.name}; default: print')
+    args = parse(parser)
     simulation = PickPlaceSimulation(SENSORS_SEED, robot='so101')
     sensors = JointSensors(simulation, SENSORS_SEED)
     motors = identified_motors(simulation, sensors, TIMINGS['busy'])
     motors = replace(motors, source=SOURCE, is_simulated=True, effort_unit='A')
-    save_motors(motors, args.output)
-    args.output.write_text(LICENCE + args.output.read_text(encoding='utf-8'), encoding='utf-8')
-    print(f'written to {args.output}')
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / SHIPPED.name
+        save_motors(motors, path)
+        text = LICENCE + path.read_text(encoding='utf-8')
+    if args.output is None:
+        print(text)
+    else:
+        args.output.write_text(text, encoding='utf-8')
+        print(f'written to {args.output}')
+    return 0
 
 
 if __name__ == '__main__':
-    main()
+    sys.exit(main())

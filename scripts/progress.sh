@@ -44,7 +44,9 @@ watch_log() {
 }
 
 end_watching() {
-  if [ -n "${watcher:-}" ]; then kill "$watcher" 2>/dev/null && wait "$watcher" 2>/dev/null; fi
+  [ -n "${watcher:-}" ] || return 0
+  kill "$watcher" 2>/dev/null || true
+  wait "$watcher" 2>/dev/null || true
   watcher=''
 }
 trap end_watching EXIT
@@ -57,6 +59,6 @@ run_step() {
   watch_log &
   watcher=$!
   "$@"
-  end_watching || true
+  end_watching
   say "$what: $(duration $((SECONDS - started)))"
 }

@@ -15,9 +15,23 @@ import pytest
 from frame_ros.nodes.supervisor import free_domain
 
 ROOT = Path(__file__).resolve().parent.parent
-OVERLAY = ROOT / 'install' / 'frame_ros'
+IN_CHECKOUT = ROOT / 'install' / 'frame_ros'
 
-in_overlay = pytest.mark.skipif(not OVERLAY.is_dir(), reason='no colcon overlay in install/')
+
+def overlay() -> Path | None:
+    """Where colcon installed the package: a workspace that is sourced, or the checkout's own."""
+    prefixes = [Path(path) for path in os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)]
+    for prefix in [*prefixes, IN_CHECKOUT]:
+        if (prefix / 'share' / 'frame_ros' / 'package.xml').is_file():
+            return prefix
+    return None
+
+
+OVERLAY = overlay()
+in_overlay = pytest.mark.skipif(OVERLAY is None, reason='no colcon overlay of frame_ros')
+with_set_up = pytest.mark.skipif(
+    not (IN_CHECKOUT.is_dir() and (ROOT / '.venv').is_dir()), reason='the checkout is not set up'
+)
 
 
 def run_in_shell(script: str, **environment: str) -> subprocess.CompletedProcess:
@@ -33,7 +47,7 @@ def run_in_shell(script: str, **environment: str) -> subprocess.CompletedProcess
     )
 
 
-@in_overlay
+@with_set_up
 def test_env_bash_gives_the_command_the_messages_and_the_sources():
     done = run_in_shell(
         'command -v frame-ros; python -c "import frame_ros, frame_ros.msg, frame_ros.srv, rclpy;'
@@ -41,7 +55,7 @@ def test_env_bash_gives_the_command_the_messages_and_the_sources():
     )
     assert done.returncode == 0, done.stderr
     command, package = done.stdout.split()
-    assert Path(command) == OVERLAY / 'bin' / 'frame-ros'
+    assert Path(command) == IN_CHECKOUT / 'bin' / 'frame-ros'
     assert Path(package) == ROOT / 'frame_ros' / '__init__.py'
 
 
@@ -67,7 +81,7 @@ def test_the_overlay_holds_every_node_and_what_ros_users_look_for():
         assert (OVERLAY / 'share' / 'frame_ros' / folder).is_dir()
 
 
-@in_overlay
+@with_set_up
 def test_env_bash_refuses_a_ros_that_it_was_not_set_up_for():
     done = run_in_shell('true', ROS_DISTRO='humble')
     assert done.returncode != 0
@@ -186,3 +200,34 @@ def test_versions_are_pinned_exactly():
                 assert re.fullmatch(r'[\w.\-]+(\[[\w,]+\])?==[\w.]+(; python_version .*)?', line), (
                     f'{path.name}: {line}'
                 )
+
+
+def test_each_file_of_requirements_names_its_pythons():
+    """check_constraints.py asks the index about them, and about what they include."""
+    text = {path.name: path.read_text() for path in (ROOT / 'requirements').glob('*.txt')}
+    included = {name for each in text.values() for name in re.findall(r'^-[rc] (.*)$', each, re.M)}
+    without = {name for name, each in text.items() if not re.search(r'^# Pythons: 3', each, re.M)}
+    assert without <= included
+    accepted = re.search(r'for version in (.*); do', (ROOT / 'scripts/find_python.sh').read_text())[
+        1
+    ]
+    assert f'# Pythons: {accepted}\n' in text['ros.txt']
+
+
+def test_progress_names_steps_and_log_and_ends_with_the_log_of_what_failed(tmp_path):
+    script = f"""
+        set -euo pipefail
+        LOG={tmp_path}/log
+        source {ROOT}/scripts/progress.sh
+        works() {{ logged echo inside; }}
+        fails() {{ logged sh -c 'echo the reason; exit 3'; }}
+        run_step 1 2 'doing this' works
+        run_step 2 2 'doing that' fails
+    """
+    done = subprocess.run(['bash', '-c', script], capture_output=True, text=True)
+    assert done.returncode == 1
+    first, second, *rest = done.stdout.splitlines()
+    assert first == '[frame_ros] [1/2] doing this'
+    assert re.fullmatch(r'\[frame_ros\] \[1/2\] doing this: \d+s', second)
+    assert rest == ['[frame_ros] [2/2] doing that']
+    assert 'the reason' in done.stderr and f'in full in {tmp_path}/log' in done.stderr

@@ -16,6 +16,15 @@ from frame_ros.lerobot_import import import_lerobot, offline
 from frame_ros.policies.environment_state import environment_state
 from frame_ros.policies.protocol import Observation
 
+# How far the outputs of one network may be apart, computed in batches of different sizes: the order
+# of the float32 sums (1e3 terms of order 1, each rounded by 6e-8) depends on batch and processor.
+ORDER_OF_SUMS = 2e-5
+
+
+def assert_same_outputs(actual: np.ndarray, expected: np.ndarray) -> None:
+    """Holds outputs of one network for the same input equal, on any processor."""
+    np.testing.assert_allclose(actual, expected, rtol=ORDER_OF_SUMS, atol=ORDER_OF_SUMS)
+
 
 class DirectLeRobot:
     """Model and processors; cameras keep their names, joints are in rad, object and goal make the
