@@ -21,7 +21,7 @@ from frame_ros.reports.reference_errors import EpisodeErrors
 MEAN, SMALLEST, LARGEST = 'mean', 'smallest', 'largest'
 MOMENTARY = {
     **dict.fromkeys(('tcp_speed', 'tcp_acceleration', 'tcp_jerk', 'pose_age', 'distance'), MEAN),
-    **dict.fromkeys(('il_last', 'control_rate_now', 'observation_age', 'queue_depth'), MEAN),
+    **dict.fromkeys(('observation_age', 'queue_depth'), MEAN),
     **dict.fromkeys(('confidence', 'confidence_calibrated', 'ensemble_mean'), MEAN),
     **dict.fromkeys(('ensemble_spread', 'chunk_overlap'), MEAN),
     'closing_speed': LARGEST,

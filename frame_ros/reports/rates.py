@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ class RateRow:
 
     mean: Hz. smallest_gap, median_gap, largest_gap: s; these are NaN with fewer than two stamps.
     gaps: how many are longer than 5 times the median. backward, duplicate, zero: stamps below or
-    equal to the one before, or unset.
+    equal to the one before, or unset; of receive times (has_header False) they are 0.
     """
 
     topic: str
@@ -54,6 +54,7 @@ class RateRow:
     backward: int = 0
     duplicate: int = 0
     zero: int = 0
+    has_header: bool = True
 
 
 @dataclass(frozen=True)
@@ -104,8 +105,11 @@ def stream_rates(episode: Episode, bag: Bag | None = None) -> list[RateRow]:
     for name, topic in sorted(bag.topics.items()):
         if len(topic):
             stamps = header_stamps(bag, name)
-            stamps = bag.received(name) if stamps is None else stamps
-            rows.append(rate_of(stamps, name, topic.message_type, roles.get(name, '')))
+            given = bag.received(name) if stamps is None else stamps
+            row = rate_of(given, name, topic.message_type, roles.get(name, ''))
+            if stamps is None:
+                row = replace(row, backward=0, duplicate=0, zero=0, has_header=False)
+            rows.append(row)
     return rows
 
 

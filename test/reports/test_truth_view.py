@@ -10,6 +10,7 @@ from robot_bags import robot_bag
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.reports import build_report, report_data
 from frame_ros.reports.episode_check import check_episode
+from frame_ros.reports.rates import stream_rates
 from frame_ros.reports.source import open_bag
 from frame_ros.reports.truth_view import compare_distances, truth_data
 
@@ -121,3 +122,11 @@ def test_without_truth_nothing_is_said_of_it(tmp_path):
     assert truth_data(episode, open_bag(episode)) is None
     assert 'beside the simulator' not in build_report([episode])
     assert not any('truth' in text for text in check_episode(episode).doubtful)
+
+
+def test_of_types_without_a_header_no_stamps_are_judged(tmp_path):
+    text = message('std_msgs/msg/String', data='settings')
+    episode = an_episode(tmp_path, [('/metrics_config', T0, text), ('/metrics_config', T0, text)])
+    rows = {row.topic: row for row in stream_rates(episode, open_bag(episode))}
+    assert (rows['/metrics_config'].has_header, rows['/metrics_config'].duplicate) == (False, 0)
+    assert rows['/joint_commands'].has_header

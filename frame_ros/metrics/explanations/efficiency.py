@@ -23,7 +23,7 @@ EFFICIENCY = {
     ),
     'il_last': Explanation(
         'end − begin of the newest call',
-        'The latency right now; reports show its mean over the episode.',
+        'The latency right now; of an episode it is that of the last call. Its mean is `il`.',
         f'{_CHUNKS}One call says little about the next.',
     ),
     'il_p50': Explanation(
@@ -91,8 +91,8 @@ EFFICIENCY = {
     'control_rate_now': Explanation(
         'the same over the last second',
         'Whether the loop keeps its rate right now.',
-        'Short pauses move it for a second. At the end of an episode it is of the last second '
-        'only; reports show its mean.',
+        'Short pauses move it for a second. Of an episode it is that of the last second; the mean '
+        'is `control_rate`.',
     ),
     'control_rate_worst': Explanation(
         'minₜ ( actions since the newest one at least a second before t / the time they took )',
