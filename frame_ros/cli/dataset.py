@@ -79,6 +79,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_storage_arguments(parser: argparse.ArgumentParser) -> None:
+    from frame_ros.cli.report import add_unit_arguments
+
     parser.add_argument(
         '--codec', default='libsvtav1', help='of the videos: libsvtav1, h264, hevc', type=given
     )
@@ -99,6 +101,7 @@ def _add_storage_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='ROLE=TOPIC',
         help='the topic that plays a role (action, joint_states, ...); may be repeated',
     )
+    add_unit_arguments(parser)
     parser.add_argument('--skip-bad', action='store_true', help='leave out bags that do not fit')
     parser.add_argument('--json', action='store_true', help='print what was written as JSON')
     parser.add_argument('-q', '--quiet', action='store_true', help='no progress bar, no summary')
@@ -112,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
         ValueRangeError: the folder is there already, or an option is out of its range.
         MissingExtraError: LeRobot is not installed.
     """
-    from frame_ros.cli.report import topics_by_role
+    from frame_ros.cli.report import recorded_units, topics_by_role
     from frame_ros.episodes.dataset_export import ExportOptions, export_dataset
 
     cameras: tuple[str, ...] | None = _listed(args.cameras or '') or None
@@ -136,6 +139,8 @@ def run(args: argparse.Namespace) -> int:
         has_flags=not args.no_flags,
         namespace=args.namespace,
         topics=topics_by_role(args.topic),
+        joint_units=recorded_units(args),
+        robot=args.robot if args.joint_units != 'rad' else None,
     )
     report = export_dataset(
         args.bags,

@@ -89,6 +89,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='ROLE=TOPIC',
         help='the topic that plays a role (action, joint_states, ...); may be repeated',
     )
+    from frame_ros.cli.report import add_unit_arguments
+
+    add_unit_arguments(parser)
     parser.add_argument(
         '--max-age', type=positive, default=0.5, metavar='S', help='oldest input, s'
     )
@@ -105,14 +108,20 @@ def run(args: argparse.Namespace) -> int:
         PolicyError: the policy cannot be made, or predicts nothing comparable.
         ValueRangeError: an option that is not NAME=VALUE.
     """
-    from frame_ros.cli.report import topics_by_role
+    from frame_ros.cli.report import recorded_units, topics_by_role
     from frame_ros.episodes.recorded_actions import problems_of_recording, read_raw
     from frame_ros.evaluation.action_errors import summarise_errors
     from frame_ros.robots import load_robot
 
     topics = topics_by_role(args.topic)
     check_policy(args)
-    episodes = [e for bag in args.bags for e in read_raw(bag, args.namespace, topics)]
+    units = recorded_units(args)
+    robot_name = args.robot if units.units != 'rad' else None
+    episodes = [
+        e
+        for bag in args.bags
+        for e in read_raw(bag, args.namespace, topics, robot_name or None, units)
+    ]
     robot = load_robot(args.robot or str(episodes[0].attributes.get('robot') or 'so101'))
     limits = robot.joint_limits
     if args.recorded:

@@ -11,13 +11,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frame_ros.cli.arguments import any_path, given, namespace, robot
+from frame_ros.cli.arguments import any_path, given, input_file, namespace, robot
 from frame_ros.cli.progress import progress_bar
 from frame_ros.errors import BagError, SetupError, ValueRangeError
 from frame_ros.output_files import check_file, check_folder
 
 if TYPE_CHECKING:
     from frame_ros.episodes.data import Episode
+    from frame_ros.episodes.recorded_units import RecordedUnits
     from frame_ros.episodes.references import Reference
     from frame_ros.reports.episode_check import EpisodeChecks
     from frame_ros.reports.options import ReportOptions
@@ -74,6 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='name or URDF file: computes poses from joint states where none were recorded',
         type=robot,
     )
+    add_unit_arguments(parser)
     _add_comparison_arguments(parser)
     parser.add_argument('--title', default='', help='heading of the page')
     parser.add_argument('--open', action='store_true', help='open the page in a browser')
@@ -158,6 +160,7 @@ def run(args: argparse.Namespace) -> int:
         from frame_ros.robots import load_robot
 
         load_robot(args.robot)
+    choice['joint_units'] = recorded_units(args)
     references = given_references(args, **choice)
     mean_by = (args.match or 'time') if args.reference_mean else ''
     episodes = load_episodes(paths, args.quiet, references, mean_by, **choice)
@@ -266,6 +269,31 @@ def given_references(args: argparse.Namespace, **choice: Any) -> list[Reference]
     from frame_ros.episodes.references import load_references
 
     return load_references(args.reference, with_unknown=True, **choice)
+
+
+def add_unit_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the units of recorded joint values."""
+    parser.add_argument(
+        '--joint-units',
+        default='rad',
+        choices=('rad', 'deg', 'ticks', 'percent'),
+        help="of the recorded joint values: ticks of an encoder (4096 a turn), percent (LeRobot's "
+        '-100 to 100) and deg with grippers from 0 to 100',
+    )
+    parser.add_argument(
+        '--joint-calibration',
+        type=input_file,
+        metavar='FILE.json',
+        help="LeRobot's calibration file of the arm, for ticks and percent; without it tick 2048 "
+        "is 0 rad, and percent are of the robot's limits: approximate",
+    )
+
+
+def recorded_units(args: argparse.Namespace) -> RecordedUnits:
+    """The units named; errors as of `load_recorded_units`."""
+    from frame_ros.episodes.recorded_units import load_recorded_units
+
+    return load_recorded_units(args.joint_units, args.joint_calibration)
 
 
 def topics_by_role(given: Sequence[str]) -> dict[str, str]:

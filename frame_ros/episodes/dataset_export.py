@@ -32,6 +32,7 @@ from frame_ros.episodes.recorded_actions import (
     is_ended,
     problems_of_recording,
 )
+from frame_ros.episodes.recorded_units import RecordedUnits
 from frame_ros.episodes.recordings import find_bags
 from frame_ros.episodes.references import is_successful
 from frame_ros.errors import BagError, ValueRangeError
@@ -64,6 +65,8 @@ class ExportOptions:
     has_flags: bool = True
     namespace: str | None = None
     topics: Mapping[str, str] | None = None
+    joint_units: RecordedUnits | None = None
+    robot: str | None = None
 
 
 @dataclass
@@ -167,7 +170,13 @@ def _plan(
 
 
 def _read(bag: Bag, options: ExportOptions) -> list[Episode]:
-    return list(read_bag(bag, namespace=options.namespace, topics=options.topics))
+    return read_bag(
+        bag,
+        namespace=options.namespace,
+        topics=options.topics,
+        robot=options.robot,
+        joint_units=options.joint_units,
+    )
 
 
 def _plan_one(bag: Bag, place: int, episode: Episode, options: ExportOptions) -> _Plan:

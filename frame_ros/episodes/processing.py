@@ -84,11 +84,19 @@ def _recorded_settings(episode: Episode) -> PipelineConfig:
     robot = episode.attributes.get('robot')
     if robot:
         try:
-            return _settings_for(robot)
+            settings = _settings_for(robot)
+            if _names_any(episode.streams.get('action'), settings.action_names):
+                return settings
+            _note(episode, f'the actions name no joint of {robot!r}')
         except (FrameRosError, ImportError) as error:
             _note(episode, f'the limits of robot {robot!r} are not known: {error}')
     _note(episode, 'settings of the metrics were not recorded: actions are not normalised')
     return PipelineConfig()
+
+
+def _names_any(actions: Stream | None, joints: Sequence[str]) -> bool:
+    """Whether actions name one of the joints, or there are none."""
+    return actions is None or bool(np.isin(actions.values['names'], joints).any())
 
 
 def _settings_for(robot: str) -> PipelineConfig:

@@ -17,6 +17,7 @@ from frame_ros.episodes.data import Episode, Event, EventType, Stream
 from frame_ros.episodes.division import Part, divide
 from frame_ros.episodes.findings import Note
 from frame_ros.episodes.recorded_settings import SETTINGS_TOPIC, settings_of_part
+from frame_ros.episodes.recorded_units import RecordedUnits, in_radians, joint_problems
 from frame_ros.episodes.recordings import find_bags
 from frame_ros.episodes.references import Reference
 from frame_ros.episodes.streams import (
@@ -40,6 +41,16 @@ NEEDED = ('pose', 'action')
 NO_MESSAGES = 'the bag holds no messages'
 
 
+@dataclass(frozen=True)
+class _Choice:
+    """What the caller says of a recording; see `read_episodes`."""
+
+    namespace: str | None = None
+    topics: Mapping[str, str] | None = None
+    robot: str | None = None
+    joint_units: RecordedUnits | None = None
+
+
 def read_episodes(
     path: str | Path,
     *,
@@ -47,6 +58,7 @@ def read_episodes(
     topics: Mapping[str, str] | None = None,
     robot: str | None = None,
     references: Sequence[Reference] | None = None,
+    joint_units: RecordedUnits | None = None,
 ) -> Iterator[Episode]:
     """Yields the episodes of a bag, or of each bag in a folder in the order of their names, with
     their metrics.
@@ -65,13 +77,15 @@ def read_episodes(
         robot: name or URDF by which poses are computed from joint states where none were recorded.
         references: what ATE and RTE are computed against (`load_references`), instead of those that
         the metrics node recorded; None: those.
+        joint_units: those in which joint states and actions were recorded; None: rad.
 
     Raises:
         BagError: there is no bag at the path, or the only one cannot be read.
     """
     bags = find_bags(path)
     for bag_path in bags:
-        yield from _read_one(bag_path, len(bags) == 1, references, namespace, topics, robot)
+        choice = _Choice(namespace, topics, robot, joint_units)
+        yield from _read_one(bag_path, len(bags) == 1, references, choice)
 
 
 def read_bag(
@@ -80,6 +94,7 @@ def read_bag(
     namespace: str | None = None,
     topics: Mapping[str, str] | None = None,
     robot: str | None = None,
+    joint_units: RecordedUnits | None = None,
 ) -> list[Episode]:
     """Returns the episodes of an open bag as `read_episodes` does, without their metrics.
 
@@ -87,7 +102,7 @@ def read_bag(
         BagError: what is in the bag cannot be made episodes of.
     """
     try:
-        return list(_episodes_of(bag, namespace, topics, robot))
+        return list(_episodes_of(bag, _Choice(namespace, topics, robot, joint_units)))
     except Exception as error:  # whatever the contents of a foreign bag lead to
         raise _bag_error(bag.path, error) from error
 
@@ -96,15 +111,13 @@ def _read_one(
     path: Path,
     is_only: bool,
     references: Sequence[Reference] | None,
-    namespace: str | None,
-    topics: Mapping[str, str] | None,
-    robot: str | None,
+    choice: _Choice,
 ) -> Iterator[Episode]:
     """The episodes of one bag; what goes wrong is raised if it `is_only`, else in `problems`."""
     from frame_ros.episodes.processing import process_episode
 
     try:
-        episodes = read_bag(Bag(path), namespace=namespace, topics=topics, robot=robot)
+        episodes = read_bag(Bag(path), **vars(choice))
     except Exception as error:  # one bad bag must not end the reading of the others
         if is_only:
             raise _bag_error(path, error) from error
@@ -129,22 +142,41 @@ def _bag_error(path: Path, error: Exception, what: str = 'it cannot be read') ->
     return BagError(f'{path}: {what} ({kind}{error})')
 
 
-def _episodes_of(
-    bag: Bag, namespace: str | None, topics: Mapping[str, str] | None, robot: str | None
-) -> Iterator[Episode]:
+def _episodes_of(bag: Bag, choice: _Choice) -> Iterator[Episode]:
+    namespace, topics = choice.namespace, choice.topics
+    if choice.robot:
+        bag.metadata.setdefault('robot', choice.robot)
     topic_map = TopicMap(bag, namespace, topics)
     streams, live = _read_streams(bag, topic_map)
     events = _read_events(bag, topic_map)
     _note_given(bag, namespace, topics)
     _note_topics(bag, topic_map, streams)
+    robot = choice.robot or bag.metadata.get('robot')
+    streams = _checked_joints(bag, streams, robot, choice.joint_units or RecordedUnits())
     if 'pose' not in streams:
-        unused = add_computed_pose(bag, streams, robot or bag.metadata.get('robot'))
+        unused = add_computed_pose(bag, streams, robot)
     else:
         unused = {}
     used = {stream.topic for stream in streams.values()}
     counts = {**_recorder_counts(bag, used), **unused}
     for part in divide(events, bag.metadata.get('episode_id', ''), bag.name):
         yield _episode(bag, part, streams, live, counts, topic_map.settings)
+
+
+def _checked_joints(
+    bag: Bag, streams: dict[str, Stream], robot: str | None, units: RecordedUnits
+) -> dict[str, Stream]:
+    """The streams with joint values in rad; what does not fit the robot goes to the problems."""
+    from frame_ros.robots import load_robot
+
+    try:
+        model = load_robot(robot) if robot else None
+    except (ImportError, FrameRosError):
+        model = None  # whoever needs it says so
+    streams, notes = in_radians(streams, units, model)
+    for text in [*notes, *(joint_problems(streams, model) if model is not None else ())]:
+        bag.report(text)
+    return streams
 
 
 def _read_events(bag: Bag, topic_map: TopicMap) -> list[Event]:

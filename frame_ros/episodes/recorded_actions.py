@@ -17,6 +17,7 @@ from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.data import Episode, EventType, Stream
 from frame_ros.episodes.joint_table import joint_table
 from frame_ros.episodes.reading import read_bag
+from frame_ros.episodes.recorded_units import RecordedUnits
 from frame_ros.episodes.recordings import find_bags
 from frame_ros.errors import BagError
 
@@ -66,6 +67,8 @@ def read_raw(
     path: str | os.PathLike[str],
     namespace: str | None = None,
     topics: Mapping[str, str] | None = None,
+    robot: str | None = None,
+    joint_units: RecordedUnits | None = None,
 ) -> list[Episode]:
     """Returns the episodes of a bag, or of the bags in a folder, without their metrics.
 
@@ -73,7 +76,13 @@ def read_raw(
         BagError: there is no bag, or one cannot be read.
     """
     bags = [Bag(bag) for bag in find_bags(os.fspath(path))]
-    return [e for bag in bags for e in read_bag(bag, namespace=namespace, topics=topics)]
+    return [
+        episode
+        for bag in bags
+        for episode in read_bag(
+            bag, namespace=namespace, topics=topics, robot=robot, joint_units=joint_units
+        )
+    ]
 
 
 def actions_of(episode: Episode) -> RecordedActions:

@@ -22,6 +22,7 @@ from frame_ros.errors import BagError, ValueRangeError
 
 if TYPE_CHECKING:
     from frame_ros.episodes.data import Episode, Stream
+    from frame_ros.episodes.recorded_units import RecordedUnits
 
 SECOND = 1_000_000_000
 _Position = tuple[float, float, float]
@@ -111,6 +112,7 @@ def load_references(
     robot: str | None = None,
     match: str = 'time',
     with_unknown: bool = False,
+    joint_units: RecordedUnits | None = None,
 ) -> list[Reference]:
     """Returns the references that demonstrations give: TCP positions from START to END, zero at
     START, at their control steps (at every pose where there are none). Without START or END as
@@ -121,9 +123,10 @@ def load_references(
         only_successful: leave out episodes whose END does not say success.
         mean: one reference instead of all: their mean trajectory, `frame_ros.metrics
             .mean_trajectory`.
-        namespace, topics, robot: as of `read_episodes`.
+        namespace, topics, robot, joint_units: as of `read_episodes`.
         match: how the mean brings them together, 'time' or 'arc_length'.
-        with_unknown: with `only_successful`, take episodes of which no outcome was recorded too.
+        with_unknown: with `only_successful`, take episodes too that were recorded to their end
+            without an outcome.
 
     Raises:
         BagError: no path, no bag at one, a bag that cannot be read or has no poses, or none of its
@@ -136,7 +139,7 @@ def load_references(
         reference
         for path in paths
         for reference in _references_at(
-            path, only_successful, with_unknown, namespace, topics, robot
+            path, only_successful, with_unknown, namespace, topics, robot, joint_units
         )
     ]
     if not found:
@@ -172,20 +175,26 @@ def _references_at(
     namespace: str | None,
     topics: Mapping[str, str] | None,
     robot: str | None,
+    joint_units: RecordedUnits | None,
 ) -> list[Reference]:
     from frame_ros.episodes.bag_reader import Bag
     from frame_ros.episodes.reading import read_bag
+    from frame_ros.episodes.recorded_actions import is_ended
     from frame_ros.episodes.recordings import find_bags
 
     episodes = [
         episode
         for bag in find_bags(os.fspath(path))
-        for episode in read_bag(Bag(bag), namespace=namespace, topics=topics, robot=robot)
+        for episode in read_bag(
+            Bag(bag), namespace=namespace, topics=topics, robot=robot, joint_units=joint_units
+        )
     ]
     chosen = [
         e
         for e in episodes
-        if not only_successful or is_successful(e) or (with_unknown and not has_outcome(e))
+        if not only_successful
+        or is_successful(e)
+        or (with_unknown and is_ended(e) and not has_outcome(e))
     ]
     if not chosen:
         raise BagError(

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.episodes.data import Episode, Outcome
+from frame_ros.episodes.processing import settings_of
 from frame_ros.metrics import REGISTRY, Metric, wilson_interval
 from frame_ros.reports.numbers import finite
 from frame_ros.reports.options import ReportOptions
@@ -32,6 +33,9 @@ AGGREGATES: dict[str, Reduction] = {MEAN: np.mean, SMALLEST: np.min, LARGEST: np
 
 
 # What the quality messages hold beside unsteadiness: it counts for a robot at rest, too.
+OF_ACTIONS = ('a_pi', 'a_vi', 'a_ai')
+# Without the limits of a robot nothing is known to scale them by.
+RAW_UNIT = 'rad or m, raw'
 OF_STATIC_TOO = ('pl', 'ate', 'rte', 'ot', 'pose_age')
 
 
@@ -208,6 +212,11 @@ def value_name(field: str) -> str:
     return field.replace('_', ' ')
 
 
+def has_raw_actions(episode: Episode) -> bool:
+    """Whether the episode has steps whose actions were not scaled to [0, 1]."""
+    return bool(episode.summary.get('steps')) and settings_of(episode).bounds is None
+
+
 def _row(entry: Metric, episodes: Sequence[Episode], reasons: list[dict[str, str]]) -> MetricRow:
     values = [episode_value(episode, entry) for episode in episodes]
     why = [
@@ -216,6 +225,8 @@ def _row(entry: Metric, episodes: Sequence[Episode], reasons: list[dict[str, str
     is_instability = entry.message == 'quality' and entry.id not in OF_STATIC_TOO
     left_out = [is_instability and bool(e.summary.get('is_static')) for e in episodes]
     unit = '' if entry.unit == '1' else entry.unit
+    if entry.id in OF_ACTIONS and any(map(has_raw_actions, episodes)):
+        unit = RAW_UNIT
     return MetricRow(
         entry.id,
         entry.name,

@@ -276,7 +276,7 @@ def test_video_of_a_bag_without_images(tmp_path: Path, capsys: pytest.CaptureFix
     pytest.importorskip('av')
     plain = write_bag(tmp_path / 'plain', episode_messages())
     assert main(['video', str(plain)]) == 2
-    assert 'no raw image topic' in capsys.readouterr().err
+    assert 'no image topic' in capsys.readouterr().err
 
 
 def _file(path: Path) -> Path:

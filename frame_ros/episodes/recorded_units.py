@@ -1,0 +1,262 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Joint values of recordings in other units than rad and m: how to notice, and how to convert."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.episodes.data import Stream
+from frame_ros.episodes.findings import Note
+from frame_ros.episodes.joint_table import named_positions
+from frame_ros.episodes.stamps import SECOND
+from frame_ros.errors import BagError, ValueRangeError
+
+if TYPE_CHECKING:
+    from frame_ros.robots import Robot
+
+RAD, DEGREES, TICKS, PERCENT = UNITS = ('rad', 'deg', 'ticks', 'percent')
+STREAMS = ('joint_states', 'action', 'gripper')
+LEROBOT_UNITS = {DEGREES: 'degrees', PERCENT: 'range_m100_100'}
+RESOLUTION = 4096  # steps of an encoder per turn
+# Beyond its limits by more than this share of its range, or rad, a joint is outside them.
+MARGIN, LEAST_MARGIN = 0.05, 0.1
+# This share of a joint's samples may be outside, or too fast: noise of single samples.
+MOST_ODD = 0.01
+OTHER_ZERO = 'another zero, another calibration, or another robot'
+TOO_FAST = 1.5  # times the limit, since stamps jitter
+
+
+@dataclass(frozen=True)
+class RecordedUnits:
+    """The units in which joint values were recorded.
+
+    units: one of UNITS. 'deg': grippers 0 (closed) to 100 (open), as LeRobot writes them.
+    'percent': LeRobot's -100 to 100. 'ticks': steps of an encoder, 4096 a turn. calibration: joint
+    -> entry of LeRobot's calibration file; what percent and ticks mean exactly; without it percent
+    are of the robot's limits, and tick 2048 is 0 rad.
+
+    Raises:
+        ValueRangeError: other units.
+    """
+
+    units: str = RAD
+    calibration: Mapping[str, Mapping[str, int]] | None = None
+
+    def __post_init__(self) -> None:
+        if self.units not in UNITS:
+            raise ValueRangeError(f'joint units are {self.units!r}; known: {", ".join(UNITS)}')
+
+
+def load_recorded_units(units: str, calibration: str | Path | None = None) -> RecordedUnits:
+    """The units, with the calibration of a file.
+
+    Raises:
+        BagError: the file cannot be read. ValueRangeError: other units, or a file that is none.
+    """
+    if not calibration:
+        return RecordedUnits(units)
+    try:
+        entries = json.loads(Path(calibration).read_text(encoding='utf-8'))
+    except OSError as error:
+        raise BagError(f'{calibration} cannot be read: {error.strerror}') from error
+    except ValueError as error:
+        raise ValueRangeError(f'{calibration} is no calibration file: {error}') from error
+    if not isinstance(entries, dict) or not all(isinstance(e, dict) for e in entries.values()):
+        raise ValueRangeError(f'{calibration} is no calibration file: joints with entries expected')
+    return RecordedUnits(units, entries)
+
+
+def in_radians(
+    streams: Mapping[str, Stream], recorded: RecordedUnits, robot: Robot | None
+) -> tuple[dict[str, Stream], list[Note]]:
+    """The streams with joint values in rad and rad/s, and what is assumed in doing so.
+
+    Raises:
+        ValueRangeError: percent, or grippers in degrees, without a robot; a calibration without a
+            joint.
+    """
+    if recorded.units == RAD:
+        return dict(streams), []
+    converted = dict(streams)
+    for role in STREAMS:
+        stream = streams.get(role)
+        if stream is not None and 'positions' in stream.values:
+            converted[role] = _converted(stream, recorded, robot)
+    return converted, [Note(_assumption(recorded))]
+
+
+def _assumption(recorded: RecordedUnits) -> str:
+    text = f'joint values were converted from {recorded.units}'
+    if recorded.calibration is not None or recorded.units == DEGREES:
+        return text
+    if recorded.units == TICKS:
+        return f'{text} without a calibration: tick 2048 was taken as 0 rad'
+    return f'{text} without a calibration: by the limits of the robot, to some degrees'
+
+
+def _converted(stream: Stream, recorded: RecordedUnits, robot: Robot | None) -> Stream:
+    values = {name: column.copy() for name, column in stream.values.items()}
+    maps: dict[str, tuple[float, float]] = {}
+    names, counts = stream.values['names'], stream.values['names_count']
+    is_there = np.arange(names.shape[1]) < counts[:, None]
+    for name in map(str, np.unique(names[is_there])):
+        scale, offset = maps[name] = _map_of(name, recorded, robot)
+        where = (names == name) & is_there
+        for column, shift in (('positions', offset), ('velocities', 0.0)):
+            if column in values and values[column].shape[1:] == names.shape[1:]:
+                numbers = np.asarray(values[column], np.float64)
+                values[column] = np.where(where, (numbers - shift) / scale, numbers)
+    return replace(stream, values=values)
+
+
+def _map_of(name: str, recorded: RecordedUnits, robot: Robot | None) -> tuple[float, float]:
+    """Scale and offset: recorded = rad * scale + offset."""
+    from frame_ros.robots.joint_units import approximate_ranges, calibrated_ranges, joint_units
+
+    calibration = recorded.calibration
+    if calibration is not None and name not in calibration and recorded.units != DEGREES:
+        raise ValueRangeError(f'the calibration has no {name}; it has {", ".join(calibration)}')
+    if recorded.units == TICKS:
+        entry = (calibration or {}).get(name, {})
+        middle = (entry.get('range_min', 0) + entry.get('range_max', RESOLUTION)) / 2
+        sign = -1 if entry.get('drive_mode') else 1
+        return sign * RESOLUTION / (2 * math.pi), middle
+    limits = robot.joint_limits if robot is not None else {}
+    is_gripper = 'gripper' in name
+    if name not in limits and (is_gripper or (recorded.units == PERCENT and calibration is None)):
+        raise ValueRangeError(
+            f'{recorded.units} of {name} need its limits: name the robot that has it (--robot)'
+        )
+    ranges = calibrated_ranges(calibration) if calibration else approximate_ranges(limits)
+    grippers = {name: limits[name]} if is_gripper else {}
+    found = joint_units(LEROBOT_UNITS[recorded.units], [name], grippers, ranges)
+    return float(found.scale[0]), float(found.offset[0])
+
+
+def joint_problems(streams: Mapping[str, Stream], robot: Robot) -> list[str]:
+    """What in the joint values does not fit the robot, each a sentence: values outside its limits,
+    with the units that they look like, and speeds beyond its limits.
+    """
+    problems = []
+    for role in ('joint_states', 'action'):
+        stream = streams.get(role)
+        if stream is None or 'positions' not in stream.values or not len(stream):
+            continue
+        columns = _columns(stream)
+        outside = [n for n, (_, v) in columns.items() if _is_outside(v, robot.joint_limits.get(n))]
+        if outside:
+            text, is_other_unit = _outside_text(stream.topic, columns, outside, robot)
+            # A policy may ask for what the arm cannot do; the arm itself cannot be there.
+            is_doubtful = is_other_unit or role == 'joint_states'
+            problems.append(text if is_doubtful else Note(text))
+            continue  # speeds in other units say no more
+        fast = _too_fast(columns, robot)
+        if fast:
+            problems.append(
+                Note(
+                    f'{stream.topic}: faster than the limits of {robot.name}: {", ".join(fast)}; '
+                    'stamps that jitter, other units, or another robot'
+                )
+            )
+    return problems
+
+
+def _columns(stream: Stream) -> dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    """Joint -> stamps (n,), ns, and positions (n,) that are finite."""
+    names, counts = stream.values['names'], stream.values['names_count']
+    positions = np.asarray(stream.values['positions'], np.float64)
+    if (names == names[0]).all() and (stream.values['positions_count'] == counts[0]).all():
+        columns = zip(names[0][: counts[0]].tolist(), positions.T[: counts[0]])
+        finite = ((name, values, np.isfinite(values)) for name, values in columns)
+        return {name: (stream.stamps[kept], values[kept]) for name, values, kept in finite}
+    found: dict[str, tuple[list[int], list[float]]] = {}
+    for stamp, (joints, row) in zip(stream.stamps.tolist(), named_positions(stream)):
+        for name, position in zip(joints, row.tolist()):
+            if math.isfinite(position):
+                stamps, values = found.setdefault(name, ([], []))
+                stamps.append(stamp)
+                values.append(position)
+    return {name: (np.array(s, np.int64), np.array(v)) for name, (s, v) in found.items()}
+
+
+def _is_outside(values: NDArray[np.float64], limits: tuple[float, float] | None) -> bool:
+    if limits is None or not all(map(math.isfinite, limits)):
+        return False
+    lower, upper = limits
+    margin = max(MARGIN * (upper - lower), LEAST_MARGIN)
+    if not len(values):
+        return False
+    return bool(((values < lower - margin) | (values > upper + margin)).mean() > MOST_ODD)
+
+
+def _outside_text(
+    topic: str, columns: Mapping[str, tuple[Any, Any]], outside: list[str], robot: Robot
+) -> tuple[str, bool]:
+    """The sentence, and whether the values are in another unit than rad."""
+    limits = robot.joint_limits
+    named = ', '.join(
+        f'{n} {columns[n][1].min():.3g} to {columns[n][1].max():.3g} '
+        f'({limits[n][0]:.3g} to {limits[n][1]:.3g})'
+        for n in outside[:3]
+    )
+    more = f' and {len(outside) - 3} more' if len(outside) > 3 else ''
+    known = {name: values for name, (_, values) in columns.items() if name in limits}
+    units = likely_units(known, limits)
+    text = f'{topic}: joint values outside the limits of {robot.name}: {named}{more}; {units}'
+    return text, units != OTHER_ZERO
+
+
+def likely_units(
+    values: Mapping[str, NDArray[np.float64]], limits: Mapping[str, tuple[float, float]]
+) -> str:
+    """What joint values that are outside the limits (rad) look like, and the option for it."""
+    values = {name: v for name, v in values.items() if len(v)}
+    largest = max(float(np.abs(v).max()) for v in values.values())
+    smallest = min(float(v.min()) for v in values.values())
+    is_whole = all((v == np.round(v)).all() for v in values.values())
+    if smallest >= 0 and is_whole and 360 < largest < RESOLUTION:
+        return 'they look like ticks of an encoder: --joint-units ticks'
+    if largest <= 2 * math.pi:
+        return OTHER_ZERO
+    fits_degrees = not any(
+        _is_outside(np.radians(v), limits[name])
+        for name, v in values.items()
+        if 'gripper' not in name
+    )
+    is_percent = largest <= 101
+    if fits_degrees and is_percent:
+        return (
+            "they look like degrees (--joint-units deg) or LeRobot's -100 to 100 (--joint-units "
+            'percent)'
+        )
+    if is_percent:
+        return "they look like LeRobot's -100 to 100: --joint-units percent"
+    if largest <= 400:
+        return 'they look like degrees: --joint-units deg'
+    return 'their units are not known'
+
+
+def _too_fast(columns: Mapping[str, tuple[Any, Any]], robot: Robot) -> list[str]:
+    """'shoulder_pan 9.3 rad/s (limit 3)' of joints that move faster than they can."""
+    found = []
+    for name, limit in zip(robot.joint_names, robot.velocity_limits.tolist()):
+        if name not in columns or not 0 < limit < math.inf:
+            continue
+        stamps, values = columns[name]
+        stamps, at = np.unique(stamps, return_index=True)
+        if len(stamps) < 3:
+            continue
+        speeds = np.abs(np.diff(values[at])) / (np.diff(stamps) / SECOND)
+        if (speeds > TOO_FAST * limit).mean() > MOST_ODD:
+            typical = float(np.quantile(speeds, 1 - MOST_ODD))
+            found.append(f'{name} {typical:.3g} rad/s (limit {limit:.3g})')
+    return found
