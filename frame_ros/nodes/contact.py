@@ -45,6 +45,7 @@ from frame_ros.nodes.contact_wrench import WrenchSensor
 from frame_ros.nodes.joint_state_bytes import JointStateReader
 from frame_ros.nodes.kinematics import RateLimit
 from frame_ros.nodes.node_readiness import Readiness
+from frame_ros.nodes.repeated_warnings import RepeatedWarnings
 from frame_ros.nodes.spinning import poll_with_services, run_node
 from frame_ros.nodes.wrench_bytes import WrenchReader
 from frame_ros.robots.frame_names import FrameNames
@@ -52,7 +53,6 @@ from frame_ros.sensing.contacts.detection import Detection
 from frame_ros.sensing.contacts.tracker import ContactEventRecord, ContactTracker
 
 SECOND = 1_000_000_000
-WARNING_PERIOD = 5.0  # s between two warnings of one kind
 START_UP = 10.0  # s in which a sensor may not have told anything yet
 LOOK_PERIOD = 1.0  # s between two looks at what may be said, while a service waits
 REASON_PERIOD = 1.0  # s between two looks at why a source is silent
@@ -110,7 +110,7 @@ class Contact(Node):
         self._next_silent_state = self._next_reason = 0.0
         self._next_look = 0.0
         self._unavailable = 'it has published no contact yet'
-        self._warned: dict[str, float] = {}
+        self._warnings = RepeatedWarnings(self.get_logger())
         self._began = time.monotonic()
         self.published = self.events = 0
         self._readiness = Readiness(
@@ -390,16 +390,8 @@ class Contact(Node):
         return Status(sensor.name, level, text, values | sensor.facts())
 
     def _warn(self, kind: str, text: str, is_expected: bool = False) -> None:
-        """Logs a warning, at most one of a kind in WARNING_PERIOD; what is expected for a moment,
-        as a fact only.
-        """
-        now = time.monotonic()
-        if text and now - self._warned.get(kind, -WARNING_PERIOD) >= WARNING_PERIOD:
-            self._warned[kind] = now
-            if is_expected:
-                self.get_logger().info(text)
-            else:
-                self.get_logger().warning(text)
+        """Logs a warning, ever more seldom; what is expected for a moment, as a fact only."""
+        (self._warnings.inform if is_expected else self._warnings.warn)(kind, text)
 
     def report(self) -> str:
         """What was taken, published and dropped so far, in one line."""

@@ -44,6 +44,7 @@ from frame_ros.nodes.recording_settings import DEFAULTS, SETTABLE
 from frame_ros.nodes.recording_streams import EpisodeStreams
 from frame_ros.nodes.recording_topics import TopicFilter, TopicSubscriptions, absolute_names
 from frame_ros.nodes.recording_video import start_video
+from frame_ros.nodes.repeated_warnings import RepeatedWarnings
 from frame_ros.nodes.spinning import run_node
 from frame_ros.srv import EndEpisode, MarkEpisode, StartEpisode
 from frame_ros.version import package_version
@@ -61,6 +62,7 @@ class EpisodeRecorder(LifecycleNode):
 
     def __init__(self) -> None:
         super().__init__('episode_recorder')
+        self._warnings = RepeatedWarnings(self.get_logger())
         for name, default in DEFAULTS.items():
             declare(self, name, default, read_only=name not in SETTABLE)
         self._events = self.create_publisher(EpisodeEvent, 'episode_events', EVENTS_QOS)
@@ -204,7 +206,7 @@ class EpisodeRecorder(LifecycleNode):
         if session is not None:
             session.fail(text)
         else:
-            self.get_logger().error(text, throttle_duration_sec=10.0)
+            self._warnings.fail('trouble', text)
 
     def _accept(self, message: ReceivedMessage) -> None:
         if message.topic.name == self._event_topic.name and self._is_own(message.data):

@@ -28,6 +28,7 @@ from frame_ros.nodes.gate_settings import GateSettings
 from frame_ros.nodes.joint_state_bytes import ReadJointState
 from frame_ros.nodes.managed import ManagedNode
 from frame_ros.nodes.parameters import declare
+from frame_ros.nodes.repeated_warnings import RepeatedWarnings
 from frame_ros.nodes.spinning import run_node
 from frame_ros.nodes.thread_priority import raise_priority
 from frame_ros.robots.command_gate import (
@@ -51,7 +52,6 @@ SWITCH_INTERVAL = 0.0005  # s that another thread may keep the interpreter's loc
 SHORTEST_WAIT = 0.0005  # s
 LONGEST_AGO = SECOND  # ns that something may have waited; the system clock may have been set
 BOUNDARIES = {EpisodeEvent.START: START, EpisodeEvent.END: END}
-WARNING_PERIOD = 5.0  # s between two warnings of one kind
 
 
 class Gate(ManagedNode):
@@ -78,7 +78,7 @@ class Gate(ManagedNode):
         self._latency = math.nan
         self._looked = Moment(0, 0)  # when the watchdogs were looked at last
         self._has_taken_over = False
-        self._warned: dict[str, float] = {}
+        self._warnings = RepeatedWarnings(self.get_logger())
         self.create_service(Trigger, '~/stop', self._on_stop)
         self.create_service(Trigger, '~/reset', self._on_reset)
         if autostart:
@@ -174,7 +174,7 @@ class Gate(ManagedNode):
                 problem = gate.on_joint_states(
                     joints.names, joints.positions, joints.stamp, self._moment(received)
                 )
-                self._warn('joint_states', problem)
+                self._warnings.warn('joint_states', problem and f'joint_states: {problem}')
             for beat, received in inputs.heartbeats():
                 gate.on_heartbeat(beat, self._moment(received))
             for has_taken_over in inputs.takeovers():
@@ -220,7 +220,7 @@ class Gate(ManagedNode):
 
     def _fail(self, text: str) -> None:
         """Something that must not happen has happened: a stop, whatever else fails."""
-        self.get_logger().error(text, throttle_duration_sec=WARNING_PERIOD)
+        self._warnings.fail('gate', text)
         gate, outputs, moment = self.gate, self._outputs, self._moment()
         assert gate is not None and outputs is not None
         with self._lock:
@@ -270,12 +270,6 @@ class Gate(ManagedNode):
         ago = 0 if received is None else min(max(system - received, 0), LONGEST_AGO)
         clock = self.get_clock().now().nanoseconds if self._is_simulated else system
         return Moment(time.monotonic_ns() - ago, clock - ago)
-
-    def _warn(self, kind: str, text: str) -> None:
-        now = time.monotonic()
-        if text and now - self._warned.get(kind, -WARNING_PERIOD) >= WARNING_PERIOD:
-            self._warned[kind] = now
-            self.get_logger().warning(f'{kind}: {text}')
 
 
 def main() -> None:

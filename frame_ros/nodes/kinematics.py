@@ -24,6 +24,7 @@ from frame_ros.nodes.fitting_subscription import FITTING, RELIABILITIES, Fitting
 from frame_ros.nodes.link_transforms import LinkTransforms
 from frame_ros.nodes.node_readiness import Readiness
 from frame_ros.nodes.parameters import declare
+from frame_ros.nodes.repeated_warnings import RepeatedWarnings
 from frame_ros.nodes.spinning import poll_with_services, run_node
 from frame_ros.robots import AssembledState, load_robot
 from frame_ros.robots.frame_names import FrameNames
@@ -44,7 +45,7 @@ DEFAULTS = {
     'poll_period': 0.004,
     'max_joint_age': MAX_JOINT_AGE,
 }
-WARNING_PERIOD = 5.0  # s between two warnings of one kind
+SILENCE = 5.0  # s without a message that is worth a warning
 IDLE_AFTER = 0.2  # s without a message, after which the node waits instead of polling
 
 
@@ -146,7 +147,7 @@ class Kinematics(Node):
         base = frames.of(self.robot.base_link)
         self._pose.header.frame_id = self._twist.header.frame_id = base
         self._before: tuple[int, np.ndarray, list[float]] | None = None
-        self._warned: dict[str, float] = {}
+        self._warnings = RepeatedWarnings(self.get_logger())
         self.received = self.published = 0
         self.joint_states = FittingSubscription(
             self, JointState, 'joint_states', depth=chosen['queue_depth'],
@@ -176,7 +177,7 @@ class Kinematics(Node):
             self._restart()
         if state is None:
             if joints.problem:
-                self._warn(joints.kind, f'dropped: {joints.problem}')
+                self._warnings.warn(joints.kind, f'dropped: {joints.problem}')
             return
         if joints.stamp != stamp:  # that of another part, which this one completes
             stamp = joints.stamp
@@ -193,7 +194,7 @@ class Kinematics(Node):
 
     def _restart(self) -> None:
         """The clock was set anew: what came before is of another time."""
-        self._warn(
+        self._warnings.warn(
             'clock', 'the stamps of the joint states jumped to another time and go on from there'
         )
         self._before = None
@@ -236,13 +237,6 @@ class Kinematics(Node):
         if self._transforms.is_active and stamp > 0 and self._tf_limit.is_due(stamp):
             self._transforms.publish(message.header.stamp)
 
-    def _warn(self, kind: str, text: str) -> None:
-        """Log a warning, at most one of a kind in WARNING_PERIOD."""
-        now = time.monotonic()
-        if text and now - self._warned.get(kind, -WARNING_PERIOD) >= WARNING_PERIOD:
-            self._warned[kind] = now
-            self.get_logger().warning(text)
-
     def look(self) -> None:
         """Looks now and then who publishes the transforms."""
         self._transforms.look()
@@ -250,9 +244,11 @@ class Kinematics(Node):
     def warn_of_silence(self, is_silent: bool) -> None:
         """Say why nothing may be arriving, or which joints have not been seen yet."""
         if is_silent:
-            self._warn('silence', self.joint_states.silence())
+            self._warnings.warn('silence', self.joint_states.silence())
         elif self._joints.accepted and self._joints.missing:
-            self._warn('missing', f'no joint state has had {", ".join(self._joints.missing)} yet')
+            self._warnings.warn(
+                'missing', f'no joint state has had {", ".join(self._joints.missing)} yet'
+            )
 
     def report(self) -> str:
         """What was taken, published and dropped so far, in one line."""
@@ -305,7 +301,7 @@ def poll_until_stopped(node: Kinematics, stop: threading.Event) -> None:
 
     def look() -> None:
         node.look()
-        node.warn_of_silence(time.monotonic() - heard > WARNING_PERIOD)
+        node.warn_of_silence(time.monotonic() - heard > SILENCE)
 
     poll_with_services(node, stop, poll, wait, look)
 

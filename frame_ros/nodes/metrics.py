@@ -37,6 +37,7 @@ from frame_ros.nodes.metric_messages import (
 )
 from frame_ros.nodes.metric_parameters import declare_settings
 from frame_ros.nodes.node_readiness import Readiness
+from frame_ros.nodes.repeated_warnings import RepeatedWarnings
 from frame_ros.nodes.spinning import poll_with_services, run_node
 from frame_ros.nodes.target_inputs import TargetInputs
 
@@ -62,6 +63,7 @@ class MetricsNode(Node):
         from frame_ros.episodes.pipeline import MetricPipeline
 
         super().__init__('metrics')
+        self._warnings = RepeatedWarnings(self.get_logger())
         self._now = self.get_clock().now().nanoseconds
         self._config, self._frame_id = declare_settings(self)
         self._config_text = self._config.to_json()
@@ -222,9 +224,9 @@ class MetricsNode(Node):
         doubtful = of_level(found, Level.DOUBTFUL) if self._pipeline.is_in_episode else []
         known = [f for f in found if f.level is not Level.COUNTING and f not in doubtful]
         if doubtful:
-            self.get_logger().warning(self._input_text(doubtful))
+            self._warnings.warn('doubtful', self._input_text(doubtful))
         if known:
-            self.get_logger().info(self._input_text(known))
+            self._warnings.inform('known', self._input_text(known))
 
     def _input_text(self, findings: list[Finding]) -> str:
         details = '; '.join(self._pipeline.problems + self._targets.problems)

@@ -30,6 +30,7 @@ from frame_ros.nodes.proximity_model import KnownObstacleSource
 from frame_ros.nodes.proximity_robot import RobotAt
 from frame_ros.nodes.proximity_scene import Pose
 from frame_ros.nodes.proximity_settings import ProximitySettings
+from frame_ros.nodes.repeated_warnings import RepeatedWarnings
 from frame_ros.nodes.spinning import poll_with_services, run_node
 from frame_ros.nodes.thread_priority import raise_priority
 from frame_ros.robots.frame_names import FrameNames
@@ -42,7 +43,6 @@ HISTORY = 2.0  # s of joint states that are kept
 POLL_PERIOD = 0.002  # s
 IMAGE_WAIT = 0.005  # s; joint states and transforms are taken as often
 CLOCK_STEP = 1_000_000_000  # ns; a stamp that lies further back is of another clock
-WARNING_PERIOD = 5.0  # s between two warnings of one kind
 SLOW_COMPILATION = 1.0  # s, above which it is said
 
 
@@ -91,7 +91,7 @@ class ProximityNode(Node):
         self._cloud = self.create_publisher(PointCloud2, 'proximity/points', 2)
         self._last_stamp = 0  # of what was published of images or joint states, ns
         self._last_time = time.monotonic()  # when anything was published
-        self._warned: dict[str, float] = {}
+        self._warnings = RepeatedWarnings(self.get_logger())
         self.counts = {'published': 0, 'unavailable': 0}
         self._problem = 'it has published no distance yet'  # until the first one
         self._readiness = Readiness(self, robot.name, lambda: self._problem)
@@ -196,9 +196,9 @@ class ProximityNode(Node):
         )  # fmt: skip
         self._publish(stamp, reading)
         for _, each in filter(None, newest.values()):
-            self._warn(each.sources[0], each.unavailable)
+            self._warnings.warn(each.sources[0], each.unavailable)
         if model is not None:
-            self._warn('model', model.unavailable)
+            self._warnings.warn('model', model.unavailable)
 
     def _stamp_of_cameras(self) -> int | None:
         """ns, of the newest reading. One that is unavailable must not give those of the others a
@@ -256,9 +256,9 @@ class ProximityNode(Node):
         else:
             reading = self._model.measure(self._robot.at(joints.positions))
         self._publish(stamp, reading)
-        self._warn('model', reading.unavailable)
+        self._warnings.warn('model', reading.unavailable)
         for camera in self._cameras:
-            self._warn(camera.name, camera.silence(time.monotonic()))
+            self._warnings.warn(camera.name, camera.silence(time.monotonic()))
 
     def _place(self, frame: str) -> Pose | str:
         """The pose of a frame in the base frame, with the newest joint state; or why it is not
@@ -313,16 +313,9 @@ class ProximityNode(Node):
             reasons.append(self._joints.problem or said)
             sources.append(SOURCE)
         why = '; '.join(reasons)
-        self._warn('silence', why)
+        self._warnings.warn('silence', why)
         reading = DistanceReading.missing(self._robot.links, why, sources)
         self._publish(self.get_clock().now().nanoseconds, reading)
-
-    def _warn(self, kind: str, text: str) -> None:
-        """Logs a warning, at most one of a kind in WARNING_PERIOD."""
-        now = time.monotonic()
-        if text and now - self._warned.get(kind, -WARNING_PERIOD) >= WARNING_PERIOD:
-            self._warned[kind] = now
-            self.get_logger().warning(text)
 
     # The loop.
 

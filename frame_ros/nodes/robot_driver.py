@@ -24,6 +24,7 @@ from frame_ros.nodes.fitting_subscription import FittingSubscription
 from frame_ros.nodes.managed import ManagedNode
 from frame_ros.nodes.message_parts import header_message
 from frame_ros.nodes.parameters import declare
+from frame_ros.nodes.repeated_warnings import RepeatedWarnings
 from frame_ros.nodes.robot_driver_bus import BusLoop
 from frame_ros.nodes.robot_driver_cameras import CameraPublisher
 from frame_ros.nodes.robot_driver_diagnostics import driver_statuses
@@ -35,7 +36,6 @@ from frame_ros.robots.lerobot_cameras import LeRobotCamera, make_cameras
 from frame_ros.robots.lerobot_robot import LeRobotRobot, RobotReading
 
 DEPTH = 50
-WARNING_PERIOD = 2.0  # s between two warnings of one kind
 TORQUE_TIMEOUT = 2.0  # s to wait for the bus to switch the torque
 
 
@@ -48,6 +48,7 @@ class RobotDriver(ManagedNode):
 
     def __init__(self, **options: Any) -> None:
         super().__init__('robot_driver', **options)
+        self._warnings = RepeatedWarnings(self.get_logger())
         DriverSettings.declare(self)
         autostart = declare(self, 'autostart', True)
         self._robot: LeRobotRobot | None = None
@@ -128,9 +129,9 @@ class RobotDriver(ManagedNode):
         problem = self._bus.command(stamp, message.name, np.array(message.position))
         if problem:
             counts = self._bus.counts
-            self.get_logger().warning(
+            self._warnings.warn(
+                'command',
                 f'joint command refused ({counts.refused + counts.stale} so far): {problem}',
-                throttle_duration_sec=WARNING_PERIOD,
             )
 
     def _on_torque(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:

@@ -23,6 +23,7 @@ from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.fitting_subscription import FittingSubscription
 from frame_ros.nodes.message_parts import time_message
 from frame_ros.nodes.node_readiness import Readiness
+from frame_ros.nodes.repeated_warnings import RepeatedWarnings
 from frame_ros.nodes.simulator_cameras import CameraThread, Picture
 from frame_ros.nodes.simulator_franka import FrankaBroadcaster
 from frame_ros.nodes.simulator_messages import mount_message
@@ -40,7 +41,6 @@ START_TIMEOUT = 10.0  # s that the first tick waits for the cameras
 VIEWER_RATE = 25.0  # Hz
 SLOW, WINDOW = 0.95, 10.0  # real-time factor below which it is said so; s over which it is measured
 STANDSTILL = SECOND // 2  # ns given up at once that are said at once
-WARNING_PERIOD = 5.0  # s between two warnings of one kind
 SMALL_DEPTH = 50
 # s after which a thread must hand over the interpreter's lock: physics would otherwise wait for it
 # as long as a tick lasts while a picture is made.
@@ -57,6 +57,7 @@ class Simulator(Node):
     def __init__(self) -> None:
         """Raises FrameRosError for a parameter that cannot be used, or where mujoco is missing."""
         super().__init__('simulator')
+        self._warnings = RepeatedWarnings(self.get_logger())
         self.settings = settings = SimulatorSettings.declare(self)
         self.simulation = PickPlaceSimulation(settings.seed, robot=settings.robot)
         self._seed = settings.seed
@@ -142,9 +143,8 @@ class Simulator(Node):
             problem = self._take_targets(list(message.name), np.array(message.position))
         if problem:
             self.counts['rejected'] += 1
-            self.get_logger().warning(
-                f'joint command rejected ({self.counts["rejected"]} so far): {problem}',
-                throttle_duration_sec=WARNING_PERIOD,
+            self._warnings.warn(
+                'command', f'joint command rejected ({self.counts["rejected"]} so far): {problem}'
             )
 
     def _take_targets(self, names: list[str], positions: NDArray[np.float64]) -> str:
@@ -221,10 +221,10 @@ class Simulator(Node):
         now = self._now()
         following = self.pace.next(stamp, now)
         if following - stamp > STANDSTILL or following < stamp:
-            self.get_logger().warning(
+            self._warnings.warn(
+                'clock',
                 f'from one tick to the next the clock went {(following - stamp) / SECOND:+.2f} s; '
                 'the simulation goes on from there',
-                throttle_duration_sec=WARNING_PERIOD,
             )
         self._stop.wait(max(0, following - now) / SECOND)
         return following

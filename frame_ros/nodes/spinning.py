@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import rclpy
 from rclpy.exceptions import NameValidationException, ParameterException
@@ -72,16 +73,31 @@ def run_node(
                 (spin or spin_until_stopped)(node, stop.event)
             return int(getattr(node, 'exit_code', None) or 0)
         except USER_ERRORS as error:
-            print(
-                f'{node.get_name() if node else factory.__name__}: {error}',
-                file=sys.stderr,
-                flush=True,
-            )
+            name = qualified_name(node, factory, arguments)
+            print(f'[FATAL] [{time.time():.9f}] [{name}]: {error}', file=sys.stderr, flush=True)
             return 1
         finally:
             if node is not None:
                 node.destroy_node()
             rclpy.try_shutdown()
+
+
+def qualified_name(
+    node: Node | None, factory: Callable[[], Node], arguments: Sequence[str] | None
+) -> str:
+    """The name under which a node logs, namespace and all: left.kinematics. Of one that could not
+    be made, by the command line, or else its module.
+    """
+    if node is not None:
+        return node.get_logger().name
+    given = dict(
+        word.split(':=', 1)
+        for word in (sys.argv if arguments is None else arguments)
+        if word.startswith(('__node:=', '__name:=', '__ns:='))
+    )
+    module = getattr(sys.modules.get(factory.__module__), '__file__', None) or factory.__module__
+    name = given.get('__node') or given.get('__name') or Path(module).stem
+    return '.'.join(filter(None, [*given.get('__ns', '').split('/'), name]))
 
 
 def _initialise(arguments: Sequence[str] | None) -> None:

@@ -28,6 +28,7 @@ from frame_ros.nodes.fitting_subscription import BEST_EFFORT, FittingSubscriptio
 from frame_ros.nodes.message_parts import header_message
 from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.policy_control import Ticks
+from frame_ros.nodes.repeated_warnings import RepeatedWarnings
 from frame_ros.nodes.spinning import run_node
 from frame_ros.robots import JointStateAssembler, load_robot
 from frame_ros.robots.lerobot_devices import DeviceError
@@ -41,7 +42,6 @@ LATCHED_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 OLDEST_STATE = 1.0  # s, of the joint state that a start is compared with
 RECONNECT_PERIOD = 1.0  # s
 RETRIES = 2  # attempts to read once more before the teleoperator counts as lost
-WARNING_PERIOD = 2.0  # s between two warnings of one kind
 
 
 @dataclass(frozen=True)
@@ -125,6 +125,7 @@ class TeleoperatorNode(Node):
 
     def __init__(self, **options: Any) -> None:
         super().__init__('teleoperator', **options)
+        self._warnings = RepeatedWarnings(self.get_logger())
         self._settings = TeleoperatorSettings.read(self)
         robot = load_robot(self._settings.robot)
         self._teleoperator = LeRobotTeleoperator(self._settings.device.resolve(robot))
@@ -268,9 +269,7 @@ class TeleoperatorNode(Node):
                 if has_begun:
                     self._announce(True)
                 if obstacle:
-                    self.get_logger().warning(
-                        f'waiting: {obstacle}', throttle_duration_sec=WARNING_PERIOD
-                    )
+                    self._warnings.warn('obstacle', f'waiting: {obstacle}')
             is_driving = self._is_driving
         if has_begun:
             self.get_logger().info('aligned: the person drives')

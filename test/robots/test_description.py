@@ -44,12 +44,27 @@ def test_mujoco_loads_the_file_and_its_masses(name):
     robot = load_robot(name)
     assert {model.joint(i).name for i in range(model.njnt)} == set(robot.all_joint_names)
     assert {model.body(i).name for i in range(1, model.nbody)} == set(robot.links)
-    masses = [
-        float(m.get('value'))
-        for m in ElementTree.parse(find_urdf(name)).getroot().findall('link/inertial/mass')
-    ]
-    assert sum(model.body_mass) == pytest.approx(sum(masses))
+    links = ElementTree.parse(find_urdf(name)).getroot().findall('link')
+    masses = {
+        link.get('name'): float(link.find('inertial/mass').get('value'))
+        for link in links
+        if link.find('inertial/mass') is not None
+    }
+    assert len(masses) > 6
+    for link, mass in masses.items():
+        assert model.body(link).mass[0] == pytest.approx(mass)
     assert (model.geom_contype == 0).sum() > 10, 'visual shapes are kept, and do not collide'
+
+
+@pytest.mark.parametrize('name', ROBOT_NAMES)
+def test_the_root_has_no_inertia_which_kdl_would_drop_with_a_warning(name):
+    robot = load_robot(name)
+    links = {link.get('name'): link for link in ElementTree.fromstring(robot.urdf).findall('link')}
+    assert links[robot.base_link].find('inertial') is None
+    carried = links[f'{robot.base_link}_inertia']
+    assert float(carried.find('inertial/mass').get('value')) > 0.0
+    assert robot.parent_of(carried.get('name')) == robot.base_link
+    assert not list(carried.iterfind('collision'))
 
 
 @pytest.mark.parametrize('name', ROBOT_NAMES)

@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Warnings that would repeat for as long as their cause lasts, thinned out.
+
+The first of a kind is logged at once, the next after FIRST_PAUSE, and every pause is twice the one
+before, up to LAST_PAUSE; what was left out is counted in the next. A kind that was not heard of for
+three of its pauses is new again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+FIRST_PAUSE = 5.0  # s
+LAST_PAUSE = 600.0  # s
+
+
+class Log(Protocol):
+    """Of a rclpy logger, what is used."""
+
+    def info(self, message: str) -> object: ...
+    def warning(self, message: str) -> object: ...
+    def error(self, message: str) -> object: ...
+
+
+@dataclass
+class _Kind:
+    logged: float
+    heard: float
+    pause: float
+    left_out: int = 0
+
+
+class RepeatedWarnings:
+    """Logs what a node reports again and again, ever more seldom."""
+
+    def __init__(self, log: Log, clock: Callable[[], float] = time.monotonic) -> None:
+        """clock: s, of a steady clock."""
+        self._log, self._clock = log, clock
+        self._kinds: dict[str, _Kind] = {}
+
+    def warn(self, kind: str, text: str) -> None:
+        """Logs a warning of a kind, if it is due; an empty text is none."""
+        if text and (said := self._said(kind, text)):
+            self._log.warning(said)
+
+    def inform(self, kind: str, text: str) -> None:
+        """The same as a fact."""
+        if text and (said := self._said(kind, text)):
+            self._log.info(said)
+
+    def fail(self, kind: str, text: str) -> None:
+        """The same as an error."""
+        if text and (said := self._said(kind, text)):
+            self._log.error(said)
+
+    def _said(self, kind: str, text: str) -> str:
+        """The text if it is due, with the count of those left out before; else empty."""
+        now = self._clock()
+        known = self._kinds.get(kind)
+        if known is None or now - known.heard > 3.0 * known.pause:
+            self._kinds[kind] = _Kind(now, now, FIRST_PAUSE)
+            return text
+        known.heard = now
+        if now - known.logged < known.pause:
+            known.left_out += 1
+            return ''
+        left_out, since = known.left_out, now - known.logged
+        known.logged, known.left_out = now, 0
+        known.pause = min(2.0 * known.pause, LAST_PAUSE)
+        again = f' ({left_out} more in the last {since:.0f} s)' if left_out else ''
+        return text + again
