@@ -95,8 +95,9 @@ def qualified_name(
         for word in (sys.argv if arguments is None else arguments)
         if word.startswith(('__node:=', '__name:=', '__ns:='))
     )
-    module = getattr(sys.modules.get(factory.__module__), '__file__', None) or factory.__module__
-    name = given.get('__node') or given.get('__name') or Path(module).stem
+    module = getattr(sys.modules.get(factory.__module__), '__file__', None)
+    own = Path(module).stem if module else factory.__name__
+    name = given.get('__node') or given.get('__name') or own
     return '.'.join(filter(None, [*given.get('__ns', '').split('/'), name]))
 
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a node's process ends: by a signal, by itself, by an error of the user."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -89,7 +90,9 @@ def test_an_error_of_the_user_is_one_line(ros_domain):
     process = start('wrong')
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (1, '')
-    assert err == 'Example: the value 3 is wrong; 2 is right\n'
+    assert re.fullmatch(
+        r'\[FATAL\] \[[\d.]+\] \[Example\]: the value 3 is wrong; 2 is right\n', err
+    )
 
 
 def test_a_polling_node_answers_all_that_waits_at_its_next_look(ros_context):
