@@ -3,9 +3,10 @@
 """Messages that the live node had and the bag lacks: per stream how many, from when, and which
 values rest on them.
 
-Certain are those that the live metrics name: a step whose action is not in the bag, an age of a
-pose that is younger than the newest in the bag, a number of steps or inferences that jumps. Gaps in
-the stamps of a regular stream are only suspected: its publisher may have paused.
+Certain are those that the live node names: a step whose action is not in the bag, a pose younger
+than the newest in the bag, more messages taken than the bag has. Gaps in the stamps of a regular
+stream are only suspected, where the node's counts are not in the bag: its publisher may have
+paused.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.episodes.data import Episode, Stream
+from frame_ros.episodes.received_counts import ReceivedCounts
 
 SECOND = 1_000_000_000
 # Ages of poses that differ by more than this, s, are of different poses.
@@ -125,6 +127,25 @@ def certain_losses(episode: Episode, live: Mapping[str, Stream]) -> dict[str, Lo
             if missing:
                 losses[kind] = Loss(kind, stream.topic, missing, len(stream), none, none)
     return losses
+
+
+def counted_losses(episode: Episode, counts: Mapping[str, ReceivedCounts]) -> dict[str, Loss]:
+    """Role -> what the bag lacks by the live node's own counts (topic -> counts)."""
+    found = {}
+    gaps = suspected_losses(episode)
+    for role, stream in episode.streams.items():
+        if stream.topic not in counts or not len(stream):
+            continue
+        last, lacking = counts[stream.topic].last, counts[stream.topic].lacking(stream.stamps)
+        is_inside = (last[:-1] >= stream.stamps.min()) & (last[1:] <= stream.stamps.max())
+        missing = int(lacking[is_inside].sum())
+        if missing > 0:
+            is_short = is_inside & (lacking > 0)
+            begins, ends = last[:-1][is_short] + 1, last[1:][is_short]
+            if role in gaps:  # which say it more closely
+                begins, ends = gaps[role].begins, gaps[role].ends
+            found[role] = Loss(role, stream.topic, missing, len(stream), begins, ends)
+    return found
 
 
 def suspected_losses(episode: Episode) -> dict[str, Loss]:

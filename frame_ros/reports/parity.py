@@ -24,13 +24,16 @@ from frame_ros.episodes.data import Episode, Stream
 from frame_ros.episodes.fields import FIELDS
 from frame_ros.episodes.findings import Note
 from frame_ros.episodes.processing import recompute_as_live
+from frame_ros.episodes.received_counts import ReceivedCounts, received_counts
 from frame_ros.reports.bag_losses import (
     Loss,
     certain_losses,
+    counted_losses,
     is_judged,
     roles_of,
     suspected_losses,
 )
+from frame_ros.reports.source import open_bag
 
 BAR = 1e-9
 NOT_COMPARED = frozenset({'stamp', 'episode_id'})
@@ -127,10 +130,15 @@ def compare_live(episode: Episode, bar: float = BAR) -> EpisodeParity:
     if not episode.live:
         return EpisodeParity()
     comparison = _Comparison(episode, bar)
-    losses = certain_losses(episode, _live_of_episode(episode))
+    counts = _counts_of(episode)
+    losses = counted_losses(episode, counts)
+    for role, loss in certain_losses(episode, _live_of_episode(episode)).items():
+        missing = max(loss.missing, losses[role].missing if role in losses else 0)
+        losses[role] = replace(loss, missing=missing)
     rows = comparison.rows(losses)
     for role, loss in suspected_losses(episode).items():
-        if role not in losses and any(_rests_on(row, role) and row.differences for row in rows):
+        is_open = role not in losses and loss.topic not in counts
+        if is_open and any(_rests_on(row, role) and row.differences for row in rows):
             others = comparison.rows({**losses, role: loss})
             # Only what leaves nothing unexplained of the stream explains.
             if not any(_rests_on(row, role) and row.differences for row in others):
@@ -138,6 +146,13 @@ def compare_live(episode: Episode, bar: float = BAR) -> EpisodeParity:
     problems = [problem for kind in episode.live for problem in field_problems(episode, kind)]
     steps, late = _live_steps(episode), lagging_steps(episode)
     return EpisodeParity(rows, steps, late, problems, list(losses.values()))
+
+
+def _counts_of(episode: Episode) -> dict[str, ReceivedCounts]:
+    """Topic -> what the metrics node that published the live topics had taken of it."""
+    bag = open_bag(episode)
+    topic = next(live.topic for live in episode.live.values())
+    return received_counts(bag, topic.rpartition('/')[0]) if bag is not None else {}
 
 
 def _rests_on(row: ParityRow, role: str) -> bool:
