@@ -139,14 +139,15 @@ def losses_text(losses: Iterable[Loss]) -> str:
     """'the bag lacks 7 of 433 messages of ee_pose' over one or several episodes, per topic; '' if
     it lacks none.
     """
-    counts: dict[str, list[int]] = {}
+    counts: dict[tuple[str, bool], tuple[int, int]] = {}
     for loss in losses:
-        missing, whole = counts.setdefault(loss.topic.lstrip('/'), [0, 0])
-        counts[loss.topic.lstrip('/')] = [
-            missing + loss.missing,
-            whole + loss.missing + loss.recorded,
-        ]
-    parts = [f'{missing:,} of {whole:,} of {topic}' for topic, (missing, whole) in counts.items()]
+        key = loss.topic.lstrip('/'), loss.is_certain
+        missing, whole = counts.get(key, (0, 0))
+        counts[key] = missing + loss.missing, whole + loss.missing + loss.recorded
+    parts = [
+        f'{missing:,} of {whole:,} of {topic}' + ('' if is_certain else ' (by gaps in its stamps)')
+        for (topic, is_certain), (missing, whole) in counts.items()
+    ]
     if not parts:
         return ''
     return f'the bag lacks messages that the live node had: {", ".join(parts)}'

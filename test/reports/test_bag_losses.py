@@ -77,8 +77,13 @@ def test_a_whole_bag_lacks_nothing(tmp_path, recorded):
     [
         ('/ee_pose', [101, 151, 153, 155, 301, 303, 401], 'quality', '7 of 600 of ee_pose'),
         ('/joint_commands', [50, 51, 120], 'quality', '3 of 300 of joint_commands'),
-        ('/contact', list(range(200, 204)), 'safety', '4 of 600 of contact'),
-        ('/proximity', [40, 41], 'safety', '2 of 150 of proximity'),
+        (
+            '/contact',
+            list(range(200, 204)),
+            'safety',
+            '4 of 600 of contact (by gaps in its stamps)',
+        ),
+        ('/proximity', [40, 41], 'safety', '2 of 150 of proximity (by gaps in its stamps)'),
     ],
 )
 def test_what_a_bag_lacks_is_said_first_and_is_no_disagreement(
@@ -146,3 +151,61 @@ def test_a_pause_of_a_publisher_is_no_loss(tmp_path):
     paused = without(run_of(), '/contact', list(range(200, 204)))
     verdict = parity_verdict([compare_live(read(tmp_path / 'bag', with_live(paused)))])
     assert verdict.holds and verdict.losses == '' and verdict.unjudged == 0
+
+
+def readiness(at, counts):
+    """The metrics node says how many messages of each topic it has taken, and the newest stamp."""
+    inputs = [
+        message('frame_ros/msg/NodeInput', topic=topic, received=count, last_stamp=stamp(last))
+        for topic, (count, last) in counts.items()
+    ]
+    return message(
+        'frame_ros/msg/NodeReadiness', header__stamp=stamp(at), node='/metrics', inputs=inputs
+    )
+
+
+def with_counts(sent, topic):
+    """Messages with what the metrics node says every second of one topic that it got whole."""
+    found, count, last, due = [], 0, 0, T0
+    for item in sent:
+        if item[0] == topic:
+            header = item[2].header.stamp
+            count, last = count + 1, header.sec * SECOND + header.nanosec
+            if last >= due:
+                due += SECOND
+                said = readiness(last, {topic: (count, last)})
+                found.append(('/node_readiness', item[1], said))
+        found.append(item)
+    return found
+
+
+def irregular(sent, topic, seed=3):
+    """Without half of a topic's messages, at random: a stream whose gaps mean nothing."""
+    count = sum(name == topic for name, *_ in sent)
+    places = np.random.default_rng(seed).permutation(count)[: count // 2]
+    return without(sent, topic, sorted(places))
+
+
+@pytest.mark.parametrize('is_counted', [True, False])
+def test_the_live_nodes_own_counts_say_what_is_lacking(tmp_path, is_counted):
+    sent = with_live(irregular(run_of(), '/contact'))
+    sent = with_counts(sent, '/contact') if is_counted else sent
+    lossy = without(sent, '/contact', list(range(100, 112)))
+    verdict = parity_verdict([compare_live(read(tmp_path / 'bag', lossy))])
+    assert verdict.holds is is_counted
+    if is_counted:
+        assert verdict.text.startswith(
+            'the bag lacks messages that the live node had: 12 of 300 of contact; '
+        )
+    else:  # nothing tells that from a fault
+        assert 'DISAGREE' in verdict.text
+
+
+def test_a_gap_that_the_counts_know_to_be_a_pause_excuses_nothing(tmp_path):
+    paused = with_live(without(run_of(), '/contact', list(range(200, 204))))
+    wrong = altered(paused, '/safety_metrics', 200, cr=0.9)
+    without_counts = parity_verdict([compare_live(read(tmp_path / 'a' / 'bag', wrong))])
+    assert without_counts.losses  # nobody can say
+    counted = with_counts(wrong, '/contact')
+    verdict = parity_verdict([compare_live(read(tmp_path / 'b' / 'bag', counted))])
+    assert verdict.losses == '' and 'DISAGREE in 1 of' in verdict.text
