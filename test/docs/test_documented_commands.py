@@ -1,0 +1,290 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every command line of README and documentation, run with stand-ins for ports, hosts, checkpoints
+and bags. A command for which there is no way to run it fails.
+
+What moves an arm or runs for ever is run up to there: arguments, files and settings are checked by
+the code that the command itself uses.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import io
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from configparser import ConfigParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+HERE = Path(__file__).resolve().parent
+for room in ('docs', 'episodes', 'policies'):
+    sys.path.insert(0, str(HERE.parent / room))
+
+from bag_making import episode_messages, write_bag  # noqa: E402
+from documented_commands import Command, documented_commands  # noqa: E402
+from markdown_blocks import ROOT  # noqa: E402
+from own_policy_page import save_policy  # noqa: E402
+from robot_bags import robot_bag  # noqa: E402
+
+from frame_ros.cli import build_parser, main  # noqa: E402
+from frame_ros.nodes.arm_settings import FrankaSettings, So101Settings  # noqa: E402
+from frame_ros.nodes.processes import (  # noqa: E402
+    demo_processes,
+    franka_processes,
+    so101_processes,
+)
+from frame_ros.nodes.run_checks import check_run  # noqa: E402
+from frame_ros.nodes.settings import DemoSettings  # noqa: E402
+from frame_ros.nodes.settings_text import settings_from_text  # noqa: E402
+
+COMMANDS = list(documented_commands())
+# What a page writes -> what stands in for it, in the folder that the fixture `place` makes.
+STAND_INS = {
+    r'<folder of a LeRobot checkpoint>|/models/act\w*|path/to/checkpoint'
+    r'|(?<=checkpoint )outputs/act|(?<==)act/'
+    r'|runs/act/training/checkpoints/last/pretrained_model': 'checkpoint',
+    r'--checkpoint DIR': '--checkpoint checkpoint',
+    r'BAG(\.\.\.)?(?= |$)': 'runs/episode_0007',
+    r'DEMONSTRATION|/data/demonstrations': 'demonstrations',
+    r'--output DIR|data/cubes': '--output new',
+    r'--output --output': '--output',
+    r'URDF': 'so101',
+    r'FILE': 'capsules.yaml',
+    r'metrics ID': 'metrics pl',
+    r'--policy NAME': '--policy hold',
+    r'\[DIR\]': 'runs',
+    r'/tmp/(arm|leader)\b': r'./\1',
+    r'port:=\.\.\.': 'port:=/dev/ttyACM0',
+    r' --device cuda:0': '',
+    r' --open\b': '',
+}
+LAUNCH = {
+    'demo.launch.py': (DemoSettings, demo_processes),
+    'so101.launch.py': (So101Settings, so101_processes),
+    'franka.launch.py': (FrankaSettings, franka_processes),
+}
+# Commands of others, with nothing of ours in them but names; their own projects test them.
+OTHERS = (
+    'sudo apt', 'sudo udevadm', 'sudo usermod', 'udevadm', 'echo', 'ssh', 'hf', 'lerobot-',
+    'tensorboard', 'rosdep', 'colcon', 'cd', 'git', 'source', 'touch', 'eval',
+    'python3 -m venv', 'python3.12 -m venv', 'python -m lerobot', 'python -m rosetta',
+    'ros2 bag', 'ros2 node', 'ros2 param', 'ros2 lifecycle', 'ros2 run --params-file', 'rviz2 -d',
+)  # fmt: skip
+
+
+@pytest.fixture(scope='module')
+def place(tmp_path_factory) -> Path:
+    """A folder with all that the commands of the pages read."""
+    folder = tmp_path_factory.mktemp('place')
+    save_policy(folder)
+    robot_bag(folder / 'runs' / 'episode_0007', (), {'robot': 'so101'}, count=30)
+    write_bag(folder / 'demonstrations' / 'one', episode_messages())
+    robot_bag(folder / 'runs' / 'human', (), {'robot': 'so101'}, count=30)
+    motors = yaml.safe_load((ROOT / 'config' / 'motors' / 'so101.yaml').read_text())
+    (folder / 'motors.yaml').write_text(yaml.safe_dump({**motors, 'is_simulated': False}))
+    tool = {'tool': {'mass': 0.7, 'centre_of_mass': [0.0, 0.0, 0.03]}}
+    for name in ('hand.yaml', 'tool.yaml'):
+        (folder / name).write_text(yaml.safe_dump(tool))
+    (folder / 'mine.yaml').write_text('metrics:\n  ros__parameters: {hold: 0.1}\n')
+    (folder / 'ideas.txt').write_text('grasp the cube\n')
+    return folder
+
+
+@pytest.fixture(scope='module')
+def checkpoint(place) -> Path:
+    pytest.importorskip('lerobot')
+    from checkpoints import make_act_checkpoint
+
+    return make_act_checkpoint(place / 'checkpoint', cameras=('front',), image_size=(12, 16))
+
+
+@pytest.fixture()
+def stand_ins(place, request, monkeypatch, tmp_path) -> Path:
+    """The folder in which a command runs; nothing that it starts runs for ever."""
+    monkeypatch.chdir(place)
+    monkeypatch.setattr('frame_ros.policies.remote.server.PolicyServer.run', lambda self: None)
+    monkeypatch.setattr(builtins, 'input', lambda question='': _no_more())
+    monkeypatch.setattr(sys, 'stdin', io.StringIO('quit\n'))
+    return place
+
+
+def _no_more() -> str:
+    raise EOFError
+
+
+def replaced(text: str) -> str:
+    for pattern, standing in STAND_INS.items():
+        text = re.sub(pattern, standing, text)
+    return text
+
+
+# frame-ros
+
+# Alone in a sentence they are the name of the command: they need more to run.
+NAMES = ('serve', 'report', 'rephrase', 'video', 'open-loop', 'dataset')
+
+
+def run_ours(words: list[str], folder: Path) -> None:
+    command, arguments = words[1], words[2:]
+    if '--help' in arguments or command == '--help':
+        with pytest.raises(SystemExit) as stop:
+            main(words[1:])
+        assert stop.value.code == 0
+    elif not arguments and command in NAMES:
+        build_parser(command)
+    elif command == 'demo':
+        assert main([command, *arguments, *{'--dry-run'} - set(arguments)]) == 0
+    elif command == 'identify' or '--url' in arguments:  # an arm that moves, a model that answers
+        build_parser(command).parse_args([command, *arguments])
+    elif command == 'simulate-so101':
+        done = subprocess.run(
+            [sys.executable, ROOT / 'scripts' / 'frame-ros', *words[1:]],
+            input='quit\n', text=True, capture_output=True, check=False, timeout=60,
+        )  # fmt: skip
+        assert done.returncode == 0 and 'drive it:' in done.stdout, done.stderr
+    elif command == 'rephrase':
+        assert main([command, *arguments]) == 1  # nobody types anything: nothing is written
+    elif command == 'clean':
+        assert main([command, *arguments, '--dry-run']) == 0
+    else:
+        # Images of 16 x 12 pixels are too small for the codec of videos.
+        extra = {'serve': ['--port', '0'], 'dataset': ['--images', '-q']}.get(command, [])
+        output = folder / 'new'
+        assert main([command, *arguments, *extra]) == 0
+        if '--output' in arguments and output.is_dir():
+            output.rename(folder / f'written-{len(list(folder.iterdir()))}')
+
+
+# ros2
+
+
+def run_launch(words: list[str], folder: Path) -> None:
+    """The arguments make the settings, the settings the table, and the table passes the checks."""
+    if len(words) < 4 or '--show-args' in words:
+        assert len(words) < 4 or words[3] in LAUNCH
+        return
+    kind, table = LAUNCH[words[3]]
+    given = dict(word.split(':=', 1) for word in words[4:])
+    processes = table(settings_from_text(kind, given))
+    check_run([process for process in processes if process.package == 'frame_ros'])
+
+
+def run_node(words: list[str], folder: Path) -> None:
+    """The node exists, and has every parameter, of the type of its default."""
+    name = words[3] if words[0] == 'ros2' else words[2].rpartition('.')[2]
+    assert (ROOT / 'scripts' / 'nodes' / name).is_file()
+    known = yaml.safe_load((ROOT / 'config' / f'{name}.yaml').read_text())['/**']['ros__parameters']
+    for option, text in zip(words, words[1:], strict=False):
+        if option == '-p':
+            parameter, value = text.split(':=', 1)
+            assert parameter in known, parameter
+            default, found = known[parameter], yaml.safe_load(value)
+            assert isinstance(found, type(default)) or isinstance(default, float), parameter
+            if isinstance(default, str) and parameter in ('cameras',):
+                assert yaml.safe_load(found)
+
+
+def run_service(words: list[str], folder: Path) -> None:
+    pytest.importorskip('rclpy')
+    package, _, kind = words[4].split('/')
+    module = __import__(f'{package}.srv', fromlist=[kind])
+    fill(getattr(module, kind).Request(), words[5:])
+
+
+def run_pub(words: list[str], folder: Path) -> None:
+    pytest.importorskip('rclpy')
+    place = next(i for i, word in enumerate(words) if '/msg/' in word)
+    package, _, kind = words[place].split('/')
+    fill(getattr(__import__(f'{package}.msg', fromlist=[kind]), kind)(), words[place + 1 :])
+
+
+def fill(message: Any, texts: list[str]) -> None:
+    """Sets the fields that a YAML text names; a wrong name or type is an error of the message."""
+    for name, value in (yaml.safe_load(texts[0]) if texts else {}).items():
+        setattr(message, name, value)
+
+
+def run_echo(words: list[str], folder: Path) -> None:
+    """The topic is one that our sources name."""
+    topic = words[3].lstrip('/')
+    sources = (ROOT / 'frame_ros' / 'nodes').glob('*.py')
+    assert any(f"'{topic}'" in path.read_text() for path in sources), topic
+
+
+# the rest
+
+
+def run_make(words: list[str], folder: Path) -> None:
+    targets = [word for word in words[1:] if '=' not in word]
+    rules = (ROOT / 'Makefile').read_text()
+    assert targets and all(re.search(rf'^{target}:', rules, re.MULTILINE) for target in targets)
+
+
+def run_pip(words: list[str], folder: Path) -> None:
+    """Extras and files that are named are there."""
+    metadata = ConfigParser()
+    metadata.read(ROOT / 'setup.cfg')
+    for word in words[words.index('install') + 1 :]:
+        if found := re.fullmatch(r'\.\[([\w,]+)\]', word):
+            assert set(found[1].split(',')) <= set(metadata['options.extras_require'])
+        elif word.endswith('.txt'):
+            assert (ROOT / word.removeprefix('src/frame_ros/')).is_file()
+        else:
+            assert word in ('.', '-r', '--no-deps')
+
+
+def run_script(words: list[str], folder: Path) -> None:
+    """The script parses, and declares the options."""
+    path = ROOT / words[1]
+    text = path.read_text()
+    ast.parse(text)
+    assert all(f"'{word}'" in text for word in words[2:] if word.startswith('--'))
+
+
+RUNNERS: dict[str, Callable[[list[str], Path], None]] = {
+    r'frame-ros ': run_ours,
+    r'policy-env/bin/frame-ros ': run_ours,
+    r'ros2 launch': run_launch,
+    r'ros2 run frame_ros ': run_node,
+    r'python -m frame_ros\.nodes\.': run_node,
+    r'ros2 service call ': run_service,
+    r'ros2 topic pub ': run_pub,
+    r'ros2 topic echo ': run_echo,
+    r'make ': run_make,
+    r'(\S+/)?pip install ': run_pip,
+    r'python (benchmarks|examples)/': run_script,
+}
+
+
+def runner_of(command: Command) -> Callable[[list[str], Path], None] | None:
+    return next((run for start, run in RUNNERS.items() if re.match(start, command.text)), None)
+
+
+def test_the_pages_hold_commands_of_every_kind():
+    used = {runner_of(command) for command in COMMANDS}
+    assert set(RUNNERS.values()) <= used and len(COMMANDS) > 100
+
+
+@pytest.mark.parametrize('command', COMMANDS, ids=lambda c: f'{c.place} {c.text[:50]}')
+def test_a_documented_command_works(command, stand_ins, request, capsys):
+    run = runner_of(command)
+    if run is None:
+        assert command.text.startswith(OTHERS), f'{command.place}: no way to run {command.text!r}'
+        return
+    text = replaced(command.text)
+    if re.search(r'\bcheckpoint\b(?!:)', text.replace('--checkpoint', '')):
+        request.getfixturevalue('checkpoint')
+    words = Command(command.place, text).words
+    try:
+        run(words, stand_ins)
+    except SystemExit as stop:
+        pytest.fail(f'exit {stop.code}: {capsys.readouterr().err}')
+    except AssertionError as error:
+        pytest.fail(f'{text}: {error} {capsys.readouterr().err[-500:]}')
