@@ -68,7 +68,8 @@ class SafetyState:
             )
         else:
             self._limits.update(stamp / SECOND, in_collision, own_force, own_peak)
-        largest = force if peak != peak or force >= peak else peak
+        # Without contact the force is what the sensor's model leaves over, and none of a contact's.
+        largest = (force if peak != peak or force >= peak else peak) if in_contact else 0.0 * force
         if largest == largest and not self.peak_force >= largest:
             self.peak_force = largest
         if in_contact and force == force:

@@ -29,7 +29,14 @@ from frame_ros.nodes.simulator_franka import FrankaBroadcaster
 from frame_ros.nodes.simulator_messages import mount_message
 from frame_ros.nodes.simulator_sensors import Sensors
 from frame_ros.nodes.simulator_settings import SimulatorSettings
-from frame_ros.nodes.simulator_timing import SECOND, Pace, PictureParts, PictureSchedule, Schedule
+from frame_ros.nodes.simulator_timing import (
+    FAR_BEHIND,
+    SECOND,
+    Pace,
+    PictureParts,
+    PictureSchedule,
+    Schedule,
+)
 from frame_ros.nodes.simulator_truth import TruthPublishers
 from frame_ros.nodes.simulator_viewer import wants_viewer
 from frame_ros.nodes.spinning import run_node
@@ -242,8 +249,9 @@ class Simulator(Node):
             messages: list[tuple[Any, Any]] = [
                 *self._sensors.step(stamp, self._targets),
                 *self._franka.messages(stamp),
-                *self._truth.messages(stamp),
             ]
+            if self._now() - stamp <= FAR_BEHIND:
+                messages += self._truth.messages(stamp)
             pictures = self._pictures(stamp)
             event = self._outcome_event(stamp)
         for publisher, message in messages:

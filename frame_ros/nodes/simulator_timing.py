@@ -10,7 +10,10 @@ SECOND = 1_000_000_000
 TICK = 10_000_000  # between two looks at the commands; everything is published at a tick
 FAST_TICK = 5_000_000  # of a robot whose joint states come at a kilohertz
 # Behind the clock from which time is given up rather than caught up: less than others wait for.
-LARGEST_LAG = 50_000_000
+# Where it is, the arm stands still while stamps go on, as no arm does.
+LARGEST_LAG = 200_000_000
+# Behind the clock from which ticks only move the arm and read its sensors, to catch up sooner.
+FAR_BEHIND = 50_000_000
 # Behind the clock from which images are left out, so that physics and stamps stay on time.
 # A lower priority of the thread that draws does not do it: while it waits for a core it can hold
 # the interpreter's lock, and physics waits with it.

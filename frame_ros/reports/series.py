@@ -138,10 +138,12 @@ METRIC_PANELS = (
     ('Control rate', 'Hz', False, 'efficiency', (('control_rate_now', 'rate, last second'),)),
 )
 
+# Of the contact sensor, with contact and without: in free motion, what its model leaves over.
+EXTERNAL_FORCE = 'Estimated external force'
 # Panels from the raw topics: title, unit, role, (value, label, factor).
 STREAM_PANELS = (
     (DISTANCE, 'm', 'proximity', ('distance', 'distance', 1.0)),
-    ('Contact force', 'N', 'contact', ('force', 'force', 1.0)),
+    (EXTERNAL_FORCE, 'N', 'contact', ('force', 'estimate', 1.0)),
     ('Inference latency', 'ms', 'inference', ('latency', 'whole call', 1e3)),
 )
 # Where what counts is a small difference from a value that is not 0.
@@ -154,7 +156,7 @@ ORDER = (
     'Optimal trajectory difference (window of 8)',
     'Error against the reference',
     DISTANCE,
-    'Contact force',
+    EXTERNAL_FORCE,
     'Token uncertainty',
     'Token entropy',
     'Execution variability',

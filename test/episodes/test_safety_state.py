@@ -43,8 +43,14 @@ def test_a_collision_that_goes_on_behind_a_gap_is_the_same_one():
 
 def test_a_peak_between_two_messages_is_the_peak_force():
     rows = safety([FREE, (True, False, 5.0, 8.0), FREE])
-    assert [row['peak_force'] for row in rows] == [0.2, 8.0, 8.0]
+    assert [row['peak_force'] for row in rows] == [0.0, 8.0, 8.0]
     assert rows[-1]['rms_force'] == pytest.approx(5.0)
+
+
+def test_what_is_estimated_in_free_motion_is_no_contact_force():
+    rows = safety([(False, False, 5.0, math.nan)] * 3)
+    assert [row['peak_force'] for row in rows] == [0.0] * 3
+    assert math.isnan(rows[-1]['rms_force'])
 
 
 def test_a_sensor_that_tells_no_force_leaves_forces_unavailable():

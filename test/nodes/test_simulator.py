@@ -25,6 +25,7 @@ from frame_ros.msg import ContactState, EpisodeEvent, Proximity
 from frame_ros.nodes.simulator import Simulator
 from frame_ros.nodes.simulator_settings import SimulatorSettings
 from frame_ros.nodes.simulator_timing import (
+    FAR_BEHIND,
     LARGEST_LAG,
     LATE,
     LONGEST_GAP,
@@ -264,7 +265,16 @@ def test_time_is_caught_up_a_little_and_given_up_beyond():
 
 
 def test_images_are_left_out_before_time_is_given_up():
-    assert TICK < LATE < LARGEST_LAG < LONGEST_GAP
+    assert TICK < LATE < FAR_BEHIND < LARGEST_LAG < LONGEST_GAP
+
+
+def test_no_time_is_lost_to_a_stall_that_others_wait_out():
+    pace, stamp = Pace(), SECOND
+    for now in (SECOND + 15 * TICK, *[SECOND + 15 * TICK + TICK // 2] * 13):
+        following = pace.next(stamp, now)
+        assert following == stamp + TICK
+        stamp = following
+    assert (pace.delays, pace.given_up) == (0, 0)
 
 
 def test_late_images_are_left_out_and_counted_but_for_one_now_and_then():

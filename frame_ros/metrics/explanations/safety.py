@@ -82,11 +82,11 @@ SAFETY = {
         'setting.',
     ),
     'peak_force': Explanation(
-        'maxₜ ‖Fₜ‖',
-        'The largest contact force so far.',
+        'maxₜ ‖Fₜ‖                     over samples in contact',
+        'The largest force of a contact so far; 0 where force was measured and nothing touched.',
         'A maximum rests on one sample; at low rates the peak of an impact falls between samples. '
-        'An external wrench that is not zero in free space, or the weight of what is held, is '
-        'in it.',
+        'What the sensor estimates in free motion is not in it; its error while in contact, and '
+        'the weight of what is held, are.',
     ),
     'rms_force': Explanation(
         '√( mean ‖Fₜ‖² )               over samples in contact',
