@@ -111,15 +111,6 @@ def test_a_bump_is_left_out(recording):
     np.testing.assert_allclose(found.motors.coulomb, TRUE.coulomb, atol=0.02)
 
 
-def test_no_friction_gives_energy(recording):
-    dynamics = RobotDynamics(load_robot('so101'))
-    # As efforts are that are always read at the same time behind a command.
-    efforts = recording.efforts - 0.3 * recording.velocities
-    found = identify_joints(dynamics, replace(recording, efforts=efforts))
-    assert (found.motors.viscous == 0.0).all()
-    assert all('negative' in joint.not_identifiable['viscous'] for joint in found.joints)
-
-
 def test_what_was_not_moved_or_not_measured_is_told(recording):
     dynamics = RobotDynamics(load_robot('so101'))
     still = recording.positions.copy()

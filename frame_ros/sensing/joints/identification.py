@@ -38,7 +38,7 @@ Array = NDArray[np.float64]
 # rad and rad/s, of which the best are taken.
 PRESLIDINGS, STRIBECK_VELOCITIES = (0.001, 0.003, 0.006, 0.01, 0.02), (0.05, 0.15)
 COLUMNS = ('rigid', 'coulomb', 'stribeck', 'viscous', 'offset', 'armature', 'load_friction')
-NEVER_NEGATIVE = ('coulomb', 'stribeck', 'viscous', 'armature', 'load_friction')
+NEVER_NEGATIVE = ('coulomb', 'stribeck', 'armature', 'load_friction')
 MOST_LOAD = 0.3  # share that gears lose; more is something else, on a joint with too little load
 LEAST_LOAD = 0.5  # share of the motor's torque that load must be, to show what gears lose of it
 OPTIONAL = ('stribeck', 'offset', 'load_friction')  # small ones, whose value may well be 0

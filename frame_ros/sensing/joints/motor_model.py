@@ -25,7 +25,7 @@ COLUMNS = {
     'effort_scale': ('N m per unit of joint_states.effort', True),
     'coulomb': ('N m, friction at any speed', False),
     'stribeck': ('N m, how much more of it there is near rest', False),
-    'viscous': ('N m s/rad, friction per speed', False),
+    'viscous': ('N m s/rad, friction per speed; what is lost between samples is in it', True),
     'load_friction': ('N m per N m of the motor, friction of loaded gears', False),
     'offset': ('N m, at zero speed', True),
     'armature': ('kg m^2 of rotor and gears at the joint', True),
