@@ -334,5 +334,9 @@ def _decompress(data: bytes, compression: str) -> bytes:
 
         return bytes(LZ4FrameDecompressor().decompress(data))
     if compression == 'zstd':
-        return bytes(zstd().ZstdDecompressor().decompress(data))
+        module = zstd()
+        try:
+            return bytes(module.ZstdDecompressor().decompress(data))
+        except module.ZstdError as error:
+            raise BagError(str(error)) from error
     raise BagError(f'chunk compression {compression!r} is unknown; known are lz4 and zstd')

@@ -36,6 +36,9 @@ RECORD_HEADER_SIZE = 9
 TIME_LIMIT = 1 << 64
 COMPRESSION_LEVEL = 3
 HIGHEST_LEVEL = 22
+# Where compression takes away less than this share of a chunk of large messages, as of a real
+# camera's noise, so many of the next ones are left as they are: it would cost time for nothing.
+LEAST_SAVED, LEFT_PLAIN = 0.2, 15
 # Size from which a channel's first message makes it one of large messages.
 LARGE = 10_000
 
@@ -109,6 +112,7 @@ class McapWriter:
         self._level = compression_level
         self._chunks = {False: _Chunk(), True: _Chunk()}  # by whether they hold large messages
         self._is_large: dict[int, bool] = {}
+        self._left_plain = 0  # chunks of large messages still to be left as they are
         self._schemas: list[bytes] = []
         self._channels: list[bytes] = []
         self._chunk_indexes: list[bytes] = []
@@ -241,7 +245,7 @@ class McapWriter:
             return
         is_written = False
         try:
-            self._put_chunk(chunk)
+            self._put_chunk(chunk, is_large)
             is_written = True
         finally:
             if not is_written:
@@ -256,8 +260,8 @@ class McapWriter:
             with contextlib.suppress(OSError):
                 self.flush(is_last)
 
-    def _put_chunk(self, chunk: _Chunk) -> None:
-        compression, records = self._compressed(chunk)
+    def _put_chunk(self, chunk: _Chunk, is_large: bool) -> None:
+        compression, records = self._compressed(chunk, is_large)
         size = sum(map(len, records))
         head = struct.pack('<QQQI', chunk.start, chunk.end, chunk.size, 0) + _string(compression)
         head += struct.pack('<Q', size)
@@ -278,11 +282,18 @@ class McapWriter:
         content += _string(compression) + struct.pack('<QQ', size, chunk.size)
         self._chunk_indexes.append(_record(CHUNK_INDEX, content))
 
-    def _compressed(self, chunk: _Chunk) -> tuple[str, Sequence[bytes | memoryview]]:
+    def _compressed(
+        self, chunk: _Chunk, is_large: bool
+    ) -> tuple[str, Sequence[bytes | memoryview]]:
         """The name of the compression, '' for none, and a chunk's records as they are stored."""
         if self._level == 0:
             return '', chunk.parts
+        if is_large and self._left_plain:
+            self._left_plain -= 1
+            return '', chunk.parts
         data = zstd().compress(b''.join(chunk.parts), self._level)
+        if is_large and len(data) > (1.0 - LEAST_SAVED) * chunk.size:
+            self._left_plain = LEFT_PLAIN
         return ('zstd', [data]) if len(data) < chunk.size else ('', chunk.parts)
 
     def _drop(self, chunk: _Chunk, kept: list[tuple[int, int, bytes | memoryview, int]]) -> None:

@@ -154,9 +154,11 @@ def write_bag(
     metadata: Mapping[str, str] | None = None,
     finish: bool = True,
     flush_every: int = 20,
+    **options: Any,
 ) -> Path:
-    """Writes messages (topic, receive time, message) by our writer; returns the bag's folder."""
-    writer = BagWriter(folder, metadata)
+    """Writes messages (topic, receive time, message) by our writer, with these options of it;
+    returns the bag's folder."""
+    writer = BagWriter(folder, metadata, **options)
     channels: dict[str, int] = {}
     for number, (topic, received, content) in enumerate(messages):
         if topic not in channels:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bags as tables: whole, cut anywhere, damaged, of other storage and other writers."""
 
+import io
 import random
 import shutil
 
@@ -21,6 +22,7 @@ from bag_making import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mcap.reader import make_reader
 from mcap.writer import CompressionType, IndexType
 from mcap.writer import Writer as OtherWriter
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin
@@ -102,7 +104,16 @@ def test_messages_that_do_not_fit_their_definition_are_left_out_and_reported(tmp
 
 @pytest.fixture(scope='module')
 def whole(tmp_path_factory):
-    bag = write_bag(tmp_path_factory.mktemp('whole') / 'bag', MESSAGES, {'policy': 'p'})
+    """A file whose messages lie in it as they are."""
+    folder = tmp_path_factory.mktemp('whole') / 'bag'
+    bag = write_bag(folder, MESSAGES, {'policy': 'p'}, compression_level=0)
+    return (bag / 'bag_0.mcap').read_bytes()
+
+
+@pytest.fixture(scope='module')
+def compressed(tmp_path_factory):
+    """The same, compressed."""
+    bag = write_bag(tmp_path_factory.mktemp('compressed') / 'bag', MESSAGES, {'policy': 'p'})
     return (bag / 'bag_0.mcap').read_bytes()
 
 
@@ -128,11 +139,34 @@ def test_a_file_cut_anywhere_gives_every_message_before_the_cut(tmp_path_factory
     shutil.rmtree(path.parent)
 
 
-@settings(max_examples=30, deadline=None)
-@given(seed=st.integers(0, 10**6))
-def test_a_damaged_file_gives_an_error_or_a_bag_but_no_crash(tmp_path_factory, whole, seed):
+@settings(max_examples=60, deadline=None)
+@given(share=st.floats(0, 1, exclude_max=True))
+def test_a_compressed_file_cut_anywhere_gives_every_whole_chunk(
+    tmp_path_factory, compressed, share
+):
+    cut = int(share * len(compressed))
+    summary = make_reader(io.BytesIO(compressed)).get_summary()
+    ends = [(c.chunk_start_offset + c.chunk_length, c.message_end_time)
+            for c in summary.chunk_indexes]  # fmt: skip
+    last = max((time for end, time in ends if end <= cut), default=0)
+    path = tmp_path_factory.mktemp('cut') / 'a.mcap'
+    path.write_bytes(compressed[:cut])
+    bag = Bag(path)
+    assert bag.is_truncated == (cut < len(compressed) - 8)
+    for topic in ('/ee_pose', '/joint_commands'):
+        least = sum(name == topic and received <= last for name, received, _ in MESSAGES)
+        found = raw(bag, topic) if topic in bag.topics else []
+        assert len(found) >= least and found == expected(topic)[: len(found)]
+    shutil.rmtree(path.parent)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6), is_compressed=st.booleans())
+def test_a_damaged_file_gives_an_error_or_a_bag_but_no_crash(
+    tmp_path_factory, whole, compressed, seed, is_compressed
+):
     rng = random.Random(seed)
-    data = bytearray(whole)
+    data = bytearray(compressed if is_compressed else whole)
     for _ in range(20):
         data[rng.randrange(8, len(data))] = rng.randrange(256)
     path = tmp_path_factory.mktemp('damaged') / 'a.mcap'

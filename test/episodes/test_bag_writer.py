@@ -297,6 +297,26 @@ def test_chunks_are_compressed_where_that_makes_them_smaller(tmp_path):
     assert (tmp_path / 'flat' / 'bag' / 'bag_0.mcap').stat().st_size < 10_000
 
 
+def test_noise_is_tried_to_be_compressed_only_now_and_then(tmp_path):
+    rng = np.random.default_rng(5)
+    sent = []
+    for i in range(40):
+        noise = rng.integers(0, 256, 30_000, dtype=np.uint8)
+        noise[:3000] = 0  # a little can be saved
+        pixels = noise if i < 30 else np.zeros_like(noise)
+        sent.append(('/image', T0 + 2 * i, message('sensor_msgs/msg/Image', data=pixels)))
+        sent.append(('/text', T0 + 2 * i + 1, message('std_msgs/msg/String', data='x' * 500)))
+    bag = write_bag(tmp_path / 'bag', sent, flush_every=2)
+    chunks = _chunks(bag)
+    images = [compression for compression, topics in chunks if topics == {'/image'}]
+    assert images == (['zstd'] + 15 * ['']) * 2 + 8 * ['zstd']
+    assert {c for c, topics in chunks if topics == {'/text'}} == {'zstd'}
+    with AnyReader([bag]) as reader:
+        assert [(at, bytes(data)) for _, at, data in reader.messages()] == [
+            (at, serialised(content)) for _, at, content in sent
+        ]
+
+
 def test_large_messages_have_chunks_of_their_own_and_others_read_all_in_order(tmp_path):
     rng = np.random.default_rng(4)
     sent = []
