@@ -33,7 +33,8 @@ class Process:
     use instead. extra: arguments before those of ROS. is_lifecycle: the node is managed; it
     configures and activates itself, by its parameter `autostart`.
     is_essential: when it ends well, the run is over. may_end: it may end without ending the run.
-    log_level: least severity that it logs.
+    log_level: least severity that it logs. can_respawn: it only watches, so that it may be started
+    again when it has failed.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Process:
     is_essential: bool = False
     may_end: bool = False
     log_level: str = 'info'
+    can_respawn: bool = False
 
     @property
     def module(self) -> str:

@@ -120,7 +120,9 @@ def _arm_processes(settings: ArmSettings) -> list[Process]:
     policy = [*_gate(settings, gate), *policy]
     display = _display(settings)
     watching = _monitors(settings, _target(settings), gate, tip)
-    monitors = [*arm_sensing(settings), *watching]
+    monitors = [
+        replace(process, can_respawn=True) for process in (*arm_sensing(settings), *watching)
+    ]
     recorder = _recorder(settings, arm_expected(settings), (settings.gripper_topic,))
     return [*monitors, recorder, *policy, *display]
 
@@ -175,8 +177,14 @@ def _prefixed(process: Process, prefix: str) -> Process:
 
 
 def _simulator(settings: DemoSettings) -> Process:
-    robot: dict[str, Value] = {'robot': settings.robot, 'seed': settings.seed}
-    return Process('simulator', 'simulator', {**robot, **DEMO_ROBOTS[settings.robot].simulator})
+    viewer = 'false' if settings.viewer == 'auto' and settings.rviz else settings.viewer
+    parameters: dict[str, Value] = {
+        'robot': settings.robot,
+        'seed': settings.seed,
+        'viewer': viewer,  # which would cover RViz
+        **DEMO_ROBOTS[settings.robot].simulator,
+    }
+    return Process('simulator', 'simulator', parameters)
 
 
 def _monitors(

@@ -29,6 +29,7 @@ CAMERA_IMAGES = ('raw', 'jpeg')
 OF_CAMERA_IMAGES = 'colour images in bags: as sent, or a tenth of it as JPEG, <topic>/compressed'
 EXECUTIONS = ('synchronous', 'asynchronous', 'ensembling')
 SIMULATED_ROBOTS = ('so101', 'fr3')
+VIEWERS = ('auto', 'true', 'false')
 LOG_LEVELS = ('debug', 'info', 'warn', 'error', 'fatal')
 ROBOTS = {'so101': 'base_link', 'fr3': 'fr3_link0', 'panda': 'panda_link0'}  # preset -> root link
 
@@ -176,6 +177,9 @@ class DemoSettings(RunSettings):
     instruction: str = option('pick up the cube and put it in the bin', 'what the policy is told')
     record: bool = option(True, 'write one bag per episode, and a video')
     directory: str = option('runs/demo', 'folder for the bags and videos')
+    viewer: str = option(
+        'auto', "the simulator's own window; auto: where there is a display, and no RViz", VIEWERS
+    )
     episodes: int = option(5, 'how many episodes to run')
     qualities: tuple[float, ...] = option(
         (1.0, 0.9, 0.5, 1.0, 0.2),

@@ -195,3 +195,16 @@ def test_a_real_launch_ends_when_a_process_fails(ros_domain):
         Process('session', 'session', is_essential=True),
     ]
     assert run(processes) == {'session': 0, 'markers': 1}
+
+
+def test_a_monitor_that_fails_is_started_again_and_given_up_in_the_end(ros_domain, monkeypatch):
+    monkeypatch.setattr('frame_ros.cli.ros2.launching.RESPAWN_DELAY', 0.1)
+    monkeypatch.setattr('frame_ros.cli.ros2.launching.RESPAWN_TRIES', 2)
+    ends = []
+    listener = OnProcessExit(on_exit=lambda event, _: ends.append(event.returncode))
+    service = LaunchService(noninteractive=True)
+    broken = [Process('markers', 'markers', {'rate': 99.0}, can_respawn=True)]
+    actions = [RegisterEventHandler(listener), *process_actions(broken, '')]
+    service.include_launch_description(LaunchDescription(actions))
+    service.run()
+    assert ends == [1, 1, 1]

@@ -128,6 +128,40 @@ def test_no_name_of_a_table_is_absolute(table):
         assert not [name for name in names if name.startswith('/')]
 
 
+@pytest.mark.parametrize(
+    ('chosen', 'rviz', 'wanted'),
+    [('auto', False, 'auto'), ('auto', True, 'false'), ('true', True, 'true')],
+)
+def test_the_simulators_window_does_not_cover_rviz(chosen, rviz, wanted):
+    processes = by_name(demo_processes(DemoSettings(rviz=rviz, viewer=chosen)))
+    assert processes['simulator'].parameters['viewer'] == wanted
+
+
+def test_what_only_watches_may_be_started_again_and_what_moves_the_arm_may_not():
+    leader = {'leader_port': '/dev/leader', 'leader_id': 'lead', 'port': '/dev/arm'}
+    arm = So101Settings(
+        policy='hold', robot_id='arm', contact_sources=('wrench',), proximity_cameras=('front',),
+        rviz=True, **leader,
+    )  # fmt: skip
+    processes = so101_processes(arm)
+    watching = {'kinematics', 'metrics', 'markers', 'contact', 'proximity'}
+    assert {process.name for process in processes if process.can_respawn} == watching
+    assert {'gate', 'policy', 'robot_driver', 'teleoperator', 'episode_recorder'} <= {
+        process.name for process in processes
+    }
+    assert not any(process.can_respawn for process in demo_processes(DemoSettings()))
+
+
+def test_the_view_has_most_of_rviz_window():
+    for name in ('frame_ros', 'frame_ros_fr3'):
+        layout = yaml.safe_load((share_directory() / 'rviz' / f'{name}.rviz').read_text())
+        assert [panel['Name'] for panel in layout['Panels']] == ['Displays']
+        assert layout['Window Geometry']['Hide Right Dock'] is True
+        shown = {each['Name'] for each in layout['Visualization Manager']['Displays']}
+        wanted = {'RobotModel', 'TF', 'Path', 'Metrics', 'Depth points', 'Front camera'}
+        assert wanted <= shown
+
+
 def test_rviz_is_switchable():
     plain = by_name(demo_processes(DemoSettings()))
     shown = by_name(demo_processes(DemoSettings(rviz=True)))

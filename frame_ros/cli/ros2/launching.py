@@ -25,6 +25,9 @@ from frame_ros.nodes.settings_fields import default_of
 from frame_ros.nodes.settings_text import BOOLEANS, Settings, settings_from_text, text_of
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
+RESPAWN_DELAY = 2.0  # s before a monitor that has failed is started again
+RESPAWN_TRIES = 5  # one that cannot start, for a wrong parameter say, is given up
+
 
 def launch_description(
     kind: type[Settings],
@@ -111,5 +114,8 @@ def node_action(process: Process, namespace: str) -> Node:
         parameters=files + values,
         remappings=list(process.remappings.items()),
         ros_arguments=process.log_arguments,
+        respawn=process.can_respawn,
+        respawn_delay=RESPAWN_DELAY if process.can_respawn else None,
+        respawn_max_retries=RESPAWN_TRIES,
         output='screen',
     )
