@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-# The tests of the rooms that compute with torch, NumPy and BLAS, with the instructions of older x86-64 processors.
-# Arguments go to pytest; without any, those rooms.
+# The tests that compute with torch and BLAS, with the instructions of older x86-64 processors. Arguments go to pytest;
+# without any: what uses torch in the rooms of metrics, policies and robots.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck disable=SC1091
@@ -27,6 +27,6 @@ PYTHON
 }
 
 rooms=("$@")
-[ $# -gt 0 ] || rooms=(test/metrics test/policies test/robots)
+[ $# -gt 0 ] || mapfile -t rooms < <(grep -lrE 'torch|lerobot' test/metrics test/policies test/robots --include='test_*.py')
 run_as avx2 Haswell "$(features AVX512)" "${rooms[@]}" &&
   run_as default Nehalem "$(features AVX512 AVX2 FMA3 AVX F16C)" "${rooms[@]}"
