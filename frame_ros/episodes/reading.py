@@ -230,6 +230,16 @@ def _note_topics(bag: Bag, topic_map: TopicMap, streams: Mapping[str, Stream]) -
     if bag.message_count == 0:
         bag.problems.append(NO_MESSAGES)
         return
+    for role in ROLE_TOPICS:
+        truth = topic_map.truth_of(role) if role not in streams else None
+        if truth is not None:
+            bag.problems.append(
+                Note(
+                    f'no {role}: {" or ".join(ROLE_TOPICS[role])} was not recorded; {truth} is '
+                    f'what the simulator knows, not what a sensor measured (--topic {role}={truth} '
+                    'takes it)'
+                )
+            )
     if not streams:
         bag.problems.append(
             'none of the known topics is in the bag, or none is readable; '

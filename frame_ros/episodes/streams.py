@@ -29,15 +29,18 @@ EVENT_TYPE = 'frame_ros/msg/EpisodeEvent'
 ROLE_TOPICS: dict[str, tuple[str, ...]] = {
     'pose': ('ee_pose',),
     'action': ('joint_commands',),
-    'contact': ('contact', 'ground_truth/contact'),
-    'proximity': ('proximity', 'ground_truth/proximity'),
+    'contact': ('contact',),
+    'proximity': ('proximity',),
     'inference': ('policy_inference',),
     'joint_states': ('joint_states',),
-    'object': ('object_pose', 'ground_truth/object_pose'),
-    'goal': ('goal_pose', 'ground_truth/goal_pose'),
+    'object': ('object_pose',),
+    'goal': ('goal_pose',),
     'gripper': ('joint_states',),
     'event': ('episode_events',),
 }
+# What a simulator knows and no sensor measured: taken only where the run's own settings name it, or
+# the caller.
+TRUTH = 'ground_truth'
 LIVE_TOPICS: dict[str, tuple[str, ...]] = {
     'quality': ('quality_metrics',),
     'safety': ('safety_metrics',),
@@ -131,6 +134,11 @@ class TopicMap:
             self._report(f'{role}: the metrics node used {used}; not in the bag, {found} is taken')
         return found
 
+    def truth_of(self, role: str) -> str | None:
+        """Returns the simulator's topic of a role, which `find` never takes by itself."""
+        names = (f'{self.namespace}/{TRUTH}/{name}' for name in ROLE_TOPICS[role])
+        return next((name for name in names if name in self._names), None)
+
     def _find_in(self, namespace: str, role: str) -> str | None:
         usual = [f'{namespace}/{n}' for n in ROLE_TOPICS.get(role) or LIVE_TOPICS[role]]
         used = self._used.get(namespace, {}).get(role)
@@ -146,7 +154,7 @@ class TopicMap:
                 for n in self._names
                 if n.startswith(f'{self.namespace}/') and n.endswith(f'/{name}')
             ]
-            found = [n for n in found if not self._is_of_other_robot(n)]
+            found = [n for n in found if not (self._is_of_other_robot(n) or f'/{TRUTH}/' in n)]
             if len(found) == 1:
                 return found[0]
         return None

@@ -75,14 +75,23 @@ def test_live_metrics_are_read_by_field(tmp_path):
     assert stream.stamps.tolist() == [T0, T0 + 1, T0 + 2]
 
 
-def test_true_contacts_are_taken_where_no_contact_was_estimated(tmp_path):
-    truth = ('/ground_truth/contact', T0, message('frame_ros/msg/ContactState', in_contact=True))
-    estimate = ('/contact', T0, message('frame_ros/msg/ContactState'))
-    episode = only(write_bag(tmp_path / 'a', [*episode_messages(3), truth]))
-    assert episode.streams['contact'].topic == '/ground_truth/contact'
-    assert episode.streams['contact'].values['in_contact'].tolist() == [True]
-    episode = only(write_bag(tmp_path / 'b', [*episode_messages(3), truth, estimate]))
-    assert episode.streams['contact'].topic == '/contact'
+@pytest.mark.parametrize('role', ['contact', 'proximity'])
+def test_ground_truth_is_taken_only_where_it_is_named(tmp_path, role):
+    kind = {'contact': 'ContactState', 'proximity': 'Proximity'}[role]
+    topic = f'/ground_truth/{role}'
+    truth = (topic, T0, message(f'frame_ros/msg/{kind}'))
+    path = write_bag(tmp_path / 'a', [*episode_messages(3), truth])
+    episode = only(path)
+    assert role not in episode.streams
+    assert said(episode, f'no {role}: {role} was not recorded; {topic} is what the simulator knows')
+    assert only(path, topics={role: topic}).streams[role].topic == topic
+    settings = message('std_msgs/msg/String', data=json.dumps({'topics': {role: topic}}))
+    named = write_bag(
+        tmp_path / 'b', [('/metrics_config', T0, settings), *episode_messages(3), truth]
+    )
+    assert only(named).streams[role].topic == topic  # the run's own settings name it
+    both = write_bag(tmp_path / 'c', [*episode_messages(3), truth, (f'/{role}', *truth[1:])])
+    assert only(both).streams[role].topic == f'/{role}'
 
 
 def test_topics_can_be_named(tmp_path):
