@@ -28,6 +28,10 @@ class RobotError(FrameRosError, ValueError):
     """A robot description or a joint state does not fit."""
 
 
+class AbsentError(FrameRosError):
+    """Something outside does not answer, and may yet: trying again can help."""
+
+
 class BagError(FrameRosError):
     """A bag cannot be read or written."""
 

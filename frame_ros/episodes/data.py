@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
@@ -97,6 +97,15 @@ class Stream:
     values: dict[str, NDArray]
     frame_id: str = ''
 
+    def select(self, is_chosen: NDArray[np.bool_]) -> Stream:
+        """Returns the samples that are chosen, (T,)."""
+        return replace(
+            self,
+            stamps=self.stamps[is_chosen],
+            received=self.received[is_chosen],
+            values={name: column[is_chosen] for name, column in self.values.items()},
+        )
+
     def __len__(self) -> int:
         return len(self.stamps)
 
@@ -113,7 +122,8 @@ class Episode:
     counters by name, e.g. 'pose.gaps'. references: those that ATE and RTE were computed against
     where they were given at reading, instead of recorded. problems: what a person should know, in
     words: truncated bag, missing topic, unreadable type; those that make no number doubtful are of
-    type `findings.Note`.
+    type `findings.Note`. heard_since: role -> stamp (ns) from which on the live metrics node
+    received a stream, where the recording begins before.
     """
 
     path: Path
@@ -128,3 +138,4 @@ class Episode:
     problems: list[str] = field(default_factory=list)
     is_truncated: bool = False
     references: tuple[Reference, ...] = ()
+    heard_since: dict[str, int] = field(default_factory=dict)

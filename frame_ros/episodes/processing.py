@@ -51,17 +51,33 @@ def process_episode(episode: Episode, references: Sequence[Reference] | None = N
 def recompute_as_live(episode: Episode) -> dict[str, dict[str, NDArray]]:
     """Metrics of an episode as a live run got them that had to do without streams that lagged.
 
-    The recorded quality topic says at which steps what was missing; the recording itself holds it
-    all. Returns what `Episode.metrics` holds; that itself where nothing lagged.
+    The recorded quality topic says at which steps what was missing, and the readiness of the
+    metrics node since when it received each stream; the recording itself holds it all. Returns what
+    `Episode.metrics` holds; that itself where nothing was missing.
     """
-    live = episode.live.get('quality')
-    if live is None or 'lagging' not in live.values or not live.values['lagging'].any():
+    lagging = _recorded_lags(episode)
+    if not lagging and not episode.heard_since:
         return episode.metrics
-    lagging = {
+    heard = replace(episode, streams=_heard(episode))
+    samples, _ = run_pipeline(heard, settings_of(episode), lagging)
+    return {kind: as_arrays(samples, kind, _id(episode)) for kind in KINDS}
+
+
+def _recorded_lags(episode: Episode) -> dict[int, int]:
+    live = episode.live.get('quality')
+    if live is None or 'lagging' not in live.values:
+        return {}
+    return {
         int(stamp): int(bits) for stamp, bits in zip(live.stamps, live.values['lagging']) if bits
     }
-    samples, _ = run_pipeline(episode, settings_of(episode), lagging)
-    return {kind: as_arrays(samples, kind, _id(episode)) for kind in KINDS}
+
+
+def _heard(episode: Episode) -> dict[str, Stream]:
+    """The streams without what came before the live metrics node was connected to them."""
+    return {
+        role: stream.select(stream.stamps >= episode.heard_since.get(role, 0))
+        for role, stream in episode.streams.items()
+    }
 
 
 def settings_of(episode: Episode) -> PipelineConfig:

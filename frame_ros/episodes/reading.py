@@ -16,6 +16,7 @@ from frame_ros.episodes.computed_pose import add_computed_pose
 from frame_ros.episodes.data import Episode, Event, EventType, Stream
 from frame_ros.episodes.division import Part, divide
 from frame_ros.episodes.findings import Note
+from frame_ros.episodes.live_inputs import heard_since, read_first_stamps
 from frame_ros.episodes.recorded_settings import SETTINGS_TOPIC, settings_of_part
 from frame_ros.episodes.recorded_units import RecordedUnits, in_radians, joint_problems
 from frame_ros.episodes.recordings import find_bags
@@ -159,8 +160,11 @@ def _episodes_of(bag: Bag, choice: _Choice) -> Iterator[Episode]:
         unused = {}
     used = {stream.topic for stream in streams.values()}
     counts = {**_recorder_counts(bag, used), **unused}
+    first = read_first_stamps(bag, topic_map.namespace)
     for part in divide(events, bag.metadata.get('episode_id', ''), bag.name):
-        yield _episode(bag, part, streams, live, counts, topic_map.settings)
+        episode = _episode(bag, part, streams, live, counts, topic_map.settings)
+        episode.heard_since = heard_since(episode.streams, first)
+        yield episode
 
 
 def _checked_joints(

@@ -26,10 +26,9 @@ from frame_ros.nodes.gate_inputs import GateInputs, nanoseconds
 from frame_ros.nodes.gate_outputs import GateOutputs
 from frame_ros.nodes.gate_settings import GateSettings
 from frame_ros.nodes.joint_state_bytes import ReadJointState
-from frame_ros.nodes.managed import ManagedNode
+from frame_ros.nodes.managed import ManagedNode, run_managed
 from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.repeated_warnings import RepeatedWarnings
-from frame_ros.nodes.spinning import run_node
 from frame_ros.nodes.thread_priority import raise_priority
 from frame_ros.robots.command_gate import (
     INTERNAL_ERROR,
@@ -68,7 +67,6 @@ class Gate(ManagedNode):
         autostart = declare(self, 'autostart', True)
         self.settings = GateSettings.declare(self)
         self.gate: CommandGate | None = None
-        self.exit_code: int | None = None
         self._outputs: GateOutputs | None = None
         self._inputs: GateInputs | None = None
         self._thread: threading.Thread | None = None
@@ -81,8 +79,7 @@ class Gate(ManagedNode):
         self._warnings = RepeatedWarnings(self.get_logger())
         self.create_service(Trigger, '~/stop', self._on_stop)
         self.create_service(Trigger, '~/reset', self._on_reset)
-        if autostart:
-            self.start_up()
+        self.autostart(autostart)
 
     def _configure(self) -> None:
         settings = self.settings
@@ -274,7 +271,7 @@ class Gate(ManagedNode):
 
 def main() -> None:
     """Runs the node until it is told to stop."""
-    sys.exit(run_node(Gate))
+    sys.exit(run_managed(Gate))
 
 
 if __name__ == '__main__':

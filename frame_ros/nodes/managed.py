@@ -6,15 +6,56 @@ say why they failed.
 
 from __future__ import annotations
 
+import itertools
+import threading
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from rclpy.lifecycle import LifecycleNode, State, TransitionCallbackReturn
+from lifecycle_msgs.msg import State, Transition
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
 from frame_ros.episodes.node_health import Status
-from frame_ros.errors import FrameRosError, SetupError
+from frame_ros.errors import AbsentError, FrameRosError, SetupError
 from frame_ros.nodes.node_readiness import Readiness
+from frame_ros.nodes.spinning import run_node, spin_until_stopped
+
+RCLError = rclpy_implementation.RCLError
+
+
+SLOW = (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE, 'configure', 'activate')
+TURN = 0.02  # s that a transition keeps the executor from serving others
+LAST_WAIT = 5.0  # s for a transition that is under way when the node is to end
+RETRIES = (1.0, 2.0, 5.0, 10.0)  # s before the next attempt to start; the last holds from then on
+
+
+class _Turn:
+    """Awaited, lets the executor run what else is ready, once."""
+
+    def __await__(self) -> Iterator[None]:
+        yield
+
+
+def run_managed(factory: Callable[..., ManagedNode]) -> int:
+    """Runs a managed node, as `run_node` does; it starts up while it already answers."""
+
+    def make() -> ManagedNode:
+        return factory(is_deferred=True)
+
+    make.__name__ = factory.__name__
+    return run_node(make, spin=_spin)
+
+
+def _spin(node: ManagedNode, stop: threading.Event) -> None:
+    starter = threading.Thread(
+        target=node.start_when_spinning, args=(stop,), name='autostart', daemon=True
+    )
+    starter.start()
+    spin_until_stopped(node, stop)
+    stop.set()
+    starter.join(LAST_WAIT)
 
 
 class ManagedNode(LifecycleNode):
@@ -26,7 +67,11 @@ class ManagedNode(LifecycleNode):
     """
 
     def __init__(self, name: str, **options: Any) -> None:
+        self._is_deferred = bool(options.pop('is_deferred', False))
         super().__init__(name, **options)
+        self.exit_code: int | None = None
+        self._is_wanted = False
+        self._serve_while_changing()
         self._error: FrameRosError | None = None
         self._problem = ''
         self._why_idle = 'it is not configured'
@@ -52,6 +97,79 @@ class ManagedNode(LifecycleNode):
         """Lets go of what `_configure` made."""
         raise NotImplementedError
 
+    def autostart(self, is_wanted: bool) -> None:
+        """Configures and activates now, or where that is deferred once the node spins.
+
+        Raises:
+            FrameRosError: one of the two failed.
+        """
+        self._is_wanted = is_wanted
+        if is_wanted and not self._is_deferred:
+            self.start_up()
+
+    def start_when_spinning(self, stop: threading.Event) -> None:
+        """Configures and activates, in a thread beside the executor. What does not answer is tried
+        again, ever more seldom; whatever else is wrong ends the node.
+        """
+        for attempt in itertools.count():
+            if not self._is_wanted or stop.is_set():
+                return
+            if self._is_started():
+                return
+            pause = RETRIES[min(attempt, len(RETRIES) - 1)]
+            if not isinstance(self._error, AbsentError):
+                self.exit_code = 1
+                return
+            self.get_logger().warning(f'tried again in {pause:g} s')
+            stop.wait(pause)
+
+    def _is_started(self) -> bool:
+        """Goes as far as it can from the state in which it is; somebody else may change it too."""
+        try:
+            for state, trigger in (
+                (State.PRIMARY_STATE_UNCONFIGURED, self.trigger_configure),
+                (State.PRIMARY_STATE_INACTIVE, self.trigger_activate),
+            ):
+                if self._state_machine.current_state[0] == state:
+                    trigger()
+        except RCLError as error:
+            self.get_logger().debug(str(error))
+        return self._state_machine.current_state[0] == State.PRIMARY_STATE_ACTIVE
+
+    def _serve_while_changing(self) -> None:
+        """Lets the executor serve others, get_state first of all, while configure or activate wait
+        for something outside.
+        """
+        service = getattr(self, '_service_change_state', None)
+        if service is None:
+            return
+        change = service.callback
+        service.callback_group = ReentrantCallbackGroup()
+        service.callback_group.add_entity(service)
+
+        def change_quietly(request: Any, response: Any) -> None:
+            try:
+                change(request, response)
+            except RCLError as error:  # there is no such transition from where it is
+                response.success = False
+                self.get_logger().warning(str(error).splitlines()[0])
+
+        async def change_state(request: Any, response: Any) -> Any:
+            transition = request.transition
+            if transition.id not in SLOW and transition.label not in SLOW:
+                change_quietly(request, response)
+                return response
+            thread = threading.Thread(
+                target=change_quietly, args=(request, response), name='transition', daemon=True
+            )
+            thread.start()
+            while thread.is_alive():
+                thread.join(TURN)
+                await _Turn()
+            return response
+
+        service.callback = change_state
+
     def start_up(self) -> None:
         """Configures and activates, as the parameter `autostart` wants it.
 
@@ -70,7 +188,7 @@ class ManagedNode(LifecycleNode):
         self._release()
         super().destroy_node()
 
-    def on_configure(self, state: State) -> TransitionCallbackReturn:
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Loads what is needed."""
         result = self._attempt(self._configure)
         self._why_idle = 'it is configured, but not active'
@@ -79,7 +197,7 @@ class ManagedNode(LifecycleNode):
             self._why_idle = f'it could not be configured: {self._problem}'
         return result
 
-    def on_activate(self, state: State) -> TransitionCallbackReturn:
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Begins to work."""
         super().on_activate(state)
         result = self._attempt(self._start)
@@ -90,26 +208,26 @@ class ManagedNode(LifecycleNode):
             self._why_idle = f'it could not be activated: {self._problem}'
         return result
 
-    def on_deactivate(self, state: State) -> TransitionCallbackReturn:
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Ends the work; what was loaded stays."""
         self._stop()
         self._why_idle = 'it is configured, but not active'
         return super().on_deactivate(state)
 
-    def on_cleanup(self, state: State) -> TransitionCallbackReturn:
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Lets go of what was loaded."""
         self._release()
         self._why_idle = 'it is not configured'
         return TransitionCallbackReturn.SUCCESS
 
-    def on_shutdown(self, state: State) -> TransitionCallbackReturn:
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """As deactivating and cleaning up."""
         self._stop()
         self._release()
         self._why_idle = 'it was shut down'
         return TransitionCallbackReturn.SUCCESS
 
-    def on_error(self, state: State) -> TransitionCallbackReturn:
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Back to unconfigured after a transition that raised."""
         self._stop()
         self._release()

@@ -25,7 +25,7 @@ from frame_ros.episodes.data import EventType
 from frame_ros.errors import FrameRosError, SetupError
 from frame_ros.msg import EpisodeEvent, PolicyHeartbeat, PolicyInference
 from frame_ros.nodes.fitting_subscription import FittingSubscription
-from frame_ros.nodes.managed import ManagedNode
+from frame_ros.nodes.managed import ManagedNode, run_managed
 from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.policy_control import ControlLoop
 from frame_ros.nodes.policy_episode import BOUNDARIES, Boundary, EpisodeGate
@@ -35,7 +35,6 @@ from frame_ros.nodes.policy_inputs import PolicyInputs, camera_topics, pose_topi
 from frame_ros.nodes.policy_making import make_converter, make_policy_of
 from frame_ros.nodes.policy_problems import Problems
 from frame_ros.nodes.policy_settings import PolicySettings, parse_pairs
-from frame_ros.nodes.spinning import run_node
 from frame_ros.nodes.thread_priority import lower_priority
 from frame_ros.policies.action_queue import ActionQueue
 from frame_ros.policies.observation_buffer import ObservationBuffer
@@ -72,8 +71,7 @@ class PolicyNode(ManagedNode):
         self._buffer: ObservationBuffer | None = None
         self._publishers: list[Publisher] = []
         self.add_on_set_parameters_callback(self._check_parameters)
-        if autostart:
-            self.start_up()
+        self.autostart(autostart)
 
     @property
     def counters(self) -> dict[str, int]:
@@ -329,7 +327,7 @@ class PolicyNode(ManagedNode):
 
 def main() -> None:
     """Runs the node until it is told to stop."""
-    sys.exit(run_node(PolicyNode))
+    sys.exit(run_managed(PolicyNode))
 
 
 if __name__ == '__main__':

@@ -21,7 +21,7 @@ from std_srvs.srv import SetBool
 from frame_ros.episodes.node_health import Status
 from frame_ros.errors import FrameRosError, SetupError
 from frame_ros.nodes.fitting_subscription import FittingSubscription
-from frame_ros.nodes.managed import ManagedNode
+from frame_ros.nodes.managed import ManagedNode, run_managed
 from frame_ros.nodes.message_parts import header_message
 from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.repeated_warnings import RepeatedWarnings
@@ -29,7 +29,6 @@ from frame_ros.nodes.robot_driver_bus import BusLoop
 from frame_ros.nodes.robot_driver_cameras import CameraPublisher
 from frame_ros.nodes.robot_driver_diagnostics import driver_statuses
 from frame_ros.nodes.robot_driver_settings import DriverSettings
-from frame_ros.nodes.spinning import run_node
 from frame_ros.robots import load_robot
 from frame_ros.robots.frame_names import FrameNames
 from frame_ros.robots.lerobot_cameras import LeRobotCamera, make_cameras
@@ -57,8 +56,7 @@ class RobotDriver(ManagedNode):
         self._publishers_of_images: list[CameraPublisher] = []
         self._publishers_of_states: list[Publisher] = []
         self._inputs: list[Callable[[], object]] = []
-        if autostart:
-            self.start_up()
+        self.autostart(autostart)
 
     def _configure(self) -> None:
         settings = DriverSettings.read(self)
@@ -166,7 +164,7 @@ class RobotDriver(ManagedNode):
 
 def main() -> None:
     """Runs the node until it is told to stop."""
-    sys.exit(run_node(RobotDriver))
+    sys.exit(run_managed(RobotDriver))
 
 
 if __name__ == '__main__':

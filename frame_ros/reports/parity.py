@@ -20,11 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.episodes.data import Episode, Stream
+from frame_ros.episodes.data import Episode, EventType, Stream
 from frame_ros.episodes.fields import FIELDS
 from frame_ros.episodes.findings import Note
+from frame_ros.episodes.live_inputs import NEVER
 from frame_ros.episodes.processing import recompute_as_live
 from frame_ros.episodes.received_counts import ReceivedCounts, received_counts
+from frame_ros.episodes.stamps import SECOND
 from frame_ros.reports.bag_losses import (
     Loss,
     certain_losses,
@@ -144,6 +146,7 @@ def compare_live(episode: Episode, bar: float = BAR) -> EpisodeParity:
             if not any(_rests_on(row, role) and row.differences for row in others):
                 losses, rows = {**losses, role: loss}, others
     problems = [problem for kind in episode.live for problem in field_problems(episode, kind)]
+    problems += late_inputs(episode)
     steps, late = _live_steps(episode), lagging_steps(episode)
     return EpisodeParity(rows, steps, late, problems, list(losses.values()))
 
@@ -183,7 +186,7 @@ class _Comparison:
         for kind, live in episode.live.items():
             shown, inside = episode.metrics.get(kind), _of_episode(live, episode.episode_id)
             if shown and 'stamp' in shown and inside.any():
-                lag = first if kind in JOINED else None
+                lag = first if kind in JOINED or episode.heard_since else None
                 self._samples[kind] = _Samples.match(live, inside, shown, as_live[kind], held, lag)
 
     def rows(self, losses: Mapping[str, Loss]) -> list[ParityRow]:
@@ -195,6 +198,22 @@ class _Comparison:
             for name in _numeric(self._episode.live[kind])
             if name in samples.shown and name not in others
         ]
+
+
+def late_inputs(episode: Episode) -> list[str]:
+    """Says which streams the live node received only from some moment of the episode on."""
+    starts = [event.stamp for event in episode.events if event.type is EventType.START]
+    texts = []
+    for role, since in episode.heard_since.items():
+        stream = episode.streams[role]
+        begin = min(starts, default=int(stream.stamps.min()))
+        when = f'from {(since - begin) / SECOND:.1f} s on' if since != NEVER else 'not at all'
+        missed = int(np.count_nonzero(stream.stamps < since))
+        texts.append(
+            f'the live metrics node received {stream.topic} {when}: {missed} of '
+            f'{len(stream)} recorded messages had come before it was connected'
+        )
+    return texts
 
 
 def lagging_steps(episode: Episode) -> int:
@@ -335,6 +354,8 @@ def _live_steps(episode: Episode) -> int:
 
 def _first_lagging(episode: Episode) -> int | None:
     """Stamp of the first live step at or before which something lagged; None if nothing did."""
+    if episode.heard_since:
+        return 0
     live = episode.live.get('quality')
     if live is None:
         return None

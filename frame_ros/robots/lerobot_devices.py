@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from frame_ros.errors import FrameRosError, MissingExtraError, SetupError, install_hint
+from frame_ros.errors import AbsentError, FrameRosError, MissingExtraError, SetupError, install_hint
 from frame_ros.lerobot_import import offline
 from frame_ros.torchvision_import import import_torchvision
 
@@ -31,7 +31,7 @@ ARGUMENTS = {ROBOTS: 'robot', TELEOPERATORS: 'teleop'}
 MODULES = re.compile(r'^(bi_)?so\d+_(follower|leader)$')
 
 
-class DeviceError(FrameRosError):
+class DeviceError(AbsentError):
     """A device does not answer, or not as it should.
 
     is_gone: the port itself is gone, so that asking again is of no use.

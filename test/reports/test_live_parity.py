@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from synthetic_episodes import empty_episode, synthetic_episode, with_late_poses
 
 from frame_ros.episodes.data import Episode, Stream
 from frame_ros.episodes.findings import Level
+from frame_ros.episodes.processing import recompute_as_live
 from frame_ros.reports import compare_live, parity_verdict
 from frame_ros.reports.episode_check import check_episode, problems_of
 from frame_ros.reports.findings_view import FindingCounts
@@ -216,3 +218,32 @@ def test_the_verdict_over_episodes_of_one_kind_counts_each_of_them():
     verdict = parity_verdict(compare_live(episode) for episode in episodes)
     assert (verdict.unmatched_live, verdict.unmatched_offline) == (2, 2)
     assert verdict.steps == sum(e.summary['steps'] for e in episodes)
+
+
+def test_what_came_before_the_live_node_was_connected_is_no_disagreement():
+    """The live node had its first proximity after 1.8 s; the recording has it from the start."""
+    episode = synthetic_episode(0)
+    start = min(event.stamp for event in episode.events)
+    since = start + 1_800_000_000
+    heard = replace(episode, heard_since={'proximity': since})
+    late = recompute_as_live(heard)
+    for kind, live in episode.live.items():
+        for name in live.values.keys() & late[kind].keys():
+            live.values[name] = late[kind][name]
+    assert parity_verdict([compare_live(episode)]).holds is False  # not known: they disagree
+    parity = compare_live(heard)
+    assert parity_verdict([parity]).holds is True
+    (said,) = [text for text in parity.problems if 'the live metrics node received' in text]
+    assert 'proximity from 1.8 s on' in said
+
+
+def test_a_true_disagreement_is_found_beside_what_came_late():
+    episode = synthetic_episode(0)
+    since = int(episode.streams['proximity'].stamps.min()) + 1_800_000_000
+    heard = replace(episode, heard_since={'proximity': since})
+    late = recompute_as_live(heard)
+    for kind, live in episode.live.items():
+        for name in live.values.keys() & late[kind].keys():
+            live.values[name] = late[kind][name]
+    heard.live['quality'].values['pl'][50] *= 1.01
+    assert parity_verdict([compare_live(heard)]).different_as_live == 1

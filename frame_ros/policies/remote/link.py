@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from frame_ros.errors import PolicyError
+from frame_ros.errors import AbsentError, PolicyError
 from frame_ros.policies.remote.codec import MAX_MESSAGE_SIZE, decode
 from frame_ros.policies.remote.large_frames import FrameWriter
 from frame_ros.policies.remote.server import import_websockets
@@ -28,6 +28,10 @@ logger = logging.getLogger(__name__)
 # What websockets says of connections that end; it is said here, in our own words.
 _silent = logging.getLogger(f'{__name__}.websockets')
 _silent.setLevel(logging.CRITICAL + 1)
+
+
+class ServerAbsentError(PolicyError, AbsentError):
+    """The policy server does not answer, and may yet."""
 
 
 @dataclass(frozen=True)
@@ -240,7 +244,8 @@ class ServerLink:
 
     def _no_connection(self, when: str = 'now') -> PolicyError:
         problem = self._problem or 'it does not answer'
-        return PolicyError(
+        kind = PolicyError if self._is_hopeless else ServerAbsentError
+        return kind(
             f'there is no connection to {self._settings.url} {when}: {problem}. Is the server '
             'running (frame-ros serve), and is the address right?'
         )

@@ -1,0 +1,45 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which recorded messages the live metrics node received, as its readiness in the bag says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from frame_ros.episodes.bag_reader import Bag
+from frame_ros.episodes.conversion import stamp_ns
+from frame_ros.episodes.data import Stream
+from frame_ros.episodes.readiness import READINESS_TOPIC, READINESS_TYPE
+
+METRICS_NODE = 'metrics'
+NEVER = 2**63 - 1  # ns
+
+
+def read_first_stamps(bag: Bag, namespace: str) -> dict[str, int]:
+    """Returns topic -> header.stamp (ns) of the first message that the metrics node of a namespace
+    received; NEVER if none came. Empty where the bag does not say.
+    """
+    topic = bag.topics.get(f'{namespace}/{READINESS_TOPIC}')
+    if topic is None or topic.message_type != READINESS_TYPE or not topic.types:
+        return {}
+    first: dict[str, int] = {}
+    for _, message in bag.messages(f'{namespace}/{READINESS_TOPIC}'):
+        if message.node == f'{namespace}/{METRICS_NODE}':
+            first = {each.topic: _first(each) for each in message.inputs}
+    return first
+
+
+def _first(each: object) -> int:
+    received = each.received  # type: ignore[attr-defined]
+    return stamp_ns(each.first_stamp) if received else NEVER  # type: ignore[attr-defined]
+
+
+def heard_since(streams: Mapping[str, Stream], first: Mapping[str, int]) -> dict[str, int]:
+    """Returns role -> stamp (ns) of the first message that came live, of the streams of an episode
+    whose recording has earlier ones.
+    """
+    return {
+        role: first[stream.topic]
+        for role, stream in streams.items()
+        if len(stream) and int(stream.stamps.min()) < first.get(stream.topic, 0)
+    }

@@ -1,0 +1,129 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Managed nodes answer while they wait for something outside, and may be tried again."""
+
+import threading
+import time
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+from rclpy.executors import SingleThreadedExecutor
+
+from frame_ros.errors import AbsentError, SetupError
+from frame_ros.nodes import managed
+from frame_ros.nodes.managed import ManagedNode
+
+
+class Waiting(ManagedNode):
+    """A node whose server is not there at first."""
+
+    def __init__(self, **options):
+        super().__init__('waiting', **options)
+        self.answer = threading.Event()
+        self.errors = []
+
+    def _configure(self):
+        assert self.answer.wait(20.0)
+        if self.errors:
+            raise self.errors.pop(0)
+
+    def _start(self):
+        pass
+
+    def _stop(self):
+        pass
+
+    def _release(self):
+        pass
+
+
+@pytest.fixture()
+def bench(ros_context):
+    node = Waiting(is_deferred=True)
+    client = ros_context.create_node('client')
+    executor = SingleThreadedExecutor()
+    other = SingleThreadedExecutor()
+    executor.add_node(node)
+    other.add_node(client)
+    stop = threading.Event()
+    threads = [threading.Thread(target=spin, args=(each, stop)) for each in (executor, other)]
+    for thread in threads:
+        thread.start()
+    yield node, client, stop
+    node.answer.set()
+    stop.set()
+    for thread in threads:
+        thread.join()
+    node.destroy_node()
+    client.destroy_node()
+
+
+def spin(executor, stop):
+    while not stop.is_set():
+        executor.spin_once(timeout_sec=0.05)
+
+
+def call(client, kind, name, **request):
+    service = client.create_client(kind, f'waiting/{name}')
+    assert service.wait_for_service(20.0)
+    return service.call_async(kind.Request(**request))
+
+
+def result(future, timeout=20.0):
+    end = time.monotonic() + timeout
+    while not future.done():
+        assert time.monotonic() < end, 'no answer'
+        time.sleep(0.01)
+    return future.result()
+
+
+def state_of(client):
+    return result(call(client, GetState, 'get_state')).current_state.id
+
+
+def change(client, transition):
+    return call(client, ChangeState, 'change_state', transition=Transition(id=transition))
+
+
+def test_get_state_is_answered_while_configure_waits_and_a_failure_may_be_tried_again(bench):
+    node, client, _ = bench
+    node.errors.append(AbsentError('no server at ws://127.0.0.1:1'))
+    configured = change(client, Transition.TRANSITION_CONFIGURE)
+    assert state_of(client) == State.TRANSITION_STATE_CONFIGURING
+    assert not configured.done()
+    again = result(change(client, Transition.TRANSITION_CONFIGURE))
+    assert not again.success  # one is under way
+    node.answer.set()
+    assert not result(configured).success
+    assert state_of(client) == State.PRIMARY_STATE_UNCONFIGURED
+    reason = node.readiness.state().reason
+    assert reason == 'it could not be configured: no server at ws://127.0.0.1:1'
+    assert result(change(client, Transition.TRANSITION_CONFIGURE)).success
+    assert result(change(client, Transition.TRANSITION_ACTIVATE)).success
+    assert state_of(client) == State.PRIMARY_STATE_ACTIVE
+    assert node.readiness.state().reason == ''
+
+
+def test_autostart_tries_again_while_something_is_absent(bench, monkeypatch):
+    monkeypatch.setattr(managed, 'RETRIES', (0.05,))
+    node, client, stop = bench
+    node.errors += [AbsentError('no server'), AbsentError('no server')]
+    node.autostart(True)
+    node.answer.set()
+    node.start_when_spinning(stop)
+    assert state_of(client) == State.PRIMARY_STATE_ACTIVE
+    assert node.exit_code is None and not node.errors
+
+
+def test_autostart_ends_the_node_for_what_no_waiting_mends(bench):
+    node, client, stop = bench
+    node.errors.append(SetupError('no such robot'))
+    node.autostart(True)
+    node.answer.set()
+    node.start_when_spinning(stop)
+    assert node.exit_code == 1
+    assert state_of(client) == State.PRIMARY_STATE_UNCONFIGURED
