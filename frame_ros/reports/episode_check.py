@@ -97,15 +97,16 @@ def _of_parity(parity: EpisodeParity) -> list[Finding]:
     was one of the live values only.
     """
     verdict = parity_verdict([parity])
+    late = [Finding(Level.WORTH_KNOWING, text, 'live') for text in parity.late_inputs]
     if verdict.losses or verdict.holds is False:
-        return [Finding(Level.DOUBTFUL, verdict.text, 'live')]
+        return [Finding(Level.DOUBTFUL, verdict.text, 'live'), *late]
     if not parity.lagging_steps:
-        return []
+        return late
     text = (
         f'at {parity.lagging_steps:,} of {counted(parity.steps, "step")} a stream came too late to '
         f'be used live: {verdict.final_text}; this report uses all of it'
     )
-    return [Finding(Level.WORTH_KNOWING, text, 'live')]
+    return [Finding(Level.WORTH_KNOWING, text, 'live'), *late]
 
 
 def _of_pauses(episode: Episode) -> list[Finding]:

@@ -92,6 +92,7 @@ class EpisodeParity:
 
     steps: recorded live steps. lagging_steps: those at which a stream came too late. problems:
     fields that could not be compared, in words. losses: what the bag lacks.
+    late_inputs: streams that the live node received from some moment on only, in words.
     """
 
     rows: list[ParityRow] = field(default_factory=list)
@@ -99,6 +100,7 @@ class EpisodeParity:
     lagging_steps: int = 0
     problems: list[str] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)
+    late_inputs: list[str] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[ParityRow]:
         return iter(self.rows)
@@ -146,9 +148,9 @@ def compare_live(episode: Episode, bar: float = BAR) -> EpisodeParity:
             if not any(_rests_on(row, role) and row.differences for row in others):
                 losses, rows = {**losses, role: loss}, others
     problems = [problem for kind in episode.live for problem in field_problems(episode, kind)]
-    problems += late_inputs(episode)
     steps, late = _live_steps(episode), lagging_steps(episode)
-    return EpisodeParity(rows, steps, late, problems, list(losses.values()))
+    found = list(losses.values())
+    return EpisodeParity(rows, steps, late, problems, found, late_inputs(episode))
 
 
 def _counts_of(episode: Episode) -> dict[str, ReceivedCounts]:

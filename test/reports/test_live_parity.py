@@ -233,7 +233,7 @@ def test_what_came_before_the_live_node_was_connected_is_no_disagreement():
     assert parity_verdict([compare_live(episode)]).holds is False  # not known: they disagree
     parity = compare_live(heard)
     assert parity_verdict([parity]).holds is True
-    (said,) = [text for text in parity.problems if 'the live metrics node received' in text]
+    (said,) = parity.late_inputs
     assert 'proximity from 1.8 s on' in said
 
 
