@@ -22,6 +22,7 @@ from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
 from frame_ros.errors import SetupError
+from frame_ros.nodes.contact_joints import JointArrays
 from frame_ros.nodes.joint_state_bytes import FullJointState, JointStateReader
 from frame_ros.nodes.message_parts import header_message
 from frame_ros.nodes.polled import PolledSubscription
@@ -33,6 +34,7 @@ STATES_QOS = QoSProfile(depth=500, reliability=ReliabilityPolicy.BEST_EFFORT)
 DEPTH = 10
 POLL_PERIOD, MOST_MESSAGES = 0.005, 500  # s; between two looks, and at one
 OLDEST_STATE = 0.5  # s without a joint state, in motion, that end it
+OLDEST_PART = 100_000_000  # ns, that a part of a state may be older than another
 HOLD_TIME = 0.5  # s for which an arm is told to stay where it is, at the end of a motion
 DISCOVERY = 1.0  # s in which a gate shows itself
 FARTHEST_BEHIND, LONGEST_BEHIND = 0.35, 0.4  # rad (m), s
@@ -69,8 +71,8 @@ class IdentificationNode(Node):
         self._states: list[_State] = []
         self._wrenches: list[tuple[int, Array]] = []
         self._is_recording = False
-        self._names: tuple[str, ...] = ()
-        self._order: list[int] = []  # of our joints in messages with these names
+        self._joints = JointArrays(self.joint_names)
+        self._rows = self._joints.rows(self.joint_names)
         self.counts = {'incomplete': 0, 'not_later': 0}
         # A kilohertz of both is more than an executor takes.
         self._joint_input = PolledSubscription(self, JointState, 'joint_states', STATES_QOS, True)
@@ -95,32 +97,20 @@ class IdentificationNode(Node):
                 self._on_wrench(self._wrench_reader.read(data))
 
     def _on_joints(self, message: FullJointState) -> None:
-        if message.names != self._names:
-            rows = {name: i for i, name in enumerate(message.names)}
-            is_complete = all(name in rows for name in self.joint_names)
-            self._names = message.names
-            self._order = [rows[name] for name in self.joint_names] if is_complete else []
-        order = self._order
-        if not order:
+        if not self._joints.take(message):
             self.counts['incomplete'] += 1
             return
-
-        def column(values: Array) -> Array:
-            if len(values) != len(message.names):
-                return np.full(len(order), math.nan)
-            return values[order]
-
-        state = _State(
-            message.stamp,
-            column(message.positions),
-            column(message.velocities),
-            column(message.efforts),
-            time.monotonic(),
-        )
+        # Several publishers may each have a part: a state is of the time up to which all have come.
+        sample, stamp = self._joints.sample(self._rows), self._joints.oldest(self._rows)
+        if sample is None or message.stamp - stamp > OLDEST_PART:
+            self.counts['incomplete'] += 1
+            return
+        velocities = sample.velocities
+        if velocities is None:
+            velocities = np.full(len(self.joint_names), math.nan)
+        state = _State(stamp, sample.positions, velocities, sample.efforts, time.monotonic())
         with self._lock:
-            if not np.isfinite(state.positions).all():
-                self.counts['incomplete'] += 1
-            elif self._states and state.stamp <= self._states[-1].stamp:
+            if self._states and state.stamp <= self._states[-1].stamp:
                 self.counts['not_later'] += 1
             else:
                 if not self._is_recording:

@@ -11,6 +11,7 @@ always everything but stamp and values is as in the message before.
 from __future__ import annotations
 
 import struct
+from collections import deque
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from sensor_msgs.msg import JointState
 SECOND = 10**9
 HEAD = 4  # bytes in front, from whose end places are counted
 LITTLE_ENDIAN = b'\x00\x01'
+MOST_LAYOUTS = 8
 NO_MORE = bytes(8)  # no velocities and no efforts
 
 
@@ -47,6 +49,15 @@ class FullJointState(NamedTuple):
     efforts: NDArray[np.float64]
 
 
+class _Layout(NamedTuple):
+    """What the reader keeps of the messages of one publisher."""
+
+    middle: bytes
+    names: tuple[str, ...]
+    start: int
+    count: int
+
+
 class JointStateReader:
     """Reads the joint states of one topic."""
 
@@ -54,11 +65,14 @@ class JointStateReader:
         self._middle = b''  # from behind the stamp to the number of positions
         self._names: tuple[str, ...] = ()
         self._start = self._count = 0  # of the positions
+        # Several publishers take turns on one topic: what each of them sends looks the same.
+        self._layouts: deque[_Layout] = deque(maxlen=MOST_LAYOUTS)
 
     def read(self, data: bytes) -> ReadJointState:
         """What is in `data`, as a raw subscription hands it over."""
         middle = self._middle
-        if data[:2] != LITTLE_ENDIAN or not middle or data[12 : 12 + len(middle)] != middle:
+        is_known = data[:2] == LITTLE_ENDIAN and middle and data[12 : 12 + len(middle)] == middle
+        if not is_known and not self._recall(data):
             return self._learn(data)
         seconds, nanoseconds = struct.unpack_from('<iI', data, HEAD)
         positions = np.frombuffer(data, np.float64, self._count, self._start)
@@ -79,6 +93,14 @@ class JointStateReader:
         efforts, _ = _numbers(data, place)
         return FullJointState(stamp, names, positions, velocities, efforts)
 
+    def _recall(self, data: bytes) -> bool:
+        """Whether a message looks like one of another publisher, which is used from now on."""
+        for layout in self._layouts if data[:2] == LITTLE_ENDIAN else ():
+            if data[12 : 12 + len(layout.middle)] == layout.middle:
+                self._middle, self._names, self._start, self._count = layout
+                return True
+        return False
+
     def _learn(self, data: bytes) -> ReadJointState:
         """Reads it by a message, and keeps where things are."""
         message = deserialize_message(data, JointState)
@@ -91,6 +113,8 @@ class JointStateReader:
             place = _aligned(place, 4) + 4
             self._middle, self._names = data[12:place], tuple(message.name)
             self._start, self._count = _aligned(place, 8), len(message.position)
+            layout = _Layout(self._middle, self._names, self._start, self._count)
+            self._layouts.appendleft(layout)
         stamp = message.header.stamp.sec * SECOND + message.header.stamp.nanosec
         positions = np.array(message.position, dtype=np.float64)
         return ReadJointState(stamp, tuple(message.name), positions, None)

@@ -17,12 +17,12 @@ from rclpy.node import Node
 from sensor_msgs.msg import Image, JointState
 
 from frame_ros.episodes.conversion import pose_values
+from frame_ros.episodes.joint_merge import JointMerger
 from frame_ros.errors import PolicyError, SetupError
 from frame_ros.nodes.fitting_subscription import BEST_EFFORT, FittingSubscription
 from frame_ros.nodes.message_parts import stamp_of_serialised
 from frame_ros.nodes.thread_priority import raise_priority
 from frame_ros.policies.observation_buffer import JOINTS, ObservationBuffer
-from frame_ros.robots import JointStateAssembler
 
 JOINTS_DEPTH = 5
 
@@ -56,7 +56,7 @@ class PolicyInputs:
     ) -> None:
         self._priority = priority
         self._buffer, self._report = buffer, report
-        self._assembler = JointStateAssembler(joint_names)
+        self._joints = JointMerger(joint_names)
 
         def subscribe(
             kind: type, topic: str, take: Callable[[Any], None], depth: int = 1, raw: bool = False
@@ -86,10 +86,11 @@ class PolicyInputs:
         if self._priority:
             raise_priority(self._priority)
             self._priority = 0
-        state = self._assembler.update(message.name, message.position)
+        joints = self._joints
+        state = joints.update(stamp_of(message.header), message.name, message.position)
         if state is not None:
-            self._buffer.put(JOINTS, stamp_of(message.header), lambda: state.positions)
-        elif problem := self._assembler.problem:
+            self._buffer.put(JOINTS, joints.stamp, lambda: state.positions)
+        elif problem := joints.problem:
             self._buffer.complain(JOINTS, problem)
             self._report(f'joint_states: {problem}')
 

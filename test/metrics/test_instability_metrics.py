@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from frame_ros.errors import ShapeError, ValueRangeError
 from frame_ros.metrics import action_instability, rms_jerk, tcp_instability, window_mean
+from frame_ros.metrics.explanations import explanation
 
 
 def test_action_instability_by_hand():
@@ -122,3 +123,19 @@ def test_bad_input_is_named():
         action_instability(path, 1, bounds=([0.0, 0.0], [1.0, 1.0]))
     with pytest.raises(ShapeError, match='bounds .* no pair'):
         action_instability(path, 1, bounds=np.zeros((3, 2)))
+
+
+def test_the_printed_formulas_of_derivatives_are_those_computed_on_irregular_stamps():
+    rng = np.random.default_rng(3)
+    t = np.cumsum(rng.uniform(0.01, 0.09, 40))
+    p = rng.normal(size=(40, 3))
+    v = np.diff(p, axis=0) / (t[1:] - t[:-1])[:, None]
+    a = np.diff(v, axis=0) / ((t[2:] - t[:-2]) / 2)[:, None]
+    j = np.diff(a, axis=0) / ((t[3:] - t[:-3]) / 3)[:, None]
+    wanted = np.sqrt((j**2).sum(axis=1).mean())
+    assert rms_jerk(p, np.diff(t)) == pytest.approx(wanted, rel=1e-12)
+    rates = tcp_instability(p, 3, np.diff(t))[3:]
+    np.testing.assert_allclose(rates, np.linalg.norm(j, axis=1), rtol=1e-12)
+    for name, spans in (('ti', '½⅓'), ('tcp_acceleration', '½'), ('tcp_jerk', '⅓')):
+        formula = explanation(name).formula
+        assert all(f'{span}(tₜ − ' in formula for span in spans)

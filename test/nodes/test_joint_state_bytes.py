@@ -77,3 +77,25 @@ def test_a_command_that_comes_again_is_handed_on_by_its_bytes():
     assert found.data == data and found.positions.tolist() == [3.0, -4.0]
     state['velocity'] = [0.0, 0.0]
     assert reader.read(serialised(state)).data is None
+
+
+def test_publishers_that_take_turns_are_each_learned_once(monkeypatch):
+    from frame_ros.nodes import joint_state_bytes
+
+    learned = []
+    deserialize = joint_state_bytes.deserialize_message
+
+    def counting(data, kind):
+        learned.append(kind)
+        return deserialize(data, kind)
+
+    monkeypatch.setattr(joint_state_bytes, 'deserialize_message', counting)
+    reader = joint_state_bytes.JointStateReader()
+    for step in range(20):
+        for names in (['a', 'b'], ['gripper']):
+            message = JointState(name=names, position=[0.1 * step] * len(names))
+            message.header.stamp.sec = step
+            found = reader.read_all(serialize_message(message))
+            assert found.names == tuple(names) and found.stamp == step * 10**9
+            assert found.positions.tolist() == [0.1 * step] * len(names)
+    assert len(learned) == 2

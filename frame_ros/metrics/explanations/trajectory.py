@@ -50,7 +50,10 @@ PATH = {
         'leaves them unwrapped, as the published library does.',
     ),
     'ti': Explanation(
-        'TI = √( 1/(T−3) Σₜ ‖jₜ‖² )     jₜ: third difference of p over dt³',
+        'TI = √( 1/(T−3) Σₜ ‖jₜ‖² )\n'
+        'jₜ = (aₜ − aₜ₋₁) / ⅓(tₜ − tₜ₋₃)     aₜ = (vₜ − vₜ₋₁) / ½(tₜ − tₜ₋₂)     '
+        'vₜ = (pₜ − pₜ₋₁) / (tₜ − tₜ₋₁)\n'
+        'at a constant dt: jₜ is the third difference of p over dt³',
         'RMS jerk: how shaky the motion of the end effector was over the episode. People take '
         'low jerk for skill, and gears wear less.',
         f'{_RATES}up to about 20 m/s³ of jerk. {RATE}One jolt dominates a mean of squares. A '
@@ -60,17 +63,17 @@ PATH = {
         'three central-difference gradients with dt = 1, mean of the norms.',
     ),
     'tcp_speed': Explanation(
-        'v = ‖pₜ − pₜ₋₁‖ / dt',
+        'v = ‖pₜ − pₜ₋₁‖ / (tₜ − tₜ₋₁)',
         'How fast the end effector moves at this step. Neither high nor low is better.',
         f'{_RATES}up to 6 mm/s of speed. The mean over an episode includes pauses.',
     ),
     'tcp_acceleration': Explanation(
-        'a = ‖vₜ − vₜ₋₁‖ / dt           v: velocity vectors',
+        'a = ‖vₜ − vₜ₋₁‖ / ½(tₜ − tₜ₋₂)     v: velocity vectors',
         'How hard the end effector speeds up, slows down or turns at this step.',
         f'{_RATES}up to 0.4 m/s² of acceleration. {RATE}',
     ),
     'tcp_jerk': Explanation(
-        'j = ‖aₜ − aₜ₋₁‖ / dt           a: acceleration vectors',
+        'j = ‖aₜ − aₜ₋₁‖ / ⅓(tₜ − tₜ₋₃)     a: acceleration vectors',
         'How abruptly the acceleration changes at this step: the spikes that TI averages. The 3D '
         'path of the report is coloured by it.',
         f'{_RATES}up to about 20 m/s³ of jerk. {RATE}{_GAPS}',
