@@ -119,10 +119,13 @@ def _add(tally: Tally, episode: Episode) -> None:
     tally.different += sum(row.differences for row in compare_live(episode))
     bag = open_bag(episode)
     sensed, truth = sensed_contacts(episode, bag), true_contacts(episode, bag)
-    if sensed.contacts is None or truth is None:
+    states = episode.streams.get('contact')
+    is_touched = states is None or bool(states.values['in_contact'].any())
+    # Where nothing was sensed there is no event, and no topic of events in the bag.
+    if truth is None or (sensed.contacts is None and is_touched):
         tally.unread += 1
         return
-    found = compare_contacts(sensed.contacts, truth)
+    found = compare_contacts(sensed.contacts or (), truth)
     tally.sensed += len(found.matches)
     tally.true += len(truth.contacts)
     tally.false += len(found.false)
