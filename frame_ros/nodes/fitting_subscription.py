@@ -24,7 +24,7 @@ from frame_ros.nodes.input_tally import InputTally
 from frame_ros.nodes.node_inputs import inputs_of
 from frame_ros.nodes.polled import PolledSubscription, Taken
 
-DEPTH = 200
+DEPTH = 2000  # 2 s of a kilohertz stream, which a loaded machine may delay for so long
 LOOK_PERIOD = 0.5  # s
 OVERLAP = 0.5  # s for which a subscription that was replaced is still taken from, at least
 FITTING, RELIABLE, BEST_EFFORT = 'fitting', 'reliable', 'best_effort'
