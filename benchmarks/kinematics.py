@@ -27,6 +27,7 @@ from bars import Bars, parse
 
 BARS = {'forward_us': 6.0, 'node_percent': 35.0, 'ratio': 0.7}
 ROLES = ('publisher', 'subscriber', 'counter')
+CONNECTED_WITHIN = 60.0  # s until the processes know each other
 
 
 def forward_microseconds(robot: str, repeats: int = 300, calls: int = 200) -> dict[str, float]:
@@ -81,7 +82,10 @@ def publish(robot: str, rate: float, seconds: float) -> None:
     data = bytearray(serialize_message(message))
     places = [data.index(struct.pack('<d', mark)) for mark in (marks[0], marks[size])]
     middle, period = (arm.lower + arm.upper) / 2, 1.0 / rate
+    deadline = time.monotonic() + CONNECTED_WITHIN
     while publisher.get_subscription_count() < 2:
+        if time.monotonic() > deadline:
+            sys.exit(1)  # one of the others did not start; the caller says so
         time.sleep(0.1)
     time.sleep(2.0)  # the counter must have found the node's publisher as well
     print('started', flush=True)
@@ -175,7 +179,13 @@ def measure_node(robot: str, rate: float, seconds: float) -> dict[str, Any]:
         str(seconds + 2),
     )
     assert publisher.stdout is not None
-    publisher.stdout.readline()
+    if not publisher.stdout.readline():
+        for process in (node, subscriber, counter):
+            process.kill()
+        sys.exit(
+            f'the kinematics node and the subscriber were not connected within '
+            f'{CONNECTED_WITHIN:.0f} s; try: python -m frame_ros.nodes.kinematics'
+        )
     time.sleep(1.0)
     watched = {'node': node.pid, 'subscriber': subscriber.pid}
     before = {name: processor_seconds(pid) for name, pid in watched.items()}

@@ -205,8 +205,10 @@ def main() -> int:
     own = {
         'no network': measure_overhead('no network', 5 * options.runs, has_network=False),
         'small': measure_overhead('small', options.runs),
-        'full size': measure_overhead('full size', max(5, options.runs // 4), **LEROBOT_SIZE),
     }
+    if not options.short:  # one inference of the full size takes seconds
+        runs = max(5, options.runs // 4)
+        own['full size'] = measure_overhead('full size', runs, **LEROBOT_SIZE)
     print(f'\nsamples, small networks, medians of {options.runs}')
     measure_samples(options.runs, options.samples)
     bars = Bars(options)

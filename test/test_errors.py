@@ -21,7 +21,8 @@ def extras() -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize('extra', extras())
-def test_a_checkout_names_set_up_and_the_packages(extra):
+def test_a_checkout_names_set_up_and_the_packages(extra, monkeypatch):
+    monkeypatch.setattr(errors, 'CHECKOUT', ROOT)  # an overlay's copy may be the one imported
     hint = install_hint(extra)
     assert f'`make setup` in {ROOT}, or pip install' in hint
     assert all(repr(package) in hint for package in extras()[extra])
