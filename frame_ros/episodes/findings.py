@@ -31,7 +31,13 @@ MEANINGS = {
     'repeated': 'steps that share their sample with the step before',
     'without_joint': 'messages without the joint that is asked for',
     'vocabulary_changed': 'times the number of classes changed',
+    'waiting': 'messages with a part of the joints, used once the others had come',
+    'unknown_joints_only': 'messages of other joints alone',
+    'incomplete': 'messages that came before every joint had been seen',
+    'stale': 'messages that gave no pose because another joint had not been heard of for too long',
 }
+# Of one topic with several publishers: what has its use elsewhere, and takes nothing away.
+SHARED = ('without_joint', 'waiting', 'unknown_joints_only')
 
 
 class Level(IntEnum):
@@ -86,7 +92,7 @@ def level_of_count(name: str, count: int, samples: int) -> Level:
     stream, _, what = name.rpartition('.')
     if what in ('duplicate', 'repeated'):
         return Level.COUNTING  # the same sample again takes nothing away
-    if what == 'without_joint' and samples:
+    if what in SHARED and samples:
         return Level.COUNTING  # arm and gripper may share a topic and take turns on it
     if what in ('gap', 'late', 'ahead', 'vocabulary_changed'):
         return Level.WORTH_KNOWING  # how long a gap was, the counter does not say

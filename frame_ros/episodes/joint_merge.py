@@ -24,20 +24,24 @@ MOST_KEYS = 1024  # lists of names that are known; nobody has more
 
 @dataclass
 class _Part:
-    """Messages with the same joints, in whatever order. stamp: ns, of the newest; period: ns."""
+    """Messages with the same joints, in whatever order. stamp: ns, of the newest; period: ns.
+    is_new: whether it has come since the last state was given.
+    """
 
     guard: StampGuard
     stamp: int = 0
     period: int = 0
+    is_new: bool = False
 
 
 class JointMerger:
     """Complete states of some joints, from messages that have all or a part of them.
 
-    Each set of joints has stamps of its own, which must increase. A state is given as soon as all
-    parts have come up to a stamp: that is its stamp, and no position in it is older, except those
-    of parts that come half as often as the most frequent one or less, which are held. No state is
-    given while a position is older than `max_age`.
+    Each set of joints has stamps of its own, which must increase. A state is given as soon as every
+    part has come once more: a part that moved while another stood still would make a staircase of
+    an even motion. Its stamp is the oldest of theirs, and the other parts are newer, by a period at
+    most where all come equally often. Parts that come half as often as the most frequent one or
+    less are not waited for but held. No state is given while a position is older than `max_age`.
 
     Attributes:
         stamp: ns, that of the last state given.
@@ -122,6 +126,7 @@ class JointMerger:
         state = self._assembler.store(*values)
         part.period = stamp - part.stamp if part.stamp else 0
         part.stamp = stamp
+        part.is_new = True
         self.problem = ''
         if len(self._parts) > 1:
             return self._merged(names, part, state)
@@ -148,12 +153,14 @@ class JointMerger:
             self.problem = f'{", ".join(sorted(old))} were not heard of for {age:.3f} s'
             return None
         often = min(owner.period for owner in owners)
-        awaited = [o.stamp for o in owners if not (often and o.period >= SELDOM * often)]
-        reached = min(awaited, default=newest)
-        if reached <= self.stamp:
+        awaited = [o for o in owners if not (often and o.period >= SELDOM * often)]
+        reached = min(o.stamp for o in awaited)
+        if reached <= self.stamp or not all(o.is_new for o in awaited):
             self.waiting += 1
             return None
         self.stamp = reached
+        for owner in owners:
+            owner.is_new = False
         return state
 
     def _find_part(self, names: Sequence[str]) -> _Part:
@@ -177,6 +184,7 @@ class JointMerger:
         self.stamp = 0
         for other in self._parts.values():
             other.stamp = other.period = 0
+            other.is_new = False
             if other is not part:
                 other.guard.last = None  # its next message is of the new clock, too
         self._owners = {name: part for name, owner in self._owners.items() if owner is part}

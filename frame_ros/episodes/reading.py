@@ -151,13 +151,13 @@ def _episodes_of(bag: Bag, choice: _Choice) -> Iterator[Episode]:
     streams, live = _read_streams(bag, topic_map)
     events = _read_events(bag, topic_map)
     _note_given(bag, namespace, topics)
-    _note_topics(bag, topic_map, streams)
     robot = choice.robot or bag.metadata.get('robot')
     streams = _checked_joints(bag, streams, robot, choice.joint_units or RecordedUnits())
     if 'pose' not in streams:
         unused = add_computed_pose(bag, streams, robot)
     else:
         unused = {}
+    _note_topics(bag, topic_map, streams)
     used = {stream.topic for stream in streams.values()}
     counts = {**_recorder_counts(bag, used), **unused}
     first = read_first_stamps(bag, topic_map.namespace)

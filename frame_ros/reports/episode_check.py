@@ -152,6 +152,8 @@ def _of_counts(episode: Episode, faults: TopicFaults) -> list[Finding]:
         (told if name.startswith('recorder.') else own)[name] = int(count)
     samples = {role: len(stream) for role, stream in _used(episode)}
     samples['event'] = len(episode.events)
+    if 'joint_states' in episode.streams:
+        samples['joint_states'] = len(episode.streams['joint_states'])
     counting = {**told, **faults.counts}
     return findings_of_counts(own, samples) + [
         Finding(Level.COUNTING, count_text(name, count), name)

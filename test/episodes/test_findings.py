@@ -28,6 +28,10 @@ from frame_ros.episodes.findings import (
         ('pose.duplicate', 400, 400, Level.COUNTING),
         ('gripper.without_joint', 400, 400, Level.COUNTING),
         ('gripper.without_joint', 400, 0, Level.DOUBTFUL),
+        ('joint_states.waiting', 400, 800, Level.COUNTING),
+        ('joint_states.unknown_joints_only', 400, 800, Level.COUNTING),
+        ('joint_states.incomplete', 1, 800, Level.WORTH_KNOWING),
+        ('joint_states.stale', 100, 800, Level.DOUBTFUL),
         ('odd', 9, 0, Level.DOUBTFUL),
     ],
 )
