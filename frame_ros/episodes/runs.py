@@ -22,6 +22,7 @@ STATES = ('recording', 'finished', 'failed')
 MARK = 'frame_ros_version'  # what the recorder writes into the facts of every episode
 REPORT_NAME = 'report.html'
 LOG_FOLDER = 'logs'
+SESSION_LOG = 'session.log'  # every demo writes it
 # Folders below the one given in which runs are searched.
 DEEPEST = 3
 # A bag that was written to so recently, s, may still be recorded.
@@ -74,10 +75,13 @@ def find_runs(folder: str | Path) -> list[Run]:
 
 
 def is_episode(folder: Path) -> bool:
-    """Whether a folder is a bag of our recorder, by what its sidecar says."""
+    """Whether a folder is a bag of our recorder, by what its sidecar says. One that was renamed
+    since is the user's own.
+    """
     try:
         content = json.loads((folder / SIDECAR_NAME).read_text(encoding='utf-8'))
-        return content['state'] in STATES and MARK in content['metadata']
+        is_ours = content['state'] in STATES and MARK in content['metadata']
+        return is_ours and _is_file(_storage_file(folder))
     except (OSError, ValueError, KeyError, TypeError):
         return False
 
@@ -86,8 +90,8 @@ def episode_files(episode: Path) -> list[Path]:
     """The files of an episode that the recorder has written: in its folder, and its video."""
     name = episode.name.removesuffix(PARTIAL_SUFFIX)
     sidecars = (SIDECAR_NAME, SIDECAR_NAME + TEMPORARY_SUFFIX)
-    own = {f'{name}_0.mcap', 'metadata.yaml', 'metadata.yaml' + TEMPORARY_SUFFIX, *sidecars}
-    inside = [episode / file for file in sorted(own)]
+    own = {'metadata.yaml', 'metadata.yaml' + TEMPORARY_SUFFIX, *sidecars}
+    inside = [_storage_file(episode), *(episode / file for file in sorted(own))]
     videos = [episode.parent / f'{name}.mp4', episode.parent / f'.{name}.mp4.partial']
     return [file for file in (*inside, *videos) if _is_file(file)]
 
@@ -142,9 +146,14 @@ def _files_of_run(folder: Path, episodes: tuple[Path, ...]) -> Iterator[Path]:
         yield from episode_files(episode)
     logs = folder / LOG_FOLDER
     # Of a demo. A log or a report alone does not tell whose it is: its neighbours do.
-    for file in [*sorted(logs.glob('*.log')), folder / REPORT_NAME]:
+    of_demo = sorted(logs.glob('*.log')) if _is_file(logs / SESSION_LOG) else []
+    for file in [*of_demo, folder / REPORT_NAME]:
         if _is_file(file) and not file.parent.is_symlink():
             yield file
+
+
+def _storage_file(episode: Path) -> Path:
+    return episode / f'{episode.name.removesuffix(PARTIAL_SUFFIX)}_0.mcap'
 
 
 def _is_file(file: Path) -> bool:

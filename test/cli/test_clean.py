@@ -106,6 +106,22 @@ def test_what_a_user_put_into_a_run_stays(tmp_path, capsys):
     assert 'kept what is not ours' in capsys.readouterr().out
 
 
+def test_a_renamed_episode_stays_whole(tmp_path):
+    folder = make_run(tmp_path / 'run')
+    (folder / 'episode_1').rename(folder / 'best')
+    before = {name for name in entries(folder) if name.startswith('best')}
+    assert len(before) == 4
+    assert main(['clean', str(folder), '--yes']) == 0
+    assert entries(folder) == before | {'episode_1.mp4'}
+
+
+def test_logs_of_other_programs_stay(tmp_path):
+    folder = make_run(tmp_path / 'data')
+    (folder / 'logs' / 'session.log').rename(folder / 'logs' / 'database.log')
+    assert main(['clean', str(folder), '--yes']) == 0
+    assert entries(folder) == {'logs', 'logs/database.log'}
+
+
 def test_a_run_that_is_being_recorded_is_left_alone(tmp_path, capsys):
     folder = make_run(tmp_path / 'run', finish=False)
     before = entries(folder)
