@@ -26,8 +26,8 @@ class ContactMatch:
     """A sensed contact and the true ones of its time, those on its link if there are any.
 
     true_force: N, largest net force of all true contacts in that time. excess: s by which the
-    sensed contact is longer than the true ones; NaN without any. is_known: whether truth explains
-    it.
+    sensed contact is longer than the true ones, whose pauses count up to twice the tolerance; NaN
+    without any. is_known: whether truth explains it.
     """
 
     sensed: RecordedContact
@@ -89,16 +89,25 @@ def _match(sensed: RecordedContact, truth: TrueContacts, margin: int) -> Contact
     force = truth.largest_force(sensed.begin - margin, sensed.end + margin)
     is_explained = math.isnan(sensed.peak_force) or force >= FORCE_SHARE * sensed.peak_force
     return ContactMatch(
-        sensed, own, force, _excess(sensed, own),
+        sensed, own, force, _excess(sensed, own, margin),
         any(not contact.is_expected or is_explained for contact in near),
     )  # fmt: skip
 
 
-def _excess(sensed: RecordedContact, true: Sequence[RecordedContact]) -> float:
+def _excess(sensed: RecordedContact, true: Sequence[RecordedContact], margin: int) -> float:
     if not true:
         return math.nan
-    span = max(contact.end for contact in true) - min(contact.begin for contact in true)
-    return max(0.0, sensed.duration - span / SECOND)
+    return max(0.0, sensed.duration - _touched(true, 2 * margin) / SECOND)
+
+
+def _touched(contacts: Sequence[RecordedContact], bridged: int) -> int:
+    """ns in which one of the contacts went on; pauses no longer than `bridged` count as contact."""
+    total, last = 0, None
+    for contact in sorted(contacts, key=lambda contact: contact.begin):
+        begin = contact.begin if last is None or contact.begin > last + bridged else last
+        total += max(0, contact.end - begin)
+        last = contact.end if last is None else max(last, contact.end)
+    return total
 
 
 def _meet(first: RecordedContact, second: RecordedContact, margin: int) -> bool:

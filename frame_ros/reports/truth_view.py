@@ -70,8 +70,10 @@ def compare_distances(episode: Episode, bag: Bag | None) -> DistanceComparison |
     own, truth = _inside(sensed, episode), _inside(true, episode)
     if not len(own[0]) or not len(truth[0]):
         return None
-    at = np.searchsorted(truth[0], own[0]).clip(1, max(1, len(truth[0]) - 1))
-    at -= (own[0] - truth[0][at - 1]) < (truth[0][at % len(truth[0])] - own[0])
+    after = np.searchsorted(truth[0], own[0]).clip(0, len(truth[0]) - 1)
+    before = (after - 1).clip(0)
+    is_before = np.abs(own[0] - truth[0][before]) < np.abs(truth[0][after] - own[0])
+    at = np.where(is_before, before, after)
     error = own[1] - truth[1][at]
     is_known = np.isfinite(error) & (np.abs(own[0] - truth[0][at]) <= NEAR * SECOND)
     error = error[is_known]

@@ -69,6 +69,12 @@ def test_several_true_contacts_of_its_time_count_together_those_on_its_link_firs
     assert match.excess == pytest.approx(0.05)
 
 
+def test_a_contact_that_lasts_from_one_true_contact_to_the_next_is_too_long():
+    pushes = [contact(1.0, 1.2), contact(8.0, 8.2)]
+    (match,) = compare_contacts([contact(1.0, 8.2)], truth(pushes)).matches
+    assert match.is_overlong and match.excess == pytest.approx(6.8)
+
+
 def test_a_force_that_was_not_measured_needs_a_true_contact_of_its_time_alone():
     grasp = contact(0.5, 5.0, is_expected=True)
     found = compare_contacts([contact(2.0, 2.2, peak=math.nan)], truth([grasp], force=0.0))

@@ -101,6 +101,13 @@ def test_distances_by_hand(episode):
     assert (found.least_sensed, found.least_true) == pytest.approx((0.1, 0.1))
 
 
+def test_one_true_distance_alone(tmp_path):
+    sensed = [distance(SENSED, at, 0.12) for at in (0.1, 0.48, 0.52, 0.9)]
+    episode = an_episode(tmp_path, [distance(TRUE, 0.5, 0.1), *sensed])
+    found = compare_distances(episode, open_bag(episode))
+    assert (found.samples, found.median_error) == (2, pytest.approx(0.02))
+
+
 def test_false_and_missed_collisions_make_their_number_doubtful(episode):
     texts = check_episode(episode).doubtful
     assert "1 sensed collision that the simulator's truth does not know" in texts
