@@ -45,24 +45,30 @@ def check_file(file: str | os.PathLike[str], name: str) -> Path:
     if not folder.is_dir():
         wrong = f'{place} is a file' if place.is_file() else f'there is no folder {folder}'
         raise SetupError(f'{name} {str(path)!r} cannot be written: {wrong}')
-    _check_permission(folder, path, name)
+    # What is no file is written to, and nothing beside it.
+    _check_permission(folder if path.is_file() or not path.exists() else None, path, name)
     return path
 
 
 def write_whole(path: Path, text: str, name: str) -> None:
     """Writes a text file whole or not at all: what was there stays until the new one is complete.
+    What is no file, such as /dev/null or a pipe, is written to and never replaced.
 
     Raises:
         SetupError: it cannot be written.
     """
     part = path.with_name(f'.{path.name}.part')
     try:
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding='utf-8')
+            return
         part.write_text(text, encoding='utf-8')
         os.replace(part, path)
     except OSError as error:
+        raise SetupError(f'{name} cannot be written to {path}: {error.strerror}') from error
+    finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
-        raise SetupError(f'{name} cannot be written to {path}: {error.strerror}') from error
 
 
 def make_folder(path: Path, name: str) -> Path:
@@ -87,14 +93,15 @@ def _existing(path: Path, name: str) -> Path:
         raise SetupError(f'{name} is {str(path)!r}: {error.strerror}') from error
 
 
-def _check_permission(place: Path, path: Path, name: str) -> None:
-    """By writing: what a system forbids, permissions do not always say."""
+def _check_permission(place: Path | None, path: Path, name: str) -> None:
+    """By writing to the folder `place`: what a system forbids, permissions do not always say."""
     try:
-        with tempfile.TemporaryFile(dir=place):
-            pass
+        if place is not None:
+            with tempfile.TemporaryFile(dir=place):
+                pass
     except OSError as error:
         raise SetupError(
             f'{name} {str(path)!r} cannot be written: {place} refuses: {error.strerror}'
         ) from error
-    if path.is_file() and not os.access(path, os.W_OK):
+    if path.exists() and not path.is_dir() and not os.access(path, os.W_OK):
         raise SetupError(f'{name} {str(path)!r} cannot be written: it is read-only')

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from frame_ros.cli.arguments import input_folder, output_file, robot, whole
 from frame_ros.errors import SetupError
+from frame_ros.output_files import write_whole
 
 if TYPE_CHECKING:
     from frame_ros.robots import Capsule
@@ -61,10 +62,7 @@ def run(args: argparse.Namespace) -> int:
     if args.out is None:
         print(text, end='')
         return 0
-    try:
-        args.out.write_text(text, encoding='utf-8')
-    except OSError as error:
-        raise SetupError(f'{args.out} cannot be written: {error}') from error
+    write_whole(args.out, text, 'the file of capsules')
     print(summary(capsules))
     print(f'written to {args.out}', file=sys.stderr)
     return 0

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from frame_ros.cli.arguments import any_path, given, input_file, namespace, robot
 from frame_ros.cli.progress import progress_bar
-from frame_ros.errors import BagError, SetupError, ValueRangeError
-from frame_ros.output_files import check_file, check_folder
+from frame_ros.errors import BagError, ValueRangeError
+from frame_ros.output_files import check_file, check_folder, make_folder, write_whole
 
 if TYPE_CHECKING:
     from frame_ros.episodes.data import Episode
@@ -228,7 +228,7 @@ def _write_page(
 
     count = sum(map(has_data, episodes))
     if args.per_run:
-        _make_folder(target.parent)
+        make_folder(target.parent, '--output')
     page = write_report(
         episodes,
         target,
@@ -401,18 +401,8 @@ def tell_uses(episodes: Sequence[Episode], namespace: str | None) -> None:
             print(f'{path.name}: ' + '\n'.join(use_lines(episode, bag, namespace)), file=sys.stderr)
 
 
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SetupError(f'{folder} cannot be made: {error.strerror}') from error
-
-
 def _write_json(text: str, target: str) -> None:
     if target == STANDARD_OUTPUT:
         print(text)
         return
-    try:
-        Path(target).write_text(text + '\n', encoding='utf-8')
-    except OSError as error:
-        raise SetupError(f'the JSON cannot be written to {target}: {error.strerror}') from error
+    write_whole(Path(target), text + '\n', 'the JSON')

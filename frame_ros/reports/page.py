@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timezone
 from functools import lru_cache
@@ -21,6 +20,7 @@ from markupsafe import Markup
 from frame_ros.episodes.data import Episode
 from frame_ros.episodes.findings import Level
 from frame_ros.errors import SetupError
+from frame_ros.output_files import write_whole
 from frame_ros.reports.episode_check import (
     EpisodeChecks,
     has_data,
@@ -125,15 +125,8 @@ def write_report(
         SetupError: the folder does not exist or cannot be written.
     """
     page = build_report(episodes, title, progress, options=options, checks=checks)
-    path = Path(path)
-    part = path.with_name(f'.{path.name}.part')
-    try:
-        part.write_text(page, encoding='utf-8')
-        os.replace(part, path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise SetupError(f'the report cannot be written to {path}: {error.strerror}') from error
-    return path
+    write_whole(Path(path), page, 'the report')
+    return Path(path)
 
 
 def content_security_policy(*scripts: str) -> str:

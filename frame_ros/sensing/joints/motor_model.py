@@ -17,6 +17,7 @@ import yaml
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.errors import SetupError
+from frame_ros.output_files import write_whole
 from frame_ros.shared_files import shared_folders
 
 Array = NDArray[np.float64]
@@ -293,6 +294,6 @@ def save_motors(motors: MotorModel, path: str | os.PathLike[str]) -> None:
     target = Path(path).expanduser()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text('\n'.join(lines) + '\n', encoding='utf-8')
     except OSError as error:
         raise SetupError(f'the motor model cannot be written: {error}') from error
+    write_whole(target, '\n'.join(lines) + '\n', 'the motor model')

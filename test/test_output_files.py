@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Files are written whole or not at all, and nothing else is replaced."""
+
+import os
+import threading
+
+import pytest
+
+from frame_ros.errors import SetupError
+from frame_ros.output_files import check_file, write_whole
+
+
+def test_a_file_is_replaced_only_by_a_whole_one(tmp_path):
+    target = tmp_path / 'page.html'
+    write_whole(target, 'first', 'the page')
+    with pytest.raises(UnicodeEncodeError):
+        write_whole(target, 'second' * 10_000 + '\ud800', 'the page')
+    assert target.read_text() == 'first'
+    assert [path.name for path in tmp_path.iterdir()] == ['page.html']
+
+
+def test_a_folder_that_is_missing_is_said(tmp_path):
+    with pytest.raises(SetupError, match='the page cannot be written to .*No such file'):
+        write_whole(tmp_path / 'no' / 'page.html', 'text', 'the page')
+
+
+def test_a_pipe_is_written_to_and_stays_one(tmp_path):
+    pipe = tmp_path / 'pipe'
+    os.mkfifo(pipe)
+    found = []
+    reader = threading.Thread(target=lambda: found.append(pipe.read_text()), daemon=True)
+    reader.start()
+    write_whole(check_file(pipe, '--output'), 'text', 'the page')
+    reader.join(10.0)
+    assert found == ['text'] and pipe.is_fifo()
+    assert [path.name for path in tmp_path.iterdir()] == ['pipe']
