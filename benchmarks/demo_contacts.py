@@ -20,6 +20,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bars import Bars, parse
+
 from frame_ros.episodes.data import Episode
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.recordings import find_bags
@@ -31,6 +33,12 @@ from frame_ros.reports.source import open_bag
 
 BUSY = 'while True: pass'
 ATTEMPT = 600.0  # s that one demo may take
+BARS = {
+    'false': 'contacts that truth does not know',
+    'overlong': 'contacts longer than the true ones by more than 0.1 s',
+    'different': 'values in which live and bag differ unexplained',
+    'unread': 'episodes without truth or contact events',
+}
 
 
 @dataclass
@@ -46,15 +54,9 @@ class Tally:
     different: int = 0
     lines: list[str] = field(default_factory=list)
 
-    @property
-    def is_met(self) -> bool:
-        """Whether the bars are."""
-        failures = self.unread + self.false + self.overlong + self.different
-        return self.episodes > 0 and not failures
-
 
 def main() -> int:
-    """Runs the demos and prints a line for each; 1 if a bar is not met."""
+    """Runs the demos and prints a line for each; 1 if a bar is not met or a demo failed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--demos', type=int, default=10, help='of each robot')
     parser.add_argument('--busy', type=int, default=2, help='busy loops beside them')
@@ -63,14 +65,23 @@ def main() -> int:
     parser.add_argument('--quality', default='', help="of the policy; default: the demo's")
     parser.add_argument('--directory', type=Path, default=Path('runs/demo_contacts'))
     parser.add_argument('--bags', type=Path, nargs='+', default=[], help='compare these, run none')
-    args = parser.parse_args()
-    met = [report(folder) for folder in args.bags]
+    args = parse(parser, demos=1, busy=0, episodes=1, robots='so101')
+    failed, tallies = 0, [report(folder) for folder in args.bags]
     for robot in [] if args.bags else args.robots.split(','):
         for number in range(args.demos):
             folder = args.directory / f'{robot}-{number:02d}'
-            met.append(run_demo(folder, robot, args) and report(folder))
-    print('every bar met' if all(met) else f'{met.count(False)} of {len(met)} demos miss a bar')
-    return 0 if met and all(met) else 1
+            if run_demo(folder, robot, args):
+                tallies.append(report(folder))
+            else:
+                failed += 1
+    bars = Bars(args)
+    for name, text in BARS.items():
+        bars.at_most(text, sum(getattr(tally, name) for tally in tallies), 0)
+    empty = sum(not tally.episodes for tally in tallies)
+    if failed or empty or not tallies:
+        print(f'demos that failed: {failed}; without an episode: {empty}', file=sys.stderr)
+        return 1
+    return bars.exit_status()
 
 
 def run_demo(folder: Path, robot: str, args: argparse.Namespace) -> bool:
@@ -97,8 +108,8 @@ def busy_loops(count: int) -> Iterator[None]:
             loop.wait()
 
 
-def report(folder: Path) -> bool:
-    """Prints what the bags of one demo hold; whether the bars are met."""
+def report(folder: Path) -> Tally:
+    """Prints and returns what the bags of one demo hold."""
     tally = Tally()
     for bag in sorted(find_bags(folder)):
         for episode in read_episodes(bag):
@@ -111,7 +122,7 @@ def report(folder: Path) -> bool:
         sep='\n    ',
         flush=True,
     )
-    return tally.is_met
+    return tally
 
 
 def _add(tally: Tally, episode: Episode) -> None:

@@ -199,6 +199,8 @@ def measure_node(robot: str, rate: float, seconds: float) -> dict[str, Any]:
     for process in (node, subscriber, counter):
         process.terminate()
     found = json.loads(counter.communicate(timeout=10)[0])
+    if not found['received']:
+        sys.exit('no pose came; try: python -m frame_ros.nodes.kinematics')
     for process in (node, subscriber):
         process.communicate(timeout=10)
     ratio = shares['node_percent'] / shares['subscriber_percent']
