@@ -114,7 +114,7 @@ def _add_motion_arguments(group: argparse._ArgumentGroup) -> None:
         '--speed',
         type=number_from(0.0, 1.0, is_above=True),
         default=0.5,
-        help='share of the full speed of the motion, above 0 to 1 ; try a small one first',
+        help='share of the full speed of the motion, above 0 to 1; try a small one first',
     )
     group.add_argument(
         '--fastest',

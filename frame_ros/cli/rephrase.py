@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--key-variable', default=KEY_VARIABLE, metavar='VARIABLE',
-        help='environment variable that holds the key of the endpoint ; '
+        help='environment variable that holds the key of the endpoint; '
         'unset: none is sent', type=word)  # fmt: skip
     parser.add_argument('--timeout', type=positive, default=60.0, help='s to wait for an answer')
 

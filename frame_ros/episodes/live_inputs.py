@@ -41,5 +41,10 @@ def heard_since(streams: Mapping[str, Stream], first: Mapping[str, int]) -> dict
     return {
         role: first[stream.topic]
         for role, stream in streams.items()
-        if len(stream) and int(stream.stamps.min()) < first.get(stream.topic, 0)
+        if _begin(stream) < first.get(stream.topic, 0)
     }
+
+
+def _begin(stream: Stream) -> int:
+    """The first stamp that is set."""
+    return int(stream.stamps[stream.stamps > 0].min(initial=NEVER))

@@ -12,7 +12,7 @@ paused.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,8 +136,7 @@ def counted_losses(episode: Episode, counts: Mapping[str, ReceivedCounts]) -> di
     for role, stream in episode.streams.items():
         if stream.topic not in counts or not len(stream):
             continue
-        last, lacking = counts[stream.topic].last, counts[stream.topic].lacking(stream.stamps)
-        is_inside = (last[:-1] >= stream.stamps.min()) & (last[1:] <= stream.stamps.max())
+        last, lacking, is_inside = _lacking(stream, counts[stream.topic])
         missing = int(lacking[is_inside].sum())
         if missing > 0:
             is_short = is_inside & (lacking > 0)
@@ -146,6 +145,40 @@ def counted_losses(episode: Episode, counts: Mapping[str, ReceivedCounts]) -> di
                 begins, ends = gaps[role].begins, gaps[role].ends
             found[role] = Loss(role, stream.topic, missing, len(stream), begins, ends)
     return found
+
+
+def unrefuted(
+    losses: Mapping[str, Loss], episode: Episode, counts: Mapping[str, ReceivedCounts]
+) -> dict[str, Loss]:
+    """Those of the losses, without the moments at which the live node's own counts show that the
+    bag has exactly the messages that it took: what differs there is no loss."""
+    found = {}
+    for role, loss in losses.items():
+        stream, begins = episode.streams.get(role), loss.begins
+        is_open = np.ones(len(begins), bool)
+        if stream is not None and stream.topic in counts:
+            last, lacking, is_inside = _lacking(stream, counts[stream.topic])
+            if is_inside.any() and not lacking[is_inside].any():
+                first, newest = last[:-1][is_inside].min(), last[1:][is_inside].max()
+                is_open = (begins <= first) | (begins > newest)
+        if is_open.all():
+            found[role] = loss
+        elif is_open.any():
+            missing = min(loss.missing, int(is_open.sum()))
+            found[role] = replace(
+                loss, missing=missing, begins=begins[is_open], ends=loss.ends[is_open]
+            )
+    return found
+
+
+def _lacking(
+    stream: Stream, counts: ReceivedCounts
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+    """(N,) stamps of the counts; (N - 1,) what is lacking between them, and whether both are within
+    the stream."""
+    last = counts.last
+    is_inside = (last[:-1] >= stream.stamps.min()) & (last[1:] <= stream.stamps.max())
+    return last, counts.lacking(stream.stamps), is_inside
 
 
 def suspected_losses(episode: Episode) -> dict[str, Loss]:

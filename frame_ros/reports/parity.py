@@ -34,6 +34,7 @@ from frame_ros.reports.bag_losses import (
     is_judged,
     roles_of,
     suspected_losses,
+    unrefuted,
 )
 from frame_ros.reports.source import open_bag
 
@@ -136,7 +137,8 @@ def compare_live(episode: Episode, bar: float = BAR) -> EpisodeParity:
     comparison = _Comparison(episode, bar)
     counts = _counts_of(episode)
     losses = counted_losses(episode, counts)
-    for role, loss in certain_losses(episode, _live_of_episode(episode)).items():
+    certain = certain_losses(episode, _live_of_episode(episode))
+    for role, loss in unrefuted(certain, episode, counts).items():
         missing = max(loss.missing, losses[role].missing if role in losses else 0)
         losses[role] = replace(loss, missing=missing)
     rows = comparison.rows(losses)
@@ -210,7 +212,7 @@ def late_inputs(episode: Episode) -> list[str]:
         stream = episode.streams[role]
         begin = min(starts, default=int(stream.stamps.min()))
         when = f'from {(since - begin) / SECOND:.1f} s on' if since != NEVER else 'not at all'
-        missed = int(np.count_nonzero(stream.stamps < since))
+        missed = int(np.count_nonzero((stream.stamps > 0) & (stream.stamps < since)))
         texts.append(
             f'the live metrics node received {stream.topic} {when}: {missed} of '
             f'{len(stream)} recorded messages had come before it was connected'

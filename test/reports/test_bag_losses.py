@@ -209,3 +209,17 @@ def test_a_gap_that_the_counts_know_to_be_a_pause_excuses_nothing(tmp_path):
     counted = with_counts(wrong, '/contact')
     verdict = parity_verdict([compare_live(read(tmp_path / 'b' / 'bag', counted))])
     assert verdict.losses == '' and 'DISAGREE in 1 of' in verdict.text
+
+
+def test_a_pose_that_the_counts_know_to_be_in_the_bag_excuses_nothing(tmp_path):
+    """A live age of a pose that is wrong looks as if the bag lacked a newer one."""
+    sent = with_live(run_of())
+    (age,) = [m.pose_age for t, _, m in sent if t == '/quality_metrics'][150:151]
+    wrong = altered(sent, '/quality_metrics', 150, pose_age=age - 1e-3)
+    without_counts = parity_verdict([compare_live(read(tmp_path / 'a' / 'bag', wrong))])
+    assert without_counts.losses  # nobody can say
+    counted = with_counts(wrong, '/ee_pose')
+    verdict = parity_verdict([compare_live(read(tmp_path / 'b' / 'bag', counted))])
+    assert verdict.losses == '' and 'DISAGREE in 1 of' in verdict.text
+    lossy = without(counted, '/ee_pose', [401])
+    assert parity_verdict([compare_live(read(tmp_path / 'c' / 'bag', lossy))]).losses
