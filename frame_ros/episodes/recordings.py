@@ -17,6 +17,7 @@ import yaml
 from frame_ros.episodes.bag_writer import SIDECAR_NAME
 from frame_ros.episodes.mcap_reader import McapFile
 from frame_ros.episodes.other_storage import SUFFIXES, is_other_storage, time_span
+from frame_ros.episodes.runs import run_at
 from frame_ros.errors import BagError
 
 SECOND = 1_000_000_000
@@ -156,13 +157,27 @@ def _search(folder: Path, found: Survey, depth: int, seen: set[Path]) -> None:
     if len(recordings) == 1:
         found.bags.append(folder)
     own = {files[0] for files in recordings if len(recordings) > 1}
+    run = run_at(folder)  # its videos, logs and report hold no recording, and nobody expects one
+    known = set(run.files) if run is not None else set()
     for child in children:
         if child in own:
             found.bags.append(child)
         elif child.is_dir():
-            _search_below(child, found, depth, seen)
-        elif not child.name.startswith('.'):
+            if not _holds_only(child, known):
+                _search_below(child, found, depth, seen)
+        elif child not in known and not child.name.startswith('.'):
             _leave_out(child, found)
+
+
+def _holds_only(folder: Path, known: set[Path]) -> bool:
+    """Whether a folder that is no bag holds such files and nothing else."""
+    if (folder / METADATA_NAME).exists() or (folder / SIDECAR_NAME).exists():
+        return False
+    try:
+        children = list(folder.iterdir())
+    except OSError:
+        return False
+    return bool(children) and all(child in known for child in children)
 
 
 def _search_below(child: Path, found: Survey, depth: int, seen: set[Path]) -> None:

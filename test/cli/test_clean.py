@@ -10,6 +10,7 @@ from bag_making import episode_messages, write_bag
 
 from frame_ros.cli import main
 from frame_ros.cli.clean import age_seconds
+from frame_ros.episodes.recordings import survey
 from frame_ros.errors import ValueRangeError
 
 DAY = 86400
@@ -148,3 +149,12 @@ def test_ages():
     for text in ('7', 'd', '-1d', '7 days'):
         with pytest.raises(ValueRangeError, match='such as 7d'):
             age_seconds(text)
+
+
+def test_a_report_on_a_run_does_not_name_the_run_s_own_files_as_unread(tmp_path):
+    run = make_run(tmp_path / 'run')
+    assert (run / 'logs' / 'session.log').is_file() and list(run.glob('*.mp4'))
+    assert survey(tmp_path).others == []
+    (run / 'notes.txt').write_text('mine')
+    (run / 'logs' / 'mine.txt').write_text('mine')
+    assert {path.name for path, _ in survey(tmp_path).others} == {'notes.txt', 'logs'}
