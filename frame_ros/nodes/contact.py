@@ -274,8 +274,11 @@ class Contact(Node):
     def _publish(self, stamp: int) -> None:
         # Each state has a stamp of its own, so that none counts as a repetition: samples of several
         # sources may share one, or come a little late.
-        if self._last_stamp - BACKWARD < stamp <= self._last_stamp:
+        behind = self._last_stamp - stamp
+        if 0 <= behind < BACKWARD:
             stamp = self._last_stamp + 1
+        elif BACKWARD <= behind < SECOND:
+            return  # was on its way when silence was stamped with the present: of no use to anyone
         self._last_stamp = stamp
         detections, contacts = list(self._newest.values()), self._tracker.contacts
         frame = self._base_frame

@@ -542,6 +542,17 @@ def test_silence_is_unavailable_and_ends_with_the_next_sample(bench):
     assert arm.state.unavailable == ''
 
 
+def test_samples_on_their_way_while_silence_is_published_do_not_go_back(bench):
+    arm = bench(*WRENCH[:-1], 'max_sensor_age:=0.2')
+    arm.until(lambda: arm.found['contact'])
+    arm.stamp = arm.contact.get_clock().now().nanoseconds - SECOND // 3
+    arm.at_rest(1000)
+    arm.arrive()
+    stamps = [m.header.stamp.sec * SECOND + m.header.stamp.nanosec for m in arm.found['contact']]
+    assert all(np.diff(stamps) > 0)
+    assert arm.state.unavailable == ''
+
+
 @pytest.fixture()
 def motors_file(tmp_path):
     motors = simple_motors('so101', load_robot('so101').joint_names)
@@ -666,11 +677,12 @@ def test_flags_of_a_franka_need_neither_joint_states_nor_a_wrench(bench):
 def test_the_process_starts_and_ends_well(ros_domain, tmp_path):
     log = tmp_path / 'log'
     command = [sys.executable, '-m', 'frame_ros.nodes.contact', '--ros-args', '--params-file']
-    command += [str(ROOT / 'config' / 'contact.yaml')]
+    command += [str(ROOT / 'config' / 'contact.yaml'), '-p', 'motors_file:=simulated']
     with log.open('w') as out:
         process = subprocess.Popen(command, stderr=out, stdout=out, cwd=ROOT)
         end = time.monotonic() + 120
         while 'nobody publishes' not in log.read_text() and time.monotonic() < end:
+            assert process.poll() is None, log.read_text()
             time.sleep(0.05)
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0, log.read_text()
