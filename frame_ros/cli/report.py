@@ -331,9 +331,9 @@ def load_episodes(
         BagError: a path is missing or no bag.
         ShapeError, ValueRangeError: references that have no mean though it is asked for.
     """
-    from frame_ros.episodes.recordings import survey, unread_lines
+    from frame_ros.episodes.recordings import each_once, survey, unread_lines
 
-    found = [(path, survey(path)) for path in paths]
+    found = [(path, survey(path)) for path in each_once(paths)]
     for _, surveyed in found:
         for line in unread_lines(surveyed, not is_quiet):
             print(line, file=sys.stderr)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from frame_ros.episodes.bag_writer import METADATA_RECORD, PARTIAL_SUFFIX, SIDECAR_NAME
 from frame_ros.episodes.definitions import find_definition, parse_fields, typestore_of
+from frame_ros.episodes.findings import Note
 from frame_ros.episodes.layout import decode, stack_rows
 from frame_ros.episodes.mcap_reader import McapFile
 from frame_ros.episodes.other_storage import (
@@ -134,7 +135,7 @@ class Bag:
         files = storage_files(self.path)
         if self.path.is_file() and len(files) > 1:
             others = ', '.join(file.name for file in files[1:])
-            self.report(f'{self.path.name} goes on in {others}: read as one recording')
+            self.report(Note(f'{self.path.name} goes on in {others}: read as one recording'))
         self._read_folder_metadata()
         has_metadata = self.path.is_dir() and (self.path / METADATA_NAME).exists()
         if has_metadata and is_other_storage(files[0]):

@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,18 @@ def _listed(names: list[str]) -> str:
     names = list(dict.fromkeys(names))
     more = len(names) - NAMED_AT_ONCE
     return ', '.join(names[:NAMED_AT_ONCE]) + (f' and {more} more' if more > 0 else '')
+
+
+def each_once(paths: Iterable[Path]) -> list[Path]:
+    """Returns the paths without those named twice, and without the files that go on with the
+    recording of another one: `*.mcap` names all parts of a split bag.
+
+    Raises:
+        BagError: a path is no bag.
+    """
+    kept = list({path.resolve(): path for path in paths}.values())
+    parts = {part.resolve() for path in kept if path.is_file() for part in storage_files(path)[1:]}
+    return [path for path in kept if path.resolve() not in parts]
 
 
 def storage_files(path: Path) -> list[Path]:
@@ -284,6 +297,18 @@ def _contents(file: Path) -> tuple[set[tuple[str, str]], int, int] | None:
     Raises:
         BagError: it cannot be read.
     """
+    try:
+        state = file.stat()
+    except OSError as error:
+        raise BagError(f'{file} cannot be read: {error.strerror}') from error
+    return _contents_of(file, state.st_size, state.st_mtime_ns)
+
+
+@lru_cache(maxsize=1024)
+def _contents_of(
+    file: Path, size: int, changed: int
+) -> tuple[set[tuple[str, str]], int, int] | None:
+    """Of a file of that size (bytes) and time of change (ns): each is looked at once."""
     if is_other_storage(file):
         return time_span(file)
     mcap = McapFile(file)

@@ -8,6 +8,7 @@ import fcntl
 import json
 import os
 import pty
+import shutil
 import struct
 import subprocess
 import sys
@@ -368,3 +369,16 @@ def test_where_nothing_is_usable_the_topics_and_options_are_told(
     assert (tmp_path / 'report.html').read_text() == 'what was there'
     assert main(['report', str(bag), '--topic', 'pose=/tcp', '-q']) == 0
     assert main(['report', str(bag), '--robot', 'so101', '-q']) == 0
+
+
+def test_all_parts_of_a_split_bag_named_together_are_one_episode(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    sent = episode_messages(60)
+    for number, part in enumerate((sent[:80], sent[80:])):
+        making = write_bag(tmp_path / 'making', part)
+        next(making.glob('*.mcap')).rename(tmp_path / f'run_{number}.mcap')
+        shutil.rmtree(making)
+    files = [str(tmp_path / f'run_{number}.mcap') for number in (0, 1)]
+    assert main(['report', *files, '-q', '--json']) == 0
+    assert len(json.loads(capsys.readouterr().out)['episodes']) == 1

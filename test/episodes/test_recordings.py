@@ -16,7 +16,8 @@ from rosbags.typesys import Stores, get_typestore
 
 from frame_ros.episodes import read_episodes
 from frame_ros.episodes.bag_reader import Bag
-from frame_ros.episodes.recordings import find_bags, ros1_hint, survey, unread_lines
+from frame_ros.episodes.findings import Note
+from frame_ros.episodes.recordings import each_once, find_bags, ros1_hint, survey, unread_lines
 from frame_ros.errors import BagError
 
 
@@ -63,6 +64,10 @@ def test_a_split_bag_without_metadata_is_one_and_may_stand_beside_another(tmp_pa
     whole = Bag(bags[1])
     assert len(whole.received('/ee_pose')) == 60
     assert whole.problems == ['run_0.mcap goes on in run_1.mcap, run_2.mcap: read as one recording']
+    assert all(isinstance(problem, Note) for problem in whole.problems)
+    parts = [folder / f'run_{number}.mcap' for number in (2, 0, 1, 0)]
+    assert each_once([*parts, folder / 'other.mcap']) == [parts[1], folder / 'other.mcap']
+    assert each_once(parts[:1]) == parts[:1]
     (episode,) = read_episodes(bags[1])
     assert episode.summary['steps'] == 60
 
