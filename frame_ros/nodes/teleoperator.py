@@ -26,6 +26,7 @@ from frame_ros.errors import FrameRosError, SetupError
 from frame_ros.nodes.device_settings import DeviceParameters
 from frame_ros.nodes.fitting_subscription import BEST_EFFORT, FittingSubscription
 from frame_ros.nodes.message_parts import header_message
+from frame_ros.nodes.node_readiness import Readiness
 from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.policy_control import Ticks
 from frame_ros.nodes.repeated_warnings import RepeatedWarnings
@@ -41,6 +42,7 @@ DEPTH = 50
 LATCHED_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 OLDEST_STATE = 1.0  # s, of the joint state that a start is compared with
 RECONNECT_PERIOD = 1.0  # s
+UNREAD = 'the teleoperator has not been read'
 RETRIES = 2  # attempts to read once more before the teleoperator counts as lost
 
 
@@ -150,6 +152,8 @@ class TeleoperatorNode(Node):
         self._ticks = Ticks(1.0 / self._settings.rate, self.get_clock(), False, self._stop)
         self._thread = threading.Thread(target=self._run, name='teleoperator', daemon=True)
         self._thread.start()
+        device = (self._settings.teleoperator_id, self._settings.port)
+        self._readiness = Readiness(self, ' '.join(filter(None, device)), self._problem)
         self.get_logger().info(
             f'{self._settings.teleoperator_type} {self._settings.teleoperator_id!r} at '
             f'{self._settings.rate:g} Hz on {topic}, '
@@ -166,6 +170,10 @@ class TeleoperatorNode(Node):
         super().destroy_node()
 
     # The executor's thread.
+
+    def _problem(self) -> str:
+        """Why nobody could drive now, beside what the robot says; else ''."""
+        return '' if self._position is not None else UNREAD
 
     def _on_state(self, message: JointState) -> None:
         state = self._assembler.update(message.name, message.position)
@@ -195,7 +203,7 @@ class TeleoperatorNode(Node):
     def _obstacle(self) -> str:
         """Why the person cannot begin to drive now; else ''."""
         if self._position is None:
-            return 'the teleoperator has not been read'
+            return UNREAD
         if self._settings.max_start_difference == 0.0:
             return ''
         state = self._state

@@ -21,6 +21,7 @@ from std_msgs.msg import Bool
 from std_srvs.srv import SetBool
 
 from frame_ros.errors import FrameRosError
+from frame_ros.nodes.readiness_watch import ReadinessWatch
 from frame_ros.nodes.teleoperator import TeleoperatorNode
 from frame_ros.scenes import JOINT_NAMES
 from frame_ros.scenes.feetech_bus import SimulatedBus
@@ -130,6 +131,15 @@ def test_taking_over_and_giving_back(bench):
     bench.commands.clear()
     bench.until(lambda: len(bench.takeovers) == 2)
     assert not bench.commands and not bench.recorded
+
+
+def test_who_begins_episodes_is_told_when_it_is_ready(bench):
+    watch = ReadinessWatch(bench.node, ['teleoperator'])
+    assert watch.missing() == ['/teleoperator: it is not running']
+    bench.start()
+    bench.until(lambda: watch.missing() == [], lambda: bench.robot_at(HERE))
+    bench.bus.unplug()
+    bench.until(lambda: 'has not been read' in ''.join(watch.missing()))
 
 
 def test_the_arm_stays_with_the_person_when_robot_or_teleoperator_are_gone(bench, monkeypatch):
