@@ -55,7 +55,8 @@ def _spin(node: ManagedNode, stop: threading.Event) -> None:
     starter.start()
     spin_until_stopped(node, stop)
     stop.set()
-    starter.join(LAST_WAIT)
+    for thread in (starter, *node.transitions):
+        thread.join(LAST_WAIT)
 
 
 class ManagedNode(LifecycleNode):
@@ -71,6 +72,7 @@ class ManagedNode(LifecycleNode):
         super().__init__(name, **options)
         self.exit_code: int | None = None
         self._is_wanted = False
+        self.transitions: list[threading.Thread] = []  # under way, as somebody asked for them
         self._serve_while_changing()
         self._error: FrameRosError | None = None
         self._problem = ''
@@ -162,6 +164,8 @@ class ManagedNode(LifecycleNode):
             thread = threading.Thread(
                 target=change_quietly, args=(request, response), name='transition', daemon=True
             )
+            under_way = [each for each in self.transitions if each.is_alive()]
+            self.transitions = [*under_way, thread]
             thread.start()
             while thread.is_alive():
                 thread.join(TURN)

@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
@@ -68,12 +70,16 @@ class Readiness:
             hardware_id=self.hardware_id,
             problem=self._problem(),
             inputs=(*(each.state() for each in tuple(inputs_of(node))), *self._inputs()),
-            outputs=tuple(
-                OutputState(publisher.topic_name, publisher.get_subscription_count())
-                for publisher in tuple(node.publishers)
-                if publisher.topic_name not in NOT_COUNTED and publisher is not self._publisher
-            ),
+            outputs=tuple(self._outputs()),
         )
+
+    def _outputs(self) -> Iterator[OutputState]:
+        for publisher in tuple(self._node.publishers):
+            # A transition that fails in a thread of its own ends publishers meanwhile.
+            with contextlib.suppress(rclpy_implementation.InvalidHandle):
+                topic = publisher.topic_name
+                if topic not in NOT_COUNTED and publisher is not self._publisher:
+                    yield OutputState(topic, publisher.get_subscription_count())
 
     def look(self) -> None:
         """Looks at all inputs, and publishes what is due. In the executor's thread."""

@@ -108,6 +108,29 @@ def test_get_state_is_answered_while_configure_waits_and_a_failure_may_be_tried_
     assert node.readiness.state().reason == ''
 
 
+def test_a_node_ends_when_the_transition_that_is_under_way_is_through(ros_context):
+    node, client = Waiting(is_deferred=True), ros_context.create_node('client')
+    stop, other_stop, executor = threading.Event(), threading.Event(), SingleThreadedExecutor()
+    executor.add_node(client)
+    other = threading.Thread(target=spin, args=(executor, other_stop))
+    run = threading.Thread(target=managed._spin, args=(node, stop))
+    other.start()
+    run.start()
+    change(client, Transition.TRANSITION_CONFIGURE)
+    while state_of(client) != State.TRANSITION_STATE_CONFIGURING:
+        pass
+    stop.set()
+    run.join(0.5)
+    assert run.is_alive()
+    node.answer.set()
+    run.join()
+    assert node._state_machine.current_state[0] == State.PRIMARY_STATE_INACTIVE
+    other_stop.set()
+    other.join()
+    node.destroy_node()
+    client.destroy_node()
+
+
 def test_autostart_tries_again_while_something_is_absent(bench, monkeypatch):
     monkeypatch.setattr(managed, 'RETRIES', (0.05,))
     node, client, stop = bench
