@@ -26,7 +26,7 @@ from frame_ros.nodes.polled import PolledSubscription, Taken
 
 DEPTH = 2000  # 2 s of a kilohertz stream, which a loaded machine may delay for so long
 LOOK_PERIOD = 0.5  # s
-OVERLAP = 0.5  # s for which a subscription that was replaced is still taken from, at least
+OVERLAP = 0.5  # s for which a replaced subscription is taken from once the new one is connected
 FITTING, RELIABLE, BEST_EFFORT = 'fitting', 'reliable', 'best_effort'
 RELIABILITIES = (FITTING, RELIABLE, BEST_EFFORT)
 
@@ -98,6 +98,8 @@ class FittingSubscription:
         reliability: 'fitting', or never more than 'best_effort', which matches every publisher and
             never keeps one waiting; 'reliable' where a best-effort publisher must not be heard.
         is_latched: whether publishers are expected to latch; the first guess only.
+        is_live: whether only what is published from now on is heard: a command that somebody
+            latched long ago must not move an arm.
         is_required: whether the node cannot work without it.
         is_steady: whether its publishers send all the time.
         is_called: whether the node's executor hands messages to `handle`.
@@ -114,6 +116,7 @@ class FittingSubscription:
         raw: bool = False,
         reliability: str = FITTING,
         is_latched: bool = False,
+        is_live: bool = False,
         is_required: bool = False,
         is_steady: bool = False,
         is_called: bool = False,
@@ -121,10 +124,11 @@ class FittingSubscription:
         self._node, self._type, self._topic, self._handle = node, message_type, topic, handle
         self._depth, self._raw, self._reliability = depth, raw, reliability
         self._is_required, self._is_steady, self._is_called = is_required, is_steady, is_called
+        self._is_live, self._is_destroyed = is_live, False
         self._type_name = _name_of(message_type)
         self._tally = InputTally(message_type)
         self._service = self._wanted = Service(reliability != BEST_EFFORT, is_latched)
-        self._recent: deque[int] = deque(maxlen=depth)  # when they were published
+        self._recent: deque[int] = deque(maxlen=DEPTH)  # when they were published
         self._before: Any = None
         self._offered = 0
         self._next_look = self._overlap_end = 0.0
@@ -218,15 +222,14 @@ class FittingSubscription:
         is_reliable = all(qos.reliability == ReliabilityPolicy.RELIABLE for qos in offered)
         if self._reliability != FITTING:
             is_reliable = self._reliability == RELIABLE
-        return Service(
-            is_reliable,
-            all(qos.durability == DurabilityPolicy.TRANSIENT_LOCAL for qos in offered),
-        )
+        latched = DurabilityPolicy.TRANSIENT_LOCAL
+        is_latched = not self._is_live and all(qos.durability == latched for qos in offered)
+        return Service(is_reliable, is_latched)
 
     def _fit(self) -> None:
         """Subscribes again where something else is offered; in the thread that takes."""
         wanted = self._wanted
-        if wanted == self._service:
+        if wanted == self._service or self._is_destroyed:
             return
         if self._before is not None:
             self._before.destroy()
@@ -236,10 +239,13 @@ class FittingSubscription:
         self._subscription = self._subscribe()
 
     def _end_overlap(self) -> None:
-        """Ends the replaced subscription once the new one is connected."""
-        if self._before is None or time.monotonic() < self._overlap_end:
+        """Ends the replaced subscription OVERLAP after the new one was connected."""
+        if self._before is None:
             return
+        now = time.monotonic()
         if self._matched() < self._offered:
+            self._overlap_end = now + OVERLAP  # what was latched comes a little after the match
+        if now < self._overlap_end:
             return
         before, self._before = self._before, None
         before.destroy()
@@ -285,6 +291,7 @@ class FittingSubscription:
 
     def destroy(self) -> None:
         """Take the subscription off its node; taking afterwards is an error."""
+        self._is_destroyed = True
         inputs = inputs_of(self._node)
         if self in inputs:
             inputs.remove(self)

@@ -37,10 +37,10 @@ class GateInputs:
         def subscribe(
             kind: Any, topic: str, depth: int, is_steady: bool = False, **options: Any
         ) -> FittingSubscription:
-            # Of streams only the newest counts, so that best effort does.
+            # Of streams only the newest counts, so that best effort does; nothing latched counts.
             return FittingSubscription(
-                node, kind, topic, depth=depth, reliability=BEST_EFFORT, is_steady=is_steady,
-                **options,
+                node, kind, topic, depth=depth, reliability=BEST_EFFORT, is_live=True,
+                is_steady=is_steady, **options,
             )  # fmt: skip
 
         self._commands = {

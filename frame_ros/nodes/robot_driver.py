@@ -94,8 +94,9 @@ class RobotDriver(ManagedNode):
 
     def _create_inputs(self) -> None:
         commands = FittingSubscription(
-            self, JointState, 'joint_commands', self._on_command, depth=DEPTH, is_called=True
-        )
+            self, JointState, 'joint_commands', self._on_command, depth=DEPTH, is_live=True,
+            is_called=True,
+        )  # fmt: skip
         torque = self.create_service(SetBool, '~/torque', self._on_torque)
         self._inputs = [commands.destroy, lambda: self.destroy_service(torque)]
 
@@ -156,10 +157,11 @@ class RobotDriver(ManagedNode):
 
     def health(self) -> list[Status]:
         """One status of the bus, one per camera, while the node is active."""
-        if self._bus is None:
+        bus = self._bus  # a start that fails ends it in another thread
+        if bus is None:
             return []
         cameras = {c.camera_name: c.state for c in self._publishers_of_images}
-        return driver_statuses(self._names, self._bus.state, cameras)
+        return driver_statuses(self._names, bus.state, cameras)
 
 
 def main() -> None:

@@ -99,7 +99,9 @@ class Simulator(Node):
         latched = QoSProfile(depth=SMALL_DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._event_publisher = self.create_publisher(EpisodeEvent, 'episode_events', latched)
         called = {'depth': SMALL_DEPTH, 'is_called': True}
-        FittingSubscription(self, JointState, 'joint_commands', self._on_command, **called)
+        FittingSubscription(
+            self, JointState, 'joint_commands', self._on_command, is_live=True, **called
+        )
         FittingSubscription(
             self, EpisodeEvent, 'episode_events', self._on_event, is_latched=True, **called
         )

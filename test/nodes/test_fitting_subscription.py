@@ -115,6 +115,47 @@ def test_nothing_is_lost_or_doubled_when_a_best_effort_publisher_joins(nodes, is
     assert taker.heard[:-1] == [float(value) for value in range(sent)]
 
 
+@pytest.mark.parametrize('is_called', [False, True], ids=['polled', 'called'])
+def test_a_live_input_hears_nothing_that_was_latched_before_it_was_there(nodes, is_called):
+    publisher = nodes[1].create_publisher(JointState, 'joints', PROFILES[1])
+    publisher.publish(joints(0))
+    taker = Taker(nodes[0], is_called, is_live=True)
+    assert taker.until(lambda: taker.input.state().matched == 1)
+    assert taker.until(publisher.get_subscription_count)
+    publisher.publish(joints(1))
+    assert taker.until(lambda: taker.heard)
+    assert taker.heard == [1.0]
+    assert not taker.input.state().is_latched
+
+
+@pytest.mark.parametrize('is_called', [False, True], ids=['polled', 'called'])
+def test_what_several_latch_comes_once_when_the_subscription_is_replaced(nodes, is_called):
+    taker, sent = Taker(nodes[0], is_called, is_latched=True, depth=4), []
+    for start in (0, 10):
+        publisher = nodes[1].create_publisher(JointState, 'joints', PROFILES[1])
+        assert taker.until(lambda count=publisher.get_subscription_count: count() == 1)
+        for value in range(start, start + 4):
+            publisher.publish(joints(value))
+            sent.append(float(value))
+            assert taker.until(lambda: taker.heard == sent)
+    volatile = nodes[1].create_publisher(JointState, 'joints', PROFILES[0])
+    assert taker.until(lambda: not taker.input.state().is_latched)
+    nodes[1].destroy_publisher(volatile)
+    assert taker.until(lambda: taker.input.state().is_latched)
+    assert taker.until(lambda: taker.input._before is None)
+    assert taker.heard == sent
+
+
+def test_an_input_that_was_ended_subscribes_no_more(nodes):
+    taker = Taker(nodes[0], True)
+    taker.input.destroy()
+    nodes[1].create_publisher(JointState, 'joints', PROFILES[2])
+    end = time.monotonic() + 2.0
+    while time.monotonic() < end:
+        taker.turn()
+    assert not list(nodes[0].subscriptions)
+
+
 def test_best_effort_stays_best_effort_where_it_is_asked_for(nodes):
     taker = Taker(nodes[0], False, reliability=BEST_EFFORT)
     nodes[1].create_publisher(JointState, 'joints', PROFILES[1])
