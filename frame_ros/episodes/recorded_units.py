@@ -123,14 +123,16 @@ def _map_of(name: str, recorded: RecordedUnits, robot: Robot | None) -> tuple[fl
     from frame_ros.robots.joint_units import approximate_ranges, calibrated_ranges, joint_units
 
     calibration = recorded.calibration
+    limits = robot.joint_limits if robot is not None else {}
     if calibration is not None and name not in calibration and recorded.units != DEGREES:
         raise ValueRangeError(f'the calibration has no {name}; it has {", ".join(calibration)}')
     if recorded.units == TICKS:
         entry = (calibration or {}).get(name, {})
+        if 'gripper' in name and name in limits and {'range_min', 'range_max'} <= set(entry):
+            return _gripper_ticks(entry, *limits[name])
         middle = (entry.get('range_min', 0) + entry.get('range_max', RESOLUTION)) / 2
         sign = -1 if entry.get('drive_mode') else 1
         return sign * RESOLUTION / (2 * math.pi), middle
-    limits = robot.joint_limits if robot is not None else {}
     is_gripper = 'gripper' in name
     if name not in limits and (is_gripper or (recorded.units == PERCENT and calibration is None)):
         raise ValueRangeError(
@@ -140,6 +142,17 @@ def _map_of(name: str, recorded: RecordedUnits, robot: Robot | None) -> tuple[fl
     grippers = {name: limits[name]} if is_gripper else {}
     found = joint_units(LEROBOT_UNITS[recorded.units], [name], grippers, ranges)
     return float(found.scale[0]), float(found.offset[0])
+
+
+def _gripper_ticks(entry: Mapping[str, int], lower: float, upper: float) -> tuple[float, float]:
+    """Scale and offset of a gripper: its calibrated range goes from closed to open, as its limits
+    (rad) do; the middle of it is not its zero.
+    """
+    closed, opened = entry['range_min'], entry['range_max']
+    if entry.get('drive_mode'):
+        closed, opened = opened, closed
+    scale = (opened - closed) / (upper - lower)
+    return scale, closed - lower * scale
 
 
 def joint_problems(streams: Mapping[str, Stream], robot: Robot) -> list[str]:

@@ -10,6 +10,8 @@ import pytest
 from bag_making import SECOND, T0, message, stamp, write_bag
 
 from frame_ros.cli import main
+from frame_ros.episodes.data import Stream
+from frame_ros.episodes.recorded_units import RecordedUnits, in_radians
 from frame_ros.robots import load_robot
 
 ROBOT = load_robot('so101')
@@ -122,3 +124,21 @@ def test_what_percent_need_is_named(tmp_path, capsys):
     bag = recorded(tmp_path / 'percent', percent)
     assert main(['report', bag, '--joint-units', 'percent']) == 1
     assert 'name the robot that has it (--robot)' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(('drive_mode', 'tick'), [(0, 1000), (1, 3000)])
+def test_ticks_of_a_gripper_go_from_closed_to_open(drive_mode, tick):
+    robot = load_robot('so101')
+    lower, upper = robot.joint_limits['gripper']
+    entry = {'range_min': 1000, 'range_max': 3000, 'drive_mode': drive_mode}
+    columns = {
+        'names': np.array([['gripper'], ['gripper']]),
+        'names_count': np.array([1, 1]),
+        'positions': np.array([[float(tick)], [2000.0]]),
+    }
+    stamps = np.array([1, 2], np.int64)
+    stream = Stream('/joint_states', 'sensor_msgs/msg/JointState', stamps, stamps, columns)
+    units = RecordedUnits('ticks', {'gripper': entry})
+    found, _ = in_radians({'joint_states': stream}, units, robot)
+    positions = found['joint_states'].values['positions'][:, 0]
+    np.testing.assert_allclose(positions, [lower, (lower + upper) / 2], atol=1e-12)
