@@ -34,14 +34,17 @@ def _first(each: object) -> int:
     return stamp_ns(each.first_stamp) if received else NEVER  # type: ignore[attr-defined]
 
 
-def heard_since(streams: Mapping[str, Stream], first: Mapping[str, int]) -> dict[str, int]:
+def heard_since(
+    streams: Mapping[str, Stream], first: Mapping[str, int], begin: int
+) -> dict[str, int]:
     """Returns role -> stamp (ns) of the first message that came live, of the streams of an episode
-    whose recording has earlier ones.
+    whose recording has earlier ones. Of one that came live before the episode's begin (ns) nothing
+    is missed.
     """
     return {
         role: first[stream.topic]
         for role, stream in streams.items()
-        if _begin(stream) < first.get(stream.topic, 0)
+        if max(begin, _begin(stream)) < first.get(stream.topic, 0)
     }
 
 

@@ -163,7 +163,8 @@ def _episodes_of(bag: Bag, choice: _Choice) -> Iterator[Episode]:
     first = read_first_stamps(bag, topic_map.namespace)
     for part in divide(events, bag.metadata.get('episode_id', ''), bag.name):
         episode = _episode(bag, part, streams, live, counts, topic_map.settings)
-        episode.heard_since = heard_since(episode.streams, first)
+        starts = [event.stamp for event in part.events if event.type is EventType.START]
+        episode.heard_since = heard_since(episode.streams, first, min(starts, default=0))
         yield episode
 
 

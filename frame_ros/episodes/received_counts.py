@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How many messages of each topic the metrics node had taken at moments of a recording, as it says
-itself in its readiness messages."""
+"""How many messages of each topic the metrics node had taken and lost at moments of a recording, as
+it says itself in its readiness messages."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ SECOND = 1_000_000_000
 @dataclass(frozen=True)
 class ReceivedCounts:
     """Of one topic, at N moments in order. received: (N,) messages since the node was started.
-    last: (N,) stamps of the newest of them, ns.
+    last: (N,) stamps of the newest of them, ns. lost: (N,) messages that did not reach the node, or
+    made room for newer ones, since it was started.
     """
 
     received: NDArray[np.int64]
     last: NDArray[np.int64]
+    lost: NDArray[np.int64]
 
     def lacking(self, stamps: NDArray[np.int64]) -> NDArray[np.int64]:
         """Returns (N - 1,) how many more messages the node took between two moments than there are
@@ -38,7 +40,7 @@ def received_counts(bag: Bag, namespace: str = '') -> dict[str, ReceivedCounts]:
     """Returns topic -> what the metrics node of a namespace had taken of it; empty where the bag
     does not say. A node that was started again counts from then on.
     """
-    rows: dict[str, list[tuple[int, int]]] = {}
+    rows: dict[str, list[tuple[int, int, int]]] = {}
     for name, topic in bag.topics.items():
         if topic.message_type != READINESS_TYPE or not topic.types:
             continue
@@ -51,6 +53,6 @@ def received_counts(bag: Bag, namespace: str = '') -> dict[str, ReceivedCounts]:
                 if found and each.received < found[-1][0]:
                     found.clear()
                 if last and (not found or each.received > found[-1][0]):
-                    found.append((int(each.received), last))
+                    found.append((int(each.received), last, int(each.lost)))
     counts = {topic: np.array(found, np.int64) for topic, found in rows.items() if len(found) > 1}
-    return {topic: ReceivedCounts(found[:, 0], found[:, 1]) for topic, found in counts.items()}
+    return {topic: ReceivedCounts(*found.T) for topic, found in counts.items()}

@@ -1,17 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages that the live node had and the bag lacks: per stream how many, from when, and which
-values rest on them.
+"""Messages that only one of live node and bag had: per stream how many, from when, and which values
+rest on them.
 
 Certain are those that the live node names: a step whose action is not in the bag, a pose younger
 than the newest in the bag, more messages taken than the bag has. Gaps in the stamps of a regular
 stream are only suspected, where the node's counts are not in the bag: its publisher may have
-paused.
+paused. What the live node lost, it counts itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -52,11 +52,12 @@ TARGETS = frozenset(('object', 'goal', 'gripper', 'contact'))
 
 @dataclass(frozen=True)
 class Loss:
-    """What the bag lacks of one stream.
+    """What the bag, or the live node, lacks of one stream.
 
     role: as in `Episode.streams`, or a live kind. topic: its name. missing: messages, at least.
     recorded: messages of the episode that are there. begins, ends: (N,) ns, each stretch in which
-    they are missed. is_certain: whether the live metrics prove it.
+    they are missed. is_certain: whether the live metrics prove it. is_live: whether the bag has
+    them, and the live node lost them.
     """
 
     role: str
@@ -66,6 +67,7 @@ class Loss:
     begins: NDArray[np.int64]
     ends: NDArray[np.int64]
     is_certain: bool = True
+    is_live: bool = False
 
     @property
     def first(self) -> int | None:
@@ -88,13 +90,14 @@ def roles_of(kind: str, field: str) -> frozenset[str]:
 
 
 def is_judged(
-    kind: str, field: str, stamps: NDArray[np.int64], losses: Mapping[str, Loss]
+    kind: str, field: str, stamps: NDArray[np.int64], losses: Iterable[Loss]
 ) -> NDArray[np.bool_]:
-    """(N,) whether samples of a field, by their stamps in order, rest on nothing that the bag
-    lacks."""
+    """(N,) whether samples of a field, by their stamps in order, rest on nothing that only one side
+    had."""
     judged = np.ones(len(stamps), bool)
-    for role in roles_of(kind, field) & losses.keys():
-        for begin, end in zip(losses[role].begins, losses[role].ends):
+    roles = roles_of(kind, field)
+    for loss in losses:
+        for begin, end in zip(loss.begins, loss.ends) if loss.role in roles else ():
             first = int(np.searchsorted(stamps, begin))
             last = len(stamps)
             if field in SHORT:
@@ -179,6 +182,25 @@ def _lacking(
     last = counts.last
     is_inside = (last[:-1] >= stream.stamps.min()) & (last[1:] <= stream.stamps.max())
     return last, counts.lacking(stream.stamps), is_inside
+
+
+def live_losses(episode: Episode, counts: Mapping[str, ReceivedCounts]) -> list[Loss]:
+    """Returns what the live node lost of the streams of an episode by its own counts (topic ->
+    counts).
+    """
+    found = []
+    for role, stream in episode.streams.items():
+        if stream.topic not in counts or not len(stream):
+            continue
+        last, lost = counts[stream.topic].last, np.diff(counts[stream.topic].lost)
+        is_short = (last[1:] >= stream.stamps.min()) & (last[:-1] < stream.stamps.max())
+        is_short &= lost > 0
+        if is_short.any():
+            missing, begins, ends = int(lost[is_short].sum()), last[:-1][is_short], last[1:][is_short]
+            found.append(
+                Loss(role, stream.topic, missing, len(stream), begins + 1, ends, is_live=True)
+            )
+    return found
 
 
 def suspected_losses(episode: Episode) -> dict[str, Loss]:

@@ -93,13 +93,16 @@ class EpisodeChecks:
 
 
 def _of_parity(parity: EpisodeParity) -> list[Finding]:
-    """A disagreement is a fault of a number, and so are messages that the bag lacks; a late stream
-    was one of the live values only.
+    """A disagreement is a fault of a number, and so are messages that the bag lacks or the live
+    node lost; a late stream was one of the live values only.
     """
     verdict = parity_verdict([parity])
     late = [Finding(Level.WORTH_KNOWING, text, 'live') for text in parity.late_inputs]
+    if verdict.live_losses:
+        text = f'{verdict.live_losses}: its live values are doubtful; this report has all of them'
+        late.insert(0, Finding(Level.DOUBTFUL, text, 'live'))
     if verdict.losses or verdict.holds is False:
-        return [Finding(Level.DOUBTFUL, verdict.text, 'live'), *late]
+        return [Finding(Level.DOUBTFUL, verdict.bag_text, 'live'), *late]
     if not parity.lagging_steps:
         return late
     text = (

@@ -7,13 +7,13 @@ Up to the first step at which a stream came too late to be used live, live value
 those the report shows. From there on sums and means differ by design; they are compared with what
 the bag yields when the same is left out, and it is told how far off the live values ended.
 
-Where the bag lacks messages that the live node had (`bag_losses`), the values that rest on them are
-not judged.
+Where the bag lacks messages that the live node had, or the live node lost messages that the bag has
+(`bag_losses`), the values that rest on them are not judged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -32,6 +32,7 @@ from frame_ros.reports.bag_losses import (
     certain_losses,
     counted_losses,
     is_judged,
+    live_losses,
     roles_of,
     suspected_losses,
     unrefuted,
@@ -58,7 +59,7 @@ class ParityRow:
     step on, with the bag recomputed without what lagged. final_difference: of the last live value
     to the one shown at that step; NaN where nothing lagged. unmatched_live, unmatched_offline:
     samples without a counterpart of the same stamp. excluded: samples that differ, but only since a
-    lagging step that was not recorded. unjudged: samples that rest on messages that the bag lacks.
+    lagging step that was not recorded. unjudged: samples that rest on messages that only one side had.
     """
 
     kind: str
@@ -92,7 +93,8 @@ class EpisodeParity:
     """The rows of one episode; iterating gives them.
 
     steps: recorded live steps. lagging_steps: those at which a stream came too late. problems:
-    fields that could not be compared, in words. losses: what the bag lacks.
+    fields that could not be compared, in words. losses: what the bag lacks, and what the live node
+    lost.
     late_inputs: streams that the live node received from some moment on only, in words.
     """
 
@@ -141,17 +143,18 @@ def compare_live(episode: Episode, bar: float = BAR) -> EpisodeParity:
     for role, loss in unrefuted(certain, episode, counts).items():
         missing = max(loss.missing, losses[role].missing if role in losses else 0)
         losses[role] = replace(loss, missing=missing)
-    rows = comparison.rows(losses)
+    lost_live = live_losses(episode, counts)
+    rows = comparison.rows([*losses.values(), *lost_live])
     for role, loss in suspected_losses(episode).items():
         is_open = role not in losses and loss.topic not in counts
         if is_open and any(_rests_on(row, role) and row.differences for row in rows):
-            others = comparison.rows({**losses, role: loss})
+            others = comparison.rows([*losses.values(), loss, *lost_live])
             # Only what leaves nothing unexplained of the stream explains.
             if not any(_rests_on(row, role) and row.differences for row in others):
                 losses, rows = {**losses, role: loss}, others
     problems = [problem for kind in episode.live for problem in field_problems(episode, kind)]
     steps, late = _live_steps(episode), lagging_steps(episode)
-    found = list(losses.values())
+    found = [*losses.values(), *lost_live]
     return EpisodeParity(rows, steps, late, problems, found, late_inputs(episode))
 
 
@@ -193,8 +196,8 @@ class _Comparison:
                 lag = first if kind in JOINED or episode.heard_since else None
                 self._samples[kind] = _Samples.match(live, inside, shown, as_live[kind], held, lag)
 
-    def rows(self, losses: Mapping[str, Loss]) -> list[ParityRow]:
-        """One row per kind and field; role -> what the bag lacks."""
+    def rows(self, losses: Sequence[Loss]) -> list[ParityRow]:
+        """One row per kind and field; losses: what only one side had."""
         others = OF_REFERENCES if self._episode.references else frozenset()
         return [
             _row(kind, name, samples, self._episode.live[kind], self._bar, losses)
@@ -298,7 +301,7 @@ def _row(
     samples: _Samples,
     live: Stream,
     bar: float,
-    losses: Mapping[str, Loss],
+    losses: Sequence[Loss],
 ) -> ParityRow:
     values = np.asarray(live.values[name])[samples.live]
     to_shown = relative_difference(values, samples.shown[name][samples.offline])

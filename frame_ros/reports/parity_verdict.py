@@ -20,9 +20,10 @@ NAN = float('nan')
 @dataclass(frozen=True)
 class ParityVerdict:
     """All rows in one; see ParityRow. `holds` is None when there is nothing to compare: nothing was
-    recorded live, or all of it rests on messages that the bag lacks.
+    recorded live, or all of it rests on messages that only one side had.
 
-    losses: the latter over all episodes, in words, per topic; '' if there are none.
+    losses, live_losses: what the bag lacks, and what the live node lost, over all episodes, in
+    words, per topic; '' if there is none.
 
     steps, lagging_steps: over all episodes. final_field, final_name: the metric whose last live
     value was furthest from the one shown, over the episodes in which something lagged; '' if none
@@ -48,7 +49,13 @@ class ParityVerdict:
     excluded: int
     unjudged: int
     losses: str
+    live_losses: str
     text: str = ''
+
+    @property
+    def bag_text(self) -> str:
+        """What the bag lacks and how live and bag compare, without what the live node lost."""
+        return _text(self, [self.losses])
 
     @property
     def final_text(self) -> str:
@@ -98,9 +105,11 @@ def parity_verdict(parities: Iterable[EpisodeParity]) -> ParityVerdict:
         sum(p.by_kind('unmatched_offline') for p in parities),
         sum(r.excluded for r in rows),
         unjudged,
-        losses_text([loss for parity in parities for loss in parity.losses]),
+        losses_text(loss for parity in parities for loss in parity.losses if not loss.is_live),
+        live_losses_text(loss for parity in parities for loss in parity.losses if loss.is_live),
     )
-    return ParityVerdict(**{**vars(numbers), 'text': _text(numbers)})
+    text = _text(numbers, [numbers.losses, numbers.live_losses])
+    return ParityVerdict(**{**vars(numbers), 'text': text})
 
 
 def _largest(values: Iterable[float]) -> float:
@@ -153,10 +162,22 @@ def losses_text(losses: Iterable[Loss]) -> str:
     return f'the bag lacks messages that the live node had: {", ".join(parts)}'
 
 
-def _text(parity: ParityVerdict) -> str:
-    """First what the bag lacks, then how live and bag compare."""
-    parts = [parity.losses] if parity.losses else []
-    if parity.unjudged:
+def live_losses_text(losses: Iterable[Loss]) -> str:
+    """'the live metrics node lost 134 of 4,260 messages of ee_pose' over one or several episodes,
+    per topic; '' if it lost none.
+    """
+    counts: dict[str, tuple[int, int]] = {}
+    for loss in losses:
+        lost, whole = counts.get(topic := loss.topic.lstrip('/'), (0, 0))
+        counts[topic] = lost + loss.missing, whole + loss.recorded
+    parts = [f'{n:,} of {whole:,} messages of {topic}' for topic, (n, whole) in counts.items()]
+    return f'the live metrics node lost {" and ".join(parts)}' if parts else ''
+
+
+def _text(parity: ParityVerdict, losses: Iterable[str]) -> str:
+    """First what only one side had, then how live and bag compare."""
+    parts = [text for text in losses if text]
+    if parts and parity.unjudged:
         verb = 'rests' if parity.unjudged == 1 else 'rest'
         values = counted(parity.unjudged, 'live value')
         parts.append(f'{values} {verb} on these and cannot be compared')
@@ -172,9 +193,13 @@ def _comparison_text(parity: ParityVerdict) -> str:
     if not compared:
         return 'live metrics were recorded, but no sample has the stamp of a recomputed one'
     if parity.holds:
-        text = f'live and bag agree in {counted(parity.compared, "value")}'
-        if parity.compared:
-            text += f' ({difference_text(parity.max_difference)})'
+        number, worst = parity.compared, parity.max_difference
+        if not parity.lagging_steps:  # only streams that were connected late were left out
+            worst = _largest((worst, parity.max_difference_as_live))
+            number = compared
+        text = f'live and bag agree in {counted(number, "value")}'
+        if number:
+            text += f' ({difference_text(worst)})'
     else:
         different = parity.different + parity.different_as_live
         worst = _largest((parity.max_difference, parity.max_difference_as_live))

@@ -103,9 +103,10 @@ def _control_rate(episodes: Sequence[Episode]) -> Tile:
 
 
 def _parity(parity: ParityVerdict) -> Tile:
-    if parity.losses and parity.holds is not False:
+    if (parity.losses or parity.live_losses) and parity.holds is not False:
         others = counted(parity.compared + parity.compared_as_live, 'other value')
-        return Tile('Live = bag', 'bag lacks messages', f'{others} equal', 'bad')
+        what = 'bag lacks messages' if parity.losses else 'live lost messages'
+        return Tile('Live = bag', what, f'{others} equal', 'bad')
     if parity.holds is None:
         return Tile('Live = bag', UNAVAILABLE, 'no live metrics recorded')
     compared = parity.compared + parity.compared_as_live
