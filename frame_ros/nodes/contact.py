@@ -53,7 +53,6 @@ from frame_ros.sensing.contacts.detection import Detection
 from frame_ros.sensing.contacts.tracker import ContactEventRecord, ContactTracker
 
 SECOND = 1_000_000_000
-START_UP = 10.0  # s in which a sensor may not have told anything yet
 LOOK_PERIOD = 1.0  # s between two looks at what may be said, while a service waits
 REASON_PERIOD = 1.0  # s between two looks at why a source is silent
 IDLE_AFTER = 0.2  # s without a message, after which the node waits instead of polling
@@ -111,7 +110,6 @@ class Contact(Node):
         self._next_look = 0.0
         self._unavailable = 'it has published no contact yet'
         self._warnings = RepeatedWarnings(self.get_logger())
-        self._began = time.monotonic()
         self.published = self.events = 0
         self._readiness = Readiness(
             self,
@@ -169,6 +167,7 @@ class Contact(Node):
                 settings.queue_depth,
                 reliability,
                 is_measured=name != COMMANDS,
+                is_expected_reliable=name != ROBOT_WRENCH,  # the broadcaster's is best effort
             )  # fmt: skip
             for name, kind, topic, reliability, read in wanted
         }
@@ -225,7 +224,7 @@ class Contact(Node):
     def _on_joints(self, stamp: int, state: Any) -> list[Detection]:
         joints = self._joints.take(state)
         if not joints:
-            self._warn('joint state', f'dropped: a joint state: {self._joints.problem}')
+            self._warnings.warn('joint state', f'dropped: a joint state: {self._joints.problem}')
             return []
         self._keeper.on_joints(stamp, joints)
         if self._wrench is not None:
@@ -248,7 +247,7 @@ class Contact(Node):
 
     def _track(self, stamp: int, detections: list[Detection]) -> bool:
         """Whether something began, ended, turned unexpected or (un)available."""
-        is_news, now = False, time.monotonic()
+        is_news = False
         for detection in detections:
             before = self._newest.get(detection.source)
             is_news |= before is None or bool(before.unavailable) != bool(detection.unavailable)
@@ -256,7 +255,7 @@ class Contact(Node):
             if detection.unavailable:
                 source = name_of(detection.source)
                 text = f'{source} is unavailable: {detection.unavailable}'
-                self._warn(source, text, is_expected=now - self._began < START_UP)
+                self._warnings.warn_once_started(source, text)
         is_contact = any(detection.is_contact for detection in detections)
         weight = self._wrench.held_weight if self._wrench is not None else nan
         context = self._keeper.at(stamp, is_contact, weight)
@@ -341,7 +340,7 @@ class Contact(Node):
 
     def _restart(self) -> None:
         """The clock was set anew: what came before is of another time."""
-        self._warn('clock', 'the stamps jumped to another time and go on from there')
+        self._warnings.warn('clock', 'the stamps jumped to another time and go on from there')
         for stream in self._streams.values():
             stream.is_reset = False
         self._waiting.reset()
@@ -371,11 +370,11 @@ class Contact(Node):
     def look(self) -> None:
         """Warnings that need not be at once."""
         for stream in self._streams.values():
-            self._warn(f'{stream.name} stamp', stream.new_problem())
+            self._warnings.warn(f'{stream.name} stamp', stream.new_problem())
         if self._wrench is not None and self._wrench.has_new_tare():
             assert self._wrench.detector is not None
             is_done, text = self._wrench.outcome_of(self._wrench.detector)
-            self._warn('tare', '' if is_done else text)
+            self._warnings.warn_once_started('tare', '' if is_done else text)
             if is_done:
                 self.get_logger().info(text)
 
@@ -391,10 +390,6 @@ class Contact(Node):
         text = problem or ('in contact' if newest and newest.is_contact else 'free')
         level = Level.WARN if problem else Level.OK
         return Status(sensor.name, level, text, values | sensor.facts())
-
-    def _warn(self, kind: str, text: str, is_expected: bool = False) -> None:
-        """Logs a warning, ever more seldom; what is expected for a moment, as a fact only."""
-        (self._warnings.inform if is_expected else self._warnings.warn)(kind, text)
 
     def report(self) -> str:
         """What was taken, published and dropped so far, in one line."""

@@ -40,15 +40,17 @@ class SensorStream:
         depth: int,
         reliability: str,
         is_measured: bool = True,
+        is_expected_reliable: bool = True,
     ) -> None:
         """topic: message class and name. read: bytes to anything with a `stamp` in ns, or None if
         they cannot be read. depth, reliability: of the subscription. is_measured: a sensor sends
-        it, all the time.
+        it, all the time. is_expected_reliable: whether its publishers are, as far as is known.
         """
         self.name, self._read = name, read
         self.subscription = FittingSubscription(
             node, *topic, depth=depth, raw=True, reliability=reliability,
             is_required=is_measured, is_steady=is_measured,
+            is_expected_reliable=is_expected_reliable,
         )  # fmt: skip
         self._guard = StampGuard()
         self.received = self.used = self.unreadable = 0

@@ -97,7 +97,8 @@ class FittingSubscription:
         raw: hands over each message's serialised bytes.
         reliability: 'fitting', or never more than 'best_effort', which matches every publisher and
             never keeps one waiting; 'reliable' where a best-effort publisher must not be heard.
-        is_latched: whether publishers are expected to latch; the first guess only.
+        is_expected_reliable, is_latched: whether publishers are expected to be reliable, and to
+            latch; the first guess only.
         is_live: whether only what is published from now on is heard: a command that somebody
             latched long ago must not move an arm.
         is_required: whether the node cannot work without it.
@@ -115,6 +116,7 @@ class FittingSubscription:
         depth: int = DEPTH,
         raw: bool = False,
         reliability: str = FITTING,
+        is_expected_reliable: bool = True,
         is_latched: bool = False,
         is_live: bool = False,
         is_required: bool = False,
@@ -127,7 +129,8 @@ class FittingSubscription:
         self._is_live, self._is_destroyed = is_live, False
         self._type_name = _name_of(message_type)
         self._tally = InputTally(message_type)
-        self._service = self._wanted = Service(reliability != BEST_EFFORT, is_latched)
+        is_reliable = is_expected_reliable if reliability == FITTING else reliability == RELIABLE
+        self._service = self._wanted = Service(is_reliable, is_latched)
         self._recent: deque[int] = deque(maxlen=DEPTH)  # when they were published
         self._before: Any = None
         self._offered = 0

@@ -20,7 +20,12 @@ from sensor_msgs.msg import JointState
 from frame_ros.episodes.joint_merge import MAX_JOINT_AGE, JointMerger
 from frame_ros.episodes.stamps import SECOND
 from frame_ros.errors import SetupError
-from frame_ros.nodes.fitting_subscription import FITTING, RELIABILITIES, FittingSubscription
+from frame_ros.nodes.fitting_subscription import (
+    DEPTH,
+    FITTING,
+    RELIABILITIES,
+    FittingSubscription,
+)
 from frame_ros.nodes.link_transforms import LinkTransforms
 from frame_ros.nodes.node_readiness import Readiness
 from frame_ros.nodes.parameters import declare
@@ -41,7 +46,7 @@ DEFAULTS = {
     'publish_tf': 'auto',
     'frame_prefix': '',
     'reliability': FITTING,
-    'queue_depth': 200,
+    'queue_depth': DEPTH,
     'poll_period': 0.004,
     'max_joint_age': MAX_JOINT_AGE,
 }
@@ -134,7 +139,8 @@ class Kinematics(Node):
             chosen['robot_description'] or chosen['robot'], chosen['tip'] or None
         )
         self._joints = JointMerger(self.robot.joint_names, chosen['max_joint_age'])
-        self._pose_publisher = self.create_publisher(PoseStamped, 'ee_pose', 50)
+        # All that has waited goes out at once.
+        self._pose_publisher = self.create_publisher(PoseStamped, 'ee_pose', chosen['queue_depth'])
         self._twist_publisher = self.create_publisher(TwistStamped, 'ee_twist', 50)
         self._path_publisher = self.create_publisher(Path, 'path', 1)
         frames = FrameNames(chosen['frame_prefix'])

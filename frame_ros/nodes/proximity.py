@@ -34,7 +34,7 @@ from frame_ros.nodes.repeated_warnings import RepeatedWarnings
 from frame_ros.nodes.spinning import poll_with_services, run_node
 from frame_ros.nodes.thread_priority import raise_priority
 from frame_ros.robots.frame_names import FrameNames
-from frame_ros.sensing.depth.proximity import compile_loops
+from frame_ros.sensing.depth.proximity import NOTHING_NEAR, compile_loops
 from frame_ros.sensing.obstacles.known import SOURCE
 from frame_ros.sensing.reading import DistanceReading
 
@@ -196,9 +196,14 @@ class ProximityNode(Node):
         )  # fmt: skip
         self._publish(stamp, reading)
         for _, each in filter(None, newest.values()):
-            self._warnings.warn(each.sources[0], each.unavailable)
+            self._warn(each.sources[0], each.unavailable)
         if model is not None:
-            self._warnings.warn('model', model.unavailable)
+            self._warn('model', model.unavailable)
+
+    def _warn(self, kind: str, why: str) -> None:
+        """Logs why a distance is unavailable; that nothing is near is no fault."""
+        is_fault = not why.endswith(NOTHING_NEAR)
+        (self._warnings.warn_once_started if is_fault else self._warnings.inform)(kind, why)
 
     def _stamp_of_cameras(self) -> int | None:
         """ns, of the newest reading. One that is unavailable must not give those of the others a
@@ -256,9 +261,9 @@ class ProximityNode(Node):
         else:
             reading = self._model.measure(self._robot.at(joints.positions))
         self._publish(stamp, reading)
-        self._warnings.warn('model', reading.unavailable)
+        self._warn('model', reading.unavailable)
         for camera in self._cameras:
-            self._warnings.warn(camera.name, camera.silence(time.monotonic()))
+            self._warn(camera.name, camera.silence(time.monotonic()))
 
     def _place(self, frame: str) -> Pose | str:
         """The pose of a frame in the base frame, with the newest joint state; or why it is not
@@ -313,7 +318,7 @@ class ProximityNode(Node):
             reasons.append(self._joints.problem or said)
             sources.append(SOURCE)
         why = '; '.join(reasons)
-        self._warnings.warn('silence', why)
+        self._warn('silence', why)
         reading = DistanceReading.missing(self._robot.links, why, sources)
         self._publish(self.get_clock().now().nanoseconds, reading)
 

@@ -5,6 +5,9 @@
 The first of a kind is logged at once, the next after FIRST_PAUSE, and every pause is twice the one
 before, up to LAST_PAUSE; what was left out is counted in the next. A kind that was not heard of for
 three of its pauses is new again.
+
+While a node starts, its inputs begin one after the other: what is missing then is a fact, and a
+warning only once it has lasted.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from typing import Protocol
 
 FIRST_PAUSE = 5.0  # s
 LAST_PAUSE = 600.0  # s
+START_UP = 10.0  # s in which inputs may not have begun yet
 
 
 class Log(Protocol):
@@ -40,12 +44,18 @@ class RepeatedWarnings:
     def __init__(self, log: Log, clock: Callable[[], float] = time.monotonic) -> None:
         """clock: s, of a steady clock."""
         self._log, self._clock = log, clock
+        self._began = clock()
         self._kinds: dict[str, _Kind] = {}
 
     def warn(self, kind: str, text: str) -> None:
         """Logs a warning of a kind, if it is due; an empty text is none."""
         if text and (said := self._said(kind, text)):
             self._log.warning(said)
+
+    def warn_once_started(self, kind: str, text: str) -> None:
+        """The same, but only a fact in the first START_UP seconds."""
+        is_starting = self._clock() - self._began < START_UP
+        (self.inform if is_starting else self.warn)(kind, text)
 
     def inform(self, kind: str, text: str) -> None:
         """The same as a fact."""

@@ -196,7 +196,11 @@ def live_losses(episode: Episode, counts: Mapping[str, ReceivedCounts]) -> list[
         is_short = (last[1:] >= stream.stamps.min()) & (last[:-1] < stream.stamps.max())
         is_short &= lost > 0
         if is_short.any():
-            missing, begins, ends = int(lost[is_short].sum()), last[:-1][is_short], last[1:][is_short]
+            missing, begins, ends = (
+                int(lost[is_short].sum()),
+                last[:-1][is_short],
+                last[1:][is_short],
+            )
             found.append(
                 Loss(role, stream.topic, missing, len(stream), begins + 1, ends, is_live=True)
             )

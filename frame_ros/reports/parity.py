@@ -59,7 +59,8 @@ class ParityRow:
     step on, with the bag recomputed without what lagged. final_difference: of the last live value
     to the one shown at that step; NaN where nothing lagged. unmatched_live, unmatched_offline:
     samples without a counterpart of the same stamp. excluded: samples that differ, but only since a
-    lagging step that was not recorded. unjudged: samples that rest on messages that only one side had.
+    lagging step that was not recorded. unjudged: samples that rest on messages that only one side
+    had.
     """
 
     kind: str

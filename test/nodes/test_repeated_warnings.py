@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from frame_ros.nodes.repeated_warnings import FIRST_PAUSE, LAST_PAUSE, RepeatedWarnings
+from frame_ros.nodes.repeated_warnings import FIRST_PAUSE, LAST_PAUSE, START_UP, RepeatedWarnings
 
 NODES = Path(__file__).resolve().parents[2] / 'frame_ros' / 'nodes'
 
@@ -50,6 +50,21 @@ def test_a_warning_for_ever_comes_ever_more_seldom(period):
         int(found[1]) for _, text in lines if (found := re.search(r'\((\d+) more', text))
     )
     assert calls - LAST_PAUSE / period - 1 <= left_out + len(lines) <= calls
+
+
+def test_what_is_missing_while_a_node_starts_is_a_fact_and_a_warning_if_it_lasts():
+    class Levels(Log):
+        def info(self, text):
+            self.lines.append(('info', text))
+
+    log = Levels()
+    warnings = RepeatedWarnings(log, lambda: log.now)
+    for tenth in range(300):
+        log.now = tenth / 10
+        warnings.warn_once_started('wrench', 'no wrench yet')
+    levels = [level for level, _ in log.lines]
+    assert levels[:2] == ['info', 'info'] and 'info' not in levels[2:]
+    assert levels[2] == pytest.approx(3 * FIRST_PAUSE, abs=0.2) and levels[2] > START_UP
 
 
 def test_what_had_ended_is_news_again_and_kinds_are_apart():

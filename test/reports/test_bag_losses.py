@@ -223,3 +223,75 @@ def test_a_pose_that_the_counts_know_to_be_in_the_bag_excuses_nothing(tmp_path):
     assert verdict.losses == '' and 'DISAGREE in 1 of' in verdict.text
     lossy = without(counted, '/ee_pose', [401])
     assert parity_verdict([compare_live(read(tmp_path / 'c' / 'bag', lossy))]).losses
+
+
+def lost_live(sent, topic, places):
+    """A run of which the live node lost some messages of a topic, as its counts say every second;
+    the bag has them all."""
+    heard = [item for item in with_live(without(sent, topic, places)) if item[0] in LIVE]
+    found, count, lost, last, due = [], 0, 0, 0, T0
+    for item in sent:
+        found.append(item)
+        if item[0] != topic:
+            continue
+        if count + lost in places:
+            lost += 1
+            continue
+        header = item[2].header.stamp
+        count, last = count + 1, header.sec * SECOND + header.nanosec
+        if last >= due:
+            due += SECOND
+            said = readiness(last, {topic: (count, last)})
+            said.inputs[0].lost = lost
+            found.append(('/node_readiness', item[1], said))
+    return sorted([*found, *heard], key=lambda item: item[1])
+
+
+LOST_POSES = [101, 151, 153, 155, 301, 303, 401]
+SAID = 'the live metrics node lost 7 of 600 messages of ee_pose'
+
+
+def live_findings(episode):
+    found = check_episode(episode).findings
+    return [f.text for f in found if f.level is Level.DOUBTFUL and f.about == 'live']
+
+
+def test_what_the_live_node_lost_is_named_and_is_no_disagreement(tmp_path):
+    episode = read(tmp_path / 'bag', lost_live(run_of(), '/ee_pose', LOST_POSES))
+    verdict = parity_verdict([compare_live(episode)])
+    assert verdict.holds is True and verdict.unjudged > 0 and verdict.losses == ''
+    assert verdict.live_losses == SAID
+    assert verdict.text.startswith(f'{SAID}; ')
+    assert 'rest on these and cannot be compared; live and bag agree in' in verdict.text
+    found = live_findings(episode)
+    assert found == [f'{SAID}: its live values are doubtful; this report has all of them']
+
+
+@pytest.mark.parametrize(
+    ('place', 'field'),
+    [
+        (20, 'pl'),  # before the first loss
+        (270, 'tcp_speed'),  # long behind the last
+        (150, 'a_pi_mean'),  # of actions, of which none was lost
+    ],
+)
+def test_a_true_disagreement_is_found_beside_what_the_live_node_lost(tmp_path, place, field):
+    sent = lost_live(run_of(), '/ee_pose', LOST_POSES)
+    value = getattr([m for t, _, m in sent if t == '/quality_metrics'][place], field)
+    wrong = altered(sent, '/quality_metrics', place, **{field: value + 1e-3})
+    episode = read(tmp_path / 'bag', wrong)
+    assert 'DISAGREE in 1 of' in parity_verdict([compare_live(episode)]).text
+    found = live_findings(episode)
+    assert len(found) == 2 and any(text.startswith(SAID) for text in found)
+    assert any('live and bag DISAGREE in 1 of' in text and SAID not in text for text in found)
+
+
+@pytest.mark.parametrize(('first', 'is_late'), [(T0 - SECOND // 100, False), (T0 + SECOND, True)])
+def test_only_what_came_in_the_episode_is_missed_live(tmp_path, first, is_late):
+    """The recording begins before the episode, and before the live node was connected."""
+    before = [('/ee_pose', at + 1000, pose(at, 0.0)) for at in range(T0 - SECOND, T0, SECOND // 60)]
+    said = readiness(T0 + 9 * SECOND, {'/ee_pose': (1, T0 + 9 * SECOND)})
+    said.inputs[0].first_stamp = stamp(first)
+    sent = [*before, *with_live(run_of()), ('/node_readiness', T0 + 9 * SECOND, said)]
+    episode = read(tmp_path / 'bag', sorted(sent, key=lambda item: item[1]))
+    assert bool(compare_live(episode).late_inputs) is is_late
