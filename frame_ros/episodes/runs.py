@@ -82,7 +82,7 @@ def is_episode(folder: Path) -> bool:
         content = json.loads((folder / SIDECAR_NAME).read_text(encoding='utf-8'))
         is_ours = content['state'] in STATES and MARK in content['metadata']
         return is_ours and _is_file(_storage_file(folder))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return False
 
 

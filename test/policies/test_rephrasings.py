@@ -374,9 +374,12 @@ def test_nothing_accepted_writes_nothing(tmp_path, says, capsys):
     ('arguments', 'message'),
     [
         (['--url', 'http://127.0.0.1:9/v1'], '--url needs --model'),
-        (['--url', 'http://127.0.0.1:9/v1', '--model', 'x', '--text', 'y'], 'give one of them'),
-        (['--text', 'nowhere.txt'], 'nowhere.txt cannot be read'),
-        (['--count', '0'], '--count is 0'),
+        (
+            ['--url', 'http://127.0.0.1:9/v1', '--model', 'x', '--text', __file__],
+            'give one of them',
+        ),
+        (['--text', 'nowhere.txt'], "there is no file 'nowhere.txt'"),
+        (['--count', '0'], "--count: '0' must be a whole number, 1 or more"),
         (['--url', 'http://127.0.0.1:9/v1', '--model', 'x', '--timeout', '0'], 'above 0'),
     ],
 )

@@ -329,8 +329,9 @@ def test_a_camera_of_lerobot_s_own(lerobot, tmp_path):
 
     path = tmp_path / 'front.avi'
     writer = cv2.VideoWriter(str(path), cv2.VideoWriter_fourcc(*'MJPG'), 30.0, (640, 480))
-    for _ in range(200):
-        writer.write(np.full((480, 640, 3), (0, 0, 250), dtype=np.uint8))  # BGR: red
+    red = np.full((480, 640, 3), (0, 0, 250), dtype=np.uint8)  # BGR
+    for _ in range(1500):  # LeRobot's thread reads as fast as it can, and ends with the file
+        writer.write(red)
     writer.release()
     camera = make_cameras(f'{{front: {{type: opencv, index_or_path: {path}, warmup_s: 0}}}}')[0]
     camera.connect()

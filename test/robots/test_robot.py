@@ -248,14 +248,12 @@ def test_link_poses_make_the_same_chain():
 
 
 def test_urdfs_are_found_in_the_share_folder_of_a_workspace(tmp_path, monkeypatch):
-    from frame_ros.robots import catalogue
+    from frame_ros import shared_files
 
     folder = tmp_path / 'share' / 'frame_ros' / 'urdf'
     folder.mkdir(parents=True)
     (folder / 'so101.urdf').write_text(find_urdf('so101').read_text())
-    monkeypatch.setattr(
-        catalogue, '__file__', str(tmp_path / 'lib' / 'frame_ros' / 'robots' / 'catalogue.py')
-    )
+    monkeypatch.setattr(shared_files, 'CHECKOUT', tmp_path / 'lib')
     monkeypatch.setenv('AMENT_PREFIX_PATH', f'/nonexistent:{tmp_path}')
     assert find_urdf('so101') == folder / 'so101.urdf'
     monkeypatch.setenv('AMENT_PREFIX_PATH', '/nonexistent')

@@ -51,7 +51,7 @@ PATH = {
     ),
     'ti': Explanation(
         'TI = √( 1/(T−3) Σₜ ‖jₜ‖² )\n'
-        'jₜ = (aₜ − aₜ₋₁) / ⅓(tₜ − tₜ₋₃)     aₜ = (vₜ − vₜ₋₁) / ½(tₜ − tₜ₋₂)     '
+        'jₜ = (aₜ − aₜ₋₁) / ⅓(tₜ − tₜ₋₃)     aₜ = (vₜ − vₜ₋₁) / ½(tₜ − tₜ₋₂)\n'
         'vₜ = (pₜ − pₜ₋₁) / (tₜ − tₜ₋₁)\n'
         'at a constant dt: jₜ is the third difference of p over dt³',
         'RMS jerk: how shaky the motion of the end effector was over the episode. People take '

@@ -166,10 +166,12 @@ class RelativeTrajectoryError(MeanMetric, id='rte'):
     ) -> None:
         """Adds one episode or a batch; as of `AbsoluteTrajectoryError`, T > delta.
 
-        orientations, reference_orientations: (..., T, 4), xyzw, of the variant 'evo'.
+        orientations, reference_orientations: (..., T, 4), xyzw, for the variant 'evo'; the other
+        leaves them to the metrics that share a collection's arguments.
         """
         minimum = self.delta + 1
-        arrays = (positions, reference, orientations, reference_orientations)
+        turns = (orientations, reference_orientations) if self.variant == 'evo' else (None, None)
+        arrays = (positions, reference, *turns)
         self._add(by_episode(self._errors, minimum, mask, *arrays))
 
     def _errors(
