@@ -144,11 +144,12 @@ def test_partial_messages_are_put_together(bench):
     arm.send(['gripper'], [0.5], START + 1)
     arm.send(rest, [0.3, 0.4, 0.5], START + 2)
     arm.send(first, [-0.1, -0.2], START + 3)
+    arm.send(rest, [0.3, 0.4, 0.6], START + 4)
     poses = arm.poses(2)
-    # A state is of the time up to which all parts have come.
-    assert [stamp_of(pose) - START for pose in poses] == [0, 2]
+    # One state a round, of the time up to which all parts have come.
+    assert [stamp_of(pose) - START for pose in poses] == [0, 3]
     for pose, q in zip(
-        poses, ([0.1, 0.2, 0.3, 0.4, 0.5], [-0.1, -0.2, 0.3, 0.4, 0.5]), strict=True
+        poses, ([0.1, 0.2, 0.3, 0.4, 0.5], [-0.1, -0.2, 0.3, 0.4, 0.6]), strict=True
     ):
         assert values(pose)[0] == robot.forward(q)[0].tolist()
     code, log = arm.stop(signal.SIGINT)

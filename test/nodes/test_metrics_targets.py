@@ -315,7 +315,8 @@ def test_what_cannot_be_ends_the_node_with_one_clear_line(
     process = start(given)
     errors = process.communicate(timeout=30)[1]
     assert process.returncode == 1 and 'Traceback' not in errors
-    assert errors.strip().splitlines()[-1].startswith('MetricsNode: ') and message in errors
+    line = errors.strip().splitlines()[-1]
+    assert line.startswith('[FATAL] ') and '[metrics]: ' in line and message in line
 
 
 def test_poses_from_tf(request, tf2_environment):

@@ -26,7 +26,7 @@ from frame_ros.nodes.supervisor import (
 from frame_ros.srv import StartEpisode
 
 ARMS = ('left', 'right')
-OF_ROS = {'/rosout', '/parameter_events', '/tf', '/tf_static'}
+OF_ROS = {'/rosout', '/parameter_events', '/tf', '/tf_static', '/diagnostics'}
 COMMAND = {'left': 0.5, 'right': -0.5}  # rad, shoulder_pan
 
 
