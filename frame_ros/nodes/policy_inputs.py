@@ -93,6 +93,8 @@ class PolicyInputs:
         elif problem := joints.problem:
             self._buffer.complain(JOINTS, problem)
             self._report(f'joint_states: {problem}')
+        elif joints.missing:  # others may publish them a moment later
+            self._buffer.complain(JOINTS, f'no position yet of {", ".join(joints.missing)}')
 
     def _on_image(self, name: str, serialised: bytes) -> None:
         self._buffer.put(

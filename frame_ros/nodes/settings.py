@@ -69,7 +69,8 @@ class RunSettings:
     )
     params_file: str = option(
         '',
-        'ROS 2 file of parameters, of any of the nodes; it takes precedence over other arguments',
+        'ROS 2 file of parameters, of any of the nodes; it takes precedence over our files, and '
+        'gate_parameters and the like over it',
     )
     instruction: str = option('', 'what the policy is told')
     record: bool = option(True, 'write one bag per episode, from start_episode to end_episode')

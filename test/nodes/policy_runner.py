@@ -27,6 +27,7 @@ class Robot(Node):
     """What the policy node talks to: publishes its inputs at 30 Hz and keeps what it publishes.
 
     published: names of the inputs to publish. nan_joints: whether joint states are not finite.
+    joint_count: how many of the joints they name.
     image: what the cameras give.
     """
 
@@ -35,6 +36,7 @@ class Robot(Node):
         latched = QoSProfile(depth=50, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
         self.published = {'joint_states', 'front', 'wrist'}
         self.nan_joints = False
+        self.joint_count = 6
         self.commands: list[JointState] = []
         self.inferences: list[PolicyInference] = []
         self.heartbeats: list[PolicyHeartbeat] = []
@@ -62,8 +64,9 @@ class Robot(Node):
     def _publish(self) -> None:
         stamp = self.get_clock().now().to_msg()
         if 'joint_states' in self.published:
-            positions = [float('nan') if self.nan_joints else 0.1 * i for i in range(6)]
-            message = JointState(name=JOINTS[::-1], position=positions[::-1])
+            count = self.joint_count
+            positions = [float('nan') if self.nan_joints else 0.1 * i for i in range(count)]
+            message = JointState(name=JOINTS[:count][::-1], position=positions[::-1])
             message.header.stamp = stamp
             self._joints.publish(message)
         for name, publisher in self._cameras.items():

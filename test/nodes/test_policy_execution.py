@@ -118,6 +118,10 @@ def one_nan(inference):
     return replace(inference, actions=actions)
 
 
+def no_gripper(robot):
+    robot.joint_count = 5
+
+
 def half_image(robot):
     robot.image = Image(height=4, width=4, encoding='bayer_rggb8', step=4, data=bytes(16))
 
@@ -126,6 +130,7 @@ def half_image(robot):
     ('spoil', 'change', 'problem'),
     [
         (lambda robot: robot.published.discard('wrist'), None, 'wrist was never received'),
+        (no_gripper, None, 'no position yet of gripper'),
         (half_image, None, "camera front has encoding 'bayer_rggb8'; known: rgb8"),
         (lambda robot: None, narrow, r'the chunk has shape (60, 5); it must be (steps, 6)'),
         (lambda robot: None, one_nan, 'wrist_flex is nan at step 2'),

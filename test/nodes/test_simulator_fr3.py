@@ -210,7 +210,7 @@ def test_the_wrench_of_the_flags_acts_on_the_robot_and_frankas_estimate_the_othe
             probe.received[topic].clear()
         probe.until(
             lambda: all(
-                probe.received[topic] and abs(wrench_of(probe.newest(topic))[1]) > 15.0
+                probe.received[topic] and abs(wrench_of(probe.newest(topic))[1]) > 18.5
                 for topic in topics
             )
         )
