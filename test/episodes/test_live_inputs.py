@@ -13,8 +13,14 @@ def stream(*stamps):
 
 
 def test_messages_without_a_stamp_are_none_of_before():
-    assert heard_since({'pose': stream(0, 100, 200)}, {'/a': 100}) == {}
-    assert heard_since({'pose': stream(0, 100, 200)}, {'/a': 150}) == {'pose': 150}
-    assert heard_since({'pose': stream(100, 200)}, {'/a': NEVER}) == {'pose': NEVER}
-    assert heard_since({'pose': stream(0)}, {'/a': NEVER}) == {}
-    assert heard_since({'pose': stream(100)}, {}) == {}
+    assert heard_since({'pose': stream(0, 100, 200)}, {'/a': 100}, 0) == {}
+    assert heard_since({'pose': stream(0, 100, 200)}, {'/a': 150}, 0) == {'pose': 150}
+    assert heard_since({'pose': stream(100, 200)}, {'/a': NEVER}, 0) == {'pose': NEVER}
+    assert heard_since({'pose': stream(0)}, {'/a': NEVER}, 0) == {}
+    assert heard_since({'pose': stream(100)}, {}, 0) == {}
+
+
+def test_what_came_live_before_the_episode_began_is_not_late():
+    recorded = {'pose': stream(100, 200, 300)}
+    assert heard_since(recorded, {'/a': 150}, begin=180) == {}
+    assert heard_since(recorded, {'/a': 190}, begin=180) == {'pose': 190}
