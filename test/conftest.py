@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What all tests share: a ROS domain of their own, on loopback only."""
+"""What all tests share: ROS domains of their own, on loopback only."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -16,8 +17,17 @@ settings.load_profile('frame_ros')
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# One domain per test run, set before anything imports rclpy; child processes inherit it.
-os.environ['ROS_DOMAIN_ID'] = os.environ.get('FRAME_ROS_TEST_DOMAIN') or str(free_domain())
+# The one domain of all tests, where a domain has to be chosen by hand; empty: each has its own.
+ONLY_DOMAIN = os.environ.get('FRAME_ROS_TEST_DOMAIN', '')
+
+
+def next_domain() -> str:
+    """A domain in which nothing of an earlier test lives: neither node nor process."""
+    return ONLY_DOMAIN or str(free_domain())
+
+
+# Set before anything imports rclpy; rclpy.init reads it, child processes inherit it.
+os.environ['ROS_DOMAIN_ID'] = next_domain()
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
 os.environ['FASTRTPS_DEFAULT_PROFILES_FILE'] = str(ROOT / 'config' / 'fastdds_loopback.xml')
 os.environ['FASTDDS_DEFAULT_PROFILES_FILE'] = os.environ['FASTRTPS_DEFAULT_PROFILES_FILE']
@@ -25,16 +35,30 @@ os.environ.setdefault('OMP_NUM_THREADS', '1')
 os.environ.setdefault('MUJOCO_GL', 'egl')
 
 
-@pytest.fixture(scope='session')
-def ros_domain() -> int:
-    """The domain of this test run; asking for it skips the test where rclpy is not installed."""
+@pytest.fixture(scope='module', autouse=True)
+def domain_of_module() -> None:
+    """A domain for each module. What tests of another one left to be collected ends before."""
+    gc.collect()
+    os.environ['ROS_DOMAIN_ID'] = next_domain()
+
+
+@pytest.fixture(scope='module')
+def ros_in_module(domain_of_module) -> None:
+    """For nodes that the tests of a module share; skips them where rclpy is not installed."""
     pytest.importorskip('rclpy')
-    return int(os.environ['ROS_DOMAIN_ID'])
+
+
+@pytest.fixture()
+def ros_domain(ros_in_module, monkeypatch) -> int:
+    """A domain for one test, whose nodes and processes all find each other in it."""
+    domain = next_domain()
+    monkeypatch.setenv('ROS_DOMAIN_ID', domain)
+    return int(domain)
 
 
 @pytest.fixture()
 def ros_context(ros_domain):
-    """rclpy initialised in this process for one test."""
+    """rclpy initialised in this process for one test, in a domain of its own."""
     import rclpy
 
     rclpy.init()

@@ -12,13 +12,14 @@ import time
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent
 DEMO = [sys.executable, '-u', str(ROOT / 'scripts' / 'frame-ros'), 'demo']
 
 
 @pytest.fixture(scope='module')
-def demo(ros_domain, tmp_path_factory):
+def demo(ros_in_module, tmp_path_factory):
     """One run of the demo: its folder and what it printed."""
     pytest.importorskip('mujoco')
     directory = tmp_path_factory.mktemp('demo') / 'run'
@@ -33,7 +34,7 @@ def demo(ros_domain, tmp_path_factory):
         directory,
     ]
     done = subprocess.run(
-        [*DEMO, *options], capture_output=True, text=True, check=False, timeout=240
+        [*DEMO, *options], capture_output=True, text=True, check=False, timeout=4 * PATIENCE
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return directory, done.stdout
@@ -134,7 +135,7 @@ def test_a_node_that_dies_is_named(ros_domain, tmp_path):
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=2 * PATIENCE,
     )
     assert done.returncode == 2
     assert 'the process policy' in done.stderr
@@ -156,7 +157,7 @@ def test_a_policy_of_the_users_own_runs(ros_domain, tmp_path):
     options += ['--episodes', '1', '--timeout', '3', '--no-sensing', '--no-report']
     done = subprocess.run(
         [*DEMO, *options, '--directory', 'run'], cwd=tmp_path,
-        capture_output=True, text=True, check=False, timeout=120,
+        capture_output=True, text=True, check=False, timeout=2 * PATIENCE,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     (sidecar,) = (tmp_path / 'run').glob('*/episode.json')
@@ -175,7 +176,7 @@ def test_what_is_wrong_is_found_before_anything_starts(tmp_path):
     run = ['--directory', str(tmp_path / 'run')]
     done = subprocess.run(
         [*DEMO, '--policy', 'lerobot', '--checkpoint', str(checkpoint), *run],
-        capture_output=True, text=True, check=False, timeout=60,
+        capture_output=True, text=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == 2 and 'lacks model.safetensors' in done.stderr
     assert not (tmp_path / 'run').exists()
@@ -187,14 +188,14 @@ def test_ctrl_c_stops_every_node(ros_domain, tmp_path):
         [*DEMO, '--no-record', '--directory', str(run)], stdout=subprocess.PIPE, text=True
     )
     session = run / 'logs' / 'session.log'
-    deadline = time.monotonic() + 60.0
+    deadline = time.monotonic() + PATIENCE
     while not (session.is_file() and 'every node is ready' in session.read_text()):
         assert time.monotonic() < deadline
         time.sleep(0.1)
     nodes = children(demo.pid)
     assert len(nodes) == 10
     demo.send_signal(signal.SIGINT)
-    demo.communicate(timeout=60)
+    demo.communicate(timeout=PATIENCE)
     assert demo.returncode == 130
     assert [pid for pid in nodes if Path(f'/proc/{pid}').exists()] == []
 
@@ -208,13 +209,13 @@ def test_ctrl_c_says_what_was_recorded_and_how_to_report_on_it(ros_domain, tmp_p
         stderr=subprocess.PIPE,
         text=True,
     )
-    deadline = time.monotonic() + 120.0
+    deadline = time.monotonic() + PATIENCE
     while len(list(run.glob('episode_*/'))) < 2:
         assert demo.poll() is None and time.monotonic() < deadline
         time.sleep(0.1)
     time.sleep(2.0)
     demo.send_signal(signal.SIGINT)
-    _, text = demo.communicate(timeout=60)
+    _, text = demo.communicate(timeout=PATIENCE)
     assert demo.returncode == 130
     lines = text.splitlines()
     assert any(
@@ -224,7 +225,11 @@ def test_ctrl_c_says_what_was_recorded_and_how_to_report_on_it(ros_domain, tmp_p
     name, *arguments = shlex.split(command)
     assert name == 'frame-ros'
     done = subprocess.run(
-        [DEMO[0], DEMO[2], *arguments], capture_output=True, text=True, check=False, timeout=120
+        [DEMO[0], DEMO[2], *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=2 * PATIENCE,
     )
     assert done.returncode == 0, done.stderr
     page = (run / 'report.html').read_text()

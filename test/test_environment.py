@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 from frame_ros.nodes.supervisor import free_domain
 
@@ -43,7 +44,7 @@ def run_in_shell(script: str, **environment: str) -> subprocess.CompletedProcess
         capture_output=True,
         text=True,
         cwd='/',
-        timeout=60,
+        timeout=PATIENCE,
     )
 
 
@@ -174,7 +175,7 @@ def test_a_node_receives_on_loopback_only():
         },
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr
     # The ports that DDS receives on in this domain. What else is bound sends only, with LOCALHOST's

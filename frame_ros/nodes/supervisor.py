@@ -29,6 +29,7 @@ TAIL = 12  # lines of a log that a failure shows
 LOUD = ('[WARN]', '[ERROR]', '[FATAL]', 'Traceback (most recent call last)')
 _LIBC = ctypes.CDLL(None) if sys.platform == 'linux' else None
 DOMAINS = range(1, 101)  # their ports lie below Linux's ephemeral ports
+PARTICIPANTS = 32  # of a domain that are looked for
 
 
 class ProcessError(FrameRosError):
@@ -229,9 +230,9 @@ def ros_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return environment
 
 
-def discovery_port(domain: int) -> int:
-    """The UDP port of the domain's first participant, RTPS 2.5, section 9.6.1.1."""
-    return 7400 + 250 * domain + 10
+def discovery_port(domain: int, participant: int = 0) -> int:
+    """The UDP port of a participant of the domain, counted from 0: RTPS 2.5, section 9.6.1.1."""
+    return 7400 + 250 * domain + 10 + 2 * participant
 
 
 def free_domain() -> int:
@@ -241,12 +242,19 @@ def free_domain() -> int:
         SetupError: every domain is taken.
     """
     for domain in random.SystemRandom().sample(DOMAINS, len(DOMAINS)):
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            try:
-                probe.bind(('127.0.0.1', discovery_port(domain)))
-            except OSError:
-                continue
+        # The first may have ended while others, started after it, still run.
+        if not any(_is_bound(discovery_port(domain, number)) for number in range(PARTICIPANTS)):
             return domain
     raise SetupError(
         f'every ROS domain from {DOMAINS[0]} to {DOMAINS[-1]} is in use; set ROS_DOMAIN_ID yourself'
     )
+
+
+def _is_bound(port: int) -> bool:
+    """Is a UDP port of the loopback interface in use?"""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind(('127.0.0.1', port))
+        except OSError:
+            return True
+    return False

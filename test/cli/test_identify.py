@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 from rosbags.rosbag2 import Writer
 from rosbags.typesys import Stores, get_typestore
 from scipy.spatial.transform import Rotation
@@ -225,12 +226,12 @@ def node(arm):
     from frame_ros.nodes.identification import identification_node
 
     with identification_node(arm.names) as node:
-        node.wait_for_joints(20.0, threading.Event())
+        node.wait_for_joints(PATIENCE, threading.Event())
         until(lambda: arm.node.count_publishers('joint_commands') > 0)
         yield node
 
 
-def until(condition, timeout: float = 20.0) -> None:
+def until(condition, timeout: float = PATIENCE) -> None:
     end = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < end

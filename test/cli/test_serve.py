@@ -14,6 +14,7 @@ import urllib.request
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 pytest.importorskip('msgpack')
 pytest.importorskip('websockets')
@@ -51,7 +52,7 @@ def start(*arguments: str, **environment: str) -> tuple[subprocess.Popen, str, l
 
 def finish(process: subprocess.Popen, number: int = signal.SIGTERM) -> str:
     process.send_signal(number)
-    _, rest = process.communicate(timeout=30)
+    _, rest = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, rest
     return rest
 
@@ -85,7 +86,7 @@ def test_sigint_ends_it_and_a_key_from_a_file_is_asked_for(tmp_path):
     )
     assert any('not on this machine only' in line and 'without a key' not in line for line in said)
     with pytest.raises(PolicyError, match='401'):
-        connect_remote_policy(url, wait=20.0)
+        connect_remote_policy(url, wait=PATIENCE)
     policy = connect_remote_policy(url, api_key='very secret')
     policy.infer(observation())
     policy.close()

@@ -6,6 +6,7 @@ import time
 
 import pytest
 from geometry_msgs.msg import PoseStamped
+from patience import PATIENCE
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import PointCloud2
@@ -74,7 +75,7 @@ class Bench:
         return Markers()
 
     def until(self, condition):
-        deadline = time.monotonic() + 20.0
+        deadline = time.monotonic() + PATIENCE
         while not condition():
             assert time.monotonic() < deadline
             self.executor.spin_once(timeout_sec=0.02)

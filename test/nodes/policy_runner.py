@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 from geometry_msgs.msg import PoseStamped
+from patience import PATIENCE
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
@@ -123,7 +124,7 @@ class Runner:
         thread.start()
         self._threads.append((stop, thread))
 
-    def wait(self, condition, timeout: float = 20.0) -> None:
+    def wait(self, condition, timeout: float = PATIENCE) -> None:
         """Waits until the condition holds; fails if it never does."""
         deadline = time.monotonic() + timeout
         while not condition():

@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass, field
 
 import numpy as np
+from patience import PATIENCE
 from rclpy.qos import QoSProfile
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import CameraInfo, Image, JointState
@@ -198,7 +199,7 @@ class Bench:
         self.node.poll()
         self.rclpy.spin_once(self.tester, timeout_sec=0.002)
 
-    def until(self, condition, timeout=20.0) -> None:
+    def until(self, condition, timeout=PATIENCE) -> None:
         end = time.monotonic() + timeout
         while not condition():
             assert time.monotonic() < end, (self.heard.proximity[-1:], self.node.counts)

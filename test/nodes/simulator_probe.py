@@ -6,6 +6,7 @@ import threading
 import time
 
 import rclpy
+from patience import PATIENCE
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -14,8 +15,6 @@ from sensor_msgs.msg import JointState
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.simulator import Simulator
 from frame_ros.srv import ResetScene
-
-DEADLINE = 40.0  # s, for what must come at all
 
 
 class Probe:
@@ -40,7 +39,7 @@ class Probe:
 
     def until(self, condition, action=None):
         """Spins until the condition holds, repeating the action now and then."""
-        end, again = time.monotonic() + DEADLINE, 0.0
+        end, again = time.monotonic() + PATIENCE, 0.0
         while not condition():
             assert time.monotonic() < end, 'it did not happen'
             if action and time.monotonic() > again:

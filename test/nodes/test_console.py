@@ -6,6 +6,7 @@ import math
 import time
 
 import pytest
+from patience import PATIENCE
 
 rclpy = pytest.importorskip('rclpy')
 pytest.importorskip('frame_ros.msg')
@@ -41,7 +42,7 @@ def publish(console):
     }
     node = rclpy.create_node('teller')
     made = {kind: node.create_publisher(kind, *where) for kind, where in topics.items()}
-    deadline = time.monotonic() + 20.0
+    deadline = time.monotonic() + PATIENCE
     while not all(publisher.get_subscription_count() for publisher in made.values()):
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -50,7 +51,7 @@ def publish(console):
 
 
 def look_until(console, condition):
-    found, deadline = [], time.monotonic() + 20.0
+    found, deadline = [], time.monotonic() + PATIENCE
     while not condition(console.snapshot, found):
         assert time.monotonic() < deadline, console.snapshot
         found += console.look()

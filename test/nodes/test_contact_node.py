@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from patience import PATIENCE
 from scipy.spatial.transform import Rotation
 
 pytest.importorskip('rclpy')
@@ -97,7 +98,7 @@ class Bench:
         self.contact.destroy_node()
         rclpy.try_shutdown()
 
-    def until(self, condition, timeout=20.0):
+    def until(self, condition, timeout=PATIENCE):
         end = time.monotonic() + timeout
         while not condition():
             assert time.monotonic() < end
@@ -159,7 +160,7 @@ class Bench:
 
     def until_published(self, count):
         """Waits while another thread polls."""
-        end = time.monotonic() + 20.0
+        end = time.monotonic() + PATIENCE
         while self.contact.published < count:
             assert time.monotonic() < end
             time.sleep(0.001)
@@ -183,7 +184,7 @@ class Bench:
 
         thread = threading.Thread(target=publish)
         thread.start()
-        end = time.monotonic() + 20.0
+        end = time.monotonic() + PATIENCE
         while not future.done():
             assert time.monotonic() < end
             executor.spin_once(timeout_sec=0.01)
@@ -680,12 +681,12 @@ def test_the_process_starts_and_ends_well(ros_domain, tmp_path):
     command += [str(ROOT / 'config' / 'contact.yaml'), '-p', 'motors_file:=simulated']
     with log.open('w') as out:
         process = subprocess.Popen(command, stderr=out, stdout=out, cwd=ROOT)
-        end = time.monotonic() + 120
+        end = time.monotonic() + PATIENCE
         while 'nobody publishes' not in log.read_text() and time.monotonic() < end:
             assert process.poll() is None, log.read_text()
             time.sleep(0.05)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0, log.read_text()
+        assert process.wait(PATIENCE) == 0, log.read_text()
     text = log.read_text()
     assert 'contact by wrench, joint_effort' in text and 'wrench_received 0' in text
     assert 'Traceback' not in text

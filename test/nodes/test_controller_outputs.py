@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 from scipy.spatial.transform import Rotation
 
 pytest.importorskip('rclpy')
@@ -59,7 +60,7 @@ class Bench:
         return [text for s in self.inputs.values() if (text := s.silence())]
 
     @staticmethod
-    def until(condition, timeout=20.0):
+    def until(condition, timeout=PATIENCE):
         end = time.monotonic() + timeout
         while not condition():
             assert time.monotonic() < end

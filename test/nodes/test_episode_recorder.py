@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 pytest.importorskip('rclpy')
 
@@ -30,8 +31,6 @@ from frame_ros.episodes.images import iter_images
 from frame_ros.episodes.reading import header_stamps, read_bag
 from frame_ros.msg import EpisodeEvent
 from frame_ros.srv import EndEpisode, MarkEpisode, StartEpisode
-
-PATIENCE = 20.0
 
 
 class Bench:

@@ -5,6 +5,7 @@
 import time
 
 import pytest
+from patience import PATIENCE
 
 pytest.importorskip('rclpy')
 
@@ -57,7 +58,7 @@ class Taker:
         if not self.is_called:
             self.input.poll()
 
-    def until(self, condition, timeout=20.0):
+    def until(self, condition, timeout=PATIENCE):
         end = time.monotonic() + timeout
         while not condition() and time.monotonic() < end:
             self.turn()

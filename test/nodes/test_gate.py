@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from patience import PATIENCE
 
 rclpy = pytest.importorskip('rclpy')
 
@@ -140,7 +141,7 @@ class Bench:
         thread.start()
         self._threads.append((stop, thread))
 
-    def wait(self, condition, timeout=30.0) -> None:
+    def wait(self, condition, timeout=PATIENCE) -> None:
         deadline = time.monotonic() + timeout
         while not condition():
             assert time.monotonic() < deadline, 'never came true'
@@ -154,7 +155,7 @@ class Bench:
         self.wait(reached)
 
     def call(self, client, request=None):
-        assert client.wait_for_service(20.0)
+        assert client.wait_for_service(PATIENCE)
         future = client.call_async(request or Trigger.Request())
         self.wait(future.done)
         return future.result()
@@ -163,7 +164,7 @@ class Bench:
         for process in self.processes:
             if process.poll() is None:
                 process.terminate()
-                process.wait(20)
+                process.wait(PATIENCE)
         for stop, thread in self._threads:
             stop.set()
             thread.join()
@@ -353,7 +354,7 @@ def test_a_gate_that_is_told_to_end_holds_the_arm_with_its_last_command(bench):
     stop.start()
     sent = bench.cell.drive(0.3)
     stop.join()
-    assert gate.wait(20) == 0
+    assert gate.wait(PATIENCE) == 0
     passed = {tuple(stamp) for stamp in stamps(sent)}
     _, last = bench.cell.commands[-1]
     assert tuple(stamps([last])[0]) not in passed

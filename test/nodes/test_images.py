@@ -7,6 +7,7 @@ import sys
 import time
 
 import numpy as np
+from patience import PATIENCE
 
 SENT = 20
 SOURCE = f"""
@@ -47,10 +48,10 @@ def test_every_image_arrives_whole_in_another_process(ros_context):
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     source = subprocess.Popen([sys.executable, '-c', SOURCE])
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while len(received) < SENT and time.monotonic() < deadline:
         executor.spin_once(timeout_sec=0.2)
-    assert source.wait(timeout=20) == 0
+    assert source.wait(timeout=PATIENCE) == 0
     node.destroy_node()
 
     assert sorted(received) == list(range(SENT))

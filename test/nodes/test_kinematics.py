@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from patience import PATIENCE
 
 pytest.importorskip('rclpy')
 
@@ -51,7 +52,7 @@ class Bench:
         self.until(lambda: self.publisher.get_subscription_count() == 1)
         self.until(lambda: not any(s.silence() for s in self.inputs.values()))
 
-    def until(self, condition, timeout=20.0):
+    def until(self, condition, timeout=PATIENCE):
         end = time.monotonic() + timeout
         while not condition():
             assert time.monotonic() < end, self.log.read_text()
@@ -80,7 +81,7 @@ class Bench:
         """Stop the node; its exit code and what it logged."""
         if self.process.poll() is None:
             self.process.send_signal(by)
-        code = self.process.wait(10)
+        code = self.process.wait(PATIENCE)
         self.node.destroy_node()
         return code, self.log.read_text()
 
@@ -95,8 +96,7 @@ def bench(ros_context, tmp_path):
 
     yield make
     for one in made:
-        one.process.kill()
-        one.process.wait()
+        one.stop(signal.SIGKILL)
 
 
 def stamp_of(message):
@@ -285,7 +285,7 @@ def check_tf_of_all_links(bench):
 )
 def test_what_cannot_be_used_ends_the_node_with_a_sentence(ros_domain, parameter, words):
     arguments = [sys.executable, '-m', 'frame_ros.nodes.kinematics', '--ros-args', '-p', parameter]
-    ended = subprocess.run(arguments, capture_output=True, text=True, timeout=30, cwd=ROOT)
+    ended = subprocess.run(arguments, capture_output=True, text=True, timeout=PATIENCE, cwd=ROOT)
     assert ended.returncode == 1
     assert words in ended.stderr
     assert 'Traceback' not in ended.stderr

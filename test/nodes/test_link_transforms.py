@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 pytest.importorskip('rclpy')
 
@@ -19,7 +20,6 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from frame_ros.nodes.polled import PolledSubscription
-from frame_ros.nodes.supervisor import free_domain
 from frame_ros.robots import load_robot
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,33 +61,26 @@ class Arm:
 
     def close(self):
         self.process.terminate()
-        self.process.wait(20.0)
+        self.process.wait(PATIENCE)
         for subscription in (self.poses, self.description):
             subscription.destroy()
         self.node.destroy_node()
 
 
 @pytest.fixture()
-def arms(monkeypatch, ros_context_of, tmp_path):
+def arms(ros_context, tmp_path):
     with ExitStack() as stack:
 
         def start(name, *parameters, **options):
-            arm = Arm(ros_context_of, tmp_path / f'{name}.log', name, *parameters, **options)
+            arm = Arm(ros_context, tmp_path / f'{name}.log', name, *parameters, **options)
             stack.callback(arm.close)
             return arm
 
         yield start
 
 
-@pytest.fixture()
-def ros_context_of(monkeypatch, request):
-    """Nothing of the other tests is in the graph: /tf is shared by all."""
-    monkeypatch.setenv('ROS_DOMAIN_ID', str(free_domain()))
-    return request.getfixturevalue('ros_context')
-
-
 def until(condition, arms, each=lambda: None):
-    deadline = time.monotonic() + 30.0
+    deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline, [arm.log.read_text() for arm in arms]
         each()

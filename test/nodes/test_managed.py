@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+from patience import PATIENCE
 
 pytest.importorskip('rclpy')
 
@@ -27,7 +28,7 @@ class Waiting(ManagedNode):
         self.errors = []
 
     def _configure(self):
-        assert self.answer.wait(20.0)
+        assert self.answer.wait(PATIENCE)
         if self.errors:
             raise self.errors.pop(0)
 
@@ -69,11 +70,11 @@ def spin(executor, stop):
 
 def call(client, kind, name, **request):
     service = client.create_client(kind, f'waiting/{name}')
-    assert service.wait_for_service(20.0)
+    assert service.wait_for_service(PATIENCE)
     return service.call_async(kind.Request(**request))
 
 
-def result(future, timeout=20.0):
+def result(future, timeout=PATIENCE):
     end = time.monotonic() + timeout
     while not future.done():
         assert time.monotonic() < end, 'no answer'

@@ -9,6 +9,7 @@ import sys
 import time
 
 import pytest
+from patience import PATIENCE
 
 pytest.importorskip('rclpy')
 
@@ -74,13 +75,13 @@ def metrics_node(ros_context):
     yield node, process
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
-    errors = process.communicate(timeout=10)[1]
+    errors = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 0, errors
     assert 'Traceback' not in errors
     node.destroy_node()
 
 
-def spin_until(node, condition, timeout=20.0):
+def spin_until(node, condition, timeout=PATIENCE):
     import rclpy
 
     end = time.monotonic() + timeout

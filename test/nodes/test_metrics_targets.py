@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 pytest.importorskip('rclpy')
 
@@ -76,7 +77,7 @@ class Bench:
         self.sent = []
         self.process = start(parameters)
 
-    def until(self, condition, timeout=30.0):
+    def until(self, condition, timeout=PATIENCE):
         end = time.monotonic() + timeout
         while not condition():
             assert time.monotonic() < end and self.process.poll() is None, self.state()
@@ -149,7 +150,7 @@ class Bench:
     def stop(self):
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-        errors = self.process.communicate(timeout=15)[1]
+        errors = self.process.communicate(timeout=PATIENCE)[1]
         assert self.process.returncode == 0 and 'Traceback' not in errors, errors
         self.node.destroy_node()
         return errors
@@ -313,7 +314,7 @@ def test_what_cannot_be_ends_the_node_with_one_clear_line(
     bag = write_demonstration(tmp_path / 'blind', has_poses=False)
     given = {name: value.format(bag=bag) for name, value in parameters.items()}
     process = start(given)
-    errors = process.communicate(timeout=30)[1]
+    errors = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 1 and 'Traceback' not in errors
     line = errors.strip().splitlines()[-1]
     assert line.startswith('[FATAL] ') and '[metrics]: ' in line and message in line

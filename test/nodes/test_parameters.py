@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from patience import PATIENCE
 
 pytest.importorskip('rclpy')
 
@@ -135,7 +136,7 @@ def test_every_parameter_says_what_it_means(path):
 )
 def test_a_wrong_command_line_is_one_clear_line(ros_domain, arguments, message):
     command = [sys.executable, '-m', 'frame_ros.nodes.metrics', '--ros-args', *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 1
     assert message in done.stderr.strip().splitlines()[-1]
     assert 'Traceback' not in done.stderr
@@ -163,7 +164,7 @@ def test_a_node_without_a_library_says_how_to_get_it(ros_domain, tmp_path, libra
         [sys.executable, '-c', WITHOUT, library, f'frame_ros.nodes.{node}'],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
         cwd=tmp_path,
     )

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from patience import PATIENCE
 
 rclpy = pytest.importorskip('rclpy')
 
@@ -154,7 +155,7 @@ def test_a_camera_that_is_not_there_is_told(ros_context):
 def test_without_autostart_the_node_waits_and_can_be_cycled(runner):
     node = runner.start(CountingPolicy(), autostart=False, run_on='always')
     client = runner.robot.create_client(ChangeState, 'policy/change_state')
-    assert client.wait_for_service(20.0)
+    assert client.wait_for_service(PATIENCE)
 
     def change(transition: int) -> bool:
         future = client.call_async(ChangeState.Request(transition=Transition(id=transition)))
@@ -197,8 +198,8 @@ def test_the_process_ends_cleanly_and_a_missing_checkpoint_ends_it_with_a_messag
     process = subprocess.Popen([*command, 'policy:=hold'], **pipes)
     assert 'policy hold for so101 at 30 Hz' in process.stdout.readline()
     process.send_signal(signal.SIGTERM)
-    output, _ = process.communicate(timeout=30)
+    output, _ = process.communicate(timeout=PATIENCE)
     assert (process.returncode, 'Traceback' in output) == (0, False)
-    failed = subprocess.run([*command, 'policy:=/nowhere'], timeout=60, **pipes)
+    failed = subprocess.run([*command, 'policy:=/nowhere'], timeout=PATIENCE, **pipes)
     assert failed.returncode == 1
     assert "no policy '/nowhere'" in failed.stdout and 'Traceback' not in failed.stdout

@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 rclpy = pytest.importorskip('rclpy')
 
@@ -62,7 +63,7 @@ def test_simulated_time_begins_with_the_first_message_on_clock():
     waiting.join(0.02)
     assert waiting.is_alive() and not ticks.lateness
     clock.set_ros_time_override(Time(seconds=1e9, clock_type=clock.clock_type))
-    waiting.join(20.0)
+    waiting.join(PATIENCE)
     assert (ticks.missed, list(ticks.lateness)) == (0, [0])
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 rclpy = pytest.importorskip('rclpy')
 
@@ -144,7 +145,7 @@ class Hanging(CountingPolicy):
 
     def infer(self, observation) -> Inference:
         self.begun.set()
-        assert self.released.wait(20.0)
+        assert self.released.wait(PATIENCE)
         return super().infer(observation)
 
 

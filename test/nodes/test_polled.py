@@ -5,6 +5,7 @@
 import time
 
 import pytest
+from patience import PATIENCE
 
 pytest.importorskip('rclpy')
 
@@ -35,13 +36,13 @@ def connect(nodes, topic, qos=50, **options):
     """A polled subscription and a publisher that have found each other."""
     subscription = PolledSubscription(nodes[0], JointState, topic, qos, **options)
     publisher = nodes[1].create_publisher(JointState, topic, 50)
-    end = time.monotonic() + 10
+    end = time.monotonic() + PATIENCE
     while publisher.get_subscription_count() == 0 and time.monotonic() < end:
         time.sleep(0.01)
     return subscription, publisher
 
 
-def take_all(subscription, count, timeout=10.0):
+def take_all(subscription, count, timeout=PATIENCE):
     taken, end = [], time.monotonic() + timeout
     while len(taken) < count and time.monotonic() < end:
         subscription.wait(0.1)
@@ -111,7 +112,7 @@ def test_the_fallback_works_in_the_callers_executor(nodes):
     executor.add_node(nodes[0])
     subscription, publisher = connect(nodes, 'callers', use_executor=True)
     publisher.publish(JointState(position=[4.0]))
-    taken, end = [], time.monotonic() + 10
+    taken, end = [], time.monotonic() + PATIENCE
     while not taken and time.monotonic() < end:
         executor.spin_once(timeout_sec=0.1)
         taken = subscription.take()
@@ -125,7 +126,7 @@ def test_silence_is_explained(nodes):
     subscription = PolledSubscription(nodes[0], JointState, 'mismatch', 5)
     matching = PolledSubscription(nodes[0], JointState, 'mismatch', BEST_EFFORT)
     nodes[1].create_publisher(JointState, 'mismatch', BEST_EFFORT)
-    end = time.monotonic() + 10
+    end = time.monotonic() + PATIENCE
     while 'nobody' in subscription.silence() and time.monotonic() < end:
         time.sleep(0.01)
     assert 'best effort' in subscription.silence()
@@ -136,7 +137,7 @@ def test_a_destroyed_subscription_is_gone_from_its_node(nodes, use_executor):
     subscription, publisher = connect(nodes, 'gone', use_executor=use_executor)
     subscription.wait(0.01)
     subscription.destroy()
-    end = time.monotonic() + 10
+    end = time.monotonic() + PATIENCE
     while publisher.get_subscription_count() and time.monotonic() < end:
         time.sleep(0.01)
     assert publisher.get_subscription_count() == 0

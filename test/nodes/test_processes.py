@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from patience import PATIENCE
 
 from frame_ros.errors import FrameRosError, SetupError
 from frame_ros.nodes.arm_settings import FrankaSettings, So101Settings
@@ -478,7 +479,7 @@ PARENT = (
 
 
 def wait_for_log(path, text='ready'):
-    deadline = time.monotonic() + 20.0
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         if path.is_file() and text in path.read_text():
             return path.read_text()
@@ -548,7 +549,7 @@ def test_a_process_that_ignores_sigterm_is_killed_after_the_grace(tmp_path):
 def test_what_a_process_started_itself_ends_too(tmp_path):
     with supervise([Script('parent', PARENT)], tmp_path):
         child = int(wait_for_log(tmp_path / 'logs' / 'parent.log').split()[1])
-    deadline = time.monotonic() + 10.0
+    deadline = time.monotonic() + PATIENCE
     while is_running(child) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not is_running(child)
@@ -570,7 +571,7 @@ def test_only_warnings_and_errors_reach_the_console(tmp_path):
     lines = []
     with supervise([Script('node', code)], tmp_path, lines):
         wait_for_log(tmp_path / 'logs' / 'node.log', 'hm')
-        deadline = time.monotonic() + 10.0
+        deadline = time.monotonic() + PATIENCE
         while not lines and time.monotonic() < deadline:
             time.sleep(0.02)
     assert lines == ['[node] WARN: hm']
@@ -595,13 +596,15 @@ def test_the_users_domain_is_kept_and_else_one_is_chosen():
     assert Path(chosen['FASTRTPS_DEFAULT_PROFILES_FILE']).is_file()
 
 
-def test_a_domain_in_use_is_not_chosen(monkeypatch):
+@pytest.mark.parametrize('participant', [0, 3])
+def test_a_domain_in_use_is_not_chosen(monkeypatch, participant):
+    """Neither where the first participant has ended and a later one still runs."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
         taken.bind(('127.0.0.1', 0))
         monkeypatch.setattr('frame_ros.nodes.supervisor.DOMAINS', [7, 8])
         monkeypatch.setattr(
             'frame_ros.nodes.supervisor.discovery_port',
-            lambda domain: {7: taken.getsockname()[1], 8: 0}[domain],
+            lambda domain, number: taken.getsockname()[1] * ((domain, number) == (7, participant)),
         )
         assert {free_domain() for _ in range(10)} == {8}
         monkeypatch.setattr('frame_ros.nodes.supervisor.DOMAINS', [7])

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from patience import PATIENCE
 
 pytest.importorskip('rclpy')
 
@@ -432,11 +433,11 @@ def test_the_process_starts_and_ends_well(ros_domain, tmp_path):
     command += [str(ROOT / 'config' / 'proximity.yaml'), '-p', 'silence:=0.05']
     with log.open('w') as out:
         process = subprocess.Popen(command, stderr=out, stdout=out, cwd=ROOT, env=os.environ)
-        end = time.monotonic() + 30
+        end = time.monotonic() + PATIENCE
         while 'no image has come' not in log.read_text() and time.monotonic() < end:
             time.sleep(0.05)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(10) == 0, log.read_text()
+        assert process.wait(PATIENCE) == 0, log.read_text()
     assert 'so101: 6 links' in log.read_text() and 'Traceback' not in log.read_text()
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from patience import PATIENCE
 
 pytest.importorskip('rclpy')
 
@@ -22,7 +23,6 @@ from frame_ros.nodes.supervisor import Supervisor
 from frame_ros.srv import EndEpisode, StartEpisode
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 30.0
 
 
 def test_topics_of_any_namespace_are_recorded_besides():

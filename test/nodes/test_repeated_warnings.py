@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 from frame_ros.nodes.repeated_warnings import FIRST_PAUSE, LAST_PAUSE, START_UP, RepeatedWarnings
 
@@ -95,7 +96,7 @@ def test_an_error_at_start_up_names_the_node_and_its_namespace(ros_domain, argum
     pytest.importorskip('rclpy')
     command = [sys.executable, '-m', 'frame_ros.nodes.kinematics', '--ros-args', *arguments]
     ended = subprocess.run(
-        [*command, '-p', 'tip:=nowhere'], capture_output=True, text=True, timeout=30
+        [*command, '-p', 'tip:=nowhere'], capture_output=True, text=True, timeout=PATIENCE
     )
     assert ended.returncode == 1
     (line,) = (line for line in ended.stderr.splitlines() if 'nowhere' in line)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 pytest.importorskip('rclpy')
 pytest.importorskip('lerobot')
@@ -33,8 +34,7 @@ from frame_ros.scenes.feetech_bus import SimulatedBus
 from frame_ros.scenes.feetech_registers import get
 from frame_ros.scenes.simulated_so101 import SimulatedSo101
 
-DEADLINE = 20.0  # s, for what must come at all
-PATIENCE = 0.4  # s for an answer: the machine that runs this may be busy
+ANSWER_TIMEOUT = 0.4  # s for an answer: the machine that runs this may be busy
 PAN, LIFT, GRIPPER = (JOINT_NAMES.index(n) for n in ('shoulder_pan', 'shoulder_lift', 'gripper'))
 RESOLUTION = 0.01  # rad: the steps of encoder and goal, and where the position control stands still
 
@@ -50,7 +50,7 @@ class Bench:
         self.bus = SimulatedBus(self.arm.servos, self.arm.advance, link=folder / 'port')
         self.bus.start()
         values = {'port': self.bus.port, 'robot_id': 'arm', 'calibration_dir': str(folder)}
-        values |= {'reconnect_period': 0.1, 'answer_timeout': PATIENCE, **parameters}
+        values |= {'reconnect_period': 0.1, 'answer_timeout': ANSWER_TIMEOUT, **parameters}
         self.executor = SingleThreadedExecutor(context=self.context)
         self.driver = None
         self.node = Node('probe', context=self.context)
@@ -79,7 +79,7 @@ class Bench:
 
     def until(self, condition, action=None):
         """Spins until the condition holds, repeating the action now and then."""
-        end, again = time.monotonic() + DEADLINE, 0.0
+        end, again = time.monotonic() + PATIENCE, 0.0
         while not condition():
             assert time.monotonic() < end, 'it did not happen'
             if action and time.monotonic() > again:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from patience import PATIENCE
 
 pytest.importorskip('rclpy')
 
@@ -45,7 +46,7 @@ def run_alone(arguments):
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
         env=ros_environment(os.environ),
     )
     return done.returncode, done.stdout + done.stderr
@@ -99,7 +100,7 @@ def test_episodes_without_an_outcome_end_by_time(ros_domain, tmp_path):
 
 
 def wait_for(condition):
-    deadline = time.monotonic() + 20.0
+    deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.05)

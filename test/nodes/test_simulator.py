@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from patience import PATIENCE
 
 pytest.importorskip('rclpy')
 pytest.importorskip('mujoco')
@@ -18,7 +19,7 @@ pytest.importorskip('mujoco')
 import rclpy
 from geometry_msgs.msg import PoseStamped, WrenchStamped
 from sensor_msgs.msg import CameraInfo, Image, JointState
-from simulator_probe import DEADLINE, Probe, SimulatorInThread
+from simulator_probe import Probe, SimulatorInThread
 
 from frame_ros.errors import FrameRosError, SetupError
 from frame_ros.msg import ContactState, EpisodeEvent, Proximity
@@ -57,7 +58,7 @@ TARGET = (0.5, -1.0, 1.0, 0.6, 0.3, 0.8)
 
 
 @pytest.fixture(scope='module')
-def probe(ros_domain):
+def probe(ros_in_module):
     probe = Probe(TOPICS)
     yield probe
     probe.close()
@@ -79,7 +80,7 @@ def simulator(probe, log):
     probe.until(lambda: all(probe.received.values()))
     yield process
     process.send_signal(signal.SIGTERM)
-    code = process.wait(timeout=DEADLINE)
+    code = process.wait(timeout=PATIENCE)
     reader.join()
     assert code == 0, ''.join(log)
     assert 'Traceback' not in ''.join(log)
@@ -302,7 +303,7 @@ def test_a_viewer_needs_a_display(monkeypatch):
 
 
 def test_a_display_that_does_not_work_costs_the_viewer_and_nothing_else(
-    ros_domain, probe, tmp_path, monkeypatch
+    probe, tmp_path, monkeypatch
 ):
     """GLFW ends the process that asks it for a window there."""
     monkeypatch.setenv('DISPLAY', ':77')
@@ -320,7 +321,7 @@ def test_a_display_that_does_not_work_costs_the_viewer_and_nothing_else(
         probe.until(lambda: min(map(len, arrived.values())) > 20)
     finally:
         process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=DEADLINE) == 0, log.read_text()
+    assert process.wait(timeout=PATIENCE) == 0, log.read_text()
     assert log.read_text().count('there will be no viewer: ') == 1
     assert 'Traceback' not in log.read_text()
 
@@ -349,7 +350,7 @@ def test_bad_parameters_are_refused(ros_domain, parameter, word):
         rclpy.try_shutdown()
 
 
-def test_a_simulator_whose_physics_fails_ends(ros_domain, probe, capfd):
+def test_a_simulator_whose_physics_fails_ends(probe, capfd):
     simulator = SimulatorInThread()
     try:
         assert simulator.node.exit_code is None
@@ -381,7 +382,7 @@ def test_targets_beyond_the_joints_limits_are_taken_as_the_limits(ros_domain):
 
 def test_a_bad_parameter_ends_the_node_with_a_message(ros_domain):
     command = [sys.executable, '-m', 'frame_ros.nodes.simulator', '--ros-args', '-p', 'seed:=-3']
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=DEADLINE)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 1
     assert 'seed is -3' in done.stderr
     assert 'Traceback' not in done.stderr

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 pytest.importorskip('rclpy')
 pytest.importorskip('mujoco')
@@ -18,7 +19,7 @@ pytest.importorskip('mujoco')
 from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import CameraInfo, Image, JointState
-from simulator_probe import DEADLINE, Probe, SimulatorInThread
+from simulator_probe import Probe, SimulatorInThread
 
 from frame_ros.msg import ContactState, EpisodeEvent, Proximity
 from frame_ros.scenes.scene_robot import FR3
@@ -47,7 +48,7 @@ QOS = QoSProfile(depth=500, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 @pytest.fixture(scope='module')
-def probe(ros_domain):
+def probe(ros_in_module):
     probe = Probe(TOPICS, QOS)
     yield probe
     probe.close()
@@ -65,7 +66,7 @@ def simulator(probe):
     probe.until(lambda: len(probe.received['joint_states']) > count + 300)
     yield process
     process.send_signal(signal.SIGTERM)
-    _, log = process.communicate(timeout=DEADLINE)
+    _, log = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, log
     assert 'Traceback' not in log
 
@@ -168,7 +169,7 @@ def push(node, force):
 
 
 def test_a_contact_flag_clears_itself_and_a_collision_flag_stays_until_an_episode(
-    ros_domain, probe
+    probe,
 ):
     topic = f'{FRANKA}/contact'
     simulator = SimulatorInThread(
@@ -198,7 +199,7 @@ def test_a_contact_flag_clears_itself_and_a_collision_flag_stays_until_an_episod
 
 
 def test_the_wrench_of_the_flags_acts_on_the_robot_and_frankas_estimate_the_other_way(
-    ros_domain, probe
+    probe,
 ):
     simulator = SimulatorInThread(
         'robot:=fr3', 'rate:=100.0', 'wrench_rate:=0.0', 'estimate_offset:=0.0'
@@ -221,7 +222,7 @@ def test_the_wrench_of_the_flags_acts_on_the_robot_and_frankas_estimate_the_othe
         simulator.close()
 
 
-def test_a_collision_of_before_is_not_told_of_the_scene_after_a_reset(ros_domain, probe):
+def test_a_collision_of_before_is_not_told_of_the_scene_after_a_reset(probe):
     topic = f'{FRANKA}/contact'
     simulator = SimulatorInThread(
         'robot:=fr3', 'rate:=100.0', 'wrench_rate:=0.0', 'estimate_offset:=0.0',

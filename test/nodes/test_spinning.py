@@ -10,6 +10,7 @@ import threading
 import time
 
 import pytest
+from patience import PATIENCE
 
 pytest.importorskip('rclpy')
 
@@ -74,21 +75,21 @@ def test_a_signal_closes_the_node_and_a_second_one_does_not_disturb_it(ros_domai
     process.send_signal(number)
     assert process.stdout.readline() == 'closing\n'
     process.send_signal(number)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (0, 'closed\n')
     assert 'Traceback' not in err
 
 
 def test_a_node_that_ends_by_itself_gives_the_exit_code(ros_domain):
     process = start('ends')
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (7, 'ready\nclosing\nclosed\n')
     assert 'Traceback' not in err
 
 
 def test_an_error_of_the_user_is_one_line(ros_domain):
     process = start('wrong')
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (1, '')
     assert re.fullmatch(
         r'\[FATAL\] \[[\d.]+\] \[Example\]: the value 3 is wrong; 2 is right\n', err
@@ -140,7 +141,7 @@ def test_a_node_without_its_simulated_time_says_so(ros_domain):
     warning = process.stderr.readline()
     assert '[WARN]' in warning and 'use_sim_time is set, but nobody publishes /clock' in warning
     process.send_signal(signal.SIGTERM)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (0, 'ready\nclosing\nclosed\n')
     assert 'use_sim_time' not in err
 

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 pytest.importorskip('rclpy')
 pytest.importorskip('lerobot')
@@ -27,8 +28,7 @@ from frame_ros.scenes import JOINT_NAMES
 from frame_ros.scenes.feetech_bus import SimulatedBus
 from frame_ros.scenes.simulated_so101 import SimulatedSo101
 
-DEADLINE = 20.0  # s, for what must come at all
-PATIENCE = 0.4  # s for an answer: the machine that runs this may be busy
+ANSWER_TIMEOUT = 0.4  # s for an answer: the machine that runs this may be busy
 HERE = (0.2, -1.3, 1.2, 0.8, 0.1, 0.5)  # rad, of the leader
 
 
@@ -44,7 +44,7 @@ class Bench:
         self.bus = SimulatedBus(self.arm.servos, self.arm.advance, link=folder / 'port')
         self.bus.start()
         self.values = {'port': self.bus.port, 'teleoperator_id': 'leader'}
-        self.values |= {'calibration_dir': str(folder), 'answer_timeout': PATIENCE}
+        self.values |= {'calibration_dir': str(folder), 'answer_timeout': ANSWER_TIMEOUT}
         self.executor = SingleThreadedExecutor(context=self.context)
         self.node = Node('probe', context=self.context)
         self.executor.add_node(self.node)
@@ -67,7 +67,7 @@ class Bench:
 
     def until(self, condition, action=None):
         """Spins until the condition holds, repeating the action now and then."""
-        end, again = time.monotonic() + DEADLINE, 0.0
+        end, again = time.monotonic() + PATIENCE, 0.0
         while not condition():
             assert time.monotonic() < end, 'it did not happen'
             if action and time.monotonic() > again:

@@ -8,6 +8,7 @@ import sys
 import threading
 
 import pytest
+from patience import PATIENCE
 
 from frame_ros.nodes.thread_priority import lower_priority, raise_priority
 
@@ -63,7 +64,7 @@ print(raised, os.sched_getscheduler(0) & ~os.SCHED_RESET_ON_FORK)
 def test_a_user_without_privileges_can_take_it_away_again():
     """Who has it by a limit in limits.conf may not clear SCHED_RESET_ON_FORK."""
     command = [sys.executable, '-c', UNPRIVILEGED]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     if done.stdout.startswith('False'):
         pytest.skip('this system permits no real-time priority')
     assert done.stdout.split() == ['True', str(os.SCHED_OTHER)], done.stderr

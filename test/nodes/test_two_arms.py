@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
+from patience import PATIENCE
 
 pytest.importorskip('rclpy')
 pytest.importorskip('mujoco')
@@ -19,10 +20,7 @@ from sensor_msgs.msg import JointState
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.processes import demo_processes
 from frame_ros.nodes.settings import DemoSettings
-from frame_ros.nodes.supervisor import (
-    Supervisor,
-    free_domain,
-)
+from frame_ros.nodes.supervisor import Supervisor
 from frame_ros.srv import StartEpisode
 
 ARMS = ('left', 'right')
@@ -77,7 +75,7 @@ class Observer:
             publisher.publish(message)
 
     def until(self, condition, what, each=lambda: None):
-        deadline = time.monotonic() + 60.0
+        deadline = time.monotonic() + PATIENCE
         while not condition():
             assert time.monotonic() < deadline, what
             each()
@@ -89,13 +87,7 @@ class Observer:
 
 
 @pytest.fixture()
-def own_domain(monkeypatch):
-    """Nothing of the other tests is in the graph that this one looks at."""
-    monkeypatch.setenv('ROS_DOMAIN_ID', str(free_domain()))
-
-
-@pytest.fixture()
-def arms(own_domain, ros_context, tmp_path):
+def arms(ros_context, tmp_path):
     with ExitStack() as stack:
         for arm in ARMS:
             logs = tmp_path / arm / 'logs'

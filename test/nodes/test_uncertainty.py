@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 rclpy = pytest.importorskip('rclpy')
 
@@ -90,12 +91,12 @@ def recorded(ros_context):
     spin_until(node, lambda: all(s.get_subscription_count() > 1 for s in node.senders.values()))
     yield node
     process.send_signal(signal.SIGTERM)
-    node.errors = process.communicate(timeout=10)[1]
+    node.errors = process.communicate(timeout=PATIENCE)[1]
     assert process.returncode == 0 and 'Traceback' not in node.errors, node.errors
     node.destroy_node()
 
 
-def spin_until(node, condition, timeout=20.0):
+def spin_until(node, condition, timeout=PATIENCE):
     end = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < end, {topic: len(heard) for topic, heard in node.heard.items()}
