@@ -118,13 +118,13 @@ class Contact(Node):
             lambda: [self._status_of(sensor) for sensor in self._sensors],
         )
         self.get_logger().info(
-            f'{self.robot.name}: contact by {", ".join(settings.sources)}, told at '
+            f'{self.robot.name}: contact by {", ".join(settings.chosen_sources)}, told at '
             f'{self.robot.tip_link} in {self.robot.base_link}'
         )
 
     def _make_sensors(self) -> None:
         settings, robot, joints = self._settings, self.robot, self._joints
-        wanted = settings.sources
+        wanted = settings.chosen_sources
         self._wrench = WrenchSensor(settings, robot, joints) if 'wrench' in wanted else None
         self._efforts = (
             EffortSensor(settings, robot, joints, self._commands)

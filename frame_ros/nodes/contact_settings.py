@@ -46,7 +46,7 @@ class ContactSettings:
     robot: str = 'so101'
     frame_prefix: str = ''
     tip: str = ''
-    sources: tuple[str, ...] = ('wrench', 'joint_effort')
+    sources: tuple[str, ...] = ('',)
     publish_rate: float = 50.0
     poll_period: float = 0.004
     reliability: str = 'fitting'
@@ -158,10 +158,11 @@ class ContactSettings:
 
     def check(self) -> None:
         """Raises SetupError if a value is out of its range."""
-        unknown = [source for source in self.sources if source not in SOURCES]
-        if unknown or not self.sources or len(set(self.sources)) != len(self.sources):
+        given = named(self.sources)
+        if not set(given) <= set(SOURCES) or len(set(given)) != len(given):
             raise SetupError(
-                f'sources is {list(self.sources)}; it must be one or more of {", ".join(SOURCES)}'
+                f'sources is {list(self.sources)}; it must be some of {", ".join(SOURCES)}, '
+                'each at most once'
             )
         ranges = {
             'publish_rate': (0.0 < self.publish_rate <= 1000.0, 'above 0 and at most 1000 Hz'),
@@ -187,6 +188,12 @@ class ContactSettings:
         for name, (is_met, text) in ranges.items():
             if not is_met:
                 raise SetupError(f'{name} is {getattr(self, name)!r}; it must be {text}')
+
+    @property
+    def chosen_sources(self) -> tuple[str, ...]:
+        """Sources as given; of none given the wrench, and joint_effort where the motors are known."""
+        known = ('wrench', 'joint_effort') if self.motors_file else ('wrench',)
+        return named(self.sources) or known
 
     def load_robot(self) -> Robot:
         """The robot, with the tip.

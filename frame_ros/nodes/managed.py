@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What managed (lifecycle) nodes have in common: transitions that never leave threads behind, and
-say why they failed.
+"""Base of the managed (lifecycle) nodes: transitions that never leave threads behind, and say why
+they failed.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class ManagedNode(LifecycleNode):
         self._is_wanted = False
         self.transitions: list[threading.Thread] = []  # under way, as somebody asked for them
         self._serve_while_changing()
-        self._error: FrameRosError | None = None
+        self._error: Exception | None = None  # of the last transition; None: it succeeded
         self._problem = ''
         self._why_idle = 'it is not configured'
         self.readiness = Readiness(self, problem=lambda: self._why_idle, parts=self.health)
@@ -119,11 +119,14 @@ class ManagedNode(LifecycleNode):
             if self._is_started():
                 return
             pause = RETRIES[min(attempt, len(RETRIES) - 1)]
-            if not isinstance(self._error, AbsentError):
+            if isinstance(self._error, AbsentError):
+                self.get_logger().warning(f'tried again in {pause:g} s')
+            elif self._error is not None:
                 self.exit_code = 1
                 return
-            self.get_logger().warning(f'tried again in {pause:g} s')
-            stop.wait(pause)
+            elif self._state_machine.current_state[0] == State.PRIMARY_STATE_FINALIZED:
+                return
+            stop.wait(pause)  # without an error: somebody else is changing its state
 
     def _is_started(self) -> bool:
         """Goes as far as it can from the state in which it is; somebody else may change it too."""
@@ -182,9 +185,11 @@ class ManagedNode(LifecycleNode):
         """
         for trigger in (self.trigger_configure, self.trigger_activate):
             if trigger() != TransitionCallbackReturn.SUCCESS:
-                error = self._error or SetupError('it could not start; see the message above')
+                error = self._error
                 self.destroy_node()
-                raise error
+                if isinstance(error, FrameRosError):
+                    raise error
+                raise SetupError('it could not start; see the message above')
 
     def destroy_node(self) -> None:
         """Ends the threads first: they publish."""
@@ -239,6 +244,7 @@ class ManagedNode(LifecycleNode):
 
     def _attempt(self, transition: Callable[[], None]) -> TransitionCallbackReturn:
         """Runs a transition; rclpy says nothing about an exception in one, so it is logged here."""
+        self._error = None
         try:
             transition()
         except FrameRosError as error:
@@ -246,6 +252,7 @@ class ManagedNode(LifecycleNode):
             self.get_logger().error(self._problem)
             return TransitionCallbackReturn.FAILURE
         except Exception as error:
+            self._error = error
             self._problem = f'{type(error).__name__}: {error}'
             self.get_logger().error(traceback.format_exc())
             return TransitionCallbackReturn.ERROR

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,27 +18,32 @@ import yaml
 
 from frame_ros.errors import SetupError
 from frame_ros.nodes.demo_robots import Value
+from frame_ros.nodes.parameter_values import as_parameters, flat
 from frame_ros.nodes.process import Process, share_directory
 from frame_ros.nodes.settings import RunSettings
 from frame_ros.strict_yaml import load_yaml
 
 KEY = 'ros__parameters'
 EVERY_NODE = re.compile(r'use_sim_time|start_type_description_service|qos_overrides\..*')
-Sections = Mapping[str, Mapping[str, Value]]  # name of a node, or a pattern -> its parameters
+Sections = Mapping[str, Mapping[str, Any]]  # name of a node, or a pattern -> its parameters
 
 
 def given_parameters(settings: RunSettings, node: str) -> dict[str, Value]:
-    """What the user sets of one of our nodes: what the file says, above that the argument
-    <node>_parameters.
+    """Parameters that the user sets of one of our nodes: those of the file, above them those of the
+    argument <node>_parameters.
 
     Raises:
         SetupError: the node has no such parameter: a limit that is misspelt must not be missed.
     """
-    given = {name: _value(value) for name, value in settings.parameters_of(node).items()}
+    given = flat(settings.parameters_of(node))
     _check(node, given, f'{node}_parameters')
-    known = known_parameters(node)
+    defaults = default_parameters(node)
     of_file = _of_node(read_file(settings.params_file), node, settings)
-    return {**{n: v for n, v in of_file.items() if n in known or EVERY_NODE.match(n)}, **given}
+    of_file = {n: v for n, v in of_file.items() if n in defaults or EVERY_NODE.match(n)}
+    return {
+        **as_parameters('params_file', of_file, defaults),
+        **as_parameters(f'{node}_parameters', given, defaults),
+    }
 
 
 def with_given(processes: list[Process], settings: RunSettings) -> list[Process]:
@@ -53,15 +59,23 @@ def with_given(processes: list[Process], settings: RunSettings) -> list[Process]
         if process.config is not None:
             given = given_parameters(settings, process.executable)
         else:
-            given = _of_node(sections, process.name, settings)
+            of_file = _of_node(sections, process.name, settings)
+            given = as_parameters('params_file', of_file, {})
         found.append(replace(process, parameters={**process.parameters, **given}))
     return found
 
 
 def known_parameters(executable: str) -> list[str]:
     """The parameters of one of our nodes, from its file of defaults."""
-    config = (share_directory() / 'config' / f'{executable}.yaml').read_text(encoding='utf-8')
-    return re.findall(r'^    (\w+):', config, re.MULTILINE)
+    return list(default_parameters(executable))
+
+
+@cache
+def default_parameters(executable: str) -> dict[str, Any]:
+    """Parameter -> default, of one of our nodes, from its file of defaults."""
+    path = share_directory() / 'config' / f'{executable}.yaml'
+    (content,) = load_yaml(path.read_text(encoding='utf-8')).values()
+    return dict(content[KEY])
 
 
 def read_file(path: str) -> Sections:
@@ -77,12 +91,12 @@ def read_file(path: str) -> Sections:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         problem = ' '.join(str(error).split())
         raise SetupError(f'params_file {path!r} cannot be read: {problem}') from None
-    sections: dict[str, dict[str, Value]] = {}
+    sections: dict[str, dict[str, Any]] = {}
     _collect(path, '', content, sections)
     return sections
 
 
-def _collect(path: str, name: str, content: Any, sections: dict[str, dict[str, Value]]) -> None:
+def _collect(path: str, name: str, content: Any, sections: dict[str, dict[str, Any]]) -> None:
     if not isinstance(content, dict) or not content:
         raise SetupError(
             f'params_file {path!r} must hold parameters by node, '
@@ -90,40 +104,22 @@ def _collect(path: str, name: str, content: Any, sections: dict[str, dict[str, V
         )
     for key, value in content.items():
         if key == KEY:
-            sections.setdefault(name, {}).update(_flat('', value or {}))
+            sections.setdefault(name, {}).update(flat(value or {}))
         else:
             _collect(path, f'{name}/{str(key).strip("/")}' if name else str(key), value, sections)
 
 
-def _flat(prefix: str, values: Mapping[str, Any]) -> dict[str, Value]:
-    """Nested parameters by their dotted names."""
-    found: dict[str, Value] = {}
-    for name, value in values.items():
-        if isinstance(value, dict):
-            found |= _flat(f'{prefix}{name}.', value)
-        else:
-            found[f'{prefix}{name}'] = _value(value)
-    return found
-
-
-def _value(value: Any) -> Any:
-    """ROS takes no list of whole numbers and others: all of its numbers become decimal ones."""
-    if isinstance(value, list) and {type(item) for item in value} == {int, float}:
-        return [float(item) for item in value]
-    return value
-
-
-def _of_node(sections: Sections, node: str, settings: RunSettings) -> dict[str, Value]:
-    """What the sections say of a node, patterns first, so that its own name takes precedence."""
+def _of_node(sections: Sections, node: str, settings: RunSettings) -> dict[str, Any]:
+    """Parameters of a node in the sections, patterns first: its own name takes precedence."""
     names = [name for name in sections if _matches(name, node, settings.namespace)]
-    found: dict[str, Value] = {}
+    found: dict[str, Any] = {}
     for name in sorted(names, key=lambda name: '*' not in name):
         found.update(sections[name])
     return found
 
 
 def _matches(section: str, node: str, namespace: str) -> bool:
-    """Whether a section is of a node: `gate` wherever it runs, `/left/gate`, `/**`, `/*/gate`."""
+    """Tells a section of a node: `gate` wherever it runs, `/left/gate`, `/**`, `/*/gate`."""
     if not section.startswith(('/', '*')):
         return section.rpartition('/')[2] == node and (
             '/' not in section or section == f'{namespace.strip("/")}/{node}'
@@ -154,7 +150,7 @@ def _check_sections(sections: Sections, processes: list[Process], settings: RunS
                     raise SetupError(f'params_file: no node of {section} has a parameter {name!r}')
 
 
-def _check(node: str, given: Mapping[str, Value], where: str) -> None:
+def _check(node: str, given: Mapping[str, Any], where: str) -> None:
     if not given:
         return
     known = known_parameters(node)

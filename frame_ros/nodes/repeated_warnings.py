@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Warnings that would repeat for as long as their cause lasts, thinned out.
 
-The first of a kind is logged at once, the next after FIRST_PAUSE, and every pause is twice the one
-before, up to LAST_PAUSE; what was left out is counted in the next. A kind that was not heard of for
-three of its pauses is new again.
+The first of a subject is logged at once, the next after FIRST_PAUSE, and every pause is twice the
+one before, up to LAST_PAUSE; what was left out is counted in the next. A subject that was not heard
+of for three of its pauses is new again. The subject of a warning is its kind and its text without
+the numbers in it: another topic, joint or reason is another problem, a count that grows is not.
 
 While a node starts, its inputs begin one after the other: what is missing then is a fact, and a
 warning only once it has lasted.
@@ -12,6 +13,7 @@ warning only once it has lasted.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +22,10 @@ from typing import Protocol
 FIRST_PAUSE = 5.0  # s
 LAST_PAUSE = 600.0  # s
 START_UP = 10.0  # s in which inputs may not have begun yet
+MOST_SUBJECTS = 20  # of one kind; further ones share one, so that changing texts cannot flood
+NUMBER = re.compile(
+    r'(?<![\w.])[+-]?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?'
+)  # but not those of names: joint_2
 
 
 class Log(Protocol):
@@ -31,7 +37,7 @@ class Log(Protocol):
 
 
 @dataclass
-class _Kind:
+class _Subject:
     logged: float
     heard: float
     pause: float
@@ -45,10 +51,10 @@ class RepeatedWarnings:
         """clock: s, of a steady clock."""
         self._log, self._clock = log, clock
         self._began = clock()
-        self._kinds: dict[str, _Kind] = {}
+        self._subjects: dict[str, dict[str, _Subject]] = {}  # kind -> subject
 
     def warn(self, kind: str, text: str) -> None:
-        """Logs a warning of a kind, if it is due; an empty text is none."""
+        """Logs a warning, if its subject is due; an empty text is none."""
         if text and (said := self._said(kind, text)):
             self._log.warning(said)
 
@@ -70,9 +76,13 @@ class RepeatedWarnings:
     def _said(self, kind: str, text: str) -> str:
         """The text if it is due, with the count of those left out before; else empty."""
         now = self._clock()
-        known = self._kinds.get(kind)
+        subjects = self._of_kind(kind, now)
+        subject = NUMBER.sub('#', text)
+        if subject not in subjects and len(subjects) >= MOST_SUBJECTS:
+            subject = ''
+        known = subjects.get(subject)
         if known is None or now - known.heard > 3.0 * known.pause:
-            self._kinds[kind] = _Kind(now, now, FIRST_PAUSE)
+            subjects[subject] = _Subject(now, now, FIRST_PAUSE)
             return text
         known.heard = now
         if now - known.logged < known.pause:
@@ -83,3 +93,13 @@ class RepeatedWarnings:
         known.pause = min(2.0 * known.pause, LAST_PAUSE)
         again = f' ({left_out} more in the last {since:.0f} s)' if left_out else ''
         return text + again
+
+    def _of_kind(self, kind: str, now: float) -> dict[str, _Subject]:
+        """Returns the subjects of a kind, without those of long ago."""
+        found = self._subjects.get(kind, {})
+        self._subjects[kind] = {
+            subject: known
+            for subject, known in found.items()
+            if now - known.heard <= max(3.0 * known.pause, LAST_PAUSE)
+        }
+        return self._subjects[kind]

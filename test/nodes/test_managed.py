@@ -151,3 +151,32 @@ def test_autostart_ends_the_node_for_what_no_waiting_mends(bench):
     node.start_when_spinning(stop)
     assert node.exit_code == 1
     assert state_of(client) == State.PRIMARY_STATE_UNCONFIGURED
+
+
+def test_a_fault_of_ours_after_something_absent_is_not_tried_for_ever(bench, monkeypatch):
+    monkeypatch.setattr(managed, 'RETRIES', (0.05,))
+    node, client, stop = bench
+    node.errors += [AbsentError('no server'), RuntimeError('a fault'), RuntimeError('again')]
+    node.autostart(True)
+    node.answer.set()
+    node.start_when_spinning(stop)
+    assert node.exit_code == 1
+    assert len(node.errors) == 1
+    assert node.readiness.state().reason.endswith('RuntimeError: a fault')
+
+
+def test_starting_waits_while_somebody_else_configures(bench, monkeypatch):
+    monkeypatch.setattr(managed, 'RETRIES', (0.05,))
+    node, client, stop = bench
+    node.autostart(True)
+    configured = change(client, Transition.TRANSITION_CONFIGURE)
+    while state_of(client) != State.TRANSITION_STATE_CONFIGURING:
+        pass
+    starter = threading.Thread(target=node.start_when_spinning, args=(stop,))
+    starter.start()
+    starter.join(0.2)
+    assert starter.is_alive()
+    node.answer.set()
+    assert result(configured).success
+    starter.join(20.0)
+    assert state_of(client) == State.PRIMARY_STATE_ACTIVE and node.exit_code is None

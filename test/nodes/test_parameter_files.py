@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters of the user's: a file, and arguments of the launch files."""
 
+import json
+import subprocess
+import sys
+
 import pytest
 
 from frame_ros.errors import SetupError
@@ -88,11 +92,50 @@ def test_a_nodes_own_name_takes_precedence_over_a_pattern(write):
         ('[1]', 'must hold parameters by node'),
         ('gate: {', 'cannot be read'),
         ('gate: {ros__parameters: {tip: a, tip: b}}', "'tip' is given twice"),
+        ('gate: {ros__parameters: {tip: null}}', 'params_file: tip is null; a parameter is true'),
+        ('gate: {ros__parameters: {tip: }}', 'params_file: tip is null'),
+        ('gate: {ros__parameters: {workspace: []}}', r'workspace is \[\]; .* that is not empty'),
+        ('gate: {ros__parameters: {workspace: [[0, 1]]}}', r'workspace is \[\[0, 1\]\]'),
+        ('gate: {ros__parameters: {floor: 2026-01-02}}', 'floor is datetime.date'),
+        ('gate: {ros__parameters: {floor: 99999999999999999999}}', 'floor is 99999999999999999999'),
+        ('"/**": {ros__parameters: {use_sim_time: null}}', 'use_sim_time is null'),
     ],
 )
 def test_a_file_that_would_not_do_what_it_says_is_refused(write, text, message):
     with pytest.raises(SetupError, match=message):
         so101_processes(So101Settings(policy='hold', params_file=write(text)))
+
+
+def test_an_argument_that_ros_has_no_type_for_is_refused():
+    with pytest.raises(SetupError, match='gate_parameters: tip is null'):
+        so101_processes(So101Settings(policy='hold', gate_parameters={'tip': None}))
+
+
+SHOW = """
+import json, sys, rclpy
+from frame_ros.nodes.parameters import declare
+rclpy.init(args=sys.argv)
+node = rclpy.create_node('contact')
+defaults = {'finger_links': ['x'], 'allowed_links': ['x'], 'max_force': 1.0, 'robot': 'y'}
+print(json.dumps({name: declare(node, name, default) for name, default in defaults.items()}))
+"""
+
+
+def test_values_arrive_as_they_are_meant(write, ros_domain):
+    """At a node of ROS, by the command line with which the supervisor starts it."""
+    pytest.importorskip('rclpy')
+    text = 'contact: {ros__parameters: {finger_links: [], max_force: .inf, robot: "null"}}'
+    text = text.replace('}}', ', allowed_links: ["1", "true"]}}')
+    processes = demo_processes(DemoSettings(params_file=write(text)))
+    (contact,) = (process for process in processes if process.name == 'contact')
+    command = [sys.executable, '-c', SHOW, *contact.ros_arguments()]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert json.loads(shown.stdout) == {
+        'finger_links': [''],
+        'allowed_links': ['1', 'true'],
+        'max_force': float('inf'),
+        'robot': 'null',
+    }
 
 
 def test_a_file_that_is_not_there_is_named():

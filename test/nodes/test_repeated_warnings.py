@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 from patience import PATIENCE
 
-from frame_ros.nodes.repeated_warnings import FIRST_PAUSE, LAST_PAUSE, START_UP, RepeatedWarnings
+from frame_ros.nodes.repeated_warnings import (
+    FIRST_PAUSE,
+    LAST_PAUSE,
+    MOST_SUBJECTS,
+    START_UP,
+    RepeatedWarnings,
+)
 
 NODES = Path(__file__).resolve().parents[2] / 'frame_ros' / 'nodes'
 
@@ -79,6 +85,32 @@ def test_what_had_ended_is_news_again_and_kinds_are_apart():
     log.now = 100.0
     warnings.fail('a', 'x')
     assert log.lines[-1] == (100.0, 'x')
+
+
+def test_another_problem_of_the_same_kind_is_logged_at_once():
+    log = Log()
+    warnings = RepeatedWarnings(log, lambda: log.now)
+    for tenth in range(100):
+        log.now = tenth / 10
+        warnings.warn('command', f'refused ({tenth} so far): joint_1 is {tenth / 7:.3f} rad')
+    log.now = 10.0
+    before = len(log.lines)
+    warnings.warn('command', 'refused (101 so far): joint_2 is -1.5 rad')
+    warnings.warn('command', 'refused (102 so far): joint_1 is nan')
+    assert [text for _, text in log.lines[before:]] == [
+        'refused (101 so far): joint_2 is -1.5 rad',
+        'refused (102 so far): joint_1 is nan',
+    ]
+    assert before == 2  # a count and a value that change are the same problem
+
+
+def test_texts_that_never_repeat_do_not_flood():
+    log = Log()
+    warnings = RepeatedWarnings(log, lambda: log.now)
+    for index in range(10_000):
+        log.now = index / 100
+        warnings.warn('command', f'no joint {"".join(chr(97 + int(d)) for d in str(index))}')
+    assert len(log.lines) < 2 * MOST_SUBJECTS
 
 
 def test_no_node_throttles_in_a_way_of_its_own():
