@@ -191,7 +191,7 @@ class ContactSettings:
 
     @property
     def chosen_sources(self) -> tuple[str, ...]:
-        """Sources as given; of none given the wrench, and joint_effort where the motors are known."""
+        """Sources as given; of none the wrench, and joint_effort with known motors."""
         known = ('wrench', 'joint_effort') if self.motors_file else ('wrench',)
         return named(self.sources) or known
 

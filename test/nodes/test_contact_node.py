@@ -87,9 +87,9 @@ class Bench:
         joints = self.publishers['joint_states']
         self.until(lambda: joints.get_subscription_count() == 1)
         self.until(lambda: not any(s.silence() for s in self.inputs.values()))
-        if 'wrench' in self.contact._settings.sources:
+        if 'wrench' in self.contact._settings.chosen_sources:
             self.until(lambda: self.publishers['wrench'].get_subscription_count() == 1)
-        if 'robot' in self.contact._settings.sources:
+        if 'robot' in self.contact._settings.chosen_sources:
             for name in list(topics)[3:]:
                 self.until(lambda name=name: self.publishers[name].get_subscription_count() == 1)
 
