@@ -31,12 +31,11 @@ from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.repeated_warnings import RepeatedWarnings
 from frame_ros.nodes.thread_priority import raise_priority
 from frame_ros.robots.command_gate import (
-    INTERNAL_ERROR,
-    OPERATOR,
     POLICY,
     TELEOPERATOR,
     CommandGate,
 )
+from frame_ros.robots.gate_causes import Cause
 from frame_ros.robots.gate_episode import END, START
 from frame_ros.robots.gate_records import (
     SECOND,
@@ -223,7 +222,7 @@ class Gate(ManagedNode):
         with self._lock:
             try:
                 last_line = text.strip().splitlines()[-1]
-                stop = gate.stop(Reason(INTERNAL_ERROR, last_line), moment)
+                stop = gate.stop(Reason(Cause.INTERNAL_ERROR, last_line), moment)
                 self._send(stop or gate.tick(moment))
                 outputs.flush(gate, moment, self._latency)
             except Exception:
@@ -244,7 +243,7 @@ class Gate(ManagedNode):
         return response
 
     def _stop_by_hand(self, gate: CommandGate) -> tuple[bool, str]:
-        self._send(gate.stop(Reason(OPERATOR, 'by the service stop'), self._moment()))
+        self._send(gate.stop(Reason(Cause.OPERATOR, 'by the service stop'), self._moment()))
         return True, f'stopped: {gate.reason.cause}: {gate.reason.text}'
 
     def _with_gate(self, action: Callable[[CommandGate], tuple[bool, str]]) -> tuple[bool, str]:

@@ -17,13 +17,14 @@ period in between. What it gets back it sends to the arm.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.robots.command_input import Command, CommandReader, too_far
 from frame_ros.robots.command_limiter import CommandLimiter, Proposal
+from frame_ros.robots.gate_causes import Cause
 from frame_ros.robots.gate_config import CLAMP, DAMPED, REFUSE, GateConfig
 from frame_ros.robots.gate_episode import GateEpisode
 from frame_ros.robots.gate_records import (
@@ -36,19 +37,12 @@ from frame_ros.robots.gate_records import (
     Output,
     Reason,
 )
-from frame_ros.robots.gate_watch import (
-    HEARTBEAT,
-    POLICY_PROBLEM,
-    STALE_COMMAND,
-    STALE_OBSERVATION,
-    STOP,
-    Heartbeat,
-    Watch,
-)
+from frame_ros.robots.gate_watch import STOP, Heartbeat, Watch
+from frame_ros.robots.measured_joints import LAG, MeasuredJoints, measured_at
+from frame_ros.robots.sent_path import SentPath
 
 Array = NDArray[np.float64]
 POLICY, TELEOPERATOR = 'policy', 'teleoperator'
-OPERATOR, EPISODE_STOP, INTERNAL_ERROR = 'operator', 'episode_stop', 'internal_error'
 
 
 class CommandGate:
@@ -59,7 +53,7 @@ class CommandGate:
     reason, when they happen.
 
     status, reason, since (ns, robot's clock): what it does, why, and since when. counts. version
-    grows whenever status or cause change. measured: (D,) positions, NaN where not known.
+    grows whenever status or cause change.
     """
 
     def __init__(
@@ -76,9 +70,12 @@ class CommandGate:
         self.episode = GateEpisode()
         self.watch = Watch(config.watch)
         names = limiter.limits.names
-        self.names, self.measured = names, np.full(len(names), math.nan)
+        self.names = names
+        self._joints = MeasuredJoints(limiter.limits, config.watch.joint_states_timeout)
+        self._path = SentPath(len(names), int(LAG * SECOND))
+        self._suspicion: Reason | None = None  # about joint states, not answered yet
+        self._doubted: tuple[Reason, int] | None = None  # the last, and when (monotonic, ns)
         self._limiter, self._log, self._announce = limiter, log, announce
-        self._index = {name: i for i, name in enumerate(names)}
         self._arm = np.array([name in arm for name in names])
         self._unseen = self._arm.copy()
         self._readers = {
@@ -100,24 +97,37 @@ class CommandGate:
         """Begins: what happened before is history."""
         self._activated, self.since = moment, moment.clock
 
+    @property
+    def measured(self) -> Array:
+        """(D,) rad or m, the last plausible positions; NaN where not known."""
+        return self._joints.positions
+
     def on_joint_states(
-        self, names: Sequence[str], positions: ArrayLike, stamp: int, moment: Moment
+        self,
+        names: Sequence[str],
+        positions: ArrayLike,
+        stamp: int,
+        moment: Moment,
+        publisher: Hashable = None,
     ) -> str:
-        """Takes measured positions (K,), stamp in ns; what is wrong with them, or ''."""
-        values = np.asarray(positions, dtype=np.float64)
-        if values.shape != (len(names),):
-            return f'{values.size} positions for {len(names)} joints'
-        known = [(self._index[name], k) for k, name in enumerate(names) if name in self._index]
-        if not known:
-            return ''
-        indices, places = np.array(known).T
-        if not np.isfinite(values[places]).all():
-            return f'positions that are not finite: {values[places].tolist()}'
-        self.measured[indices] = values[places]
-        self._unseen[indices] = False
-        if not self._unseen.any() and self._arm[indices].any():
-            self._unseen = self._arm.copy()
-            self.watch.on_joint_states(stamp, moment)
+        """Takes measured positions (K,), stamp in ns; what is wrong with them, or ''.
+
+        publisher: identifies who sent them. Positions that cannot be true are not taken; the next
+        `tick` stops an arm that is being commanded.
+        """
+        now = self._time(moment)
+        measured = measured_at(stamp, now, moment.clock)
+        sent = self._path.range(now)
+        found = self._joints.take(names, positions, measured, moment, publisher, sent)
+        if isinstance(found, Reason):
+            if found.cause != Cause.MALFORMED:
+                self._suspicion, self._doubted = found, (found, moment.monotonic)
+            return found.text
+        if found is not None:
+            self._unseen[found] = False
+            if not self._unseen.any() and self._arm[found].any():
+                self._unseen = self._arm.copy()
+                self.watch.on_joint_states(stamp, moment)
         return ''
 
     def on_heartbeat(self, beat: Heartbeat, moment: Moment) -> None:
@@ -136,7 +146,7 @@ class CommandGate:
         is_current = self.episode.is_running and self.episode.is_meant(episode_id)
         if stamp < self._activated.clock and not is_current:
             return None
-        return self.stop(Reason(EPISODE_STOP, text), moment)
+        return self.stop(Reason(Cause.EPISODE_STOP, text), moment)
 
     def on_command(
         self,
@@ -145,20 +155,26 @@ class CommandGate:
         names: Sequence[str],
         positions: ArrayLike,
         moment: Moment,
+        publisher: Hashable = None,
     ) -> Output | None:
         """A command of POLICY or TELEOPERATOR, stamp in ns; what to send, or None.
 
-        Who does not drive is not heard.
+        publisher: identifies who sent it. Who does not drive is not heard.
         """
         if (source == TELEOPERATOR) != self._has_taken_over:
             return None
         self._advance(moment)
         self.counts.received += 1
         reader = self._readers[source]
+        if reader.is_other(publisher, moment):
+            reason = Reason(Cause.SECOND_PUBLISHER, 'commands of two publishers')
+            self.counts.refused += 1
+            self._log.add(Act.REFUSED, reason, moment, self.episode.episode_id)
+            return None
         command = reader.read(stamp, names, positions, moment)
         if isinstance(command, Reason):
             return self._refuse(command, self.config.on_bad_command, moment)
-        reader.accept(command)
+        reader.accept(command, publisher, moment)
         self._newest, self._newest_at = command, moment.monotonic
         if self.status == GateStatus.STOPPED:
             self.counts.refused += 1
@@ -204,7 +220,7 @@ class CommandGate:
         if problem is not None:
             return False, f'still stopped, {problem.cause}: {problem.text}'
         before = self.reason
-        reason = Reason(OPERATOR, f'reset after {before.cause}: {before.text}')
+        reason = Reason(Cause.OPERATOR, f'reset after {before.cause}: {before.text}')
         self._log.once(Act.RESET, reason, moment, self.episode.episode_id)
         self._go_idle(moment)
         if self._has_taken_over:
@@ -219,6 +235,9 @@ class CommandGate:
         """
         self._advance(moment)
         self._log.expire(moment)
+        suspicion, self._suspicion = self._suspicion, None
+        if suspicion is not None and self._is_sending():
+            return self.stop(suspicion, moment)
         if self.status in (GateStatus.IDLE, GateStatus.PASSING, GateStatus.HOLDING):
             if self._is_over(moment):
                 self._go_idle(moment)
@@ -264,6 +283,7 @@ class CommandGate:
     def _pass(self, command: Command, proposal: Proposal, moment: Moment) -> Output:
         positions = self._limiter.commit(proposal)
         self._commanded[command.indices] = True
+        self._path.add(command.indices, positions, self._time(moment))
         self.watch.on_command(moment)
         if proposal.excesses:
             self.counts.limited += 1
@@ -315,7 +335,7 @@ class CommandGate:
         if waited <= limit:
             return None
         text = f'no command in the {waited:.1f} s that the episode has been waiting'
-        return Reason(STALE_COMMAND, text, value=waited, limit=limit, unit='s')
+        return Reason(Cause.STALE_COMMAND, text, value=waited, limit=limit, unit='s')
 
     def _is_engaged(self, moment: Moment) -> bool:
         """Whether commands have passed, of which more are owed."""
@@ -337,6 +357,17 @@ class CommandGate:
         self._log.add(Act.HELD, problem, moment, self.episode.episode_id)
         return self._hold(moment) if is_new else None
 
+    def _is_sending(self) -> bool:
+        """Whether the arm is being commanded, or held."""
+        if self.status in (GateStatus.IDLE, GateStatus.STOPPED) or not self._commanded.any():
+            return False
+        return self.episode.is_running or not self._has_ended()
+
+    def _has_ended(self) -> bool:
+        """Whether an episode has ended, and no command came well after it."""
+        limit = int(self.config.watch.command_timeout * SECOND)
+        return self.episode.ended is not None and self._newest_at <= self.episode.ended + limit
+
     def _is_over(self, moment: Moment) -> bool:
         """Whether no commands are owed any more: the episode is over, or the policy has ended."""
         if self.episode.is_running or self.status == GateStatus.IDLE:
@@ -344,8 +375,8 @@ class CommandGate:
         limit = int(self.config.watch.command_timeout * SECOND)
         if moment.monotonic - self._newest_at <= limit:
             return False
-        ended, beat = self.episode.ended, self.watch.heartbeat
-        if ended is not None and self._newest_at <= ended + limit:
+        beat = self.watch.heartbeat
+        if self._has_ended():
             return True
         if not self._is_engaged(moment):
             return True
@@ -357,9 +388,17 @@ class CommandGate:
         problem = self.watch.joints_problem(moment)
         if problem is not None:
             return problem
+        if self._doubted is not None:
+            reason, at = self._doubted
+            if moment.monotonic - at <= int(self.config.watch.joint_states_timeout * SECOND):
+                return reason
         age = (moment.monotonic - self._newest_at) / SECOND
         is_commanded = self._newest is not None and age <= self.config.watch.command_timeout
-        of_policy = self.reason.cause in (HEARTBEAT, STALE_OBSERVATION, POLICY_PROBLEM)
+        of_policy = self.reason.cause in (
+            Cause.HEARTBEAT,
+            Cause.STALE_OBSERVATION,
+            Cause.POLICY_PROBLEM,
+        )
         if not self._has_taken_over and (of_policy or is_commanded):
             problem = self.watch.policy_problem(moment)
         if problem is None and is_commanded and self._newest is not None:
@@ -367,7 +406,7 @@ class CommandGate:
         return problem
 
     def _take_over(self, moment: Moment) -> Output | None:
-        reason = Reason(OPERATOR, 'a person takes over')
+        reason = Reason(Cause.OPERATOR, 'a person takes over')
         self._log.end_all(moment)
         self.watch.forget_commands()
         self._change(GateStatus.TAKEOVER, reason, moment)
@@ -377,7 +416,9 @@ class CommandGate:
         return self._hold(moment)
 
     def _give_back(self, moment: Moment) -> Output | None:
-        reason = Reason(OPERATOR, 'the takeover is over; no command of the policy has passed yet')
+        reason = Reason(
+            Cause.OPERATOR, 'the takeover is over; no command of the policy has passed yet'
+        )
         self._log.end_all(moment)
         self._announce('takeover_end', reason, moment)
         self.watch.forget_commands()
@@ -391,6 +432,7 @@ class CommandGate:
         self.watch.forget_commands()
         self._waiting_since = moment.monotonic
         self._commanded[:] = False
+        self._path.forget()
         self._is_synchronised = False
         self._change(GateStatus.IDLE, Reason(''), moment)
 
@@ -415,24 +457,13 @@ class CommandGate:
         time, limiter = self._time(moment), self._limiter
         if self.status in (GateStatus.HOLDING, GateStatus.STOPPED):
             self._is_synchronised = False
-        if self.status != GateStatus.PASSING:
-            self._come_near(time, moment)
         is_damped = self.config.stop_behaviour == DAMPED
         positions = limiter.brake(time) if is_damped else limiter.rest(time)
         i = np.flatnonzero(self._commanded & np.isfinite(positions))
+        self._path.add(i, positions[i], time)
         self._sent_at = moment.monotonic
         names = tuple(self.names[k] for k in i)
         return Output(moment.clock, names, positions[i], limiter.velocities[i], True)
-
-    def _come_near(self, time: int, moment: Moment) -> None:
-        """Who was pushed away from where it is held is held where it is now."""
-        if self.watch.joints_problem(moment) is not None:
-            return
-        with np.errstate(invalid='ignore'):
-            is_far = np.abs(self._limiter.positions - self.measured) > self._limiter.limits.step
-        if is_far.any():
-            start = np.where(is_far, self.measured, self._limiter.positions)
-            self._limiter.restart(start, time)
 
     def _time(self, moment: Moment) -> int:
         return moment.clock if self.config.is_simulated else moment.monotonic

@@ -5,17 +5,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.robots.command_limits import STEP, JointLimits
+from frame_ros.robots.gate_causes import Cause
 from frame_ros.robots.gate_records import SECOND, Moment, Reason
 
-NOT_FINITE, MALFORMED, OUT_OF_ORDER = 'not_finite', 'malformed', 'out_of_order'
-STALE_COMMAND = 'stale_command'
 AHEAD = 0.5  # s that a stamp may lie in the future
 
 
@@ -38,6 +37,8 @@ class CommandReader:
         self._index = {name: i for i, name in enumerate(names)}
         self._max_age = max_age
         self._last = 0
+        self._publisher: Hashable = None
+        self._heard = -int(max_age * SECOND) - 1
         self._names: Sequence[str] = ()
         self._key: tuple[str, ...] = ()
         self._found: NDArray[np.intp] | str = self._learn(())
@@ -52,20 +53,29 @@ class CommandReader:
             self._found = self._indices(self._key)
         key, found = self._key, self._found
         if isinstance(found, str):
-            return Reason(MALFORMED, found)
+            return Reason(Cause.MALFORMED, found)
         values = np.asarray(positions, dtype=np.float64)
         if values.shape != (len(key),):
-            return Reason(MALFORMED, f'{values.size} positions for {len(key)} joints')
+            return Reason(Cause.MALFORMED, f'{values.size} positions for {len(key)} joints')
         # A sum is not finite if one of them is not, or if they are very large.
         if not math.isfinite(sum(values.tolist())) and not np.isfinite(values).all():
             worst = int(np.argmin(np.isfinite(values)))
             text = f'{key[worst]} is {values[worst]}'
-            return Reason(NOT_FINITE, text, key[worst], float(values[worst]))
+            return Reason(Cause.NOT_FINITE, text, key[worst], float(values[worst]))
         return self._order(stamp, moment) or Command(stamp, key, found, values)
 
-    def accept(self, command: Command) -> None:
-        """A command that was read is taken: the next one must be stamped later."""
-        self._last = command.stamp
+    def is_other(self, publisher: Hashable, moment: Moment) -> bool:
+        """Whether commands of another publisher were taken within the last `max_age`."""
+        silent = (moment.monotonic - self._heard) / SECOND
+        return publisher != self._publisher and silent <= self._max_age
+
+    def accept(self, command: Command, publisher: Hashable, moment: Moment) -> None:
+        """A command that was read is taken: the next one must be stamped later.
+
+        A stamp ahead of now counts as now, so that it shuts out none of those that come later.
+        """
+        self._last = min(command.stamp, moment.clock)
+        self._publisher, self._heard = publisher, moment.monotonic
 
     def _indices(self, names: tuple[str, ...]) -> NDArray[np.intp] | str:
         """Where the robot has these joints, or what is wrong with the names."""
@@ -88,20 +98,22 @@ class CommandReader:
 
     def _order(self, stamp: int, moment: Moment) -> Reason | None:
         if stamp <= 0:
-            return Reason(MALFORMED, 'it has no stamp')
+            return Reason(Cause.MALFORMED, 'it has no stamp')
         age = (moment.clock - stamp) / SECOND
         if age < -AHEAD:
-            return Reason(OUT_OF_ORDER, f'it is stamped {-age:.3g} s ahead', value=-age, unit='s')
+            return Reason(
+                Cause.OUT_OF_ORDER, f'it is stamped {-age:.3g} s ahead', value=-age, unit='s'
+            )
         if age > self._max_age:
             text = f'it was stamped {age:.3g} s ago'
-            return Reason(STALE_COMMAND, text, value=age, limit=self._max_age, unit='s')
+            return Reason(Cause.STALE_COMMAND, text, value=age, limit=self._max_age, unit='s')
         # The last stamp may lie ahead of now only if the clock was set back since.
         if (self._last - moment.clock) / SECOND > AHEAD:
             self._last = 0
         if stamp <= self._last:
             earlier = (self._last - stamp) / SECOND
             text = f'it is stamped {earlier:.3g} s before the last'
-            return Reason(OUT_OF_ORDER, text, value=math.copysign(earlier, -1.0), unit='s')
+            return Reason(Cause.OUT_OF_ORDER, text, value=math.copysign(earlier, -1.0), unit='s')
         return None
 
 

@@ -82,7 +82,7 @@ class CommandLimiter:
         others = (limits.acceleration, limits.tick, limits.step)
         self._simple = list(zip(*(c.tolist() for c in (*columns, *others)), strict=True))
         self._asked = np.zeros(size)
-        self._cause = ACCELERATION
+        self._cause: str = ACCELERATION
         self._saved = np.zeros(size)
         self._times = np.zeros(size, dtype=np.int64)
         self._gaps: deque[float] = deque(maxlen=REMEMBERED)
@@ -374,7 +374,8 @@ class CommandLimiter:
         if not by[worst] > ROUNDING:
             return None
         joint = int(step.i[worst])
-        unit = self.limits.units[joint] + {VELOCITY: '/s', ACCELERATION: '/s^2'}.get(cause, '')
+        rates: dict[str, str] = {VELOCITY: '/s', ACCELERATION: '/s^2'}
+        unit = self.limits.units[joint] + rates.get(cause, '')
         return Excess(
             cause, self.limits.names[joint], float(value[worst]), float(limit[worst]), unit
         )

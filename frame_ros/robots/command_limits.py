@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from frame_ros.errors import SetupError, ValueRangeError
 from frame_ros.robots.description import parse_urdf
+from frame_ros.robots.gate_causes import Cause
 from frame_ros.robots.robot import Robot
 
 Array = NDArray[np.float64]
 
-JOINT, VELOCITY, ACCELERATION = 'joint_limit', 'velocity_limit', 'acceleration_limit'
-STEP, WORKSPACE = 'step_limit', 'workspace'
+JOINT, VELOCITY, ACCELERATION = Cause.JOINT_LIMIT, Cause.VELOCITY_LIMIT, Cause.ACCELERATION_LIMIT
+STEP, WORKSPACE = Cause.STEP_LIMIT, Cause.WORKSPACE
 
 # SO-101: the STS3215 turns at 45 rpm without load (its datasheet), and LeRobot's driver sets the
 # register Acceleration to 254, of 100 steps/s^2 each, with 4096 steps per turn.
@@ -78,7 +79,8 @@ class JointLimits:
 
     lower, upper: rad or m. velocity: per s. acceleration: per s^2. step: largest distance of a
     command from the measured position. tick: largest change from one command to the next; both rad
-    or m, infinite for none. units: 'rad' or 'm' of each joint.
+    or m, infinite for none. units: 'rad' or 'm' of each joint. fastest: per s, what the joint
+    itself can do, whatever it is limited to. ends: (2, D) rad or m, its range, not narrowed.
 
     Raises:
         ValueRangeError: an array has another length, lower is not below upper, or another limit is
@@ -93,6 +95,8 @@ class JointLimits:
     step: Array
     tick: Array
     units: tuple[str, ...]
+    fastest: Array
+    ends: Array
 
     def __post_init__(self) -> None:
         for name in ('lower', 'upper', 'velocity', 'acceleration', 'step', 'tick'):
@@ -139,19 +143,23 @@ def limits_of(
     fastest = [min(joint.velocity, rate[0]) for joint, rate in zip(joints, rates, strict=True)]
     strongest = [rate[1] for rate in rates]
     is_arm = np.array([name in robot.joint_names for name in names])
+    speeds = _chosen('velocity_limits', velocity, fastest, names)
+    ends = np.array([[joint.lower for joint in joints], [joint.upper for joint in joints]])
     for scale in (velocity_scale, acceleration_scale):
         if not 0.0 < scale <= 1.0:
             raise ValueRangeError(f'a scale is {scale}; it must be above 0 and at most 1')
     return JointLimits(
         names=names,
-        lower=np.array([joint.lower for joint in joints]) + position_margin,
-        upper=np.array([joint.upper for joint in joints]) - position_margin,
-        velocity=velocity_scale * _chosen('velocity_limits', velocity, fastest, names),
+        lower=ends[0] + position_margin,
+        upper=ends[1] - position_margin,
+        velocity=velocity_scale * speeds,
         acceleration=acceleration_scale
         * _chosen('acceleration_limits', acceleration, strongest, names),
         step=np.where(is_arm, step, math.inf),
         tick=np.where(is_arm, tick, math.inf),
         units=tuple('m' if joint.kind == 'prismatic' else 'rad' for joint in joints),
+        fastest=np.maximum(speeds, np.where(np.isfinite(fastest), fastest, 0.0)),
+        ends=ends,
     )
 
 

@@ -8,12 +8,10 @@ import math
 from dataclasses import dataclass
 
 from frame_ros.errors import ValueRangeError
+from frame_ros.robots.gate_causes import Cause
 from frame_ros.robots.gate_records import SECOND, Moment, Reason
 
 HOLD, STOP = 'hold', 'stop'
-STALE_COMMAND, HEARTBEAT = 'stale_command', 'heartbeat'
-STALE_JOINTS, STALE_OBSERVATION = 'stale_joint_states', 'stale_observation'
-POLICY_PROBLEM = 'policy_problem'
 
 
 @dataclass(frozen=True)
@@ -137,7 +135,7 @@ class Watch:
         if age <= limit:
             return None
         text = 'no joint states yet' if math.isnan(age) else f'joint states are {age:.2f} s old'
-        return Reason(STALE_JOINTS, text, value=age, limit=limit, unit='s')
+        return Reason(Cause.STALE_JOINT_STATES, text, value=age, limit=limit, unit='s')
 
     def policy_problem(self, moment: Moment) -> Reason | None:
         """Why the policy's commands may not pass, heartbeat first."""
@@ -157,7 +155,7 @@ class Watch:
             if math.isnan(age)
             else f'the last heartbeat of the policy is {age:.2f} s old'
         )
-        return Reason(HEARTBEAT, text, value=age, limit=limit, unit='s')
+        return Reason(Cause.HEARTBEAT, text, value=age, limit=limit, unit='s')
 
     def command_problem(self, moment: Moment) -> Reason | None:
         """Whether commands came and come no longer."""
@@ -165,12 +163,12 @@ class Watch:
         if not age > limit:
             return None
         text = f'the last command is {age:.2f} s old'
-        return Reason(STALE_COMMAND, text, value=age, limit=limit, unit='s')
+        return Reason(Cause.STALE_COMMAND, text, value=age, limit=limit, unit='s')
 
     def action(self, reason: Reason, moment: Moment) -> str:
         """'hold' or 'stop', for a reason given by this watch."""
         limit = self.config.stop_timeout
-        if reason.cause == STALE_COMMAND and limit > 0.0 and self.command_age(moment) > limit:
+        if reason.cause == Cause.STALE_COMMAND and limit > 0.0 and self.command_age(moment) > limit:
             return STOP
         return str(getattr(self.config, f'on_{reason.cause}'))
 
@@ -190,13 +188,13 @@ class Watch:
         if self.heartbeat is None or not self.heartbeat.is_acting or not age > limit:
             return None
         text = f'the action was computed from an observation of {age:.2f} s ago'
-        return Reason(STALE_OBSERVATION, text, value=age, limit=limit, unit='s')
+        return Reason(Cause.STALE_OBSERVATION, text, value=age, limit=limit, unit='s')
 
     def _said_problem(self, moment: Moment) -> Reason | None:
         age, limit = _age(self._problem_since, moment), self.config.problem_timeout
         if self.heartbeat is None or not age > limit:
             return None
-        return Reason(POLICY_PROBLEM, f'the policy says: {self.heartbeat.problem}')
+        return Reason(Cause.POLICY_PROBLEM, f'the policy says: {self.heartbeat.problem}')
 
 
 def _age(at: int | None, moment: Moment) -> float:

@@ -3,6 +3,8 @@
 """The command gate: what goes to the arm, whatever comes in, and what is said of it."""
 
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from frame_ros.robots import load_robot
 from frame_ros.robots.command_gate import POLICY, TELEOPERATOR, CommandGate
 from frame_ros.robots.command_limiter import CommandLimiter
 from frame_ros.robots.command_limits import limits_of
+from frame_ros.robots.gate_causes import Cause
 from frame_ros.robots.gate_config import GateConfig
 from frame_ros.robots.gate_episode import END, START
 from frame_ros.robots.gate_records import Act, GateStatus, InterventionLog, Moment, Reason
@@ -56,10 +59,7 @@ class Bench:
         end = self.moment.monotonic + round(seconds * SECOND)
         while True:
             if self.measures:
-                problem = self.gate.on_joint_states(
-                    NAMES, self.joints, self.moment.clock, self.moment
-                )
-                assert problem == ''
+                self.measure(self.joints)
             if self.beats is not None:
                 self.gate.on_heartbeat(self.beats, self.moment)
             self.keep(self.gate.tick(self.moment))
@@ -70,6 +70,9 @@ class Bench:
                 self.moment.monotonic + passed, self.moment.clock + passed * self.clock_runs
             )
 
+    def measure(self, joints, publisher='driver', names=NAMES):
+        return self.gate.on_joint_states(names, joints, self.moment.clock, self.moment, publisher)
+
     def keep(self, output):
         if output is not None:
             self.sent.append((self.moment.monotonic, output))
@@ -77,9 +80,11 @@ class Bench:
                 self.joints[[NAMES.index(n) for n in output.names]] = output.positions
         return output
 
-    def command(self, positions, source=POLICY, names=NAMES, age=0.0):
+    def command(self, positions, source=POLICY, names=NAMES, age=0.0, publisher='policy'):
         stamp = self.moment.clock - round(age * SECOND)
-        return self.keep(self.gate.on_command(source, stamp, names, positions, self.moment))
+        return self.keep(
+            self.gate.on_command(source, stamp, names, positions, self.moment, publisher)
+        )
 
     def drive(self, count=10, speed=0.5, source=POLICY):
         """Commands of a good policy: joint 0 moves on at `speed` (rad/s), gently at first."""
@@ -154,6 +159,15 @@ def test_a_stamp_far_ahead_does_not_shut_out_those_after_it():
     bench.drive(3)
     bench.command(bench.joints, age=-100.0)
     assert not bench.command(bench.joints).is_hold
+
+
+def test_a_stamp_a_little_ahead_does_not_shut_out_those_after_it():
+    bench = Bench()
+    place = bench.drive(3)
+    bench.command(place, age=-0.45)
+    bench.wait(PERIOD / SECOND)
+    bench.drive(15)
+    assert bench.gate.counts.refused == 0
 
 
 def test_the_robots_clock_may_be_set_back():
@@ -329,7 +343,7 @@ def test_joint_states_that_repeat_an_old_stamp_are_stale():
     stamp, place = bench.moment.clock, bench.joints.copy()
     bench.measures = False
     for _ in range(25):
-        bench.gate.on_joint_states(NAMES, bench.joints, stamp, bench.moment)
+        bench.gate.on_joint_states(NAMES, bench.joints, stamp, bench.moment, 'driver')
         bench.command(place)
         bench.wait(PERIOD / SECOND)
     assert bench.gate.reason.cause == 'stale_joint_states'
@@ -340,7 +354,7 @@ def test_joint_states_without_one_joint_of_the_arm_are_not_new():
     bench.drive(3)
     bench.measures = False
     for _ in range(25):
-        bench.gate.on_joint_states(NAMES[1:], bench.joints[1:], bench.moment.clock, bench.moment)
+        bench.measure(bench.joints[1:], names=NAMES[1:])
         bench.wait(PERIOD / SECOND)
     assert bench.gate.watch.joint_states_age(bench.moment) > 0.5
 
@@ -349,14 +363,16 @@ def test_joint_states_without_one_joint_of_the_arm_are_not_new():
     ('names', 'positions', 'problem'),
     [
         (NAMES, HOME[:5], '5 positions for 6 joints'),
-        (NAMES, [math.nan, *HOME[1:]], 'not finite'),
+        (NAMES, [math.nan, *HOME[1:]], 'shoulder_pan is nan'),
+        (NAMES, HOME + [1.5, 0, 0, 0, 0, 0], 'shoulder_pan went 1.5 rad, which it cannot so fast'),
+        (NAMES, HOME + [0, 0, 3.0, 0, 0, 0], 'elbow_flex is 2.56 rad out of its range'),
         (['elsewhere'], [1.0], ''),
     ],
 )
 def test_bad_joint_states_change_nothing(names, positions, problem):
     bench = Bench()
     before = bench.gate.measured.copy()
-    said = bench.gate.on_joint_states(names, positions, bench.moment.clock, bench.moment)
+    said = bench.measure(positions, names=names)
     assert problem in said and (said == '') == (problem == '')
     assert (bench.gate.measured == before).all()
 
@@ -445,13 +461,92 @@ def test_a_damped_stop_decelerates_and_a_hold_does_not():
     assert 0.005 < bench.joints[0] - place[0] < 2.0**2 / (2 * LIMITS.acceleration[0])
 
 
-def test_an_arm_that_was_pushed_away_is_held_where_it_is():
+def test_an_arm_that_is_pushed_away_stops_and_is_not_followed():
     bench = Bench(follows=False)
     bench.command(HOME)
-    bench.gate.stop(Reason('operator'), bench.moment)
-    bench.joints[1] += 0.6
-    bench.wait(0.2)
-    assert bench.sent[-1][1].positions == pytest.approx(bench.joints)
+    bench.wait(0.5)
+    assert bench.status == GateStatus.HOLDING
+    for _ in range(40):
+        bench.joints[1] += 0.02
+        bench.wait(0.02)
+    assert (bench.status, bench.gate.reason.cause) == (
+        GateStatus.STOPPED,
+        'implausible_joint_states',
+    )
+    assert bench.gate.reason.joint == 'shoulder_lift'
+    assert all(output.positions == pytest.approx(HOME) for _, output in bench.sent)
+
+
+LIES = {
+    'a jump': ({'joints': HOME + [1.5, 0, 0, 0, 0, 0]}, 'implausible_joint_states'),
+    'no number': ({'joints': HOME * math.nan}, 'implausible_joint_states'),
+    'two publishers': ({'joints': HOME, 'publisher': 'another'}, 'second_publisher'),
+}
+
+
+@pytest.mark.parametrize('lie', LIES)
+@pytest.mark.parametrize('state', ['PASSING', 'HOLDING', 'STOPPED', 'TAKEOVER'])
+def test_measurements_that_cannot_be_true_stop_the_arm_and_move_nothing(lie, state):
+    bench = Bench(stop_timeout=0.0)
+    bench.command(HOME)
+    if state == 'STOPPED':
+        bench.gate.stop(Reason('operator'), bench.moment)
+    elif state == 'TAKEOVER':
+        bench.gate.set_takeover(True, bench.moment)
+    bench.wait(0.5 if state == 'HOLDING' else 0.05)
+    assert bench.status.name == state
+    what, cause = LIES[lie]
+    assert bench.measure(**what) != ''
+    bench.keep(bench.gate.tick(bench.moment))
+    assert bench.status == GateStatus.STOPPED
+    assert bench.gate.reason.cause == ('operator' if state == 'STOPPED' else cause)
+    is_released, text = bench.gate.reset(bench.moment)
+    assert not is_released and cause in text
+    bench.wait(1.0)
+    assert all(output.positions == pytest.approx(HOME) for _, output in bench.sent)
+    assert bench.gate.reset(bench.moment)[0]
+
+
+def test_measurements_that_cannot_be_true_stop_no_arm_that_is_not_commanded():
+    bench = Bench()
+    assert bench.measure(HOME + [1.5, 0, 0, 0, 0, 0]) != ''
+    bench.wait(1.0)
+    assert bench.status == GateStatus.IDLE and bench.interventions == []
+    bench.joints += [1.5, 0, 0, 0, 0, 0]  # moved by hand, or the simulator was reset
+    bench.wait(1.0)
+    assert bench.gate.measured == pytest.approx(bench.joints)
+
+
+def test_two_publishers_may_measure_different_joints():
+    bench = Bench()
+    bench.measures = False
+    for _ in range(60):
+        bench.measure(HOME[:5], 'arm', NAMES[:5])
+        bench.measure(HOME[5:], 'gripper', NAMES[5:])
+        bench.wait(0.01)
+    bench.command(HOME)
+    assert bench.status == GateStatus.PASSING
+
+
+def test_another_publisher_may_follow_one_that_is_silent():
+    bench = Bench()
+    bench.wait(0.1)
+    bench.measures = False
+    bench.wait(0.6)
+    assert bench.measure(HOME, 'another') == ''
+
+
+def test_commands_of_a_second_publisher_are_refused_and_move_nothing():
+    bench = Bench()
+    place = bench.drive(10, speed=0.0)
+    for _ in range(10):
+        bench.command(place)
+        assert bench.command(place + 0.1, publisher='another') is None
+        bench.wait(PERIOD / SECOND)
+    assert bench.joints == pytest.approx(place) and bench.status == GateStatus.PASSING
+    assert bench.said == [(Act.REFUSED, 'second_publisher', False)]
+    bench.wait(1.0)
+    assert not bench.command(place, publisher='another').is_hold
 
 
 def test_a_reset_is_refused_while_its_cause_persists():
@@ -630,3 +725,13 @@ def test_whatever_happens_what_is_sent_is_finite_and_inside(happenings, behaviou
 def test_settings_that_make_no_sense_are_refused(options):
     with pytest.raises(ValueRangeError):
         GateConfig(**{k: WatchConfig(**v) if k == 'watch' else v for k, v in options.items()})
+
+
+def test_every_cause_is_in_the_message_and_the_documentation():
+    root = Path(__file__).parents[2]
+    message = (root / 'msg' / 'GateIntervention.msg').read_text()
+    page = (root / 'docs' / 'command-gate.md').read_text()
+    for cause in Cause:
+        assert re.search(rf'\b{cause}\b', message), cause
+        assert f'`{cause}`' in page, cause
+        assert cause.meaning and str(cause) == cause.value

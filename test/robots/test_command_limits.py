@@ -36,6 +36,8 @@ LIMITS = JointLimits(
     step=np.full(3, np.inf),
     tick=np.full(3, np.inf),
     units=('rad', 'rad', 'm'),
+    fastest=np.array([2.0, 4.0, 0.1]),
+    ends=np.array([[-1.0, -0.5, 0.0], [1.0, 2.0, 0.04]]),
 )
 START = np.array([0.2, 0.0, 0.02])
 EVERYTHING = np.arange(3)

@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Why a command gate limits, refuses, holds or stops: every cause, and what it means."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Cause(StrEnum):
+    """A cause; its value is what GateIntervention and GateState carry. meaning: in words."""
+
+    meaning: str
+
+    def __new__(cls, value: str, meaning: str) -> Cause:
+        """Makes a member from its value and its meaning."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.meaning = meaning
+        return member
+
+    JOINT_LIMIT = 'joint_limit', 'a joint would leave its range, or could not brake before its end'
+    VELOCITY_LIMIT = 'velocity_limit', 'a joint or the tip would be too fast'
+    ACCELERATION_LIMIT = 'acceleration_limit', 'a joint would change its speed too fast'
+    STEP_LIMIT = 'step_limit', 'too far from the measured position or from the command before'
+    WORKSPACE = 'workspace', 'the tip would leave its box, or a link would come below the floor'
+    NOT_FINITE = 'not_finite', 'a position is NaN or infinite'
+    MALFORMED = 'malformed', 'names, length or stamp make no command'
+    OUT_OF_ORDER = 'out_of_order', 'stamped before the command before it, or far ahead'
+    SECOND_PUBLISHER = (
+        'second_publisher',
+        'commands or joint states of another publisher than the one that is followed',
+    )
+    IMPLAUSIBLE_JOINT_STATES = (
+        'implausible_joint_states',
+        'measured positions that cannot be: not finite, out of range, faster than the joint can '
+        'move, or far from where it was sent',
+    )
+    STALE_COMMAND = 'stale_command', 'no command for too long'
+    STALE_JOINT_STATES = 'stale_joint_states', 'no new joint states for too long'
+    STALE_OBSERVATION = 'stale_observation', 'the action comes from an observation that is too old'
+    HEARTBEAT = 'heartbeat', 'no heartbeat of the policy node for too long'
+    POLICY_PROBLEM = 'policy_problem', 'the policy says that it cannot act'
+    OPERATOR = 'operator', 'a person asked for it'
+    EPISODE_STOP = 'episode_stop', 'a STOP event of another node'
+    INTERNAL_ERROR = 'internal_error', 'an exception inside the gate'

@@ -1,0 +1,53 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where an arm was sent of late: an arm that follows late is somewhere on that path."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+class SentPath:
+    """The range of the positions that D joints were sent to in the last `span` to 1.5 `span` ns."""
+
+    def __init__(self, size: int, span: int) -> None:
+        self._half, self._began = span // 2, 0
+        self._now: Array = np.full(size, math.nan)
+        self._low: Array = np.full((3, size), math.inf)
+        self._high: Array = np.full((3, size), -math.inf)
+
+    def add(self, indices: Indices, positions: Array, time: int) -> None:
+        """The joints were sent to `positions` (K,) at `time` (ns)."""
+        self._pass(time)
+        self._now[indices] = positions
+        np.minimum(self._low[0], self._now, out=self._low[0], where=np.isfinite(self._now))
+        np.maximum(self._high[0], self._now, out=self._high[0], where=np.isfinite(self._now))
+
+    def forget(self) -> None:
+        """The joints may be anywhere until they are sent somewhere again."""
+        self._now[:] = math.nan
+        self._low[:], self._high[:] = math.inf, -math.inf
+
+    def range(self, time: int) -> tuple[Array, Array]:
+        """(D,) least and (D,) largest position; NaN of joints that were sent nowhere."""
+        self._pass(time)
+        is_sent = np.isfinite(self._now)
+        low = np.where(is_sent, np.minimum(self._low.min(axis=0), self._now), math.nan)
+        high = np.where(is_sent, np.maximum(self._high.max(axis=0), self._now), math.nan)
+        return low, high
+
+    def _pass(self, time: int) -> None:
+        """Lets positions of long ago go, but for the last."""
+        for _ in range(3):
+            if 0 <= time - self._began < self._half:
+                return
+            self._low[1:], self._high[1:] = self._low[:-1].copy(), self._high[:-1].copy()
+            self._low[0], self._high[0] = math.inf, -math.inf
+            self._began += self._half
+        self._began = time
