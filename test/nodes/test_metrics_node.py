@@ -56,12 +56,14 @@ OUTPUTS = {
 
 
 @pytest.fixture()
-def metrics_node(ros_context):
-    """The node's process, and a node of this test with publishers and collected outputs."""
+def metrics_node(ros_context, tmp_path):
+    """A node of this test with publishers and collected outputs, and the log of the metrics node,
+    which is a process of its own."""
+    log = tmp_path / 'log'
     process = subprocess.Popen(
-        [sys.executable, '-m', 'frame_ros.nodes.metrics', '--ros-args', '-p', 'hold:=0.5'],
-        stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        [sys.executable, '-m', 'frame_ros.nodes.metrics', '--ros-args', '-p', 'hold:=5.0'],
+        stderr=log.open('w'),
+    )
     node = ros_context.create_node('tester')
     node.outputs = {kind: [] for kind in OUTPUTS}
     node.inputs = {
@@ -72,12 +74,10 @@ def metrics_node(ros_context):
         node.create_subscription(message_type, topic, node.outputs[kind].append, qos)
     node.sent = []
     spin_until(node, lambda: all(p.get_subscription_count() for p in node.inputs.values()))
-    yield node, process
-    if process.poll() is None:
-        process.send_signal(signal.SIGTERM)
-    errors = process.communicate(timeout=PATIENCE)[1]
-    assert process.returncode == 0, errors
-    assert 'Traceback' not in errors
+    yield node, log
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(PATIENCE) == 0, log.read_text()
+    assert 'Traceback' not in log.read_text()
     node.destroy_node()
 
 
@@ -185,16 +185,13 @@ def compare(sample, message):
 
 
 def test_bad_input_is_named_and_does_not_stop_the_node(metrics_node):
-    node, process = metrics_node
+    node, log = metrics_node
     stamp = now(node)
     for i in range(5):
         send(node, 'action', JointState(name=['no_such_joint'], position=[0.1]), stamp + i)
         send(node, 'pose', PoseStamped(), 0)
     node.inputs['event'].publish(EpisodeEvent(type=99))
-    time.sleep(6.0)
+    for text in ('action.invalid: 5', 'no_such_joint', 'type 99'):
+        spin_until(node, lambda text=text: text in log.read_text())
     run_episode(node, steps=15)
     spin_until(node, lambda: node.outputs['summary'])
-    process.send_signal(signal.SIGTERM)
-    errors = process.stderr.read()
-    assert 'action.invalid: 5' in errors and 'no_such_joint' in errors
-    assert 'type 99' in errors

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from input_watch import InputWatch
 from patience import PATIENCE
 
 pytest.importorskip('rclpy')
@@ -89,12 +90,17 @@ def test_the_inputs_of_an_arm_are_recorded_wherever_they_are(ros_context, tmp_pa
     )
     recorder = [p for p in so101_processes(settings) if p.name == 'episode_recorder']
     driver = Driver(ros_context)
+    heard = InputWatch(ros_context.create_node('watch', namespace='/left'))
     wanted = [name for name in driver.publishers if name != 'unrelated']
     with Supervisor(recorder, tmp_path / 'logs', 'left', console=lambda line: None):
         driver.until(lambda: all(driver.publishers[n].get_subscription_count() for n in wanted))
         assert driver.call(StartEpisode, '/left/start_episode').success
         for publisher in driver.publishers.values():
-            publisher.publish(publisher.msg_type())
+            message = publisher.msg_type()
+            message.header.stamp.sec = 1
+            publisher.publish(message)
+        for name in wanted:
+            heard.wait_until_taken(driver.publishers[name].topic_name, 10**9)
         ended = driver.call(EndEpisode, '/left/end_episode', outcome=1)
     assert ended.success, ended.message
     counts = {name: len(topic) for name, topic in Bag(ended.bag).topics.items()}

@@ -34,7 +34,7 @@ from frame_ros.scenes.feetech_bus import SimulatedBus
 from frame_ros.scenes.feetech_registers import get
 from frame_ros.scenes.simulated_so101 import SimulatedSo101
 
-ANSWER_TIMEOUT = 0.4  # s for an answer: the machine that runs this may be busy
+ANSWER_TIMEOUT = 1.0  # s for an answer: the machine that runs this may be busy
 PAN, LIFT, GRIPPER = (JOINT_NAMES.index(n) for n in ('shoulder_pan', 'shoulder_lift', 'gripper'))
 RESOLUTION = 0.01  # rad: the steps of encoder and goal, and where the position control stands still
 
@@ -142,7 +142,8 @@ def test_states_and_commands(bench):
     bench.start(effort_per_ampere=2.0)
     state = bench.newest()
     assert tuple(state.name) == JOINT_NAMES
-    np.testing.assert_allclose(state.position, bench.arm.positions, atol=RESOLUTION)
+    # Once the arm has sunk to where its position control holds it.
+    bench.until(lambda: np.abs(bench.newest().position - bench.arm.positions).max() < RESOLUTION)
     assert len(state.velocity) == len(state.effort) == 6
     target = [0.4, -1.0, 1.0, 0.6, 0.3, 0.8]
     bench.go(target)

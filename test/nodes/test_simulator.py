@@ -210,7 +210,7 @@ def test_the_scene_is_put_back_as_drawn_from_a_seed(simulator, probe):
     assert probe.newest('joint_states').position == pytest.approx(home, abs=0.05)
 
 
-def test_success_and_failure_are_said_once_in_an_episode(ros_domain, probe):
+def test_success_and_failure_are_said_once_in_an_episode(probe):
     """The cube is put in the bin, and off the table, by hand; the probe is the recorder."""
     process = SimulatorInThread()
     try:

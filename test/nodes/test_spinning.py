@@ -118,12 +118,12 @@ def test_simulated_time_is_up_to_date_at_every_poll(ros_context):
     clock = Node('clock')
     publisher = clock.create_publisher(Clock, '/clock', 10)
     stop = threading.Event()
-    seen, sent = [], 0
+    seen, sent, end = [], 0, time.monotonic() + PATIENCE
 
     def poll():
         nonlocal sent
         seen.append(node.get_clock().now().nanoseconds)
-        if len(seen) >= 400 or seen[-1] >= 30_000_000:
+        if time.monotonic() > end or seen[-1] >= 30_000_000:
             stop.set()
         if seen[-1] == sent * 1_000_000:  # the last one has arrived: the next
             sent += 1
@@ -131,7 +131,7 @@ def test_simulated_time_is_up_to_date_at_every_poll(ros_context):
 
     poll_with_services(node, stop, poll, lambda: time.sleep(0.005))
     values = sorted(set(seen))
-    assert values[-1] >= 30_000_000, 'in 2 s of polling'
+    assert values[-1] >= 30_000_000, 'the time stood still'
     for other in (node, clock):
         other.destroy_node()
 
@@ -157,6 +157,8 @@ def test_simulated_time_that_is_late_or_stands_still(ros_context, capfd, is_simu
             publisher.publish(Clock(clock=stamp))
             ros_context.spin_once(node, timeout_sec=0.05)
 
+    while is_simulated and not node.count_publishers('/clock'):
+        time.sleep(0.01)
     # Read when the thread that writes is gone: what it wrote while it is read would be lost.
     with clock_watched(node, patience=0.2):
         end = time.monotonic() + (2.0 if is_simulated else 0.5)

@@ -28,7 +28,7 @@ from frame_ros.scenes import JOINT_NAMES
 from frame_ros.scenes.feetech_bus import SimulatedBus
 from frame_ros.scenes.simulated_so101 import SimulatedSo101
 
-ANSWER_TIMEOUT = 0.4  # s for an answer: the machine that runs this may be busy
+ANSWER_TIMEOUT = 1.0  # s for an answer: the machine that runs this may be busy
 HERE = (0.2, -1.3, 1.2, 0.8, 0.1, 0.5)  # rad, of the leader
 
 
