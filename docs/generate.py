@@ -18,6 +18,7 @@ from typing import Any
 
 from frame_ros.cli import COMMANDS, main
 from frame_ros.cli.metrics import python_names
+from frame_ros.input_files import FACTOR_VARIABLE, every_limit
 from frame_ros.metrics import EXPLANATIONS, REGISTRY, Metric
 from frame_ros.nodes.arm_settings import FrankaSettings, So101Settings
 from frame_ros.nodes.defaults import parameters
@@ -42,6 +43,7 @@ def write_pages(folder: Path) -> None:
         'nodes': nodes_page(),
         'launch': launch_page(),
         'command': command_page(),
+        'files': files_page(),
     }
     for name, text in pages.items():
         path = folder / f'{name}.md'
@@ -53,6 +55,28 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A Markdown table of cells that are Markdown."""
     lines = [head, ['---'] * len(head), *rows]
     return '\n'.join(f'| {" | ".join(line)} |' for line in lines) + '\n'
+
+
+def files_page() -> str:
+    """What is read of files at most."""
+    rows = [
+        (limit.what, limit.text, 'fixed' if limit.is_fixed else 'yes') for limit in every_limit()
+    ]
+    return f"""# Limits of files
+
+A bag, a settings file or a robot description may come from anywhere: a few bytes of it can stand
+for gigabytes. So no more is read than this, far above what robots record; what goes beyond is
+left out or refused with an error that says the limit. `frame-ros COMMAND --file-limits FACTOR`
+multiplies the limits for one command, `{FACTOR_VARIABLE}=FACTOR` in the environment for every
+command and node.
+
+{table(('What', 'At most', 'Raised by the factor'), rows)}
+Only ordinary files are opened: a named pipe, a device or a socket is refused at once, also where
+a link leads to one. A link in a folder of recordings is followed to a recording, or to a folder
+right in which recordings lie, and no further. Videos are embedded into a report only where they
+lie beside their bag, not where a link leads elsewhere. What is written is made as a new file and
+then put into its place: a link that stands there is replaced, never followed.
+"""
 
 
 DIRECTIONS = {True: 'higher', False: 'lower', None: 'neither'}

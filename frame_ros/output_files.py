@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import os
+import secrets
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from frame_ros.errors import SetupError
@@ -52,23 +54,45 @@ def check_file(file: str | os.PathLike[str], name: str) -> Path:
 
 def write_whole(path: Path, text: str, name: str) -> None:
     """Writes a text file whole or not at all: what was there stays until the new one is complete.
-    What is no file, such as /dev/null or a pipe, is written to and never replaced.
+    A link at its place is replaced, never followed. What is no file, such as /dev/null or a pipe,
+    is written to and never replaced.
 
     Raises:
         SetupError: it cannot be written.
     """
-    part = path.with_name(f'.{path.name}.part')
     try:
         if path.exists() and not path.is_file():
             path.write_text(text, encoding='utf-8')
-            return
-        part.write_text(text, encoding='utf-8')
-        os.replace(part, path)
+        else:
+            _replace(path, text)
     except OSError as error:
         raise SetupError(f'{name} cannot be written to {path}: {error.strerror}') from error
+
+
+@contextmanager
+def replacing(path: Path, part: Path) -> Iterator[Path]:
+    """Gives the name of a new, empty file beside `path`, which takes its place at the end.
+
+    part: that name, known to whoever clears up after a process that was killed. What has it is
+    removed; a link is not followed.
+
+    Raises:
+        OSError: it cannot be made, or cannot take the place; neither stays.
+    """
+    part.unlink(missing_ok=True)
+    part.open('x').close()
+    try:
+        yield part
+        os.replace(part, path)
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
+
+
+def _replace(path: Path, text: str) -> None:
+    part = path.with_name(f'.{path.name[:200]}.{secrets.token_hex(8)}.part')
+    with replacing(path, part):
+        part.write_text(text, encoding='utf-8')
 
 
 def make_folder(path: Path, name: str) -> Path:

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from frame_ros.errors import SetupError
-from frame_ros.output_files import check_file, write_whole
+from frame_ros.output_files import check_file, replacing, write_whole
 
 
 def test_a_file_is_replaced_only_by_a_whole_one(tmp_path):
@@ -35,3 +35,23 @@ def test_a_pipe_is_written_to_and_stays_one(tmp_path):
     reader.join(10.0)
     assert found == ['text'] and pipe.is_fifo()
     assert [path.name for path in tmp_path.iterdir()] == ['pipe']
+
+
+def test_links_that_were_planted_are_replaced_and_never_followed(tmp_path):
+    (tmp_path / 'victim').write_text('mine')
+    for name in ('page.html', '.page.html.part'):
+        (tmp_path / name).symlink_to('victim')
+    write_whole(tmp_path / 'page.html', 'text', 'the page')
+    assert (tmp_path / 'victim').read_text() == 'mine'
+    assert (tmp_path / 'page.html').read_text() == 'text'
+    assert not (tmp_path / 'page.html').is_symlink()
+
+
+def test_a_new_file_is_made_where_a_link_has_its_temporary_name(tmp_path):
+    (tmp_path / 'victim').write_text('mine')
+    (tmp_path / 'part').symlink_to('victim')
+    with replacing(tmp_path / 'bag.mp4', tmp_path / 'part') as part:
+        part.write_text('video')
+    assert (tmp_path / 'victim').read_text() == 'mine'
+    assert (tmp_path / 'bag.mp4').read_text() == 'video'
+    assert sorted(path.name for path in tmp_path.iterdir()) == ['bag.mp4', 'victim']

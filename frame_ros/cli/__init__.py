@@ -11,9 +11,12 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
+from frame_ros.cli.arguments import positive
 from frame_ros.cli.parser import Parser, suggestion
 from frame_ros.errors import FrameRosError, SetupError
+from frame_ros.input_files import set_limits_factor
 
 # Subcommand -> (module, what it does). A module has `add_arguments(parser)` and `run(args) -> int`.
 COMMANDS = {
@@ -51,6 +54,12 @@ COMMANDS = {
     ),
     'metrics': ('frame_ros.cli.metrics', 'list all metrics with unit, direction and source'),
 }
+FILE_LIMITS: dict[str, Any] = {
+    'type': positive,
+    'metavar': 'FACTOR',
+    'help': 'read so many times larger files, and unpack so many times more, than is safe with '
+    'files of unknown origin (default: 1, or FRAME_ROS_FILE_LIMITS)',
+}
 USAGE_ERROR = 2
 COMPLETION = '_ARGCOMPLETE'  # set by the shell, see argcomplete
 INTERRUPTED = 130
@@ -67,6 +76,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         complete()
     try:
         args = parse(arguments)
+        if args.file_limits is not None:
+            set_limits_factor(args.file_limits)
         code: int = args.run(args)
         sys.stdout.flush()
         return code
@@ -134,6 +145,7 @@ def build_parser(command: str | None) -> Parser:
         if name == command:
             module = import_module(module_name)
             module.add_arguments(subparser)
+            subparser.add_argument('--file-limits', **FILE_LIMITS)
             subparser.set_defaults(run=module.run)
     return parser
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from frame_ros.cli.arguments import any_path, given, input_file, positive, url, whole, word
 from frame_ros.errors import SetupError
+from frame_ros.input_files import read_text
 from frame_ros.output_files import check_folder
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _proposals(args: argparse.Namespace, instruction: str) -> list[str]:
         raise SetupError('proposals come from --url or from --text; give one of them')
     if args.text:
         try:
-            lines = args.text.read_text(encoding='utf-8').splitlines()
+            lines = read_text(args.text).splitlines()
         except (OSError, UnicodeDecodeError) as error:
             raise SetupError(f'{args.text} cannot be read: {error}') from error
         return [line for line in map(cleaned, lines) if line]

@@ -27,6 +27,7 @@ from frame_ros.cli.arguments import (
 )
 from frame_ros.cli.options import parse_options
 from frame_ros.errors import SetupError
+from frame_ros.input_files import read_text
 from frame_ros.robots.joint_units import UNITS
 
 if TYPE_CHECKING:
@@ -220,7 +221,7 @@ def joint_limits(robot: str, names: Sequence[str] | None) -> dict[str, tuple[flo
         )
     limits = {
         joint.name: (joint.lower, joint.upper)
-        for joint in parse_urdf(path.read_text(encoding='utf-8')).joints
+        for joint in parse_urdf(read_text(path)).joints
         if joint.is_moving and not joint.mimic
     }
     if names is None:
@@ -293,7 +294,7 @@ def _api_key(path: Path | None) -> str:
     if path is None and not os.environ.get(KEY_VARIABLE):
         return ''
     try:
-        text = os.environ[KEY_VARIABLE] if path is None else path.expanduser().read_text('utf-8')
+        text = os.environ[KEY_VARIABLE] if path is None else read_text(path.expanduser())
     except (OSError, UnicodeDecodeError) as error:
         raise SetupError(f'--api-key-file cannot be read: {error}') from error
     key = text.strip()

@@ -5,7 +5,6 @@ rosbag2 storage."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +18,7 @@ from frame_ros.episodes.bag_writer import METADATA_RECORD, PARTIAL_SUFFIX, SIDEC
 from frame_ros.episodes.definitions import find_definition, parse_fields, typestore_of
 from frame_ros.episodes.findings import Note
 from frame_ros.episodes.layout import decode, stack_rows
-from frame_ros.episodes.mcap_reader import McapFile
+from frame_ros.episodes.mcap_reader import McapFile, read_mcap
 from frame_ros.episodes.other_storage import (
     decompressed,
     decompressed_length,
@@ -28,7 +27,10 @@ from frame_ros.episodes.other_storage import (
     read_other_storage,
 )
 from frame_ros.episodes.recordings import METADATA_NAME, storage_files, unlisted_files
+from frame_ros.episodes.unpacking import file_limit
 from frame_ros.errors import BagError
+from frame_ros.input_files import load_json, read_text
+from frame_ros.strict_yaml import load_yaml
 
 
 @dataclass
@@ -73,8 +75,14 @@ class CompressedTable(MessageTable):
 
     def __post_init__(self) -> None:
         self._stored = self.lengths
-        found = [decompressed_length(self._compressed(index)) for index in range(len(self))]
-        self.lengths = np.array(found, np.int64)
+        most = file_limit(int(self._stored.sum()))
+        self.lengths = np.zeros(len(self), np.int64)
+        total = 0
+        for index in range(len(self)):
+            self.lengths[index] = decompressed_length(self._compressed(index))
+            total += int(self.lengths[index])
+            if total > most.now:
+                raise BagError(f'its compressed messages unpack to {most.excess(total)}')
 
     def _compressed(self, index: int) -> NDArray[np.uint8]:
         start = int(self.offsets[index])
@@ -137,15 +145,11 @@ class Bag:
             others = ', '.join(file.name for file in files[1:])
             self.report(Note(f'{self.path.name} goes on in {others}: read as one recording'))
         self._read_folder_metadata()
-        has_metadata = self.path.is_dir() and (self.path / METADATA_NAME).exists()
-        if has_metadata and is_other_storage(files[0]):
-            self._add_other_storage(self.path)  # rosbags reads all that its metadata lists
-            files = []
         for file in files:
             if is_other_storage(file):
                 self._add_other_storage(file)
             else:
-                self._add_mcap(McapFile(file))
+                self._add_mcap(read_mcap(file))
         if self.path.name.endswith(PARTIAL_SUFFIX) and not self.is_truncated:
             self.is_truncated = True
             self.problems.append('the recorder was stopped before it finished this bag')
@@ -249,8 +253,9 @@ class Bag:
         if not self.path.is_dir():
             return
         try:
-            text = (self.path / METADATA_NAME).read_text(encoding='utf-8')
-            information = yaml.safe_load(text)['rosbag2_bagfile_information']
+            information = load_yaml(read_text(self.path / METADATA_NAME))[
+                'rosbag2_bagfile_information'
+            ]
             self._take_facts(information.get('custom_data') or {})
             self._check_files(information)
             if unlisted := unlisted_files(self.path):
@@ -261,7 +266,7 @@ class Bag:
         except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as error:
             self.report(f'metadata.yaml is damaged and was ignored ({type(error).__name__})')
         try:
-            sidecar = json.loads((self.path / SIDECAR_NAME).read_text(encoding='utf-8'))
+            sidecar = load_json(read_text(self.path / SIDECAR_NAME))
             self._take_facts(sidecar.get('metadata', {}))
             self.sidecar = sidecar
         except FileNotFoundError:
@@ -314,13 +319,11 @@ class Bag:
                 table,
             )
 
-    def _add_other_storage(self, source: Path) -> None:
-        parts, custom = read_other_storage(source)
-        self.metadata.update(custom)
-        for part in parts:
+    def _add_other_storage(self, file: Path) -> None:
+        for part in read_other_storage(file):
             received = np.array(part.received, np.int64)
             lengths = np.array(part.lengths, np.int64)
-            table = MessageTable(
+            table = _table(
                 received,
                 received,
                 np.zeros(len(received), np.int64),

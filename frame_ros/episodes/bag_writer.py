@@ -23,6 +23,7 @@ import yaml
 from frame_ros.episodes.definitions import MessageDefinition, find_definition
 from frame_ros.episodes.mcap_writer import COMPRESSION_LEVEL, McapWriter, check_level
 from frame_ros.errors import BagError
+from frame_ros.output_files import replacing
 
 PARTIAL_SUFFIX = '.partial'
 SIDECAR_NAME = 'episode.json'
@@ -357,6 +358,5 @@ class _PlainDumper(yaml.SafeDumper):
 
 def _replace(path: Path, text: str) -> None:
     """Writes a small file whole or not at all."""
-    temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
-    temporary.write_text(text, encoding='utf-8')
-    os.replace(temporary, path)
+    with replacing(path, path.with_name(path.name + TEMPORARY_SUFFIX)) as part:
+        part.write_text(text, encoding='utf-8')

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from frame_ros.errors import BagError, MissingExtraError, install_hint
+from frame_ros.input_files import DEFINITION, FIELDS, NESTING
 
 SEPARATOR = '=' * 80
 FIELD_TYPE = re.compile(r'^\s*([A-Za-z][A-Za-z0-9_/]*)(?:<=\d+)?(?:\[[^\]]*\])?\s+[A-Za-z]')
@@ -183,25 +184,26 @@ def parse_fields(message_type: str, text: str, encoding: str = 'ros2msg') -> dic
 
 @lru_cache(maxsize=MOST_KEPT)
 def _parsed(message_type: str, text: str, encoding: str) -> dict[str, Any]:
+    if encoding not in ('ros2msg', 'ros2idl', 'omgidl'):
+        raise BagError(
+            f'the definition of {message_type} is in {encoding!r}; known are ros2msg and ros2idl'
+        )
+    if len(text) > DEFINITION.now:
+        raise BagError(f'the definition of {message_type} has {DEFINITION.excess(len(text))}')
     typesys = _typesys()
+    types: dict[str, Any] = {}
     try:
         if encoding == 'ros2msg':
             types = typesys.get_types_from_msg(text, message_type)
-            _check_complete(message_type, types)
-            return types
-        if encoding in ('ros2idl', 'omgidl'):
-            types = {}
+        else:
             for part in _idl_parts(text):
                 types.update(typesys.get_types_from_idl(part))
-            _check_complete(message_type, types)
-            return types
-    except (typesys.TypesysError, ValueError, KeyError, IndexError) as error:
+        _count_fields(message_type, types, {}, 1)
+    except Exception as error:  # rosbags' parser raises whatever the text leads it to
         raise BagError(
             f'the definition of {message_type} in the bag cannot be read: {error}'
         ) from error
-    raise BagError(
-        f'the definition of {message_type} is in {encoding!r}; known are ros2msg and ros2idl'
-    )
+    return types
 
 
 def _typesys() -> Any:
@@ -212,17 +214,33 @@ def _typesys() -> Any:
     return rosbags.typesys
 
 
-def _check_complete(name: str, types: dict[str, Any], within: tuple[str, ...] = ()) -> None:
-    """Every type that is used must be defined, and none may contain itself."""
+def _count_fields(name: str, types: dict[str, Any], known: dict[str, int], level: int) -> int:
+    """Counts the fields of a type, those of what it contains included. known: those counted so far;
+    0 of one that is being counted.
+
+    Raises:
+        ValueError: a type that is used is not defined, contains itself, or is too large.
+    """
     if name not in types:
         raise ValueError(f'{name} is not defined')
-    if name in within:
+    if known.get(name) == 0:
         raise ValueError(f'{name} contains itself')
+    if level > NESTING.now:
+        raise ValueError(f'its types are nested {NESTING.excess(level)}')
+    if name in known:
+        return known[name]
+    known[name] = count = 0
     for _, (kind, detail) in types[name][1]:
-        # rosbags' kinds: 1 a number or text, 2 a message, 3 and 4 several of either.
+        # rosbags' kinds: 1 a number or text, 2 a message, 3 and 4 so many, and any number, of them.
+        number = detail[1] if kind == 3 else 1
+        if number < 1:
+            raise ValueError(f'{name} has an array of {number}')
         kind, detail = detail[0] if kind > 2 else (kind, detail)
-        if kind == 2:
-            _check_complete(detail, types, (*within, name))
+        count += number * _count_fields(detail, types, known, level + 1) if kind == 2 else 1
+        if count > FIELDS.now:
+            raise ValueError(f'{name} has {FIELDS.excess(count)}')
+    known[name] = max(count, 1)
+    return known[name]
 
 
 def _idl_parts(text: str) -> list[str]:

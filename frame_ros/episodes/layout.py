@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.errors import BagError
+from frame_ros.input_files import COLUMN, ELEMENTS
 
 # Kinds of rosbags' field descriptions.
 BASE, NAME, ARRAY, SEQUENCE = 1, 2, 3, 4
@@ -27,6 +28,8 @@ SIZES = {
 }  # fmt: skip
 ENCAPSULATION = 4
 MAX_GROUPS = 64
+# Bytes of messages of one layout that are looked at together.
+MATRIX = 64 << 20
 
 
 class Messages(Protocol):
@@ -80,6 +83,7 @@ class _Tracer:
             raise BagError(f'bytes {bytes(data[:4])!r} do not begin a CDR message')
         self.layout = Layout(is_big_endian=bool(data[1] == 0))
         self._order = '>' if data[1] == 0 else '<'
+        self._elements_left = ELEMENTS.now
 
     def structure(self, message_type: str, prefix: str, is_recorded: bool = True) -> None:
         """Walks the fields of one structure, whose paths begin with `prefix`."""
@@ -97,6 +101,10 @@ class _Tracer:
                 else:
                     if is_recorded:
                         self.layout.structure_counts[path] = number
+                    self._elements_left -= number
+                    if self._elements_left < 0:
+                        held = ELEMENTS.now - self._elements_left
+                        raise BagError(f'one message holds {ELEMENTS.excess(held)}')
                     for _ in range(number):
                         self.structure(element, path + '.', is_recorded=False)
 
@@ -196,17 +204,23 @@ def _groups(
         is_same = messages.lengths[remaining] == len(data)
         if made >= MAX_GROUPS:
             is_same[1:] = False
-        candidates = remaining[is_same]
-        matrix = messages.rows(candidates, len(data))
-        is_like = np.ones(len(candidates), bool)
-        is_like &= (matrix[:, :2] == data[:2]).all(axis=1)
-        for word in layout.words:
-            is_like &= (matrix[:, word : word + 4] == data[word : word + 4]).all(axis=1)
-        yield _Group(candidates[is_like], matrix[is_like], layout)
-        made += 1
         is_left = ~is_same
-        is_left[np.flatnonzero(is_same)[~is_like]] = True
+        at_once = max(MATRIX // max(len(data), 1), 1)
+        for places in np.split(*_every(np.flatnonzero(is_same), at_once)):
+            matrix = messages.rows(remaining[places], len(data))
+            is_like = (matrix[:, :2] == data[:2]).all(axis=1)
+            for word in layout.words:
+                is_like &= (matrix[:, word : word + 4] == data[word : word + 4]).all(axis=1)
+            is_left[places[~is_like]] = True
+            if is_like.any():
+                yield _Group(remaining[places[is_like]], matrix[is_like], layout)
+        made += 1
         remaining = remaining[is_left]
+
+
+def _every(places: NDArray[np.int64], at_once: int) -> tuple[NDArray[np.int64], range]:
+    """Places, and where to split them so that no part has more than so many."""
+    return places, range(at_once, len(places), at_once)
 
 
 def decode(
@@ -226,6 +240,9 @@ def decode(
         out of the result.
         on_bad: called with index and error for each message that does not fit its definition.
 
+    Raises:
+        BagError: a field of all messages would take more memory than is allowed.
+
     Returns:
         Indices (T,) of the messages that were readable, and path -> column of T entries: a number
         or text per message; for arrays and sequences (T, K), shorter ones filled up with NaN, 0 or
@@ -241,7 +258,7 @@ def decode(
 
     for group in _groups(types, message_type, messages, note):
         builder.add(group)
-    return builder.finish()
+    return builder.finish(note)
 
 
 class _Columns:
@@ -266,8 +283,18 @@ class _Columns:
             if self._is_wanted(path):
                 self._put(path + '.count', np.full(number, count))
 
-    def finish(self) -> tuple[NDArray[np.int64], dict[str, NDArray]]:
-        """Returns the messages' indices (N,), in order, and field -> column (N, ...)."""
+    def finish(
+        self, on_bad: Callable[[int, BagError], None]
+    ) -> tuple[NDArray[np.int64], dict[str, NDArray]]:
+        """Returns the messages' indices (N,), in order, and field -> column (N, ...).
+
+        on_bad: called for each message that is left out since it would make a column too large.
+
+        Raises:
+            BagError: a column is too large, though its messages are alike.
+        """
+        while (found := self._excess()) is not None:
+            self._leave_out(*found, on_bad)
         if not self._indices:
             return np.zeros(0, np.int64), {}
         indices = np.concatenate(self._indices)
@@ -275,6 +302,32 @@ class _Columns:
         return indices[order], {
             path: stack_rows(parts)[order] for path, parts in self._parts.items()
         }
+
+    def _excess(self) -> tuple[str, int, int] | None:
+        """Path, size in bytes, and group of most bytes a message, of a column that is too large."""
+        if not self._indices:
+            return None
+        rows = sum(map(len, self._indices))
+        for path, parts in self._parts.items():
+            item = max(part.itemsize for part in parts)
+            widths = [part.shape[1] if part.ndim > 1 else 1 for part in parts]
+            size = rows * item * max(widths)
+            if size > COLUMN.now:
+                of_each = [part.itemsize * width for part, width in zip(parts, widths)]
+                return path, size, of_each.index(max(of_each))
+        return None
+
+    def _leave_out(
+        self, path: str, size: int, group: int, on_bad: Callable[[int, BagError], None]
+    ) -> None:
+        error = BagError(f'{path} would take {COLUMN.excess(size)}')
+        indices = self._indices.pop(group)
+        if len(indices) >= sum(map(len, self._indices)):
+            raise error
+        for parts in self._parts.values():
+            del parts[group]
+        for index in indices.tolist():
+            on_bad(index, error)
 
     def _is_wanted(self, path: str) -> bool:
         return self._paths is None or path in self._paths

@@ -9,6 +9,7 @@ map.
 from __future__ import annotations
 
 import mmap
+import os
 import struct
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -31,13 +32,17 @@ from frame_ros.episodes.mcap_writer import (
     RECORD_HEADER_SIZE,
     SCHEMA,
 )
-from frame_ros.episodes.zstandard import zstd
+from frame_ros.episodes.unpacking import PACKED, file_limit, unpack, unpacked_file
 from frame_ros.errors import BagError
+from frame_ros.input_files import BYTES_PER_MESSAGE, MESSAGES, Limit, open_file
 
 RECORD_HEADER = struct.Struct('<BQ')
 MESSAGE_PREFIX = RECORD_HEADER_SIZE + MESSAGE_FIELDS_SIZE
 # Bytes of a file's unpacked chunks that are kept at most: those of small messages of half an hour.
 MOST_UNPACKED = 256 << 20
+MCAP_SUFFIXES = ('.mcap', f'.mcap{PACKED}')
+# What a chunk holds; any other record in it is damage.
+IN_CHUNKS = (SCHEMA, CHANNEL, MESSAGE)
 # One message: where its data begins in its segment, and what its record says of it.
 ROW = np.dtype(
     [
@@ -75,11 +80,29 @@ class Channel:
 @dataclass(frozen=True)
 class _Segment:
     """Records that lie together: [start, end) of the file, or what a compressed part of it
-    unpacks to."""
+    unpacks to. size: bytes that it declares to unpack to."""
 
     start: int
     end: int
     compression: str = ''
+    size: int = 0
+
+
+def is_mcap(path: Path) -> bool:
+    """Whether a file is MCAP by its name, compressed as a whole or not."""
+    return path.name.endswith(MCAP_SUFFIXES)
+
+
+def read_mcap(path: Path) -> McapFile:
+    """Reads an MCAP file, or one that was compressed as a whole.
+
+    Raises:
+        BagError: it cannot be opened or unpacked, or is not MCAP.
+    """
+    if not path.name.endswith(PACKED):
+        return McapFile(path)
+    with unpacked_file(path) as plain:
+        return McapFile(plain)  # mapped, it stays readable
 
 
 class McapFile:
@@ -104,6 +127,11 @@ class McapFile:
         self._rows: list[NDArray] = []
         self._loose: list[tuple[int, int]] = []
         self._bytes = _map(path)
+        self._most_unpacked = file_limit(len(self._bytes))
+        self._most_rows = Limit(
+            max(MESSAGES.amount, len(self._bytes) // BYTES_PER_MESSAGE), MESSAGES.unit
+        )
+        self._unpacked_in_all = self._row_count = 0
         self._segments = [_Segment(0, len(self._bytes))]
         self._unpacked: OrderedDict[int, NDArray[np.uint8]] = OrderedDict()
         self._unpacked_size = 0
@@ -202,12 +230,14 @@ class McapFile:
     def _chunk_segment(self, start: int, end: int) -> _Segment | None:
         cursor = _Cursor(bytes(self._bytes[start : min(end, start + 256)]))
         try:
-            cursor.skip(28)
+            cursor.skip(16)
+            declared = cursor.number('<Q')
+            cursor.skip(4)
             compression, size = cursor.text(), cursor.number('<Q')
         except (struct.error, ValueError):
             return None
         begin = start + cursor.position
-        return _Segment(begin, min(end, begin + size), compression)
+        return _Segment(begin, min(end, begin + size), compression, declared)
 
     def _index_offsets(self, start: int, end: int) -> NDArray[np.int64]:
         entries = self._bytes[start + 6 : end]
@@ -219,12 +249,18 @@ class McapFile:
             self._segments.append(chunk)
             segment, base = len(self._segments) - 1, 0
         buffer = self.buffer(segment)
+        self._unpacked_in_all += len(buffer) if segment else 0
+        if self._unpacked_in_all > self._most_unpacked.now:
+            raise BagError(
+                f'{self.path}: its chunks unpack to '
+                f'{self._most_unpacked.excess(self._unpacked_in_all)}'
+            )
         end = len(buffer) if segment else chunk.end
         if indexes:
             positions = np.sort(np.concatenate(indexes)) + base
             rows = self._rows_at(segment, buffer, positions, end)
             if rows is not None and set(np.unique(rows['channel'])) <= set(self.channels):
-                self._rows.append(rows)
+                self._add_rows(rows)
                 return
         self._walk_chunk(segment, buffer, base, end)
 
@@ -233,16 +269,27 @@ class McapFile:
         while position + RECORD_HEADER_SIZE <= end:
             opcode, length = RECORD_HEADER.unpack_from(buffer.data, position)
             after = position + RECORD_HEADER_SIZE + length
-            if after > end:
+            if after > end or opcode not in IN_CHUNKS:
                 break
             if opcode == MESSAGE:
                 positions.append(position)
+                self._check_count(len(positions))
             else:
                 self._take_record(opcode, bytes(buffer[position + RECORD_HEADER_SIZE : after]))
             position = after
         rows = self._rows_at(segment, buffer, np.array(positions, np.int64), end)
         if rows is not None:
-            self._rows.append(rows)
+            self._add_rows(rows)
+
+    def _add_rows(self, rows: NDArray) -> None:
+        self._check_count(len(rows))
+        self._row_count += len(rows)
+        self._rows.append(rows)
+
+    def _check_count(self, more: int) -> None:
+        count = self._row_count + more
+        if count > self._most_rows.now:
+            raise BagError(f'{self.path} holds {self._most_rows.excess(count)}')
 
     def _take_loose(self) -> None:
         positions = np.array([start for start, _ in self._loose], np.int64)
@@ -263,7 +310,9 @@ class McapFile:
         head = np.ascontiguousarray(windows[positions]).view(PREFIX)[:, 0]
         lengths = head['length'].astype(np.int64) - MESSAGE_FIELDS_SIZE
         is_valid = (head['opcode'] == MESSAGE) & (lengths >= 0)
-        if not is_valid.all() or (positions + MESSAGE_PREFIX + lengths).max() > end:
+        ends = positions + MESSAGE_PREFIX + lengths
+        # Each after the one before: an index may name one message a million times.
+        if not is_valid.all() or ends.max() > end or (positions[1:] < ends[:-1]).any():
             return None
         rows = np.zeros(len(positions), ROW)
         rows['segment'], rows['channel'] = segment, head['channel']
@@ -275,8 +324,8 @@ class McapFile:
         part = self._segments[segment]
         data = bytes(self._bytes[part.start : part.end])
         try:
-            return np.frombuffer(_decompress(data, part.compression), np.uint8)
-        except (RuntimeError, ValueError, EOFError, OSError, BagError) as error:
+            return np.frombuffer(unpack(data, part.compression, part.size), np.uint8)
+        except BagError as error:
             self.problems.append(
                 f'{self.path.name}: a {part.compression!r} chunk of {len(data)} bytes '
                 f'is damaged ({error})'
@@ -319,24 +368,9 @@ class _Cursor:
 
 def _map(path: Path) -> NDArray[np.uint8]:
     try:
-        with open(path, 'rb') as file:
-            if path.stat().st_size == 0:
+        with open_file(path) as file:
+            if os.fstat(file.fileno()).st_size == 0:
                 return np.zeros(0, np.uint8)
             return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
     except OSError as error:
         raise BagError(f'cannot open {path}: {error.strerror}') from error
-
-
-def _decompress(data: bytes, compression: str) -> bytes:
-    """Unpacks a chunk's data; of data that is cut, as much as is there."""
-    if compression == 'lz4':
-        from lz4.frame import LZ4FrameDecompressor  # type: ignore[import-untyped]
-
-        return bytes(LZ4FrameDecompressor().decompress(data))
-    if compression == 'zstd':
-        module = zstd()
-        try:
-            return bytes(module.ZstdDecompressor().decompress(data))
-        except module.ZstdError as error:
-            raise BagError(str(error)) from error
-    raise BagError(f'chunk compression {compression!r} is unknown; known are lz4 and zstd')

@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from frame_ros.episodes.zstandard import zstd
+from frame_ros.episodes.unpacking import zstd
 from frame_ros.errors import BagError, ValueRangeError
 
 MAGIC = b'\x89MCAP0\r\n'

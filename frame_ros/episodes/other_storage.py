@@ -1,12 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""rosbag2 bags in storage other than plain MCAP: sqlite3 and compressed files, read through
+"""rosbag2 bags in storage other than MCAP: sqlite3 files, also compressed ones, read through
 `rosbags`, and messages compressed one by one."""
 
 from __future__ import annotations
 
+import re
+import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -15,12 +17,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.episodes.zstandard import zstd
+from frame_ros.episodes.unpacking import PACKED, unpack, unpacked_file, zstd
 from frame_ros.errors import BagError
+from frame_ros.input_files import UNPACKED_PART, open_file
 
 # A compressed message begins with these bytes; CDR never does.
 ZSTD_MAGIC = b'\x28\xb5\x2f\xfd'
-SUFFIXES = ('.db3', '.db3.zstd', '.mcap.zstd')
+SUFFIXES = ('.db3', '.db3.zstd')
+# What a database of rosbag2 never holds, and SQLite would run while it is read.
+_COMPUTED = re.compile(r'\bVIRTUAL\b|\bAS\s*\(', re.IGNORECASE)
 
 
 @dataclass
@@ -42,18 +47,14 @@ def is_other_storage(path: Path) -> bool:
     return path.name.endswith(SUFFIXES)
 
 
-def read_other_storage(
-    source: Path,
-) -> tuple[list[OtherTopic], dict[str, str]]:
-    """Returns the topics and custom data of a bag's folder that has a metadata.yaml, or of one
-    storage file.
+def read_other_storage(file: Path) -> list[OtherTopic]:
+    """Returns the topics of a storage file.
 
     Raises:
         BagError: it cannot be read.
     """
     topics = []
-    with _open(source) as reader:
-        custom = dict(reader.storage.metadata.custom or {})
+    with _open(file) as reader:
         for connection in reader.connections:
             received, lengths = [], []
             for _, stamp, data in reader.messages(connections=[connection]):
@@ -68,10 +69,10 @@ def read_other_storage(
                     encoding,
                     received,
                     lengths,
-                    _buffer(source, connection.id),
+                    _buffer(file, connection.id),
                 )
             )
-    return topics, custom
+    return topics
 
 
 def time_span(file: Path) -> tuple[set[tuple[str, str]], int, int] | None:
@@ -90,20 +91,39 @@ def time_span(file: Path) -> tuple[set[tuple[str, str]], int, int] | None:
 
 
 @contextmanager
-def _open(source: Path) -> Iterator[Any]:
+def _open(file: Path) -> Iterator[Any]:
+    """Opens a storage file, unpacked if it is compressed."""
     from rosbags.rosbag2 import Reader
 
-    try:
-        with Reader(source) as reader:
+    if file.name.endswith(PACKED):
+        with unpacked_file(file) as plain, _open(plain) as reader:
             yield reader
+        return
+    try:
+        open_file(file).close()
+        _check_database(file)
+        with Reader(file) as reader:
+            yield reader
+    except OSError as error:
+        raise BagError(f'{file} cannot be read: {error.strerror or error}') from error
+    except BagError:
+        raise
     except Exception as error:  # rosbags raises whatever the bytes lead it to
-        raise BagError(f'{source} cannot be read: {error}') from error
+        raise BagError(f'{file} cannot be read: {error}') from error
 
 
-def _buffer(source: Path, connection_id: int) -> Callable[[int], NDArray[np.uint8]]:
+def _check_database(file: Path) -> None:
+    """Refuses a database with views or computed columns, which can run for ever."""
+    with closing(sqlite3.connect(f'{file.absolute().as_uri()}?immutable=1', uri=True)) as database:
+        for kind, name, text in database.execute('SELECT type, name, sql FROM sqlite_master'):
+            if kind == 'view' or (kind == 'table' and _COMPUTED.search(str(text))):
+                raise BagError(f'{file} cannot be read: {name!r} is computed, no table of messages')
+
+
+def _buffer(file: Path, connection_id: int) -> Callable[[int], NDArray[np.uint8]]:
     @lru_cache(maxsize=1)
     def load(segment: int) -> NDArray[np.uint8]:
-        with _open(source) as reader:
+        with _open(file) as reader:
             chosen = [c for c in reader.connections if c.id == connection_id]
             data = b''.join(bytes(data) for _, _, data in reader.messages(connections=chosen))
         return np.frombuffer(data, np.uint8)
@@ -117,26 +137,33 @@ def is_compressed(data: NDArray[np.uint8]) -> bool:
 
 
 def decompressed(data: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Returns the bytes of a message, decompressed if they were compressed; damaged ones as they
-    are, which is no CDR."""
+    """Returns the bytes of a message, decompressed if they were compressed; damaged ones, and those
+    that would have more bytes than are allowed, as they are, which is no CDR."""
     if not is_compressed(data):
         return data
-    module = zstd()
+    content = data.tobytes()
+    declared = _declared(content)
     try:
-        return np.frombuffer(module.decompress(data.tobytes()), np.uint8)
-    except (module.ZstdError, ValueError, EOFError, MemoryError):
+        unpacked = unpack(content, 'zstd', declared)
+    except BagError:
         return data
+    return data if declared > len(unpacked) else np.frombuffer(unpacked, np.uint8)
 
 
 def decompressed_length(data: NDArray[np.uint8]) -> int:
     """Returns how many bytes `decompressed` gives, by the head of the data where that says so."""
     if not is_compressed(data):
         return len(data)
-    module, content = zstd(), data.tobytes()
-    try:
-        size = module.get_frame_info(content).decompressed_size
-        if size is not None and module.get_frame_size(content) == len(content):
-            return int(size)
-    except (module.ZstdError, ValueError):
+    declared = _declared(data.tobytes())
+    if declared > UNPACKED_PART.now:
         return len(data)
-    return len(decompressed(data))
+    return declared or len(decompressed(data))
+
+
+def _declared(content: bytes) -> int:
+    """The bytes that a zstd frame says it unpacks to; 0 where it does not say."""
+    module = zstd()
+    try:
+        return int(module.get_frame_info(content).decompressed_size or 0)
+    except (module.ZstdError, ValueError):
+        return 0

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from frame_ros.episodes.inference_uncertainty import CONFIDENCE_AGGREGATES, EPISODE_AGGREGATES
 from frame_ros.episodes.references import Reference
 from frame_ros.errors import ValueRangeError
+from frame_ros.input_files import load_json
 from frame_ros.sensing.contacts.grasp import SOURCES, GraspSettings
 
 if TYPE_CHECKING:
@@ -222,8 +223,8 @@ class PipelineConfig:
             ValueRangeError: not a JSON object, or a value that cannot be.
         """
         try:
-            given = json.loads(text)
-        except json.JSONDecodeError as error:
+            given = load_json(text)
+        except ValueError as error:
             raise ValueRangeError(f'pipeline settings are not JSON: {error}') from error
         if not isinstance(given, dict):
             raise ValueRangeError(f'pipeline settings are a {type(given).__name__}, not an object')

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -23,6 +22,7 @@ from frame_ros.episodes.pipeline_config import (
 from frame_ros.episodes.references import Reference
 from frame_ros.episodes.streams import pipeline_values
 from frame_ros.errors import FrameRosError
+from frame_ros.input_files import load_json
 
 BOUNDS = (EventType.START, EventType.END)
 KINDS = ('quality', 'safety', 'efficiency', 'confidence')
@@ -178,7 +178,7 @@ def _feed_known(
     tell them.
     """
     try:
-        known = json.loads(episode.attributes.get('metrics_config', ''))['known']
+        known = load_json(episode.attributes.get('metrics_config', ''))['known']
         poses = {s: (int(v[0]), (*map(float, v[1:4]), str(v[4]))) for s, v in known.items()}
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
         return

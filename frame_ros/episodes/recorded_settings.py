@@ -5,11 +5,11 @@ episode."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.division import Part
+from frame_ros.input_files import load_json
 
 SETTINGS_TOPIC = 'metrics_config'
 
@@ -47,7 +47,7 @@ def settings_of_part(settings: Sequence[tuple[int, str]], part: Part) -> str:
 def used_topics(settings: str) -> dict[str, str]:
     """Role -> topic as the settings say; empty where they do not."""
     try:
-        topics = json.loads(settings)['topics']
+        topics = load_json(settings)['topics']
         return {role: name for role, name in topics.items() if name and isinstance(name, str)}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}

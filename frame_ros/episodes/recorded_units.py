@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from frame_ros.episodes.findings import Note
 from frame_ros.episodes.joint_table import named_positions
 from frame_ros.episodes.stamps import SECOND
 from frame_ros.errors import BagError, ValueRangeError
+from frame_ros.input_files import load_json, read_text
 
 if TYPE_CHECKING:
     from frame_ros.robots import Robot
@@ -65,7 +65,7 @@ def load_recorded_units(units: str, calibration: str | Path | None = None) -> Re
     if not calibration:
         return RecordedUnits(units)
     try:
-        entries = json.loads(Path(calibration).read_text(encoding='utf-8'))
+        entries = load_json(read_text(calibration))
     except OSError as error:
         raise BagError(f'{calibration} cannot be read: {error.strerror}') from error
     except ValueError as error:

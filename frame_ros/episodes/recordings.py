@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,12 @@ import numpy as np
 import yaml
 
 from frame_ros.episodes.bag_writer import SIDECAR_NAME
-from frame_ros.episodes.mcap_reader import McapFile
+from frame_ros.episodes.mcap_reader import MCAP_SUFFIXES, is_mcap, read_mcap
 from frame_ros.episodes.other_storage import SUFFIXES, is_other_storage, time_span
 from frame_ros.episodes.runs import run_at
 from frame_ros.errors import BagError
+from frame_ros.input_files import ENTRIES, read_text
+from frame_ros.strict_yaml import load_yaml
 
 SECOND = 1_000_000_000
 METADATA_NAME = 'metadata.yaml'
@@ -32,6 +35,7 @@ LONGEST_PAUSE = 1.0
 PART_NAME = re.compile(r'(?P<stem>.*)_(?P<number>\d+)')
 NO_RECORDING = 'no recording'
 EMPTY_FOLDER = 'no recording in it'
+LINK = 'a link to a folder with no recording right in it'
 TOO_DEEP = f'more than {DEEPEST} folders deep'
 NAMED_AT_ONCE = 6
 
@@ -126,6 +130,8 @@ def storage_files(path: Path) -> list[Path]:
         if not _is_storage(path):
             raise BagError(f'{path} is no bag: expected a bag folder, an .mcap or a .db3 file')
         return _continued(path)
+    if not path.is_dir():
+        raise BagError(f'{path} is no bag: it is neither a folder nor a file')
     recordings = _recordings_in(path)
     if len(recordings) > 1:
         names = ', '.join(files[0].name for files in recordings)
@@ -162,9 +168,12 @@ def _search(folder: Path, found: Survey, depth: int, seen: set[Path]) -> None:
         return
     seen.add(real)
     try:
-        children = sorted(folder.iterdir(), key=natural)
+        children = sorted(islice(folder.iterdir(), ENTRIES.now), key=natural)
     except OSError:
         found.bags.append(folder)  # whoever reads it says why it cannot be
+        return
+    if len(children) == ENTRIES.now or len(seen) > ENTRIES.now:
+        found.unread.append((folder, f'more than {ENTRIES.now:,} {ENTRIES.unit}'))
         return
     recordings = _recordings_in(folder)
     if len(recordings) == 1:
@@ -199,8 +208,12 @@ def _search_below(child: Path, found: Survey, depth: int, seen: set[Path]) -> No
     if not depth:
         found.unread.append((child, TOO_DEEP))
         return
+    if child.is_symlink() and not _recordings_in(child):
+        found.others.append((child, LINK))
+        return
     below = Survey()
-    _search(child, below, depth - 1, seen)
+    # What a link names is a recording, or one folder of them: it may lie above, or be the disk.
+    _search(child, below, 0 if child.is_symlink() else depth - 1, seen)
     if below.bags or below.unread:
         found.bags += below.bags
         found.unread += below.unread
@@ -244,14 +257,15 @@ def _storage_in(folder: Path) -> list[Path]:
 
 
 def _is_storage(file: Path) -> bool:
-    return file.suffix == '.mcap' or is_other_storage(file)
+    return is_mcap(file) or is_other_storage(file)
 
 
 def _listed_in(folder: Path, files: Iterable[Path]) -> list[Path]:
     """Those of the files that metadata.yaml lists, in its order; none if it cannot be read."""
     try:
-        text = (folder / METADATA_NAME).read_text(encoding='utf-8')
-        names = yaml.safe_load(text)['rosbag2_bagfile_information']['relative_file_paths']
+        names = load_yaml(read_text(folder / METADATA_NAME))['rosbag2_bagfile_information'][
+            'relative_file_paths'
+        ]
         order = [Path(name).name for name in names]
     except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError):
         return []
@@ -287,7 +301,7 @@ def _follows(before: Path, after: Path) -> bool:
 
 def _plain_name(file: Path) -> tuple[str, str]:
     """Name without suffix, and suffix."""
-    suffix = next((s for s in ('.mcap', *SUFFIXES) if file.name.endswith(s)), '')
+    suffix = next((s for s in (*MCAP_SUFFIXES, *SUFFIXES) if file.name.endswith(s)), '')
     return file.name.removesuffix(suffix), suffix
 
 
@@ -311,7 +325,7 @@ def _contents_of(
     """Of a file of that size (bytes) and time of change (ns): each is looked at once."""
     if is_other_storage(file):
         return time_span(file)
-    mcap = McapFile(file)
+    mcap = read_mcap(file)
     received = mcap.rows['received']
     if not len(received):
         return None

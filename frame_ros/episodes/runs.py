@@ -9,7 +9,6 @@ them, and of a demo its logs and its report. Links are never followed.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from frame_ros.episodes.bag_writer import PARTIAL_SUFFIX, SIDECAR_NAME, TEMPORARY_SUFFIX
 from frame_ros.errors import BagError
+from frame_ros.input_files import load_json, read_text
 
 STATES = ('recording', 'finished', 'failed')
 MARK = 'frame_ros_version'  # what the recorder writes into the facts of every episode
@@ -79,7 +79,7 @@ def is_episode(folder: Path) -> bool:
     since is the user's own.
     """
     try:
-        content = json.loads((folder / SIDECAR_NAME).read_text(encoding='utf-8'))
+        content = load_json(read_text(folder / SIDECAR_NAME))
         is_ours = content['state'] in STATES and MARK in content['metadata']
         return is_ours and _is_file(_storage_file(folder))
     except (OSError, ValueError, KeyError, TypeError, RecursionError):

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.images import find_image_topics, find_topic, is_recorded, iter_images
 from frame_ros.errors import BagError, FrameRosError, MissingExtraError, install_hint
+from frame_ros.output_files import replacing
 
 # Ticks per second of the video's clock; stamps are rounded to it.
 TICKS = 90_000
@@ -56,13 +57,12 @@ def write_video(
     if total == 0:
         raise BagError(f'{bag.path} has no image on {name}')
     path = Path(output) if output else bag.path.with_name(f'{bag.name}.mp4')
-    temporary = path.with_name(f'.{path.name}.partial')
-    try:
-        with av.open(str(temporary), 'w', format='mp4', options={'movflags': '+faststart'}) as file:
-            _encode(av, file, bag, name, lambda done: progress and progress(done, total))
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    options = {'movflags': '+faststart'}
+    with (
+        replacing(path, path.with_name(f'.{path.name}.partial')) as part,
+        av.open(str(part), 'w', format='mp4', options=options) as file,
+    ):
+        _encode(av, file, bag, name, lambda done: progress and progress(done, total))
     return path
 
 

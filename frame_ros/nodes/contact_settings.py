@@ -26,6 +26,7 @@ from frame_ros.sensing.joints.contact import JointContactSettings
 from frame_ros.sensing.joints.stall import StallSettings
 from frame_ros.sensing.wrench.settings import WrenchSettings
 from frame_ros.sensing.wrench.tool_model import Tool, read_tool
+from frame_ros.strict_yaml import load_yaml
 
 # Links that close on things, of the robots known by name.
 FINGER_LINKS = {
@@ -338,7 +339,7 @@ def region_of(text: str) -> AllowedRegion:
     """
     example = '{name: table, lower: [0, -0.3, -0.01], upper: [0.4, 0.3, 0.02], max_force: 15}'
     try:
-        found = yaml.safe_load(text)
+        found = load_yaml(text)
         given = {key: _tuples(value) for key, value in found.items()}
         return AllowedRegion(**given)
     except (yaml.YAMLError, AttributeError, TypeError, ValueError) as error:

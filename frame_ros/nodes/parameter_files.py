@@ -17,6 +17,7 @@ from typing import Any
 import yaml
 
 from frame_ros.errors import SetupError
+from frame_ros.input_files import read_text
 from frame_ros.nodes.demo_robots import Value
 from frame_ros.nodes.parameter_values import as_parameters, flat
 from frame_ros.nodes.process import Process, share_directory
@@ -87,7 +88,7 @@ def read_file(path: str) -> Sections:
     if not path:
         return {}
     try:
-        content = load_yaml(Path(path).expanduser().read_text(encoding='utf-8'))
+        content = load_yaml(read_text(Path(path).expanduser()))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         problem = ' '.join(str(error).split())
         raise SetupError(f'params_file {path!r} cannot be read: {problem}') from None

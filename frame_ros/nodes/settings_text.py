@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import yaml
 
 from frame_ros.errors import SetupError
+from frame_ros.input_files import read_text
 from frame_ros.strict_yaml import load_yaml
 
 Settings = TypeVar('Settings')
@@ -78,7 +79,7 @@ def parse_mapping(name: str, text: str) -> dict[str, Any]:
     where = ''
     if isinstance(content, str) and Path(content).expanduser().is_file():
         where = f' of the file {content}'
-        content = _load(name + where, Path(content).expanduser().read_text(encoding='utf-8'))
+        content = _load(name + where, _content_of(name, content))
     if content is None:
         return {}
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
@@ -87,6 +88,13 @@ def parse_mapping(name: str, text: str) -> dict[str, Any]:
             f'YAML file that holds one, not {text!r}'
         )
     return content
+
+
+def _content_of(name: str, path: str) -> str:
+    try:
+        return read_text(Path(path).expanduser())
+    except (OSError, UnicodeDecodeError) as error:
+        raise SetupError(f'{name}: the file {path} cannot be read: {error}') from error
 
 
 def _load(name: str, text: str) -> Any:

@@ -124,7 +124,8 @@ class Supervisor:
         return _Running(process, popen, self.log_directory / f'{process.name}.log')
 
     def _read(self, running: _Running) -> None:
-        with running.log.open('w') as log:
+        running.log.unlink(missing_ok=True)  # what an earlier run left, or a link to elsewhere
+        with running.log.open('x') as log:
             for line in running.popen.stdout:
                 log.write(line)
                 log.flush()

@@ -7,12 +7,12 @@ Which files are there, what is in them.
 
 from __future__ import annotations
 
-import json
 import struct
 from dataclasses import dataclass
 from pathlib import Path
 
 from frame_ros.errors import CheckpointError
+from frame_ros.input_files import TEXT, load_json, open_file, read_text
 
 CONFIG = 'config.json'
 WEIGHTS = 'model.safetensors'
@@ -78,14 +78,16 @@ def read_weight_names(path: Path) -> list[str]:
         CheckpointError: the file is cut or is not a safetensors file.
     """
     size = path.stat().st_size
-    with path.open('rb') as file:
+    with open_file(path) as file:
         prefix = file.read(8)
         length = struct.unpack('<Q', prefix)[0] if len(prefix) == 8 else size
+        if length > TEXT.now:
+            raise CheckpointError(f'the header of {path} has {TEXT.excess(length)}')
         if 8 + length > size:
             raise CheckpointError(f'{path} ({size} bytes) is cut or is not a safetensors file')
         text = file.read(length)
     try:
-        header = json.loads(text)
+        header = load_json(text)
         end = max(
             (entry['data_offsets'][1] for name, entry in header.items() if name != '__metadata__'),
             default=0,
@@ -141,7 +143,7 @@ def _describe_missing(path: Path, missing: list[str]) -> str:
 
 def _read_json(path: Path) -> dict:
     try:
-        content = json.loads(path.read_text())
+        content = load_json(read_text(path))
     except (OSError, ValueError) as error:
         raise CheckpointError(f'{path} is not readable as JSON: {error}') from error
     if not isinstance(content, dict):

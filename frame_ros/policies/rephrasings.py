@@ -15,8 +15,6 @@ from __future__ import annotations
 
 import datetime
 import itertools
-import os
-import tempfile
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -26,6 +24,8 @@ from typing import Any
 import yaml
 
 from frame_ros.errors import SetupError
+from frame_ros.input_files import read_text
+from frame_ros.output_files import write_whole
 from frame_ros.strict_yaml import load_yaml
 
 # Characters of an instruction; a longer one is no instruction.
@@ -74,7 +74,7 @@ def load_reviewed(path: str | Path) -> list[ReviewedList]:
     try:
         if place.stat().st_size > MOST_BYTES:
             raise SetupError(f'{place} has more than {MOST_BYTES} bytes; no person has read that')
-        content = load_yaml(place.read_text(encoding='utf-8'))
+        content = load_yaml(read_text(place))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise SetupError(f'the rephrasings {place} cannot be read: {error}') from error
     if not isinstance(content, dict) or not content:
@@ -103,9 +103,11 @@ def save_reviewed(path: str | Path, lists: Iterable[ReviewedList]) -> None:
         content[each.instruction] = entry
     text = yaml.safe_dump(content, allow_unicode=True, sort_keys=False, width=1000)
     try:
-        _replace(place, _header(place) + text)
-    except OSError as error:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        header = _header(place)
+    except (OSError, UnicodeDecodeError) as error:
         raise SetupError(f'{place} cannot be written: {error}') from error
+    write_whole(place, header + text, 'the reviewed list')
 
 
 def merged(lists: Iterable[ReviewedList], added: ReviewedList) -> list[ReviewedList]:
@@ -186,18 +188,5 @@ def _reviewed(place: Path, instruction: Any, entry: Any) -> ReviewedList:
 def _header(place: Path) -> str:
     if not place.exists():
         return HEADER
-    lines = place.read_text(encoding='utf-8').splitlines(keepends=True)
+    lines = read_text(place).splitlines(keepends=True)
     return ''.join(itertools.takewhile(lambda line: line.startswith('#'), lines))
-
-
-def _replace(place: Path, text: str) -> None:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=place.parent, prefix=f'.{place.name}.')
-    try:
-        with os.fdopen(handle, 'w', encoding='utf-8') as file:
-            file.write(text)
-        Path(name).chmod(0o644)
-        os.replace(name, place)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.input_files import Limit, is_within, read_bytes
+
 EVENLY_SPACED = 6
 STILL_WIDTH = 320
 JPEG_QUALITY = 80
@@ -54,20 +56,23 @@ class VideoBudget:
         size = path.stat().st_size
         if size > self.left:
             return Video(path.name, size, '')
-        self.left -= size
-        data = base64.b64encode(path.read_bytes()).decode()
+        try:
+            content = read_bytes(path, Limit(self.left, 'bytes'))
+        except OSError:
+            return Video(path.name, size, '')
+        self.left -= len(content)
+        data = base64.b64encode(content).decode()
         return Video(path.name, size, f'data:video/mp4;base64,{data}')
 
 
 def find_videos(bag: Path) -> list[Path]:
     """MP4 files that belong to a bag: in its folder, or beside it with a name that begins with the
-    bag's.
+    bag's. No link to elsewhere is one: a page must not carry away what lies outside.
     """
-    if bag.is_dir():
-        inside = sorted(bag.glob('*.mp4'))
-        beside = sorted(p for p in bag.parent.glob('*.mp4') if _belongs(p, bag.name))
-        return inside + beside
-    return sorted(p for p in bag.parent.glob('*.mp4') if _belongs(p, bag.stem))
+    name = bag.name if bag.is_dir() else bag.stem
+    inside = sorted(bag.glob('*.mp4')) if bag.is_dir() else []
+    beside = sorted(p for p in bag.parent.glob('*.mp4') if _belongs(p, name))
+    return [p for p in (*inside, *beside) if p.is_file() and is_within(p, bag.parent)]
 
 
 def still_times(

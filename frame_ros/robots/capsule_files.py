@@ -20,7 +20,9 @@ from typing import Any
 import numpy as np
 
 from frame_ros.errors import RobotError
+from frame_ros.input_files import read_text
 from frame_ros.robots.description import Capsule
+from frame_ros.strict_yaml import load_yaml
 
 DIGITS = 6  # of the numbers in m: to the micrometre
 
@@ -51,7 +53,7 @@ def load_capsules(path: str | Path) -> dict[str, list[Capsule]]:
     import yaml
 
     try:
-        data = yaml.safe_load(Path(path).expanduser().read_text(encoding='utf-8'))
+        data = load_yaml(read_text(Path(path).expanduser()))
     except (OSError, UnicodeDecodeError) as error:
         raise RobotError(f'the capsules {path} cannot be read: {error}') from error
     except yaml.YAMLError as error:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from frame_ros.errors import RobotError
+from frame_ros.input_files import read_text
 from frame_ros.robots.mesh_files import with_absolute_meshes
 from frame_ros.robots.robot import Robot
 from frame_ros.shared_files import shared_folders
@@ -59,9 +60,11 @@ def load_robot(name_or_urdf: str | os.PathLike[str], tip: str | None = None) -> 
             f'or give the path of a URDF file'
         )
     try:
-        text = path.read_text(encoding='utf-8')
+        text = read_text(path)
     except UnicodeDecodeError as error:
         raise RobotError(f'{path} is not a text file, a URDF was expected') from error
+    except OSError as error:
+        raise RobotError(f'{path} cannot be read: {error.strerror}') from error
     return Robot(with_absolute_meshes(text, path.resolve().parent), tip)
 
 

@@ -16,6 +16,7 @@ import yaml
 
 from frame_ros.errors import AbsentError, FrameRosError, MissingExtraError, SetupError, install_hint
 from frame_ros.lerobot_import import offline
+from frame_ros.strict_yaml import load_yaml
 from frame_ros.torchvision_import import import_torchvision
 
 ROBOTS, TELEOPERATORS, CAMERAS = 'robots', 'teleoperators', 'cameras'
@@ -173,7 +174,7 @@ def parse_value(name: str, text: str) -> Any:
         SetupError: the text cannot be read.
     """
     try:
-        return yaml.safe_load(text)
+        return load_yaml(text)
     except yaml.YAMLError as error:
         raise SetupError(f'{name} is {text!r}, which cannot be read: {_one_line(error)}') from error
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from frame_ros.errors import FrameRosError, SetupError, ValueRangeError
+from frame_ros.input_files import UNPACKED_PART, load_json, read_text
 
 FORMAT = 'frame_ros campaign 1'
 RESULTS = 'results.jsonl'
@@ -107,7 +108,7 @@ class Campaign:
         """
         if self._path is None or not self._path.is_file():
             return []
-        lines = self._path.read_text(encoding='utf-8').split('\n')
+        lines = read_text(self._path, UNPACKED_PART).split('\n')
         outcomes = []
         for number, line in enumerate(lines, 1):
             if not line:
@@ -211,7 +212,7 @@ def _function(name: str) -> Callable[[Trial], Mapping[str, Any]]:
 
 
 def _parse(line: str) -> Outcome:
-    content = json.loads(line)
+    content = load_json(line)
     if content['format'] != FORMAT:
         raise ValueError(f'its format is {content["format"]!r}, not {FORMAT!r}')
     trial = Trial(content['kind'], content['robot'], int(content['seed']), content['settings'])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frame_ros.errors import RobotError, ValueRangeError
+from frame_ros.input_files import read_text
 from frame_ros.scenes.clutter import Obstacle
 from frame_ros.scenes.engine import load_mujoco
 from frame_ros.scenes.layout import Worktable
@@ -57,8 +58,8 @@ def build_model(
 
 def _load_robot_spec(mj: Any, urdf: Path, robot: SceneRobot) -> Any:
     try:
-        root = ElementTree.parse(urdf).getroot()
-    except (OSError, ElementTree.ParseError) as error:
+        root = ElementTree.fromstring(read_text(urdf))
+    except (OSError, UnicodeDecodeError, ElementTree.ParseError) as error:
         raise RobotError(f'the robot description {urdf} cannot be read: {error}') from error
     extension = root.find('mujoco')
     if extension is None:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.errors import MissingExtraError, ShapeError, install_hint
+from frame_ros.output_files import write_whole
 from frame_ros.robots import find_urdf, load_robot
 from frame_ros.scenes.feetech_registers import LOCK, RESOLUTION, put
 from frame_ros.scenes.feetech_servo import STEP, Mechanics, SimulatedServo
@@ -123,7 +124,7 @@ class SimulatedSo101:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f'{name}.json'
         content: Mapping[str, Any] = {joint: asdict(c) for joint, c in self.calibration.items()}
-        path.write_text(json.dumps(content, indent=4) + '\n', encoding='utf-8')
+        write_whole(path, json.dumps(content, indent=4) + '\n', 'the calibration')
         return path
 
     def advance(self, dt: float) -> None:

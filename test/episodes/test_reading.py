@@ -19,6 +19,7 @@ from bag_making import (
 )
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
+from frame_ros.episodes import processing, reading
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.bag_writer import BagWriter
 from frame_ros.episodes.data import EventType, Outcome
@@ -255,27 +256,41 @@ def test_one_bad_bag_does_not_hide_the_others(tmp_path):
 NESTED = '[' * 100_000
 
 
-def _spoil_reading(folder):
-    path = write_bag(folder, episode_messages(3))
+def test_a_sidecar_that_is_nested_without_end_is_ignored(tmp_path):
+    path = write_bag(tmp_path / 'a', episode_messages(3))
     (path / 'episode.json').write_text(NESTED)
+    episode = only(path)
+    assert said(episode, 'episode.json is damaged') and episode.summary['steps'] == 3
 
 
-def _spoil_processing(folder):
+def test_settings_that_are_nested_without_end_are_ignored(tmp_path):
     config = ('/metrics_config', T0, message('std_msgs/msg/String', data=NESTED))
-    write_bag(folder, [config, *episode_messages(3)])
+    episode = only(write_bag(tmp_path / 'a', [config, *episode_messages(3)]))
+    assert said(episode, 'nested') and episode.summary['steps'] == 3
 
 
-@pytest.mark.parametrize(
-    ('spoil', 'has_streams'), [(_spoil_reading, False), (_spoil_processing, True)]
-)
-def test_whatever_fails_in_one_bag_does_not_hide_the_others(tmp_path, spoil, has_streams):
-    write_bag(tmp_path / 'a', episode_messages(3))
-    spoil(tmp_path / 'b')
-    write_bag(tmp_path / 'c', episode_messages(3))
+@pytest.mark.parametrize('stage', ['reading', 'processing'])
+def test_whatever_fails_in_one_bag_does_not_hide_the_others(tmp_path, monkeypatch, stage):
+    for name in 'abc':
+        write_bag(tmp_path / name, episode_messages(3))
+    module, name = {
+        'reading': (reading, 'divide'),
+        'processing': (processing, 'process_episode'),
+    }[stage]
+    whole, calls = getattr(module, name), []
+
+    def fails_second(*arguments, **options):
+        calls.append(name)
+        if len(calls) == 2:
+            raise RecursionError('too deep')
+        return whole(*arguments, **options)
+
+    monkeypatch.setattr(module, name, fails_second)
     a, b, c = read_episodes(tmp_path)
     assert a.summary['steps'] == c.summary['steps'] == 3
-    assert b.metrics == {} and b.summary == {} and bool(b.streams) == has_streams
+    assert b.metrics == {} and b.summary == {} and bool(b.streams) == (stage == 'processing')
     assert said(b, 'RecursionError') and said(b, str(tmp_path / 'b'))
+    calls[:] = ['first']
     with pytest.raises(BagError, match='RecursionError'):
         list(read_episodes(tmp_path / 'b'))
 

@@ -129,8 +129,8 @@ def test_bags_are_found_in_nested_folders_and_the_rest_is_named(tmp_path):
     names = [str(path.relative_to(tmp_path)) for path in found.bags]
     assert names == ['run_2/e_1', 'run_10/e_1', 'run_10/e_2', 'run_10/more/e_3']
     lines = unread_lines(found)
-    assert len(lines) == 3 and 'ROS 1' in lines[0] and lines[0].endswith(': old.bag')
-    assert any(line.endswith(': logs/, loop/') for line in lines)
+    assert len(lines) == 4 and 'ROS 1' in lines[0] and lines[0].endswith(': old.bag')
+    assert any('a link to a folder' in line and line.endswith(': loop/') for line in lines)
     assert 'not read (no recording): report.html' in lines
     assert unread_lines(found, with_others=False) == lines[:1]
 

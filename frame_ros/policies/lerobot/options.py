@@ -7,7 +7,6 @@ Options come from parameters and command lines too, where 'False' is a text and 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from frame_ros.errors import CheckpointError
+from frame_ros.input_files import load_json, read_text
 from frame_ros.policies.lerobot.columns import JointScales
 from frame_ros.policies.lerobot.families.family import FamilyOptions
 from frame_ros.robots.joint_units import approximate_ranges, calibrated_ranges
@@ -109,7 +109,7 @@ def joint_scales(
 
 def _read_calibration(path: str | Path) -> Mapping[str, Mapping[str, int]]:
     try:
-        content = json.loads(Path(path).expanduser().read_text(encoding='utf-8'))
+        content = load_json(read_text(Path(path).expanduser()))
     except (OSError, ValueError, TypeError) as error:
         raise CheckpointError(f'the calibration file {path} cannot be read: {error}') from error
     entries = content.values() if isinstance(content, dict) else [None]

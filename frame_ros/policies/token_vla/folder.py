@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from frame_ros.errors import CheckpointError
+from frame_ros.input_files import load_json, read_text
 
 CONFIG = 'config.json'
 PROCESSORS = ('processor_config.json', 'preprocessor_config.json', 'tokenizer_config.json')
@@ -76,7 +76,7 @@ def read_json(path: Path) -> dict[str, Any]:
         CheckpointError: it is not readable as such.
     """
     try:
-        content = json.loads(path.read_text(encoding='utf-8'))
+        content = load_json(read_text(path))
     except (OSError, ValueError) as error:
         raise CheckpointError(f'{path} is not readable as JSON: {error}') from error
     if not isinstance(content, dict):

@@ -9,7 +9,6 @@ read from the checkpoint.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -17,6 +16,7 @@ from types import UnionType
 from typing import Any, ClassVar, Union, get_args, get_origin, get_type_hints
 
 from frame_ros.errors import PolicyError
+from frame_ros.input_files import load_json, read_text
 
 VALUES = ('centres', 'points')
 ITEMS = ('vocabulary', 'number')
@@ -219,7 +219,7 @@ def as_mapping(declared: TokenMap) -> dict[str, Any]:
 
 def _read(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding='utf-8'))
+        return load_json(read_text(path))
     except (OSError, ValueError) as error:
         raise PolicyError(f'the token map {path} is not readable as JSON: {error}') from error
 

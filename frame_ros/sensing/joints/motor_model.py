@@ -17,8 +17,10 @@ import yaml
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.errors import SetupError
+from frame_ros.input_files import read_text
 from frame_ros.output_files import write_whole
 from frame_ros.shared_files import shared_folders
+from frame_ros.strict_yaml import load_yaml
 
 Array = NDArray[np.float64]
 # Column -> (unit, whether it may be negative). rad and N m are m and N of a joint that slides.
@@ -169,7 +171,7 @@ def load_motors(path_or_robot: str | os.PathLike[str]) -> MotorModel:
     """
     path = find_motors(os.fspath(path_or_robot))
     try:
-        content = yaml.safe_load(path.read_text(encoding='utf-8'))
+        content = load_yaml(read_text(path))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise SetupError(f'the motor model {path} cannot be read: {error}') from error
     try:

@@ -33,11 +33,13 @@ import yaml
 from numpy.typing import NDArray
 
 from frame_ros.errors import MissingExtraError, SetupError, ValueRangeError, install_hint
+from frame_ros.input_files import read_text
 from frame_ros.robots.description import rotation_from_rpy
 from frame_ros.robots.rotations import rotations_of
 from frame_ros.sensing.obstacles.known import KnownObstacles
 from frame_ros.sensing.obstacles.meshes import ObstacleMesh, make_mesh
 from frame_ros.sensing.obstacles.shapes import SIZES, Obstacle
+from frame_ros.strict_yaml import load_yaml
 
 Array = NDArray[np.float64]
 POSE = ('position', 'rpy', 'quaternion', 'ignored_links')
@@ -62,7 +64,7 @@ def load_obstacles(path: str | Path) -> KnownObstacles:
     """
     path = Path(path).expanduser()
     try:
-        content = yaml.safe_load(path.read_text())
+        content = load_yaml(read_text(path))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise SetupError(f'the file of obstacles {path} cannot be read: {error}') from error
     if not isinstance(content, dict) or not isinstance(content.get('obstacles'), list):

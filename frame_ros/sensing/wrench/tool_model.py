@@ -14,7 +14,10 @@ import yaml
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.errors import SetupError, ValueRangeError
+from frame_ros.input_files import read_text
+from frame_ros.output_files import write_whole
 from frame_ros.sensing.wrench.tool_motion import ToolMotion, ToolMotions
+from frame_ros.strict_yaml import load_yaml
 
 Array = NDArray[np.float64]
 Vector = tuple[float, float, float]
@@ -174,7 +177,7 @@ def read_tool(path: str | Path) -> Tool:
         SetupError: the file cannot be read, or is no tool.
     """
     try:
-        found = yaml.safe_load(Path(path).expanduser().read_text(encoding='utf-8'))
+        found = load_yaml(read_text(Path(path).expanduser()))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise SetupError(f'the tool file {path} cannot be read: {error}') from error
     entries = found.get('tool') if isinstance(found, dict) else None
@@ -198,7 +201,11 @@ def read_tool(path: str | Path) -> Tool:
 
 
 def write_tool(path: str | Path, tool: Tool, comment: str = '') -> None:
-    """Writes a tool so that `read_tool` gives it again. comment: put above it, line by line."""
+    """Writes a tool so that `read_tool` gives it again. comment: put above it, line by line.
+
+    Raises:
+        SetupError: the file cannot be written.
+    """
     entries = {
         'mass': float(tool.mass),
         'centre_of_mass': [float(value) for value in tool.centre_of_mass],
@@ -208,7 +215,7 @@ def write_tool(path: str | Path, tool: Tool, comment: str = '') -> None:
     head += '# mass in kg, centre_of_mass in m, inertia (ixx ixy ixz iyy iyz izz) in kg m^2 about\n'
     head += '# it; all in the axes of the force-torque sensor, from its origin.\n'
     body = yaml.safe_dump({'tool': entries}, sort_keys=False, default_flow_style=None)
-    Path(path).expanduser().write_text(head + body, encoding='utf-8')
+    write_whole(Path(path).expanduser(), head + body, 'the tool')
 
 
 def norm(x: float, y: float, z: float) -> float:
