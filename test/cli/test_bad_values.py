@@ -203,6 +203,9 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
     },
     'metrics': {'ID': ('nosuch', '')},
 }  # fmt: skip
+for options in BAD.values():
+    options['--file-limits'] = POSITIVE
+
 CASES = [
     (command, option, value)
     for command, options in BAD.items()
