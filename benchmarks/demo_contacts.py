@@ -6,36 +6,50 @@
     python benchmarks/demo_contacts.py --bags RUN [RUN ...]     # of runs that are there
 
 Runs `frame-ros demo` again and again beside busy loops, and prints per demo the sensed contacts
-that truth does not know, those longer than the true ones by more than 0.1 s, and the values in
-which live and bag differ beyond what the bag explains. Bars: none of the three.
+that truth does not know, those longer than the true ones by more than 0.1 s, true ones that could
+have been felt and were not, and the values in which live and bag differ beyond what the bag
+explains. Bars: none of the four. True contacts that are too weak or too short for the sensors are
+counted beside them.
+
+Each finished demo is kept in results.jsonl of --directory, and not run again; after a change of the
+code give another directory. A demo that fails or takes longer than --timeout is tried again next
+time.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from bars import Bars, parse
 
+from frame_ros.episodes.contact_sensitivity import recorded_sensitivity
 from frame_ros.episodes.data import Episode
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.recordings import find_bags
 from frame_ros.episodes.sensed_contacts import sensed_contacts
 from frame_ros.episodes.true_contacts import true_contacts
 from frame_ros.evaluation.contact_comparison import ContactMatch, compare_contacts
+from frame_ros.evaluation.missed_contacts import MissedContact, WhyMissed
 from frame_ros.reports.parity import compare_live
 from frame_ros.reports.source import open_bag
 
 BUSY = 'while True: pass'
-ATTEMPT = 600.0  # s that one demo may take
+STOPPING = 60.0  # s in which an interrupted demo stops its nodes
+RESULTS = 'results.jsonl'
 BARS = {
     'false': 'contacts that truth does not know',
     'overlong': 'contacts longer than the true ones by more than 0.1 s',
+    'missed': 'true contacts that could have been felt and were not',
     'different': 'values in which live and bag differ unexplained',
     'unread': 'episodes without truth or contact events',
 }
@@ -43,7 +57,9 @@ BARS = {
 
 @dataclass
 class Tally:
-    """Of several episodes. unread: those without truth or contact events."""
+    """Of several episodes. unread: those without truth or contact events. too_weak, too_short: true
+    contacts that the sensors do not feel. seconds: that the demo took.
+    """
 
     episodes: int = 0
     sensed: int = 0
@@ -51,7 +67,11 @@ class Tally:
     unread: int = 0
     false: int = 0
     overlong: int = 0
+    missed: int = 0
+    too_weak: int = 0
+    too_short: int = 0
     different: int = 0
+    seconds: float = 0.0
     lines: list[str] = field(default_factory=list)
 
 
@@ -64,19 +84,24 @@ def main() -> int:
     parser.add_argument('--robots', default='so101,fr3')
     parser.add_argument('--quality', default='', help="of the policy; default: the demo's")
     parser.add_argument('--directory', type=Path, default=Path('runs/demo_contacts'))
+    parser.add_argument('--timeout', type=float, default=1800.0, help='s that one demo may take')
     parser.add_argument('--bags', type=Path, nargs='+', default=[], help='compare these, run none')
     args = parse(parser, demos=1, busy=0, episodes=1, robots='so101')
     failed, tallies = 0, [report(folder) for folder in args.bags]
+    kept = {} if args.short else read_results(args.directory / RESULTS)
     for robot in [] if args.bags else args.robots.split(','):
         for number in range(args.demos):
-            folder = args.directory / f'{robot}-{number:02d}'
-            if run_demo(folder, robot, args):
-                tallies.append(report(folder))
-            else:
-                failed += 1
+            tally = demo(robot, number, args, kept)
+            failed += tally is None
+            tallies += [] if tally is None else [tally]
     bars = Bars(args)
     for name, text in BARS.items():
-        bars.at_most(text, sum(getattr(tally, name) for tally in tallies), 0)
+        bars.at_most(text, total(tallies, name), 0)
+    print(
+        f'{len(tallies)} runs, {total(tallies, "episodes")} episodes: {total(tallies, "sensed")} '
+        f'contacts sensed; of {total(tallies, "true")} true ones {total(tallies, "too_weak")} too '
+        f'weak and {total(tallies, "too_short")} too short for the sensors'
+    )
     empty = sum(not tally.episodes for tally in tallies)
     if failed or empty or not tallies:
         print(f'demos that failed: {failed}; without an episode: {empty}', file=sys.stderr)
@@ -84,16 +109,76 @@ def main() -> int:
     return bars.exit_status()
 
 
+def total(tallies: Sequence[Tally], name: str) -> int:
+    """The sum of a count."""
+    return sum(getattr(tally, name) for tally in tallies)
+
+
+def demo(robot: str, number: int, args: argparse.Namespace, kept: dict[str, Tally]) -> Tally | None:
+    """Of one demo: as kept, or run now and kept from then on. None: it failed."""
+    folder = args.directory / f'{robot}-{number:02d}'
+    settings = {
+        'robot': robot, 'number': number, 'busy': args.busy, 'episodes': args.episodes,
+        'quality': args.quality,
+    }  # fmt: skip
+    key = json.dumps(settings, sort_keys=True)
+    if key in kept:
+        show(folder, kept[key], 'kept')
+        return kept[key]
+    # Of a demo that was interrupted.
+    shutil.rmtree(folder, ignore_errors=True)
+    begin = time.monotonic()
+    if not run_demo(folder, robot, args):
+        return None
+    seconds = time.monotonic() - begin
+    tally = report(folder, seconds)
+    if tally.episodes and not args.short:
+        with (args.directory / RESULTS).open('a', encoding='utf-8') as file:
+            file.write(json.dumps({'settings': settings, 'tally': asdict(tally)}) + '\n')
+    return tally
+
+
+def read_results(path: Path) -> dict[str, Tally]:
+    """Settings as JSON -> tally, of the demos that have ended; a line that was cut is left out."""
+    found = {}
+    for line in path.read_text(encoding='utf-8').splitlines() if path.is_file() else ():
+        try:
+            row = json.loads(line)
+            found[json.dumps(row['settings'], sort_keys=True)] = Tally(**row['tally'])
+        except (ValueError, KeyError, TypeError):
+            print(f'{path}: a line is no result and is left out', file=sys.stderr)
+    return found
+
+
 def run_demo(folder: Path, robot: str, args: argparse.Namespace) -> bool:
     """Whether the demo ended well."""
     command = ['frame-ros', 'demo', '--robot', robot, '--episodes', str(args.episodes),
                '--no-report', '--directory', str(folder)]  # fmt: skip
     command += ['--quality', args.quality] if args.quality else []
-    with busy_loops(args.busy):
-        done = subprocess.run(command, stdout=subprocess.DEVNULL, timeout=ATTEMPT, check=False)
-    if done.returncode:
-        print(f'{folder}: the demo ended with {done.returncode}', file=sys.stderr)
-    return done.returncode == 0
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    log = folder.with_suffix('.log')
+    with busy_loops(args.busy), log.open('wb') as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+        try:
+            status: int | str = process.wait(args.timeout)
+        except subprocess.TimeoutExpired:
+            status = f'nothing after {args.timeout:g} s'
+        finally:
+            stop(process)
+    if status:
+        print(f'{folder}: the demo ended with {status}; see {log}', file=sys.stderr)
+    return status == 0
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """Interrupts it, so that it stops its nodes; kills it if it does not."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(STOPPING)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 @contextmanager
@@ -108,21 +193,27 @@ def busy_loops(count: int) -> Iterator[None]:
             loop.wait()
 
 
-def report(folder: Path) -> Tally:
-    """Prints and returns what the bags of one demo hold."""
-    tally = Tally()
+def report(folder: Path, seconds: float = 0.0) -> Tally:
+    """Prints and returns what the bags of one demo hold. seconds: that it took."""
+    tally = Tally(seconds=seconds)
     for bag in sorted(find_bags(folder)):
         for episode in read_episodes(bag):
             _add(tally, episode)
+    show(folder, tally, f'{seconds:.0f} s' if seconds else '')
+    return tally
+
+
+def show(folder: Path, tally: Tally, note: str) -> None:
+    """Prints what one demo gave."""
     print(
-        f'{folder}: {tally.episodes} episodes, {tally.sensed} contacts sensed, {tally.true} true; '
-        f'false {tally.false}, overlong {tally.overlong}, live and bag differ in {tally.different} '
-        f'values; without truth or events {tally.unread}',
+        f'{folder}{note and f" ({note})"}: {tally.episodes} episodes, {tally.sensed} contacts '
+        f'sensed, {tally.true} true; false {tally.false}, overlong {tally.overlong}, missed '
+        f'{tally.missed}, too weak {tally.too_weak}, too short {tally.too_short}; live and bag '
+        f'differ in {tally.different} values; without truth or events {tally.unread}',
         *tally.lines,
         sep='\n    ',
         flush=True,
     )
-    return tally
 
 
 def _add(tally: Tally, episode: Episode) -> None:
@@ -136,13 +227,17 @@ def _add(tally: Tally, episode: Episode) -> None:
     if truth is None or (sensed.contacts is None and is_touched):
         tally.unread += 1
         return
-    found = compare_contacts(sensed.contacts or (), truth)
+    found = compare_contacts(sensed.contacts or (), truth, recorded_sensitivity(episode, bag))
     tally.sensed += len(found.matches)
     tally.true += len(truth.contacts)
     tally.false += len(found.false)
     tally.overlong += len(found.overlong)
+    tally.missed += len(found.missed)
+    tally.too_weak += sum(each.why is WhyMissed.TOO_WEAK for each in found.unsensed)
+    tally.too_short += sum(each.why is WhyMissed.TOO_SHORT for each in found.unsensed)
     tally.lines += _lines('false', found.false, sensed.begin)
     tally.lines += _lines('overlong', found.overlong, sensed.begin)
+    tally.lines += [_unsensed(each, sensed.begin) for each in found.unsensed]
 
 
 def _lines(what: str, matches: Sequence[ContactMatch], begin: int) -> list[str]:
@@ -153,6 +248,17 @@ def _lines(what: str, matches: Sequence[ContactMatch], begin: int) -> list[str]:
         f'{match.true_force:.1f} N, {match.sensed.reason}'
         for match in matches
     ]
+
+
+def _unsensed(missed: MissedContact, begin: int) -> str:
+    true = missed.true
+    return (
+        f'{missed.why}: {(true.begin - begin) / 1e9:.2f} s, {true.duration:.2f} s long, '
+        f'{true.link} on {true.other}, {"expected" if true.is_expected else "unexpected"}, '
+        f'presses with {true.peak_force:.1f} N; net force {missed.net_force:.2f} N, '
+        f'{missed.lasting_force:.2f} N for {missed.response_time:.3f} s, where '
+        f'{missed.threshold:.2f} N are felt'
+    )
 
 
 if __name__ == '__main__':

@@ -78,3 +78,27 @@ def test_the_costs_of_live_metrics_are_measured():
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)['median']['pipeline'] > 0
     assert 'not judged in a short run' in done.stderr
+
+
+def test_a_demo_that_has_ended_is_not_run_again(tmp_path):
+    settings = {'robot': 'so101', 'number': 0, 'busy': 2, 'episodes': 3, 'quality': ''}
+    rows = [
+        {'settings': settings, 'tally': {'episodes': 3, 'sensed': 4, 'true': 6, 'too_weak': 2}},
+        {'settings': settings | {'number': 1}, 'tally': {'episodes': 3, 'true': 6, 'false': 1}},
+    ]
+    lines = [json.dumps(row) for row in rows]
+    (tmp_path / 'results.jsonl').write_text('\n'.join([*lines, lines[0][:40]]))
+
+    def run(demos):
+        command = [sys.executable, FOLDER / 'demo_contacts.py', '--demos', str(demos),
+                   '--robots', 'so101', '--directory', tmp_path]  # fmt: skip
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    one = run(1)
+    assert one.returncode == 0, one.stderr
+    assert 'so101-00 (kept): 3 episodes, 4 contacts sensed, 6 true' in one.stdout
+    assert 'a line is no result' in one.stderr
+    assert '1 runs, 3 episodes: 4 contacts sensed; of 6 true ones 2 too weak' in one.stdout
+    two = run(2)
+    assert two.returncode == 1
+    assert 'contacts that truth does not know: 1, at most 0: MISSED' in two.stdout

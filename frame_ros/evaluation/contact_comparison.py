@@ -8,8 +8,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from frame_ros.episodes.contact_sensitivity import RecordedSensitivity
 from frame_ros.episodes.sensed_contacts import RecordedContact
 from frame_ros.episodes.true_contacts import TrueContacts
+from frame_ros.evaluation.missed_contacts import MissedContact, missed_contact
 
 SECOND = 1_000_000_000
 # s by which a sensed contact may begin before, or behind, a true one: of sampling and filtering.
@@ -49,12 +51,17 @@ class ContactMatch:
 
 @dataclass(frozen=True)
 class ContactComparison:
-    """matches: one per sensed contact, in their order. missed: true contacts of whose time nothing
-    was sensed.
+    """matches: one per sensed contact, in their order. unsensed: true contacts of whose time
+    nothing was sensed, and why.
     """
 
     matches: tuple[ContactMatch, ...]
-    missed: tuple[RecordedContact, ...]
+    unsensed: tuple[MissedContact, ...]
+
+    @property
+    def missed(self) -> tuple[MissedContact, ...]:
+        """Of the unsensed ones, those that the sensor could have felt, for all that is known."""
+        return tuple(each for each in self.unsensed if each.could_be_felt)
 
     @property
     def false(self) -> tuple[ContactMatch, ...]:
@@ -68,19 +75,27 @@ class ContactComparison:
 
 
 def compare_contacts(
-    sensed: Sequence[RecordedContact], truth: TrueContacts, tolerance: float = TOLERANCE
+    sensed: Sequence[RecordedContact],
+    truth: TrueContacts,
+    sensitivity: RecordedSensitivity | None = None,
+    tolerance: float = TOLERANCE,
 ) -> ContactComparison:
     """Compares the sensed contacts of an episode with the true ones.
 
     A true contact belongs to the time of a sensed one if they overlap, or lie no further apart than
     the tolerance, s. One that is not expected explains whatever is sensed at its time; expected
     ones, such as a grasp, explain a force up to 1 / FORCE_SHARE of the net force that they had:
-    a hand that holds an object must not excuse a collision of the arm.
+    a hand that holds an object must not excuse a collision of the arm. sensitivity: of the sensor,
+    which says of each true contact that was not sensed whether it could have been; None: not known.
     """
     margin = round(tolerance * SECOND)
     matches = tuple(_match(contact, truth, margin) for contact in sensed)
-    missed = tuple(c for c in truth.contacts if not any(_meet(c, s, margin) for s in sensed))
-    return ContactComparison(matches, missed)
+    unsensed = tuple(
+        missed_contact(contact, truth, sensitivity)
+        for contact in truth.contacts
+        if not any(_meet(contact, other, margin) for other in sensed)
+    )
+    return ContactComparison(matches, unsensed)
 
 
 def _match(sensed: RecordedContact, truth: TrueContacts, margin: int) -> ContactMatch:

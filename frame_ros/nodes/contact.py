@@ -50,6 +50,7 @@ from frame_ros.nodes.spinning import poll_with_services, run_node
 from frame_ros.nodes.wrench_bytes import WrenchReader
 from frame_ros.robots.frame_names import FrameNames
 from frame_ros.sensing.contacts.detection import Detection
+from frame_ros.sensing.contacts.sensitivity import best_of
 from frame_ros.sensing.contacts.tracker import ContactEventRecord, ContactTracker
 
 SECOND = 1_000_000_000
@@ -281,7 +282,13 @@ class Contact(Node):
         self._last_stamp = stamp
         detections, contacts = list(self._newest.values()), self._tracker.contacts
         frame = self._base_frame
-        message = state_message(stamp, frame, detections, contacts)
+        newest = self._newest
+        sensitivity = best_of(
+            sensor.sensitivity
+            for sensor in self._sensors
+            if sensor.source in newest and newest[sensor.source].is_contact is not None
+        )
+        message = state_message(stamp, frame, detections, contacts, sensitivity)
         self._unavailable = message.unavailable
         self._state_publisher.publish(message)
         self.published += 1

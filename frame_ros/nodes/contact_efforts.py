@@ -16,6 +16,7 @@ from frame_ros.nodes.kinematics import RateLimit
 from frame_ros.nodes.run_checks import SIMULATED
 from frame_ros.robots import Robot
 from frame_ros.sensing.contacts.detection import Detection
+from frame_ros.sensing.contacts.sensitivity import Sensitivity
 from frame_ros.sensing.contacts.source import ContactSource
 from frame_ros.sensing.joints.contact import JointContact, dynamics_for
 from frame_ros.sensing.joints.motor_model import MotorModel, load_motors, own_motors
@@ -58,6 +59,11 @@ class EffortSensor:
         wanted = set(links)
         found = self.detector.dynamics.links_of_bodies.items()
         return tuple(body for body, carried in found if wanted.intersection(carried))
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """Of the newest sample."""
+        return self.detector.sensitivity
 
     def facts(self) -> dict[str, str]:
         """For diagnostics."""

@@ -19,6 +19,7 @@ from frame_ros.nodes.message_parts import (
     header_message,
 )
 from frame_ros.sensing.contacts.detection import Detection
+from frame_ros.sensing.contacts.sensitivity import UNKNOWN, Sensitivity
 from frame_ros.sensing.contacts.source import ContactSource
 from frame_ros.sensing.contacts.tracker import ContactEventRecord, TrackedContact
 
@@ -29,15 +30,22 @@ PREFERRED = (ContactSource.WRENCH, ContactSource.ROBOT, ContactSource.JOINT_EFFO
 
 
 def state_message(
-    stamp: int, frame: str, detections: Sequence[Detection], contacts: Sequence[TrackedContact]
+    stamp: int,
+    frame: str,
+    detections: Sequence[Detection],
+    contacts: Sequence[TrackedContact],
+    sensitivity: Sensitivity = UNKNOWN,
 ) -> ContactState:
     """The state that the newest detections of the sources, and the contacts made of them, tell.
 
     detections: one per source, at least one. If none is available, all that is measured is NaN.
+    sensitivity: of the source that feels the least force.
     """
     known = [detection for detection in detections if detection.is_contact is not None]
     header = header_message(stamp, frame)
     message = ContactState(header=header, source=source_of(known or detections))
+    message.force_threshold = sensitivity.force
+    message.response_time = sensitivity.response_time
     add_joints(message, detections)
     if not known:
         reasons = (f'{name_of(d.source)}: {d.unavailable}' for d in detections)

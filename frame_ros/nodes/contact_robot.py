@@ -19,6 +19,7 @@ from frame_ros.robots import Robot
 from frame_ros.robots.frame_names import FrameNames
 from frame_ros.sensing.contacts.detection import Detection
 from frame_ros.sensing.contacts.robot_flags import RobotContact, RobotFlags
+from frame_ros.sensing.contacts.sensitivity import Sensitivity
 from frame_ros.sensing.contacts.source import ContactSource
 
 Array = NDArray[np.float64]
@@ -68,6 +69,11 @@ class RobotSensor:
         self._joint_stamp: int | None = None
         self._wrench_stamp: int | None = None
         self._flags: Indicators | None = None
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """Of the newest sample."""
+        return self.detector.sensitivity
 
     def facts(self) -> dict[str, str]:
         """For diagnostics."""

@@ -92,6 +92,7 @@ class ContactSettings:
     joint_rate: float = 250.0
     joint_gain: float = 0.0
     joint_margin: float = 1.25
+    joint_combined_threshold: float = 1.4
     joint_scatter_margin: float = 2.0
     joint_least_threshold: float = 0.02
     joint_release: float = 0.7

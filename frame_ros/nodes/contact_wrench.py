@@ -24,6 +24,7 @@ from frame_ros.nodes.contact_settings import ContactSettings
 from frame_ros.robots import Robot
 from frame_ros.robots.frame_names import FrameNames
 from frame_ros.sensing.contacts.detection import Detection
+from frame_ros.sensing.contacts.sensitivity import UNKNOWN, Sensitivity
 from frame_ros.sensing.contacts.source import ContactSource
 from frame_ros.sensing.wrench.contact import WrenchContact
 from frame_ros.sensing.wrench.tool_model import norm
@@ -126,6 +127,11 @@ class WrenchSensor:
         """N of what is held, as it is taken off the wrench; NaN: it was not weighed."""
         mass = self.detector.payload.mass if self.detector is not None else 0.0
         return mass * norm(*self._tool.gravity) if mass else nan
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """Of the newest sample."""
+        return UNKNOWN if self.detector is None else self.detector.sensitivity
 
     def facts(self) -> dict[str, str]:
         """For diagnostics."""

@@ -6,6 +6,7 @@ no metric is computed from it here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.episodes.bag_reader import Bag
+from frame_ros.episodes.contact_sensitivity import recorded_sensitivity
 from frame_ros.episodes.data import Episode, Stream
 from frame_ros.episodes.findings import Finding, Level
 from frame_ros.episodes.sensed_contacts import RecordedContact, namespace_of, sensed_contacts
@@ -24,6 +26,7 @@ from frame_ros.evaluation.contact_comparison import (
     ContactMatch,
     compare_contacts,
 )
+from frame_ros.evaluation.missed_contacts import MissedContact, WhyMissed
 from frame_ros.reports.numbers import counted, finite, readable
 from frame_ros.reports.series import episode_end, episode_start
 
@@ -98,19 +101,27 @@ def compared_contacts(episode: Episode, bag: Bag | None) -> ContactComparison | 
     topic = f'{namespace_of(episode)}/{CONTACT_TOPIC}'
     if truth is None or not is_sensed or _is_used(episode, 'contact', topic):
         return None
-    return compare_contacts(sensed or (), truth)
+    return compare_contacts(sensed or (), truth, recorded_sensitivity(episode, bag))
 
 
 def truth_findings(episode: Episode, bag: Bag | None) -> list[Finding]:
-    """Collisions that truth does not know, or that were not sensed, make their number doubtful."""
+    """Collisions that truth does not know, or that were not sensed, make their number doubtful,
+    even where the sensor cannot feel them.
+    """
     found = compared_contacts(episode, bag)
     if found is None:
         return []
     false = sum(not match.sensed.is_expected for match in found.false)
-    missed = sum(not contact.is_expected for contact in found.missed)
+    missed = [each for each in found.unsensed if not each.true.is_expected]
+    beyond = sum(not each.could_be_felt for each in missed)
+    note = f' ({beyond} too weak or too short for the sensor)' if beyond else ''
     texts = [
         (false, f"{counted(false, 'sensed collision')} that the simulator's truth does not know"),
-        (missed, f"{counted(missed, 'collision')} of the simulator's truth that nothing sensed"),
+        (
+            len(missed),
+            f"{counted(len(missed), 'collision')} of the simulator's truth that nothing sensed"
+            + note,
+        ),
     ]
     return [Finding(Level.DOUBTFUL, text, 'contact') for count, text in texts if count]
 
@@ -143,14 +154,36 @@ def truth_view(episode: Episode, bag: Bag | None) -> dict[str, Any]:
 
 
 def contact_text(found: ContactComparison) -> str:
-    """'3 contacts sensed: 1 false, 0 longer ...; 2 true contacts not sensed, 0 unexpected.'"""
-    unexpected = sum(not contact.is_expected for contact in found.missed)
-    missed = counted(len(found.missed), 'true contact')
-    return (
+    """'3 contacts sensed: 1 false, 0 longer ...; 2 true contacts not sensed, 0 unexpected: ...'"""
+    unsensed = found.unsensed
+    unexpected = sum(not each.true.is_expected for each in unsensed)
+    text = (
         f'{counted(len(found.matches), "contact")} sensed: {len(found.false)} false (nothing '
         f'true explains them), {len(found.overlong)} longer than the true one by more than 0.1 s; '
-        f'{missed} not sensed, {unexpected} of them unexpected.'
+        f'{counted(len(unsensed), "true contact")} not sensed, {unexpected} of them unexpected'
     )
+    return f'{text}: {reasons_text(unsensed)}.' if unsensed else f'{text}.'
+
+
+def reasons_text(unsensed: Sequence[MissedContact]) -> str:
+    """Why true contacts were not sensed, with their forces."""
+    parts = []
+    for why in WhyMissed:
+        own = [each for each in unsensed if each.why is why]
+        if not own:
+            continue
+        largest = f'net force up to {readable(max(each.net_force for each in own), 2)} N'
+        felt = [each.threshold for each in own if np.isfinite(each.threshold)]
+        bound = f'felt from {_range(felt)} N on' if felt else 'what was felt is not recorded'
+        times = [each.response_time for each in own if np.isfinite(each.response_time)]
+        lasting = f', if it lasts {readable(max(times), 2)} s' if times else ''
+        parts.append(f'{len(own)} {why} ({largest}; {bound}{lasting})')
+    return ', '.join(parts)
+
+
+def _range(values: Sequence[float]) -> str:
+    low, high = readable(min(values), 2), readable(max(values), 2)
+    return low if low == high else f'{low} to {high}'
 
 
 def _contacts(found: ContactComparison, begin: int) -> dict[str, Any]:
@@ -159,8 +192,8 @@ def _contacts(found: ContactComparison, begin: int) -> dict[str, Any]:
         'overlong': len(found.overlong),
         'sensed': [_sensed(match, begin) for match in found.matches],
         'missed': [
-            {**_true((contact,), begin), 'sensed': None, 'verdict': 'not sensed'}
-            for contact in sorted(found.missed, key=lambda c: (c.is_expected, c.begin))
+            _unsensed(each, begin)
+            for each in sorted(found.unsensed, key=lambda m: (m.true.is_expected, m.true.begin))
         ],
     }
 
@@ -176,6 +209,20 @@ def _sensed(match: ContactMatch, begin: int) -> dict[str, Any]:
         'peak_force': finite(sensed.peak_force),
     }
     return {**_true(match.true, begin), 'sensed': own, 'verdict': verdict}
+
+
+def _unsensed(missed: MissedContact, begin: int) -> dict[str, Any]:
+    """net_force, lasting_force, threshold: N; response_time: s; null where not known."""
+    return {
+        **_true((missed.true,), begin),
+        'sensed': None,
+        'verdict': str(missed.why),
+        'could_be_felt': missed.could_be_felt,
+        'net_force': finite(missed.net_force),
+        'lasting_force': finite(missed.lasting_force),
+        'threshold': finite(missed.threshold),
+        'response_time': finite(missed.response_time),
+    }
 
 
 def _true(contacts: tuple[RecordedContact, ...], begin: int) -> dict[str, Any]:

@@ -7,9 +7,11 @@ import math
 import numpy as np
 import pytest
 
+from frame_ros.episodes.contact_sensitivity import RecordedSensitivity
 from frame_ros.episodes.sensed_contacts import RecordedContact
 from frame_ros.episodes.true_contacts import TrueContacts
 from frame_ros.evaluation.contact_comparison import compare_contacts
+from frame_ros.evaluation.missed_contacts import WhyMissed
 from frame_ros.sensing.contacts.source import ContactSource
 
 SECOND = 1_000_000_000
@@ -36,7 +38,7 @@ def test_a_contact_that_truth_knows():
     (match,) = found.matches
     assert match.is_known and match.is_on_link and not match.is_overlong
     assert match.excess == pytest.approx(0.04)
-    assert found.false == found.overlong == found.missed == ()
+    assert found.false == found.overlong == found.unsensed == ()
 
 
 def test_a_contact_in_free_motion_is_false_and_the_true_one_missed():
@@ -44,7 +46,7 @@ def test_a_contact_in_free_motion_is_false_and_the_true_one_missed():
     found = compare_contacts([contact(3.0, 3.2)], truth([true]))
     assert len(found.false) == 1
     assert math.isnan(found.false[0].excess)
-    assert found.missed == (true,)
+    assert [each.true for each in found.missed] == [true]
     assert not found.overlong
 
 
@@ -79,3 +81,46 @@ def test_a_force_that_was_not_measured_needs_a_true_contact_of_its_time_alone():
     grasp = contact(0.5, 5.0, is_expected=True)
     found = compare_contacts([contact(2.0, 2.2, peak=math.nan)], truth([grasp], force=0.0))
     assert found.matches[0].is_known
+
+
+def felt_from(force, seconds=0.1):
+    """A sensor that feels this force from 0 s on, if it lasts so long."""
+    return RecordedSensitivity(np.array([0]), np.array([force]), np.array([seconds]))
+
+
+@pytest.mark.parametrize(
+    ('force', 'duration', 'threshold', 'why'),
+    [
+        (3.0, 0.5, 2.0, WhyMissed.MISSED),
+        (3.0, 0.06, 2.0, WhyMissed.TOO_SHORT),
+        (1.0, 0.5, 2.0, WhyMissed.TOO_WEAK),
+        (2.0, 0.5, 2.0, WhyMissed.TOO_WEAK),  # felt to 95 % of it
+        (3.0, 0.5, math.nan, WhyMissed.UNKNOWN),
+    ],
+)
+def test_why_a_true_contact_was_not_sensed(force, duration, threshold, why):
+    true = truth([contact(1.0, 1.0 + duration, peak=25.0)], force)
+    found = compare_contacts([], true, felt_from(threshold))
+    (unsensed,) = found.unsensed
+    assert unsensed.why is why
+    assert unsensed.net_force == force
+    assert found.missed == ((unsensed,) if why in ('missed', 'not sensed') else ())
+
+
+def test_a_force_that_comes_again_and_again_does_not_last():
+    true = truth([contact(1.0, 2.0)], 3.0)
+    true.forces[::3] = 0.0
+    (unsensed,) = compare_contacts([], true, felt_from(2.0)).unsensed
+    assert (unsensed.why, unsensed.lasting_force) == (WhyMissed.TOO_SHORT, 0.0)
+    (felt,) = compare_contacts([], true, felt_from(2.0, seconds=0.03)).unsensed
+    assert (felt.why, felt.lasting_force) == (WhyMissed.MISSED, 3.0)
+
+
+def test_what_the_sensor_felt_is_that_of_the_moment():
+    """It feels 5 N until 1.5 s, and 2 N from then on."""
+    stamps = np.array([0, round(1.5 * SECOND)])
+    bound = RecordedSensitivity(stamps, np.array([5.0, 2.0]), np.array([0.1, 0.1]))
+    before, after = contact(1.0, 1.3), contact(2.0, 2.3)
+    found = compare_contacts([], truth([before, after], 3.0), bound)
+    assert [each.why for each in found.unsensed] == [WhyMissed.TOO_WEAK, WhyMissed.MISSED]
+    assert [each.threshold for each in found.unsensed] == [5.0, 2.0]

@@ -18,8 +18,8 @@ SECOND = 1_000_000_000
 TRUE, SENSED = '/ground_truth', ''
 
 
-def state(room, at, contacts=()):
-    """contacts: (link, is_expected, peak force N, duration s)."""
+def state(room, at, contacts=(), threshold=0.0):
+    """contacts: (link, is_expected, peak force N, duration s). threshold: N; 0: not known."""
     when = T0 + round(at * SECOND)
     links, expected, peaks, durations = zip(*contacts) if contacts else ((),) * 4
     content = message(
@@ -27,6 +27,8 @@ def state(room, at, contacts=()):
         header__stamp=stamp(when),
         in_contact=bool(contacts),
         force=max(peaks, default=0.0),
+        force_threshold=threshold,
+        response_time=0.03,
         links=list(links),
         others=['table'] * len(links),
         is_expected=np.array(expected, bool),
@@ -89,6 +91,35 @@ def test_contacts_are_known_false_overlong_or_not_sensed(episode):
     assert (missed['true']['link'], missed['true']['peak_force']) == ('elbow', 9.0)
     assert missed['sensed'] is None
     assert (found['false'], found['overlong']) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ('threshold', 'verdict', 'known'),
+    [
+        (0.0, 'not sensed', 'what was felt is not recorded'),
+        (5.0, 'missed', 'felt from 5 N on, if it lasts 0.03 s'),
+        (
+            12.0,
+            'too weak',
+            'felt from 12 N on, if it lasts 0.03 s',
+        ),
+    ],
+)
+def test_a_contact_that_was_not_sensed_says_why(tmp_path, threshold, verdict, known):
+    extra = [
+        *(state(SENSED, 0.02 * i, threshold=threshold) for i in range(50)),
+        *(state(TRUE, 0.02 * i) for i in range(40)),
+        *(state(TRUE, at, [('elbow', False, 9.0, at - 0.8)]) for at in (0.82, 0.84, 0.86, 0.9)),
+        state(TRUE, 0.92),
+    ]
+    episode = an_episode(tmp_path, extra)
+    (missed,) = truth_data(episode, open_bag(episode))['contacts']['missed']
+    assert (missed['verdict'], missed['net_force']) == (verdict, 9.0)
+    page = build_report([episode])
+    assert f'1 {verdict} (net force up to 9 N; {known})' in page
+    assert ('net 9 N, felt from 12 N' in page) is (verdict == 'too weak')
+    (finding,) = (text for text in check_episode(episode).doubtful if 'nothing sensed' in text)
+    assert ('too weak or too short' in finding) is (verdict == 'too weak')
 
 
 def test_distances_by_hand(episode):

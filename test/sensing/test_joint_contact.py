@@ -96,6 +96,45 @@ def test_a_push_is_found_at_the_outermost_joint_that_feels_it(pushed, force, lin
     assert not any(d.is_contact for t, d in zip(times, found, strict=True) if t > 3.4)
 
 
+def sensitive_direction(detector, q):
+    """Of the force at the tip that is felt best by all joints together."""
+    lever = detector.dynamics.link_jacobian(ROBOT.tip_link, q)[:3]
+    return np.linalg.svd(lever / detector.threshold)[0][:, 0]
+
+
+def test_a_push_that_no_joint_feels_alone_is_felt_by_all_together():
+    def felt(settings):
+        times, found = detections(Push('gripper_frame_link', [0.2, 0.2, 0.2]), settings)
+        shares = np.array([np.abs(d.residuals) / d.thresholds for d in found[20:]])
+        assert shares.max() < 1.0
+        return {t for t, d in zip(times, found, strict=True) if d.is_contact}
+
+    assert felt(JointContactSettings(combined_threshold=np.inf)) == set()
+    together = felt(JointContactSettings())
+    assert together and min(together) > 2.0 and max(together) < 3.2
+
+
+@pytest.mark.parametrize(('share', 'is_felt'), [(0.9, False), (1.15, True)])
+def test_the_sensitivity_is_the_least_force_that_counts(share, is_felt):
+    q, still = np.array(HOME), np.zeros(5)
+    detector = JointContact(dynamics_for(ROBOT, MOTORS), None, MOTORS)
+    assert np.isnan(detector.sensitivity.force)
+
+    def pushed(force, begin):
+        """After 1 s at rest under a force at the tip."""
+        torque = detector.dynamics.link_jacobian(ROBOT.tip_link, q)[:3].T @ force
+        motion = (q[None], still[None], still[None])
+        effort = efforts_of(detector.dynamics, MOTORS, motion, lambda row: torque)[0]
+        for time in begin + np.arange(round(RATE)) / RATE:
+            found = detector.update(10**9 + round(time * 1e9), q, still, effort)
+        return found.is_contact
+
+    assert pushed(np.zeros(3), 0.0) is False
+    bound = detector.sensitivity
+    assert bound.response_time == pytest.approx(3.0 / MOTORS.gain + 0.02)
+    assert pushed(share * bound.force * sensitive_direction(detector, q), 1.0) is is_felt
+
+
 def test_the_force_at_the_tip_is_estimated_as_far_as_it_is_felt():
     push = [2.0, 5.0, 3.0]
     _, found = detections(Push('gripper_frame_link', push))

@@ -439,3 +439,20 @@ def test_bad_input():
     ]:  # fmt: skip
         with pytest.raises(ValueRangeError):
             replace(WrenchSettings(), **values)
+
+
+@pytest.mark.parametrize(('share', 'is_felt'), [(0.8, False), (1.2, True)])
+@pytest.mark.parametrize('tip', [(0.0, 0.0, 0.0), (0.0, 0.0, 0.4)])
+def test_the_sensitivity_is_the_least_force_at_the_tip_that_counts(tip, share, is_felt):
+    """Far from the sensor it is the torque about it that tells of a force across."""
+    contact = WrenchContact(WrenchSettings(tip=tip), TOOL)
+    sensor = Sensor(contact, noise=0.1)
+    assert np.isnan(contact.sensitivity.force)
+    sensor.run(2000)
+    bound = contact.sensitivity
+    assert bound.force == pytest.approx(0.5 if tip[2] else 1.0)
+    assert bound.response_time == pytest.approx(3 * contact.delay + 0.002)
+    force = np.array([share * bound.force, 0.0, 0.0])
+    external = np.concatenate((force, np.cross(tip, force)))
+    ticks = round(1000 * bound.response_time) + 2
+    assert bool(sensor.run(ticks, external=external).is_contact.any()) is is_felt

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.errors import ShapeError, ValueRangeError
 from frame_ros.sensing.contacts.detection import Detection
+from frame_ros.sensing.contacts.sensitivity import UNKNOWN, Sensitivity
 from frame_ros.sensing.contacts.source import ContactSource
 from frame_ros.sensing.contacts.threshold import Threshold
 from frame_ros.sensing.contacts.wrench_offset import PostureOffset
@@ -119,6 +120,7 @@ class RobotContact:
         self.offset = PostureOffset(joints, scales, noise=0.1)
         self.threshold = Threshold(1.0, settings.hysteresis, settings.on_time, settings.off_time)
         self.share = 0.0  # of the threshold that the newest sample reached
+        self.sensitivity = UNKNOWN  # of the newest wrench; the robot's own filter is not known
         self.spread = float(settings.offset_force)  # N, of the offset at the newest posture
         self.late = 0
         self.collisions: tuple[str, ...] = ()  # where collision flags are set
@@ -169,6 +171,7 @@ class RobotContact:
         is_flagged = self._take_flags(stamp, flags)
         wrench = self._external(q, external)
         if wrench is None:
+            self.sensitivity = UNKNOWN
             self.share = 0.0
             self.threshold.reset()
             self._pending.clear()
@@ -238,6 +241,7 @@ class RobotContact:
         more = settings.speed_gain * abs(speed) if isfinite(speed) else 0.0
         force_on = settings.force_on + settings.spread_gain * float(spread[0]) + more
         torque_on = settings.torque_on + settings.spread_gain * float(spread[3]) + 0.1 * more
+        self.sensitivity = Sensitivity(force_on, settings.on_time)
         force = (fx * fx + fy * fy + fz * fz) ** 0.5
         torque = (tx * tx + ty * ty + tz * tz) ** 0.5
         self.share = max(force / force_on, torque / torque_on)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.errors import ShapeError
 from frame_ros.sensing.contacts.detection import Detection, unknown
+from frame_ros.sensing.contacts.sensitivity import SETTLED, UNKNOWN, Sensitivity
 from frame_ros.sensing.contacts.source import ContactSource
 from frame_ros.sensing.contacts.threshold import Threshold
 from frame_ros.sensing.wrench.batch import WrenchSamples, process
@@ -85,6 +86,19 @@ class WrenchContact:
     def delay(self) -> float:
         """s by which the filtered wrench is late."""
         return self.filter.delay
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """At the newest sample: of the force at the tip that reaches the threshold of the force's
+        norm or, by its lever, of the torque's.
+        """
+        if self.newest.is_contact is None:
+            return UNKNOWN
+        settings, (force, torque) = self.settings, self.peak
+        force += min(settings.force_on, *self.axes[:3])
+        torque += min(settings.torque_on, *self.axes[3:])
+        lever = max(norm(*settings.tip), 1e-9)
+        return Sensitivity(min(force, torque / lever), SETTLED * self.delay + settings.on_time)
 
     @property
     def payload(self) -> Payload:

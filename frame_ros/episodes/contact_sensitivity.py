@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The least force that the contact sensors of an episode felt, over time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.episodes.bag_reader import Bag
+from frame_ros.episodes.data import Episode
+from frame_ros.errors import BagError
+
+SECOND = 1_000_000_000
+FIELDS = ('force_threshold', 'response_time')
+
+
+@dataclass(frozen=True)
+class RecordedSensitivity:
+    """Rows by stamp, (T,) ns. forces: (T,) N, least force that counted as contact; times: (T,) s
+    for which it had to last. NaN where not known.
+    """
+
+    stamps: NDArray[np.int64]
+    forces: NDArray[np.float64]
+    times: NDArray[np.float64]
+
+    def at(self, stamps: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Forces (M,) N and times (M,) s of the newest row at or before each stamp (M,), ns; NaN
+        before the first.
+        """
+        if not len(self.stamps):
+            unknown = np.full(len(stamps), np.nan)
+            return unknown, unknown
+        rows = np.searchsorted(self.stamps, stamps, side='right') - 1
+        is_known = rows >= 0
+        rows = rows.clip(0)
+        return (
+            np.where(is_known, self.forces[rows], np.nan),
+            np.where(is_known, self.times[rows], np.nan),
+        )
+
+
+def recorded_sensitivity(episode: Episode, bag: Bag | None) -> RecordedSensitivity | None:
+    """What the states of the episode's contact stream told of it; None of a bag without."""
+    stream = episode.streams.get('contact')
+    if bag is None or stream is None:
+        return None
+    paths = ['header.stamp.sec', 'header.stamp.nanosec', *FIELDS]
+    try:
+        _, columns = bag.columns(stream.topic, paths)
+    except BagError:
+        return None  # said where the stream was read
+    if any(path not in columns for path in paths):
+        return None  # recorded with messages that had no such fields
+    seconds, nanoseconds, forces, times = (columns[path] for path in paths)
+    stamps = seconds.astype(np.int64) * SECOND + nanoseconds.astype(np.int64)
+    order = np.argsort(stamps, kind='stable')
+    known = np.where(forces > 0.0, forces, np.nan)
+    return RecordedSensitivity(stamps[order], known[order], times[order])
