@@ -35,9 +35,11 @@ MEANINGS = {
     'unknown_joints_only': 'messages of other joints alone',
     'incomplete': 'messages that came before every joint had been seen',
     'stale': 'messages that gave no pose because another joint had not been heard of for too long',
+    'interpolated': 'poses of which a part of the joints lies between two messages',
+    'held': 'poses for which the last message of a part that comes seldom was taken',
 }
 # Of one topic with several publishers: what has its use elsewhere, and takes nothing away.
-SHARED = ('without_joint', 'waiting', 'unknown_joints_only')
+SHARED = ('without_joint', 'waiting', 'unknown_joints_only', 'interpolated', 'held')
 
 
 class Level(IntEnum):

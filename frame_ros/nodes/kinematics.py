@@ -11,11 +11,11 @@ from collections import deque
 from typing import Any
 
 import numpy as np
-from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from nav_msgs.msg import Path
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Header
 
 from frame_ros.episodes.joint_merge import MAX_JOINT_AGE, JointMerger
 from frame_ros.episodes.stamps import SECOND
@@ -26,7 +26,10 @@ from frame_ros.nodes.fitting_subscription import (
     RELIABILITIES,
     FittingSubscription,
 )
+from frame_ros.nodes.joint_state_bytes import JointStateReader
 from frame_ros.nodes.link_transforms import LinkTransforms
+from frame_ros.nodes.message_bytes import PoseBytes
+from frame_ros.nodes.message_parts import header_message
 from frame_ros.nodes.node_readiness import Readiness
 from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.repeated_warnings import RepeatedWarnings
@@ -88,14 +91,15 @@ class Trace:
         self._last = np.full(3, np.inf)
         self.is_new = False
 
-    def add(self, header: Any, position: np.ndarray, quaternion: list[float]) -> None:
+    def add(self, header: Header, position: np.ndarray, quaternion: np.ndarray) -> None:
         """Keep this pose if it is far enough from the last one kept."""
         if np.linalg.norm(position - self._last) < self._spacing:
             return
         self._last = position
-        pose = PoseStamped()
-        pose.header.stamp, pose.header.frame_id = header.stamp, header.frame_id
-        fill_pose(pose, position, quaternion)
+        pose = PoseStamped(header=header)
+        place, turn = pose.pose.position, pose.pose.orientation
+        place.x, place.y, place.z = position.tolist()
+        turn.x, turn.y, turn.z, turn.w = quaternion.tolist()
         self._poses.append(pose)
         self.is_new = True
 
@@ -109,13 +113,6 @@ class Trace:
         self._poses.clear()
         self._last = np.full(3, np.inf)
         self.is_new = False
-
-
-def fill_pose(message: PoseStamped, position: np.ndarray, quaternion: list[float]) -> None:
-    """Write position (3,) and quaternion xyzw into a message that exists."""
-    place, turn = message.pose.position, message.pose.orientation
-    place.x, place.y, place.z = position.tolist()
-    turn.x, turn.y, turn.z, turn.w = quaternion
 
 
 class Kinematics(Node):
@@ -149,14 +146,13 @@ class Kinematics(Node):
         self._path_limit = RateLimit(chosen['path_rate'])
         self._tf_limit = RateLimit(chosen['side_rate'])
         self._trace = Trace(chosen['path_length'], chosen['path_spacing'])
-        self._pose, self._twist = PoseStamped(), TwistStamped()
-        base = frames.of(self.robot.base_link)
-        self._pose.header.frame_id = self._twist.header.frame_id = base
-        self._before: tuple[int, np.ndarray, list[float]] | None = None
+        self._base = frames.of(self.robot.base_link)
+        self._reader, self._pose = JointStateReader(), PoseBytes(self._base)
+        self._before: tuple[int, np.ndarray, np.ndarray] | None = None
         self._warnings = RepeatedWarnings(self.get_logger())
         self.received = self.published = 0
         self.joint_states = FittingSubscription(
-            self, JointState, 'joint_states', depth=chosen['queue_depth'],
+            self, JointState, 'joint_states', depth=chosen['queue_depth'], raw=True,
             reliability=chosen['reliability'], is_required=True, is_steady=True,
         )  # fmt: skip
         self._readiness = Readiness(self, self.robot.name)
@@ -167,36 +163,29 @@ class Kinematics(Node):
     def poll(self) -> int:
         """Handle what has arrived; how many messages that was."""
         taken = self.joint_states.take(100)
-        for message, _ in taken:
-            self.on_joint_state(message)
+        for data, _ in taken:
+            self.on_joint_state(data)
         return len(taken)
 
-    def on_joint_state(self, message: JointState) -> None:
-        """Publish the pose of one message, and what is due beside it."""
+    def on_joint_state(self, data: bytes) -> None:
+        """Publish the pose of one message, as it came over the wire, and what is due beside it."""
         self.received += 1
-        stamp_message = message.header.stamp
-        stamp = stamp_message.sec * SECOND + stamp_message.nanosec
+        stamp, names, positions, velocities, _ = self._reader.read_all(data)
         joints = self._joints
-        state = joints.update(stamp, message.name, message.position, message.velocity)
-        self._publish_transforms(message, stamp)
+        state = joints.update(stamp, names, positions, velocities)
+        self._publish_transforms(stamp, names, positions)
         if joints.is_reset:
             self._restart()
         if state is None:
             if joints.problem:
                 self._warnings.warn(joints.kind, f'dropped: {joints.problem}')
             return
-        if joints.stamp != stamp:  # that of another part, which this one completes
-            stamp = joints.stamp
-            stamp_message = Time(sec=stamp // SECOND, nanosec=stamp % SECOND)
+        stamp = joints.stamp  # that of another part, where this one completes it
         position, quaternion = self.robot.forward(state.positions)
-        turn = quaternion.tolist()
-        pose = self._pose
-        pose.header.stamp = stamp_message
-        fill_pose(pose, position, turn)
-        self._pose_publisher.publish(pose)
+        self._pose_publisher.publish(self._pose.data(stamp, position, quaternion))
         self.published += 1
         if self._side_limit.is_due(stamp):
-            self._publish_beside(stamp, state, position, turn)
+            self._publish_beside(stamp, state, position, quaternion)
 
     def _restart(self) -> None:
         """The clock was set anew: what came before is of another time."""
@@ -209,15 +198,14 @@ class Kinematics(Node):
             limit.reset()
 
     def _publish_beside(
-        self, stamp: int, state: AssembledState, position: np.ndarray, quaternion: list[float]
+        self, stamp: int, state: AssembledState, position: np.ndarray, quaternion: np.ndarray
     ) -> None:
         """The twist, and the path when it is due."""
-        header = self._pose.header
+        header = header_message(stamp, self._base)
         twist = self._velocity(stamp, state, position, quaternion)
         self._before = (stamp, position, quaternion)
         if twist is not None:
-            message = self._twist
-            message.header.stamp = header.stamp
+            message = TwistStamped(header=header)
             linear, angular = message.twist.linear, message.twist.angular
             linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = twist.tolist()
             self._twist_publisher.publish(message)
@@ -226,7 +214,7 @@ class Kinematics(Node):
             self._path_publisher.publish(self._trace.message())
 
     def _velocity(
-        self, stamp: int, state: AssembledState, position: np.ndarray, quaternion: list[float]
+        self, stamp: int, state: AssembledState, position: np.ndarray, quaternion: np.ndarray
     ) -> np.ndarray | None:
         """From the joint velocities; without them, the mean since the last call; None at the
         first.
@@ -238,10 +226,12 @@ class Kinematics(Node):
         before, *pose = self._before
         return twist_between(*pose, position, quaternion, (stamp - before) / SECOND)
 
-    def _publish_transforms(self, message: JointState, stamp: int) -> None:
-        self._transforms.observe(message.name, message.position)
+    def _publish_transforms(
+        self, stamp: int, names: tuple[str, ...], positions: np.ndarray
+    ) -> None:
+        self._transforms.observe(names, positions)
         if self._transforms.is_active and stamp > 0 and self._tf_limit.is_due(stamp):
-            self._transforms.publish(message.header.stamp)
+            self._transforms.publish(stamp)
 
     def look(self) -> None:
         """Looks now and then who publishes the transforms."""

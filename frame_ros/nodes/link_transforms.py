@@ -7,27 +7,33 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from geometry_msgs.msg import TransformStamped
+from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from rclpy.qos import DurabilityPolicy, QoSProfile
-from std_msgs.msg import String
 
 from frame_ros.errors import MissingExtraError, SetupError
+from frame_ros.nodes.latched_description import LATCHED, LatchedDescription, grace
+from frame_ros.nodes.message_parts import time_message
+from frame_ros.nodes.other_transforms import TF, TF_STATIC, OtherTransforms
 from frame_ros.robots import Robot
 from frame_ros.robots.frame_names import FrameNames
 
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+Array = NDArray[np.float64]
 CHOICES = ('auto', 'true', 'false')
-GRACE = 3.0  # s to look for another publisher of the description before this one begins
+CHOICES = ('auto', 'true', 'false')
+MOST_HEARD = 16  # lists of names
+LOOK_PERIOD = 0.5  # s between two looks at who publishes
 
 
 class LinkTransforms:
     """What robot_state_publisher publishes: /tf, /tf_static (latched) and robot_description
     (latched).
 
-    With 'auto' exactly one of the two does: this one begins where nobody else publishes
-    robot_description, and ends when somebody does. Without tf2_msgs it publishes the description
+    With 'auto' exactly one node publishes each. Transforms are left to whoever else publishes those
+    of the same frames, wherever its namespace is; the description to whoever else publishes that
+    topic. When the other ends, this one begins. Without tf2_msgs it publishes the description
     alone.
     """
 
@@ -42,11 +48,18 @@ class LinkTransforms:
         self._parents = {link: robot.parent_of(link) for link in robot.links}
         self._driven_by = robot.joint_of_link
         self._positions: dict[str, float] = {}
-        self._description: Publisher | None = None
+        # The newest message of each list of names, since transforms were published.
+        self._heard: dict[tuple[str, ...], Array] = {}
         self._moving: Publisher | None = None
         self._fixed: Publisher | None = None
-        self._topic = node.resolve_topic_name('robot_description')
-        self._begins = time.monotonic() + (GRACE if choice == 'auto' else 0.0)
+        self._sent_fixed = 0
+        children = [frames.of(link) for link, parent in self._parents.items() if parent is not None]
+        self._others = OtherTransforms(node, self._message_type, children)
+        self._rivals: dict[bytes, str] = {}
+        self._is_left = False
+        self._begins = time.monotonic() + grace(self._choice)
+        self._next_look = 0.0
+        self._description = LatchedDescription(node, robot.urdf, choice)
         self.look()
 
     @property
@@ -55,55 +68,100 @@ class LinkTransforms:
         return self._moving is not None
 
     def look(self) -> None:
-        """Looks whether somebody else publishes the description; call it now and then."""
-        if self._choice == 'false' or time.monotonic() < self._begins:
+        """Looks at what others publish; call it several times a second."""
+        if self._choice == 'false':
             return
-        own = self._description is not None
-        is_other = self._choice == 'auto' and self._node.count_publishers(self._topic) > own
-        if own and is_other:
-            self._end()
-        elif not own and not is_other:
+        now = time.monotonic()
+        is_due = now >= self._next_look
+        if is_due:
+            self._next_look = now + LOOK_PERIOD
+            self._description.look(now)
+        if self._message_type is None:
+            return
+        if self._choice == 'true':
+            if not self.is_active:
+                self._begin()
+        elif self._is_left:
+            if is_due:
+                self._look_at_rivals(now)
+        else:
+            self._look_at_transforms(now, is_due)
+
+    def _look_at_transforms(self, now: float, is_due: bool) -> None:
+        """Leaves the transforms to another one that is heard, begins when there is none."""
+        others = self._others
+        if is_due:
+            own = 2 if self.is_active else 0
+            if not self.is_active or others.count() > own:
+                others.listen(latched=self._sent_fixed)
+            else:
+                others.ignore()
+        others.look()
+        if others.found:
+            self._leave()
+        elif not self.is_active and now >= self._begins:
             self._begin()
 
-    def _begin(self) -> None:
-        self._description = self._node.create_publisher(String, 'robot_description', LATCHED)
-        self._description.publish(String(data=self._robot.urdf))
-        said = f'publishes {self._topic}'
-        if self._message_type is not None:
-            self._moving = self._node.create_publisher(self._message_type, '/tf', 100)
-            self._fixed = self._node.create_publisher(self._message_type, '/tf_static', LATCHED)
-            links = [link for link in self._parents if self._is_fixed(link)]
-            self._send(self._fixed, links, self._node.get_clock().now().to_msg())
-            said += ', /tf and /tf_static'
-        else:
-            said += ', but no transforms: tf2_msgs is not installed'
-        self._node.get_logger().info(said)
+    def _look_at_rivals(self, now: float) -> None:
+        """Listens again when one of those ends who may have published the transforms."""
+        if not self._rivals or self._rivals.keys() - self._others.publishers().keys():
+            self._is_left, self._begins = False, now + grace(self._choice)
+            self._others.listen()
 
-    def _end(self) -> None:
-        for publisher in (self._description, self._moving, self._fixed):
+    def _begin(self) -> None:
+        node = self._node
+        self._moving = node.create_publisher(self._message_type, TF, 100)
+        self._fixed = node.create_publisher(self._message_type, TF_STATIC, LATCHED)
+        links = [link for link in self._parents if self._is_fixed(link)]
+        if self._send(self._fixed, links, node.get_clock().now().to_msg()):
+            self._sent_fixed = 1
+            self._others.note_sent(TF_STATIC)
+        why = '' if self._choice == 'true' else ': nobody else publishes those of its links'
+        node.get_logger().info(f'publishes transforms on {TF} and {TF_STATIC}{why}')
+
+    def _leave(self) -> None:
+        found = self._others.found
+        for publisher in (self._moving, self._fixed):
             if publisher is not None:
                 self._node.destroy_publisher(publisher)
-        self._description = self._moving = self._fixed = None
+        self._moving = self._fixed = None
+        self._sent_fixed = 0
+        self._others.ignore()
+        self._is_left, self._rivals = True, self._others.publishers()
+        names = ', '.join(sorted(set(self._rivals.values()))) or 'one that has ended'
         self._node.get_logger().info(
-            f'another node publishes {self._topic}: the transforms of the links are left to it'
+            f'another node publishes the transform of {found} (publishers there: {names}): the '
+            'transforms are left to it; if it is another robot, give each a frame_prefix'
         )
 
-    def observe(self, names: Sequence[str], positions: Sequence[float]) -> None:
+    def observe(self, names: tuple[str, ...], positions: Array) -> None:
         """Takes joint positions, of arm, gripper or both; those that are not finite are left
         out.
         """
-        if len(names) == len(positions):
-            finite = {n: p for n, p in zip(names, positions, strict=True) if math.isfinite(p)}
-            self._positions.update(finite)
+        heard = self._heard
+        heard.pop(names, None)  # the newest is the last
+        heard[names] = positions
+        if len(heard) > MOST_HEARD:
+            self._settle()
 
-    def publish(self, stamp: Any) -> None:
-        """Publishes every link whose joint moves and was seen, with this stamp."""
+    def _settle(self) -> None:
+        for names, positions in self._heard.items():
+            if len(names) == len(positions):
+                values = zip(names, positions.tolist(), strict=True)
+                self._positions.update({n: p for n, p in values if math.isfinite(p)})
+        self._heard.clear()
+
+    def publish(self, stamp: int) -> None:
+        """Publishes every link whose joint moves and was seen, with this stamp (ns)."""
+        self._settle()
         links = [link for link in self._driven_by if self._is_known(link)]
-        self._send(self._moving, links, stamp)
+        if self._send(self._moving, links, time_message(stamp)):
+            self._others.note_sent(TF)
 
-    def _send(self, publisher: Publisher | None, links: Sequence[str], stamp: Any) -> None:
+    def _send(self, publisher: Publisher | None, links: Sequence[str], stamp: Any) -> bool:
+        """Whether there was anything to send."""
         if publisher is None or not links:
-            return
+            return False
         poses = self._robot.link_poses(self._positions)
         transforms = []
         for link in links:
@@ -118,6 +176,7 @@ class LinkTransforms:
             transforms.append(transform)
         assert self._message_type is not None
         publisher.publish(self._message_type(transforms=transforms))
+        return True
 
     def _is_fixed(self, link: str) -> bool:
         return self._parents[link] is not None and link not in self._driven_by

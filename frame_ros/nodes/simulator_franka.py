@@ -21,8 +21,8 @@ from sensor_msgs.msg import JointState
 
 from frame_ros.msg import ContactState
 from frame_ros.nodes.contact_franka import robot_state_type
+from frame_ros.nodes.message_bytes import JointStateBytes, WrenchBytes
 from frame_ros.nodes.message_parts import fill_vector, fill_wrench, header_message
-from frame_ros.nodes.simulator_bytes import JointStateBytes, WrenchBytes
 from frame_ros.nodes.simulator_messages import fill_pose
 from frame_ros.nodes.simulator_settings import SimulatorSettings
 from frame_ros.nodes.simulator_timing import SECOND, Schedule

@@ -13,7 +13,7 @@ from rclpy.node import Node
 from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 
-from frame_ros.nodes.simulator_bytes import JointStateBytes, WrenchBytes
+from frame_ros.nodes.message_bytes import JointStateBytes, WrenchBytes
 from frame_ros.nodes.simulator_commands import Interpolator
 from frame_ros.nodes.simulator_noise import JointSensors, wrench_noise
 from frame_ros.nodes.simulator_settings import SimulatorSettings

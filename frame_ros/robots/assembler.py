@@ -18,14 +18,16 @@ Array = NDArray[np.float64]
 
 
 class AssembledState(NamedTuple):
-    """Positions (N,) in rad or m; velocities (N,) per s, or None while not known for every
-    joint.
+    """Positions (N,) in rad or m; velocities (N,) per s and efforts (N,) as they came, each None
+    while not known for every joint.
     """
 
     positions: Array
     velocities: Array | None
+    efforts: Array | None = None
 
 
+NOTHING: Array = np.empty(0)
 # Publishers take turns with a few lists of names; more than these are not worth keeping.
 MOST_LEARNED = 64
 
@@ -88,14 +90,17 @@ class JointStateAssembler:
         size = len(self.joint_names)
         self._positions = np.full(size, math.nan)
         self._velocities = np.full(size, math.nan)
+        self._efforts = np.full(size, math.nan)
+        self._has_efforts = False
         self._unseen = set(range(size))
-        self._names: list[str] | None = None
+        self._names: Sequence[str] = ()
+        self._size = 0
         self._learned: dict[tuple[str, ...], _Places] = {}
         self._use(_Places('', np.zeros(0, np.intp), np.zeros(0, np.intp), False))
 
     def forget(self) -> None:
         """Forgets all values: every joint is unseen again."""
-        self._positions[:] = self._velocities[:] = math.nan
+        self._positions[:] = self._velocities[:] = self._efforts[:] = math.nan
         self._unseen = set(range(len(self.joint_names)))
         self.last = None
 
@@ -105,7 +110,11 @@ class JointStateAssembler:
         return tuple(self.joint_names[i] for i in sorted(self._unseen))
 
     def update(
-        self, names: Sequence[str], positions: ArrayLike, velocities: ArrayLike = ()
+        self,
+        names: Sequence[str],
+        positions: ArrayLike,
+        velocities: ArrayLike = (),
+        efforts: ArrayLike = (),
     ) -> AssembledState | None:
         """Take one message's values.
 
@@ -113,47 +122,55 @@ class JointStateAssembler:
             names: K joint names, in any order.
             positions: (K,) rad or m.
             velocities: (K,) rad/s or m/s, or empty where not measured.
+            efforts: (K,), or empty.
 
         Returns:
             The complete state after this message, in fresh arrays; None while joints are still
             unseen and for a message that was rejected, after which `problem` says why and `last`
             holds what was good before.
         """
-        values = self.read(names, positions, velocities)
+        values = self.read(names, positions, velocities, efforts)
         return None if values is None else self.store(*values)
 
     def read(
-        self, names: Sequence[str], positions: ArrayLike, velocities: ArrayLike = ()
-    ) -> tuple[Array, Array] | None:
+        self,
+        names: Sequence[str],
+        positions: ArrayLike,
+        velocities: ArrayLike = (),
+        efforts: ArrayLike = (),
+    ) -> tuple[Array, Array, Array] | None:
         """Checks one message without taking its values; what `store` takes of it right after, or
         None: it was rejected, and `problem` says why.
         """
         if names != self._names:
-            self._learn(list(names))
+            self._learn(names)
         position = np.asarray(positions, dtype=np.float64)
         velocity = np.asarray(velocities, dtype=np.float64)
-        self.problem = self._check_lengths(position, velocity)
+        effort = np.asarray(efforts, dtype=np.float64)
+        self.problem = self._check_lengths(position, velocity, effort)
         if self.problem:
             return None
         if not self._is_in_order:
             position = position[self._source]
             velocity = velocity[self._source] if len(velocity) else velocity
+            effort = effort[self._source] if len(effort) else effort
         if not _is_finite(position):
             self._reject_values(position)
             return None
-        return position, velocity
+        return position, velocity, effort
 
-    def _learn(self, names: list[str]) -> None:
+    def _learn(self, names: Sequence[str]) -> None:
         """Work out where this list of names has the wanted joints, once for each list."""
         key = tuple(names)
-        self._names = names
+        # Of the same type, so that the next list of the same names is found equal.
+        self._names, self._size = list(names) if isinstance(names, list) else key, len(key)
         if key not in self._learned:
             if len(self._learned) > MOST_LEARNED:
                 self._learned.clear()
-            self._learned[key] = self._places(names)
+            self._learned[key] = self._places(key)
         self._use(self._learned[key])
 
-    def _places(self, names: list[str]) -> _Places:
+    def _places(self, names: tuple[str, ...]) -> _Places:
         index = {name: i for i, name in enumerate(names)}
         problem = ''
         if len(index) != len(names):
@@ -164,24 +181,26 @@ class JointStateAssembler:
             problem,
             np.array([k for _, k in wanted], dtype=np.intp),
             np.array([i for i, _ in wanted], dtype=np.intp),
-            tuple(names) == self.joint_names,
+            names == self.joint_names,
         )
 
     def _use(self, places: _Places) -> None:
         self._length_problem, self._source, self._target, self._is_in_order = places
 
-    def _check_lengths(self, position: Array, velocity: Array) -> str:
-        size = len(self._names or ())
+    def _check_lengths(self, position: Array, velocity: Array, effort: Array) -> str:
+        size = self._size
         problem = self._length_problem
         if not problem and position.shape != (size,):
             problem = f'{size} joint names but positions of shape {position.shape}'
         if not problem and len(velocity) and velocity.shape != (size,):
             problem = f'{size} joint names but velocities of shape {velocity.shape}'
+        if not problem and len(effort) and effort.shape != (size,):
+            problem = f'{size} joint names but efforts of shape {effort.shape}'
         if problem:
             self.counts.wrong_length += 1
         elif not len(self._target):
             self.counts.unknown_only += 1
-            found = ', '.join((self._names or [])[:8]) or 'no joint'
+            found = ', '.join(self._names[:8]) or 'no joint'
             problem = f'none of the joints {", ".join(self.joint_names)} in a message with {found}'
         return problem
 
@@ -194,27 +213,42 @@ class JointStateAssembler:
         ]
         self.problem = f'joint positions that are not finite: {", ".join(bad)}'
 
-    def store(self, position: Array, velocity: Array) -> AssembledState | None:
+    def store(
+        self, position: Array, velocity: Array = NOTHING, effort: Array = NOTHING
+    ) -> AssembledState | None:
         """Takes what `read` gave last; the complete state, or None."""
-        if self._is_in_order:
-            self._positions[:] = position
-        else:
-            self._positions[self._target] = position
+        target = slice(None) if self._is_in_order else self._target
         if len(velocity) and not _is_finite(velocity):
             self.counts.non_finite_velocity += 1
-            velocity = np.empty(0)
-        self._velocities[self._target] = velocity if len(velocity) else math.nan
+            velocity = NOTHING
+        self._positions[target] = position
+        self._velocities[target] = velocity if len(velocity) else math.nan
+        if len(effort) or self._has_efforts:
+            self._has_efforts = True
+            self._efforts[target] = effort if len(effort) else math.nan
         self.counts.accepted += 1
         if self._unseen:
             self._unseen.difference_update(self._target.tolist())
         if self._unseen:
             self.counts.incomplete += 1
             return None
-        known = _is_finite(self._velocities)
-        self.last = AssembledState(
-            self._positions.copy(), self._velocities.copy() if known else None
-        )
+        self.last = self._state()
         return self.last
+
+    def _state(self) -> AssembledState:
+        known = _is_finite(self._velocities)
+        with_efforts = self._has_efforts and _is_finite(self._efforts)
+        return AssembledState(
+            self._positions.copy(),
+            self._velocities.copy() if known else None,
+            self._efforts.copy() if with_efforts else None,
+        )
+
+    def values_of(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """(3, K): the newest positions, velocities and efforts of some joints, by their places in
+        `joint_names`; NaN where not known.
+        """
+        return np.stack((self._positions[rows], self._velocities[rows], self._efforts[rows]))
 
 
 def _is_finite(values: Array) -> bool:

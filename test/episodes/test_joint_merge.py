@@ -45,18 +45,74 @@ def test_an_arm_in_two_halves_gives_a_state_per_pair(count, shift, is_swapped):
         halves = [(T0 + i * STEP, {'a': i, 'b': i}), (T0 + i * STEP + shift, {'d': i, 'c': i})]
         sent += halves[::-1] if is_swapped and shift == 0 else halves
     found = states_of(merger, sent)
-    assert found == [(T0 + i * STEP, [i] * 4) for i in range(count)]
+    first = 1 if shift else 0  # before it the other half has nothing at this stamp
+    late = shift / STEP
+    wanted = [(T0 + i * STEP, [i, i, i - late, i - late]) for i in range(first, count)]
+    assert [at for at, _ in found] == [at for at, _ in wanted]
+    for (_, positions), (_, right) in zip(found, wanted):
+        assert positions == pytest.approx(right, abs=1e-12)
+    assert merger.interpolated == (len(wanted) if shift else 0)
+    assert merger.held == 0
 
 
-def test_an_even_motion_of_two_halves_stays_even():
+@given(st.lists(st.integers(0, STEP // 2), min_size=20, max_size=60), st.integers(1, STEP))
+def test_an_even_motion_of_two_halves_stays_even(jitter, shift):
+    """Whatever lies between the stamps of the two: no part is ahead of the other."""
     merger, sent = JointMerger(NAMES), []
-    for i in range(100):
-        for joints, shift in (('ab', 0), ('cd', STEP // 7)):
-            at = i * STEP + shift
+    for i, late in enumerate(jitter):
+        for joints, at in (('ab', i * STEP), ('cd', i * STEP + shift + late)):
             sent.append((T0 + at, dict.fromkeys(joints, at / SECOND)))
-    stamps, positions = zip(*states_of(merger, sent))
-    speeds = np.diff(positions, axis=0) / (np.diff(stamps) / SECOND)[:, None]
-    np.testing.assert_allclose(speeds, 1.0, rtol=1e-9)
+    found = states_of(merger, sorted(sent, key=lambda each: each[0]))
+    assert len(found) >= len(jitter) // 2 - 2
+    for at, positions in found:
+        assert positions == pytest.approx([(at - T0) / SECOND] * 4, abs=1e-9)
+
+
+def test_velocities_and_efforts_are_of_the_same_time_and_may_lack():
+    merger = JointMerger('ab')
+    for i in range(3):
+        merger.update(T0 + i * STEP, 'a', [i], [i], [10 * i])
+        state = merger.update(T0 + i * STEP + STEP // 4, 'b', [i], [2 * i] if i < 2 else [], [i])
+        if i == 1:
+            assert state.velocities.tolist() == pytest.approx([1, 1.5])
+            assert state.efforts.tolist() == pytest.approx([10, 0.75])
+    assert state.velocities is None and state.efforts.tolist() == pytest.approx([20, 1.75])
+
+
+def test_a_joint_that_turns_without_end_is_not_interpolated_across_its_seam():
+    merger, sent = JointMerger('ab'), []
+    for i, b in enumerate((3.0, 3.1, -3.1, -3.0)):
+        sent += [(T0 + i * STEP, {'a': i}), (T0 + i * STEP + STEP // 2, {'b': b})]
+    found = [positions[1] for _, positions in states_of(merger, sent)]
+    assert found == pytest.approx([3.05, 3.1, -3.05])
+
+
+def test_nothing_is_interpolated_across_a_silence_longer_than_the_age():
+    merger, sent = JointMerger('ab', max_age=0.2), []
+    for at in (0, STEP, 100 * STEP, 101 * STEP):
+        sent += [(T0 + at, {'a': at}), (T0 + at + 1, {'b': at})]
+    assert [at - T0 for at, _ in states_of(merger, sent)] == [STEP, 101 * STEP]
+    assert merger.stale >= 1
+
+
+def test_a_whole_message_beside_a_part_of_it():
+    merger = JointMerger('ab')
+    sent = []
+    for i in range(5):
+        sent += [(T0 + i * STEP, {'a': i, 'b': i}), (T0 + i * STEP + 1, {'b': i})]
+    assert len(states_of(merger, sent)) >= 3
+
+
+def test_commands_hold_until_the_next_one():
+    merger = JointMerger('abg', max_age=np.inf, is_held=True)
+    sent = [(T0, {'g': 0.5})]
+    for i in range(300):
+        sent.append((T0 + i * STEP + 1, {'a': i, 'b': i}))
+        if i in (100, 101):
+            sent.append((T0 + i * STEP + 2, {'g': i}))
+    found = states_of(merger, sent)
+    assert [at for at, _ in found] == [T0 + i * STEP + 1 for i in range(300)]
+    assert [found[i][1][2] for i in (100, 101, 102, 299)] == [0.5, 100, 101, 101]
 
 
 def test_a_seldom_part_is_held_and_a_dead_one_ends_the_states():
@@ -84,7 +140,7 @@ def test_stamps_are_judged_part_by_part():
         (0, {'a': 9, 'b': 9}),
     ]
     found = states_of(merger, sent)
-    assert found[-1] == (T0 + STEP // 2, [1, 1, 1, 1])
+    assert found[-1] == (T0 + STEP // 2, [0.5, 0.5, 1, 1])
     assert merger.counts['stamp_duplicate'] == 1 and merger.counts['stamp_zero'] == 1
     assert merger.counts['stamp_backward'] == 0
 

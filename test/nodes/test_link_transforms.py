@@ -71,8 +71,9 @@ class Arm:
 def arms(ros_context, tmp_path):
     with ExitStack() as stack:
 
-        def start(name, *parameters, **options):
-            arm = Arm(ros_context, tmp_path / f'{name}.log', name, *parameters, **options)
+        def start(name, *parameters, called='', **options):
+            log = tmp_path / f'{called or name}.log'
+            arm = Arm(ros_context, log, name, *parameters, **options)
             stack.callback(arm.close)
             return arm
 
@@ -133,17 +134,100 @@ def test_two_arms_share_tf_and_are_kept_apart_by_their_prefixes(arms):
         assert arm.description.take(1)[0][0].data == arm.robot.urdf  # as it is: no prefix
 
 
+class OtherPublisher:
+    """robot_state_publisher as it stands in most launch files: global, or in another namespace."""
+
+    def __init__(self, arm, namespace, frames):
+        import rclpy
+        from geometry_msgs.msg import TransformStamped
+        from tf2_msgs.msg import TFMessage
+
+        self.node = rclpy.create_node('robot_state_publisher', namespace=namespace)
+        self.tf = self.node.create_publisher(TFMessage, '/tf', 100)
+        self.static = self.node.create_publisher(TFMessage, '/tf_static', LATCHED)
+        self.message = TFMessage()
+        for frame in frames:
+            transform = TransformStamped(child_frame_id=frame)
+            transform.header.frame_id = 'parent'
+            self.message.transforms.append(transform)
+
+    def send(self):
+        for transform in self.message.transforms:
+            transform.header.stamp = self.node.get_clock().now().to_msg()
+        self.tf.publish(self.message)
+
+    def close(self):
+        self.node.destroy_node()
+
+
 @needs_tf
-def test_the_transforms_are_left_to_whoever_describes_the_robot(arms):
+@pytest.mark.parametrize('namespace', ['/', '/elsewhere'])
+def test_the_transforms_are_left_to_whoever_publishes_those_frames(arms, namespace):
     arm = arms('arm')
     tree = Tree(arm.node)
     until(lambda: tree.parents, [arm], lambda: (arm.send(), tree.listen()))
-    other = arm.node.create_publisher(String, 'robot_description', LATCHED)
-    other.publish(String(data='<robot name="another"/>'))
-    until(lambda: arm.node.count_publishers('/tf') == 0, [arm])
-    assert 'another node publishes /arm/robot_description' in arm.log.read_text()
-    arm.node.destroy_publisher(other)
-    until(lambda: arm.node.count_publishers('/tf') == 1, [arm])
+    stranger = OtherPublisher(arm, namespace, ['base_link', 'camera'])
+    for _ in range(60):
+        stranger.send()
+        arm.send()
+        time.sleep(0.05)
+    assert arm.node.count_publishers('/tf') == 2  # none of the robot's own links: both publish
+    other = OtherPublisher(arm, namespace, ['gripper_link'])
+    step = lambda: (other.send(), stranger.send(), arm.send())  # noqa: E731
+    said = 'another node publishes the transform of gripper_link on /tf'
+    until(lambda: said in arm.log.read_text(), [arm], step)
+    assert f'{namespace.rstrip("/")}/robot_state_publisher' in arm.log.read_text()
+    until(lambda: arm.node.count_publishers('/tf') == 2, [arm], step)  # the other and the stranger
+    other.close()
+    until(lambda: arm.node.count_publishers('/tf') == 1, [arm], stranger.send)
+    tree.listen()
+    tree.parents.clear()
+    step = lambda: (stranger.send(), arm.send(), tree.listen())  # noqa: E731
+    until(lambda: 'gripper_link' in tree.parents, [arm], step)
+    stranger.close()
+
+
+@needs_tf
+def test_transforms_that_are_latched_are_enough_to_know_the_other_by(arms):
+    arm = arms('arm')
+    until(lambda: 'publishes transforms' in arm.log.read_text(), [arm])
+    driven = {*arm.robot.joint_of_link, arm.robot.base_link}
+    fixed = next(link for link in arm.robot.links if link not in driven)
+    other = OtherPublisher(arm, '/', [fixed])
+    other.static.publish(other.message)
+    said = f'the transform of {fixed} on /tf_static'
+    until(lambda: said in arm.log.read_text(), [arm])
+    late = arms('late')
+    until(lambda: said in late.log.read_text(), [late])
+    for each in (arm, late):
+        assert each.log.read_text().count('publishes transforms') == (each is arm)
+    other.close()
+
+
+@needs_tf
+def test_of_two_nodes_in_one_namespace_one_publishes(arms):
+    both = [arms('arm', called='first'), arms('arm', called='second')]
+    node = both[0].node
+    since = time.monotonic()
+
+    def is_settled():
+        nonlocal since
+        topics = ('/tf', '/tf_static', '/arm/robot_description')
+        if any(node.count_publishers(topic) != 1 for topic in topics):
+            since = time.monotonic()
+        return time.monotonic() - since > 6.0
+
+    until(is_settled, both, both[0].send)
+
+    def is_active(arm):
+        said = arm.log.read_text()
+        return said.rfind('publishes transforms on') > said.rfind('left to it')
+
+    (active,) = filter(is_active, both)
+    active.process.terminate()
+    until(lambda: node.count_publishers('/tf') == 0, both)
+    tree = Tree(node)
+    until(lambda: tree.parents, both, lambda: (both[0].send(), tree.listen()))
 
 
 def test_a_description_is_published_without_tf2_msgs_too(arms):

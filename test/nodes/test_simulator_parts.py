@@ -8,11 +8,11 @@ import pytest
 pytest.importorskip('rclpy')
 pytest.importorskip('mujoco')
 
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
-from frame_ros.nodes.simulator_bytes import JointStateBytes, WrenchBytes
+from frame_ros.nodes.message_bytes import JointStateBytes, PoseBytes, WrenchBytes
 from frame_ros.nodes.simulator_commands import Interpolator
 from frame_ros.nodes.simulator_messages import contact_message
 from frame_ros.nodes.simulator_noise import JointSensors
@@ -39,6 +39,11 @@ def test_bytes_are_those_of_a_message(names, frame):
     assert message.header.frame_id == frame
     force, torque = message.wrench.force, message.wrench.torque
     assert (force.x, force.y, force.z, torque.x, torque.y, torque.z) == tuple(row)
+    pose = deserialize_message(PoseBytes(frame).data(stamp, row[:3], row[2:]), PoseStamped)
+    assert (pose.header.frame_id, pose.header.stamp.nanosec) == (frame, 7)
+    place, turn = pose.pose.position, pose.pose.orientation
+    assert [place.x, place.y, place.z] == [0.0, 1.0, 2.0]
+    assert [turn.x, turn.y, turn.z, turn.w] == [2.0, 3.0, 4.0, 5.0]
 
 
 @pytest.mark.parametrize(

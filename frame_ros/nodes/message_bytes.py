@@ -14,7 +14,7 @@ import struct
 from collections.abc import Sequence
 
 import numpy as np
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import PoseStamped, WrenchStamped
 from numpy.typing import NDArray
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
@@ -51,21 +51,41 @@ class JointStateBytes:
         return bytes(self._bytes)
 
 
-class WrenchBytes:
-    """Serialised geometry_msgs/WrenchStamped of one frame."""
+class StampedBytes:
+    """Serialised message of one frame that ends in `count` float64."""
 
-    def __init__(self, frame: str) -> None:
-        self._bytes, end = _template(WrenchStamped(header=Header(frame_id=frame)))
-        self._place = end - 6 * 8
+    def __init__(self, message: PoseStamped | WrenchStamped, count: int) -> None:
+        self._bytes, end = _template(message)
+        self._place = end - 8 * count
 
-    def data(self, stamp: int, wrench: Array) -> bytes:
-        """stamp: ns. wrench: (6,) force in N, torque in N m."""
+    def data(self, stamp: int, *values: Array) -> bytes:
+        """stamp: ns. values: the numbers in the order of the message, `count` in all."""
         _write_stamp(self._bytes, stamp)
-        self._bytes[self._place :] = wrench.astype('<f8', copy=False).tobytes()
+        place = self._place
+        for part in values:
+            end = place + 8 * len(part)
+            self._bytes[place:end] = part.astype('<f8', copy=False).tobytes()
+            place = end
         return bytes(self._bytes)
 
 
-def _template(message: JointState | WrenchStamped) -> tuple[bytearray, int]:
+class WrenchBytes(StampedBytes):
+    """Serialised geometry_msgs/WrenchStamped: force (3,) in N and torque (3,) in N m, or both
+    (6,).
+    """
+
+    def __init__(self, frame: str) -> None:
+        super().__init__(WrenchStamped(header=Header(frame_id=frame)), 6)
+
+
+class PoseBytes(StampedBytes):
+    """Serialised geometry_msgs/PoseStamped: position (3,) in m and quaternion xyzw (4,)."""
+
+    def __init__(self, frame: str) -> None:
+        super().__init__(PoseStamped(header=Header(frame_id=frame)), 7)
+
+
+def _template(message: JointState | PoseStamped | WrenchStamped) -> tuple[bytearray, int]:
     """The serialised message, and where it ends."""
     data = bytearray(serialize_message(message))
     if data[:2] != LITTLE_ENDIAN:
