@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import secrets
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -50,6 +50,20 @@ def check_file(file: str | os.PathLike[str], name: str) -> Path:
     # What is no file is written to, and nothing beside it.
     _check_permission(folder if path.is_file() or not path.exists() else None, path, name)
     return path
+
+
+def refuse_inputs(file: str | os.PathLike[str], inputs: Iterable[Path], name: str) -> None:
+    """Checks that a file to write is none of those that are read.
+
+    Raises:
+        SetupError: it is one of them.
+    """
+    path = Path(file).expanduser()
+    if not path.exists():
+        return
+    for each in inputs:
+        if each.exists() and path.samefile(each):
+            raise SetupError(f'{name} {str(path)!r} is a file that is read: {each}; name another')
 
 
 def write_whole(path: Path, text: str, name: str) -> None:

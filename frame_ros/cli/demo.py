@@ -251,7 +251,8 @@ def write_demo_report(directory: Path, earlier: Collection[Path] = ()) -> Path:
         BagError: the run wrote no bag.
     """
     from frame_ros.cli.recorded import size_text
-    from frame_ros.cli.report import read_all, tell_doubts
+    from frame_ros.cli.report import tell_doubts
+    from frame_ros.cli.report_reading import read_all
     from frame_ros.reports import write_report
     from frame_ros.reports.episode_check import EpisodeChecks
     from frame_ros.reports.numbers import counted

@@ -7,14 +7,15 @@ from __future__ import annotations
 import argparse
 import sys
 import webbrowser
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frame_ros.cli.arguments import any_path, given, input_file, namespace, robot
 from frame_ros.cli.progress import progress_bar
+from frame_ros.cli.report_outputs import DEFAULT_OUTPUT, STANDARD_OUTPUT, check_outputs, pages
 from frame_ros.errors import BagError, ValueRangeError
-from frame_ros.output_files import check_file, check_folder, make_folder, write_whole
+from frame_ros.output_files import make_folder, write_whole
 
 if TYPE_CHECKING:
     from frame_ros.episodes.data import Episode
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from frame_ros.reports.episode_check import EpisodeChecks
     from frame_ros.reports.options import ReportOptions
 
-DEFAULT_OUTPUT = Path('report.html')
-STANDARD_OUTPUT = '-'
 BAG_FAILED = 1
 
 
@@ -146,12 +145,12 @@ def run(args: argparse.Namespace) -> int:
         ValueRangeError: a role or a metric that is not known. RobotError: a URDF that cannot be
             read.
     """
+    from frame_ros.cli.report_reading import load_episodes, survey_all
     from frame_ros.reports.options import ReportOptions
 
     paths = bag_paths(args)
     if not paths:
         raise BagError('no bag is given; name at least one: frame-ros report BAG')
-    check_outputs(args)
     axes = dict.fromkeys(id.strip() for id in args.fingerprint.split(',') if id.strip())
     options = ReportOptions(tuple(axes), args.match, args.align, args.rte)
     choice = {'namespace': args.namespace, 'topics': topics_by_role(args.topic)}
@@ -161,9 +160,12 @@ def run(args: argparse.Namespace) -> int:
 
         load_robot(args.robot)
     choice['joint_units'] = recorded_units(args)
+    surveys = survey_all(paths, args.quiet)
+    bags = [bag for _, found in surveys for bag in found.bags]
+    check_outputs(args, bags)
     references = given_references(args, **choice)
     mean_by = (args.match or 'time') if args.reference_mean else ''
-    episodes = load_episodes(paths, args.quiet, references, mean_by, **choice)
+    episodes = load_episodes(surveys, args.quiet, references, mean_by, **choice)
     from frame_ros.episodes.topic_uses import is_usable
     from frame_ros.reports import report_json
     from frame_ros.reports.episode_check import EpisodeChecks
@@ -173,46 +175,16 @@ def run(args: argparse.Namespace) -> int:
     usable = [episode for episode in episodes if is_usable(episode)]
     tell_uses(episodes, args.namespace)
     if args.json is not None:
-        _write_json(report_json(episodes, options, checks), args.json)
+        if usable or args.json == STANDARD_OUTPUT or not Path(args.json).exists():
+            _write_json(report_json(episodes, options, checks), args.json)
+        else:
+            print(f'nothing to report: {args.json} stays as it was', file=sys.stderr)
     if usable and (args.json is None or args.output or args.open):
         for page, group in pages(episodes, args.output, args.per_run):
             _write_page(page, group, args, options, checks)
     elif not usable:
         print('nothing to report: no page was written', file=sys.stderr)
     return 0 if len(usable) == len(episodes) else BAG_FAILED
-
-
-def check_outputs(args: argparse.Namespace) -> None:
-    """Raises SetupError where what is asked for cannot be written: before minutes of reading."""
-    if args.json not in (None, STANDARD_OUTPUT):
-        check_file(args.json, '--json')
-    if args.per_run:
-        if args.output:
-            check_folder(args.output, '--output')
-    elif args.json is None or args.output or args.open:
-        check_file(args.output or DEFAULT_OUTPUT, '--output')
-
-
-def pages(
-    episodes: Sequence[Episode], output: Path | None, is_per_run: bool
-) -> Iterator[tuple[Path, list[Episode]]]:
-    """Yields each page to write and its episodes: one of all; or one of each folder that holds
-    bags, in that folder, or by the folder's name in the folder `output`.
-    """
-    if not is_per_run:
-        yield output or DEFAULT_OUTPUT, list(episodes)
-        return
-    by_folder: dict[Path, list[Episode]] = {}
-    for episode in episodes:
-        by_folder.setdefault(episode.path.resolve().parent, []).append(episode)
-    used: set[str] = set()
-    for folder, group in by_folder.items():
-        name, number = folder.name, 1
-        while name in used:
-            number += 1
-            name = f'{folder.name}_{number}'
-        used.add(name)
-        yield (output / f'{name}.html' if output else folder / DEFAULT_OUTPUT), group
 
 
 def _write_page(
@@ -314,67 +286,6 @@ def topics_by_role(given: Sequence[str]) -> dict[str, str]:
             raise ValueRangeError(f'--topic {text}: there is no role {role!r}; known are {known}')
         topics[role] = '/' + topic.strip('/')
     return topics
-
-
-def load_episodes(
-    paths: list[Path],
-    is_quiet: bool,
-    references: list[Reference] | None = None,
-    mean_by: str = '',
-    **choice: Any,
-) -> list[Episode]:
-    """Returns the episodes of all bags, their metrics recomputed; `choice` is what `read_episodes`
-    takes beside references. A bag that cannot be read gives an episode without streams that says
-    why. `mean_by`: as of `read_each`.
-
-    Raises:
-        BagError: a path is missing or no bag.
-        ShapeError, ValueRangeError: references that have no mean though it is asked for.
-    """
-    from frame_ros.episodes.recordings import each_once, survey, unread_lines
-
-    found = [(path, survey(path)) for path in each_once(paths)]
-    for _, surveyed in found:
-        for line in unread_lines(surveyed, not is_quiet):
-            print(line, file=sys.stderr)
-    episodes: list[Episode] = []
-    for path, bags in ((path, surveyed.bags) for path, surveyed in found):
-        if references:
-            read = read_each(bags, references, mean_by, choice)
-        else:
-            read = read_all(path, references=references, **choice)
-        episodes += progress_bar(read, f'reading {path.name}', is_quiet, len(bags))
-    return episodes
-
-
-def read_each(
-    bags: Sequence[Path], references: Sequence[Reference], mean_by: str, choice: dict[str, Any]
-) -> Iterator[Episode]:
-    """Yields the episodes of each bag, measured against the references that are from other bags:
-    against itself an episode has no error. `mean_by`: 'time' or 'arc_length' takes the mean of
-    those, brought together so; '' takes each.
-    """
-    from frame_ros.episodes.references import mean_reference
-    from frame_ros.reports.reference_errors import is_from_bag
-
-    for bag in bags:
-        others = [r for r in references if not is_from_bag(r, bag)]
-        if mean_by and others:
-            others = [mean_reference(others, mean_by)]
-        yield from read_all(bag, references=others, **choice)
-
-
-def read_all(path: Path, **choice: Any) -> Iterator[Episode]:
-    """Yields the episodes at a path as `read_episodes` does; a single bag that cannot be read gives
-    an episode without streams, as one in a folder of bags does.
-    """
-    from frame_ros.episodes.data import Episode
-    from frame_ros.episodes.reading import read_episodes
-
-    try:
-        yield from read_episodes(path, **choice)
-    except BagError as error:
-        yield Episode(path, path.name, {}, [], {}, {}, problems=[str(error)])
 
 
 def tell_doubts(episodes: Sequence[Episode], checks: EpisodeChecks, is_quiet: bool = False) -> None:

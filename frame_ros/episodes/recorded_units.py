@@ -60,10 +60,16 @@ def load_recorded_units(units: str, calibration: str | Path | None = None) -> Re
     """The units, with the calibration of a file.
 
     Raises:
-        BagError: the file cannot be read. ValueRangeError: other units, or a file that is none.
+        BagError: the file cannot be read. ValueRangeError: other units, a file that is none, or one
+            for values in rad, which need none.
     """
     if not calibration:
         return RecordedUnits(units)
+    if units == RAD:
+        raise ValueRangeError(
+            f'a calibration ({calibration}) changes nothing about joint values in rad; name what '
+            'they are: --joint-units ticks, percent or deg'
+        )
     try:
         entries = load_json(read_text(calibration))
     except OSError as error:

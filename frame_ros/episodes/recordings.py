@@ -144,6 +144,16 @@ def storage_files(path: Path) -> list[Path]:
     return recordings[0]
 
 
+def files_of_bag(path: Path) -> list[Path]:
+    """Returns the files that a bag consists of: its storage, and what describes it."""
+    try:
+        storage = storage_files(path)
+    except BagError:
+        storage = [path] if path.is_file() else []
+    folder = path if path.is_dir() else path.parent
+    return [*storage, *(folder / name for name in OWN_FILES)]
+
+
 def ros1_hint(path: Path) -> str:
     """The command that makes a bag of ROS 2 of one of ROS 1."""
     source, target = path.name, path.stem

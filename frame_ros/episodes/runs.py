@@ -15,12 +15,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from frame_ros.episodes.bag_writer import PARTIAL_SUFFIX, SIDECAR_NAME, TEMPORARY_SUFFIX
+from frame_ros.episodes.recording_lock import NAME as LOCK_NAME
+from frame_ros.episodes.recording_lock import is_being_recorded
 from frame_ros.errors import BagError
 from frame_ros.input_files import load_json, read_text
 
 STATES = ('recording', 'finished', 'failed')
 MARK = 'frame_ros_version'  # what the recorder writes into the facts of every episode
 REPORT_NAME = 'report.html'
+GENERATOR = '<meta name="generator" content="frame_ros '  # then the version
+HEAD = 16384  # bytes of a page that hold it
 LOG_FOLDER = 'logs'
 SESSION_LOG = 'session.log'  # every demo writes it
 # Folders below the one given in which runs are searched.
@@ -43,8 +47,8 @@ class Run:
 
     @property
     def is_recording(self) -> bool:
-        """Whether an episode may be being recorded now."""
-        return any(map(_may_be_recorded, self.episodes))
+        """Whether a recorder writes into it now, also between two episodes."""
+        return is_being_recorded(self.path) or any(map(_may_be_recorded, self.episodes))
 
 
 def run_at(folder: Path) -> Run | None:
@@ -108,10 +112,10 @@ def remove_run(run: Run) -> list[Path]:
         What else is in the folder of the run, and stays.
 
     Raises:
-        BagError: an episode may be being recorded, or a file cannot be removed.
+        BagError: somebody records into it, or a file cannot be removed.
     """
     if run.is_recording:
-        raise BagError(f'{run.path}: an episode is being recorded there; nothing was removed')
+        raise BagError(f'{run.path}: it is being recorded into; nothing was removed')
     try:
         for file in run.files:
             file.unlink(missing_ok=True)
@@ -145,11 +149,24 @@ def _files_of_run(folder: Path, episodes: tuple[Path, ...]) -> Iterator[Path]:
     for episode in episodes:
         yield from episode_files(episode)
     logs = folder / LOG_FOLDER
-    # Of a demo. A log or a report alone does not tell whose it is: its neighbours do.
+    # Of a demo. A log alone does not tell whose it is: its neighbours do.
     of_demo = sorted(logs.glob('*.log')) if _is_file(logs / SESSION_LOG) else []
-    for file in [*of_demo, folder / REPORT_NAME]:
+    for file in [*of_demo, folder / LOCK_NAME]:
         if _is_file(file) and not file.parent.is_symlink():
             yield file
+    if is_own_page(folder / REPORT_NAME):
+        yield folder / REPORT_NAME
+
+
+def is_own_page(file: Path) -> bool:
+    """Whether a file is a page that frame_ros has written, by the generator that it names."""
+    if not _is_file(file):
+        return False
+    try:
+        with file.open('rb') as page:
+            return GENERATOR.encode() in page.read(HEAD)
+    except OSError:
+        return False
 
 
 def _storage_file(episode: Path) -> Path:

@@ -3,6 +3,8 @@
 """`frame-ros clean` removes runs of ours and never anything else."""
 
 import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -10,10 +12,13 @@ from bag_making import episode_messages, write_bag
 
 from frame_ros.cli import main
 from frame_ros.cli.clean import age_seconds
+from frame_ros.episodes.recording_lock import NAME, RecordingLock
 from frame_ros.episodes.recordings import survey
+from frame_ros.episodes.runs import is_own_page
 from frame_ros.errors import ValueRangeError
 
 DAY = 86400
+PAGE = '<html><head><meta name="generator" content="frame_ros 0.1.0"></head></html>'
 OURS = {'frame_ros_version': '0.1.0'}
 
 
@@ -24,7 +29,7 @@ def make_run(folder, age=0.0, episodes=2, **options):
         (folder / f'episode_{number}.mp4').write_bytes(bytes(1000))
     (folder / 'logs').mkdir()
     (folder / 'logs' / 'session.log').write_text('x')
-    (folder / 'report.html').write_text('x')
+    (folder / 'report.html').write_text(PAGE)
     for path in folder.rglob('*'):
         os.utime(path, (time.time() - age,) * 2)
     return folder
@@ -132,6 +137,49 @@ def test_a_run_that_is_being_recorded_is_left_alone(tmp_path, capsys):
         os.utime(path, (time.time() - DAY,) * 2)
     assert main(['clean', str(folder), '--yes']) == 0
     assert not folder.exists()
+
+
+def test_a_run_is_left_alone_between_two_of_its_episodes(tmp_path, capsys):
+    folder = make_run(tmp_path / 'run', age=3 * DAY)
+    before = entries(folder)
+    lock, other = RecordingLock(folder), RecordingLock(folder)
+    lock.release()
+    assert main(['clean', str(folder), '--yes']) == 1
+    assert 'it is being recorded into; nothing was removed' in capsys.readouterr().err
+    assert entries(folder) - before == {NAME}
+    other.release()
+    assert entries(folder) == before
+    assert main(['clean', str(folder), '--yes']) == 0
+    assert not folder.exists()
+
+
+def test_a_recorder_that_was_killed_holds_nothing(tmp_path):
+    folder = make_run(tmp_path / 'run')
+    code = (
+        'import os, sys, pathlib\n'
+        'from frame_ros.episodes.recording_lock import RecordingLock\n'
+        'lock = RecordingLock(pathlib.Path(sys.argv[1]))\n'
+        'os.kill(os.getpid(), 9)\n'
+    )
+    subprocess.run([sys.executable, '-c', code, str(folder)])
+    assert (folder / NAME).exists()
+    assert main(['clean', str(folder), '--yes']) == 0
+    assert not folder.exists()
+
+
+def test_a_page_of_the_user_s_own_stays(tmp_path, capsys):
+    folder = make_run(tmp_path / 'run')
+    (folder / 'report.html').write_text('<html><body>my own, of frame_ros</body></html>')
+    assert main(['clean', str(folder), '--yes']) == 0
+    assert entries(folder) == {'report.html'}
+    assert 'kept what is not ours: report.html' in capsys.readouterr().out
+
+
+def test_a_page_of_ours_is_known(tmp_path):
+    write_bag(tmp_path / 'run' / 'episode_0', episode_messages(5), OURS)
+    page = tmp_path / 'run' / 'report.html'
+    assert main(['report', str(tmp_path / 'run'), '-q', '-o', str(page)]) == 0
+    assert is_own_page(page)
 
 
 def test_a_folder_that_is_none_is_said(tmp_path, capsys):

@@ -142,3 +142,11 @@ def test_ticks_of_a_gripper_go_from_closed_to_open(drive_mode, tick):
     found, _ = in_radians({'joint_states': stream}, units, robot)
     positions = found['joint_states'].values['positions'][:, 0]
     np.testing.assert_allclose(positions, [lower, (lower + upper) / 2], atol=1e-12)
+
+
+def test_a_calibration_without_its_units_is_refused(tmp_path, capsys):
+    bag = recorded(tmp_path / 'rad', np.array)
+    file = tmp_path / 'arm.json'
+    file.write_text('{}')
+    assert main(['report', bag, '--joint-calibration', str(file)]) == 2
+    assert '--joint-units ticks, percent or deg' in capsys.readouterr().err

@@ -382,3 +382,43 @@ def test_all_parts_of_a_split_bag_named_together_are_one_episode(
     files = [str(tmp_path / f'run_{number}.mcap') for number in (0, 1)]
     assert main(['report', *files, '-q', '--json']) == 0
     assert len(json.loads(capsys.readouterr().out)['episodes']) == 1
+
+
+@pytest.mark.parametrize('option', ['-o', '--json'])
+@pytest.mark.parametrize('name', ['episode_1_0.mcap', 'metadata.yaml', 'episode.json'])
+def test_a_file_of_the_bag_is_not_written_over(option, name, bag, tmp_path, capsys):
+    copied = tmp_path / 'episode_1'
+    shutil.copytree(bag, copied)
+    target = copied / name
+    if option == '--json':  # which needs another ending; a link is the same file
+        target = tmp_path / 'link.json'
+        target.symlink_to(copied / name)
+    before = {path: path.read_bytes() for path in copied.iterdir()}
+    for given in (['report', str(copied)], ['report', str(bag), '--reference', str(copied)]):
+        assert main([*given, option, str(target), '-q']) == 2
+        assert f'is a file that is read: {copied / name}' in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in copied.iterdir()} == before
+
+
+def test_page_and_json_are_two_files(bag, tmp_path, capsys):
+    target = str(tmp_path / 'one.json')
+    assert main(['report', str(bag), '-o', target, '--json', target]) == 2
+    assert 'are one file' in capsys.readouterr().err
+
+
+def test_a_json_file_stays_where_nothing_is_usable(tmp_path, capsys):
+    empty = write_bag(tmp_path / 'empty', [])
+    target = tmp_path / 'good.json'
+    target.write_text('{"good": 1}')
+    assert main(['report', str(empty), '--json', str(target)]) == 1
+    assert 'nothing to report' in capsys.readouterr().err
+    assert target.read_text() == '{"good": 1}'
+
+
+def test_a_page_of_a_run_that_cannot_be_written_is_found_before_the_work(tmp_path, capsys):
+    run = tmp_path / 'run'
+    write_bag(run / 'e_1', episode_messages())
+    (run / 'report.html').mkdir()
+    assert main(['report', str(run), '--per-run']) == 2
+    told = capsys.readouterr().err
+    assert 'a folder; it must be a file' in told and 'reading' not in told

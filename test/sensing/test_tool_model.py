@@ -111,3 +111,14 @@ def test_bad_tools(tmp_path):
             Tool(**values)
     with pytest.raises(SetupError, match='absent'):
         read_tool(tmp_path / 'absent.yaml')
+
+
+def test_a_tool_that_cannot_be_written_leaves_what_was_there(tmp_path):
+    path = tmp_path / 'tool.yaml'
+    write_tool(path, TOOL)
+    before = path.read_bytes()
+    with pytest.raises(UnicodeEncodeError):
+        write_tool(path, TOOL, comment='x' * 100_000 + chr(0xD800))
+    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
+    with pytest.raises(SetupError, match='the tool cannot be written to'):
+        write_tool(tmp_path / 'no' / 'tool.yaml', TOOL)

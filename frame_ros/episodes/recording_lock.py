@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A mark in a folder of episodes that somebody records into it, also between two episodes.
+
+It is an advisory lock on a hidden file: the system takes it away with the process that holds it,
+however that ends.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+NAME = '.frame_ros_recording'
+
+
+class RecordingLock:
+    """Held by a recorder for as long as it may write episodes into a folder; several may."""
+
+    def __init__(self, folder: Path) -> None:
+        """Makes the folder.
+
+        Raises:
+            OSError: the file cannot be made.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        self._path = folder / NAME
+        self._file: int | None = os.open(self._path, flags, 0o644)
+        fcntl.flock(self._file, fcntl.LOCK_SH)
+
+    def release(self) -> None:
+        """Ends to hold it; the last one removes the file."""
+        if self._file is None:
+            return
+        file, self._file = self._file, None
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._path.unlink(missing_ok=True)
+        except OSError:
+            pass  # another recorder goes on
+        finally:
+            os.close(file)
+
+
+def is_being_recorded(folder: Path) -> bool:
+    """Whether a recorder holds the lock of a folder."""
+    try:
+        file = os.open(folder / NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(file)
+    return False
