@@ -52,6 +52,10 @@ class SetupError(FrameRosError):
     """The environment lacks a tool, or a configuration is wrong."""
 
 
+class UnsetError(SetupError):
+    """A setting that only the user knows, such as a port, is not given yet."""
+
+
 def install_hint(extra: str = '') -> str:
     """How to install what is missing, in words that work for this copy of the package.
 

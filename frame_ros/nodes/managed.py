@@ -9,16 +9,18 @@ from __future__ import annotations
 import itertools
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from lifecycle_msgs.msg import State, Transition
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.parameter import Parameter
 
 from frame_ros.episodes.node_health import Status
-from frame_ros.errors import AbsentError, FrameRosError, SetupError
+from frame_ros.errors import AbsentError, FrameRosError, SetupError, UnsetError
 from frame_ros.nodes.node_readiness import Readiness
 from frame_ros.nodes.spinning import run_node, spin_until_stopped
 
@@ -77,7 +79,24 @@ class ManagedNode(LifecycleNode):
         self._error: Exception | None = None  # of the last transition; None: it succeeded
         self._problem = ''
         self._why_idle = 'it is not configured'
-        self.readiness = Readiness(self, problem=lambda: self._why_idle, parts=self.health)
+        self.readiness = Readiness(self, problem=self.problem, parts=self.health)
+
+    def problem(self) -> str:
+        """Why the node is not at work, beside what its inputs say; else ''."""
+        return self._why_idle
+
+    def fix_while_configured(self, names: Collection[str]) -> None:
+        """Refuses to set these parameters, which `_configure` reads, unless it is to come."""
+
+        def check(parameters: list[Parameter]) -> SetParametersResult:
+            state = self._state_machine.current_state[0]
+            fixed = [parameter.name for parameter in parameters if parameter.name in names]
+            if not fixed or state == State.PRIMARY_STATE_UNCONFIGURED:
+                return SetParametersResult(successful=True)
+            reason = f'{fixed[0]} is read when the node is configured; clean it up first'
+            return SetParametersResult(successful=False, reason=reason)
+
+        self.add_on_set_parameters_callback(check)
 
     def health(self) -> Iterable[Status]:
         """Statuses for diagnostics, beside that of the node itself."""
@@ -111,7 +130,8 @@ class ManagedNode(LifecycleNode):
 
     def start_when_spinning(self, stop: threading.Event) -> None:
         """Configures and activates, in a thread beside the executor. What does not answer is tried
-        again, ever more seldom; whatever else is wrong ends the node.
+        again, ever more seldom; for what the user has not set yet it waits unconfigured; whatever
+        else is wrong ends the node.
         """
         for attempt in itertools.count():
             if not self._is_wanted or stop.is_set():
@@ -121,6 +141,9 @@ class ManagedNode(LifecycleNode):
             pause = RETRIES[min(attempt, len(RETRIES) - 1)]
             if isinstance(self._error, AbsentError):
                 self.get_logger().warning(f'tried again in {pause:g} s')
+            elif isinstance(self._error, UnsetError):
+                self.get_logger().warning('it waits unconfigured; set it, then configure')
+                return
             elif self._error is not None:
                 self.exit_code = 1
                 return

@@ -109,7 +109,9 @@ def _so101_hardware(settings: So101Settings) -> list[Process]:
             'calibration_dir': folder,
             'mode': settings.teleoperator_mode,
         }
-        processes.append(Process('teleoperator', 'teleoperator', teleoperator, names))
+        processes.append(
+            Process('teleoperator', 'teleoperator', teleoperator, names, is_lifecycle=True)
+        )
     return processes
 
 

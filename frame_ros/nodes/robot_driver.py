@@ -28,7 +28,7 @@ from frame_ros.nodes.repeated_warnings import RepeatedWarnings
 from frame_ros.nodes.robot_driver_bus import BusLoop
 from frame_ros.nodes.robot_driver_cameras import CameraPublisher
 from frame_ros.nodes.robot_driver_diagnostics import driver_statuses
-from frame_ros.nodes.robot_driver_settings import DriverSettings
+from frame_ros.nodes.robot_driver_settings import SETTABLE, DriverSettings
 from frame_ros.robots import load_robot
 from frame_ros.robots.frame_names import FrameNames
 from frame_ros.robots.lerobot_cameras import LeRobotCamera, make_cameras
@@ -49,6 +49,7 @@ class RobotDriver(ManagedNode):
         super().__init__('robot_driver', **options)
         self._warnings = RepeatedWarnings(self.get_logger())
         DriverSettings.declare(self)
+        self.fix_while_configured(SETTABLE)
         autostart = declare(self, 'autostart', True)
         self._robot: LeRobotRobot | None = None
         self._bus: BusLoop | None = None

@@ -13,6 +13,7 @@ from frame_ros.errors import SetupError
 from frame_ros.nodes.device_settings import DeviceParameters
 from frame_ros.nodes.parameters import declare
 
+SETTABLE = ('port', 'robot_id', 'calibration_dir')  # while the node is unconfigured
 TORQUE_ON_EXIT = ('hold', 'release')
 
 
@@ -47,14 +48,15 @@ class DriverSettings:
 
     @classmethod
     def declare(cls, node: Node) -> None:
-        """Declares the parameters on `node`; none can be set while it runs.
+        """Declares the parameters on `node`; those in SETTABLE can be set while it is unconfigured.
 
         Raises:
             SetupError: a value is of the wrong type.
         """
         for setting in fields(cls):
             default = setting.default
-            declare(node, setting.name, list(default) if isinstance(default, tuple) else default)
+            value = list(default) if isinstance(default, tuple) else default
+            declare(node, setting.name, value, read_only=setting.name not in SETTABLE)
 
     @classmethod
     def read(cls, node: Node) -> DriverSettings:

@@ -6,38 +6,34 @@ reference runs.
 
 from __future__ import annotations
 
-import math
 import sys
 import threading
 import time
 from array import array
-from dataclasses import dataclass, fields
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import SetBool
 
-from frame_ros.errors import FrameRosError, SetupError
-from frame_ros.nodes.device_settings import DeviceParameters
+from frame_ros.errors import FrameRosError
 from frame_ros.nodes.fitting_subscription import BEST_EFFORT, FittingSubscription
+from frame_ros.nodes.managed import ManagedNode, run_managed
 from frame_ros.nodes.message_parts import header_message
-from frame_ros.nodes.node_readiness import Readiness
 from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.policy_control import Ticks
 from frame_ros.nodes.repeated_warnings import RepeatedWarnings
-from frame_ros.nodes.spinning import run_node
+from frame_ros.nodes.teleoperator_settings import SETTABLE, TeleoperatorSettings
 from frame_ros.robots import JointStateAssembler, load_robot
 from frame_ros.robots.lerobot_devices import DeviceError
 from frame_ros.robots.lerobot_robot import LeRobotTeleoperator
 
 Array = NDArray[np.float64]
 
-MODES = ('takeover', 'always', 'record')
 DEPTH = 50
 LATCHED_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 OLDEST_STATE = 1.0  # s, of the joint state that a start is compared with
@@ -46,76 +42,7 @@ UNREAD = 'the teleoperator has not been read'
 RETRIES = 2  # attempts to read once more before the teleoperator counts as lost
 
 
-@dataclass(frozen=True)
-class TeleoperatorSettings:
-    """The parameters of the node; config/teleoperator.yaml says what each means."""
-
-    teleoperator_type: str = 'so101_leader'
-    port: str = ''
-    teleoperator_id: str = ''
-    calibration_dir: str = ''
-    robot: str = 'so101'
-    teleoperator_options: tuple[str, ...] = ('',)
-    units: str = 'degrees'
-    joint_names: tuple[str, ...] = ('',)
-    joint_signs: tuple[str, ...] = ('',)
-    joint_offsets: tuple[str, ...] = ('',)
-    answer_timeout: float = 0.05
-    rate: float = 50.0
-    mode: str = 'takeover'
-    max_start_difference: float = 0.35
-
-    @classmethod
-    def read(cls, node: Node) -> TeleoperatorSettings:
-        """Declares the parameters on `node` and reads them.
-
-        Raises:
-            SetupError: a value is of the wrong type or out of its range.
-        """
-        values = {}
-        for setting in fields(cls):
-            default = setting.default
-            is_list = isinstance(default, tuple)
-            value = declare(node, setting.name, list(default) if is_list else default)
-            values[setting.name] = tuple(value) if is_list else value
-        settings = cls(**values)
-        settings.check()
-        return settings
-
-    def check(self) -> None:
-        """Raises SetupError if a value is out of its range."""
-        difference = self.max_start_difference
-        rules = {
-            'rate': (0.0 < self.rate <= 500.0, 'more than 0 and at most 500 Hz'),
-            'answer_timeout': (self.answer_timeout > 0.0, 'a positive time in s'),
-            'mode': (self.mode in MODES, f'one of {", ".join(MODES)}'),
-            'max_start_difference': (
-                math.isfinite(difference) and difference >= 0.0,
-                'an angle in rad, or 0',
-            ),
-        }
-        for name, (is_met, text) in rules.items():
-            if not is_met:
-                raise SetupError(f'parameter {name} is {getattr(self, name)!r}; it must be {text}')
-
-    @property
-    def device(self) -> DeviceParameters:
-        """Which teleoperator it is."""
-        return DeviceParameters(
-            kind=self.teleoperator_type,
-            port=self.port,
-            identity=self.teleoperator_id,
-            calibration_dir=self.calibration_dir,
-            options=self.teleoperator_options,
-            units=self.units,
-            joint_names=self.joint_names,
-            joint_signs=self.joint_signs,
-            joint_offsets=self.joint_offsets,
-            answer_timeout=self.answer_timeout,
-        )
-
-
-class TeleoperatorNode(Node):
+class TeleoperatorNode(ManagedNode):
     """Reads one teleoperator and publishes where the person has it, while the person drives.
 
     Subscribes: joint_states. Publishes: teleop_commands, or in mode record joint_commands; takeover
@@ -128,52 +55,80 @@ class TeleoperatorNode(Node):
     def __init__(self, **options: Any) -> None:
         super().__init__('teleoperator', **options)
         self._warnings = RepeatedWarnings(self.get_logger())
-        self._settings = TeleoperatorSettings.read(self)
-        robot = load_robot(self._settings.robot)
-        self._teleoperator = LeRobotTeleoperator(self._settings.device.resolve(robot))
-        self._teleoperator.connect()
-        self._names = self._teleoperator.names
+        TeleoperatorSettings.declare(self)
+        self.fix_while_configured(SETTABLE)
+        autostart = declare(self, 'autostart', True)
+        self._teleoperator: LeRobotTeleoperator | None = None
         self._lock = threading.Lock()
-        self._is_wanted = self._settings.mode != 'takeover'  # whether the person is to drive
-        self._is_driving = False
+        self._is_wanted = self._is_driving = False  # wanted: the person is to drive
         self._position: Array | None = None  # of the teleoperator, newest
         self._state: tuple[float, Array] | None = None  # of the robot, with its arrival
         self.counts = {'commands': 0, 'clipped': 0, 'losses': 0}
-        topic = 'joint_commands' if self._settings.mode == 'record' else 'teleop_commands'
+        self._stop_event = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._undo: list[Callable[[], object]] = []
+        self.autostart(autostart)
+
+    def _configure(self) -> None:
+        self._settings = settings = TeleoperatorSettings.read(self)
+        device = (settings.teleoperator_id, settings.port)
+        self.readiness.hardware_id = ' '.join(filter(None, device))
+        robot = load_robot(settings.robot)
+        self._teleoperator = LeRobotTeleoperator(settings.device.resolve(robot))
+        self._teleoperator.connect()
+        self._names = self._teleoperator.names
+        self._assembler = JointStateAssembler(self._names)
+
+    def _start(self) -> None:
+        settings = self._settings
+        self._is_wanted, self._is_driving = settings.mode != 'takeover', False
+        self._position = self._state = None
+        topic = 'joint_commands' if settings.mode == 'record' else 'teleop_commands'
         self._commands = self.create_publisher(JointState, topic, DEPTH)
         self._takeover = self.create_publisher(Bool, 'takeover', LATCHED_QOS)
-        self._assembler = JointStateAssembler(self._names)
-        FittingSubscription(
+        states = FittingSubscription(
             self, JointState, 'joint_states', self._on_state, depth=1, reliability=BEST_EFFORT,
             is_required=True, is_steady=True, is_called=True,
         )  # fmt: skip
-        self.create_service(SetBool, '~/takeover', self._on_takeover)
-        self._stop = threading.Event()
-        self._ticks = Ticks(1.0 / self._settings.rate, self.get_clock(), False, self._stop)
+        service = self.create_service(SetBool, '~/takeover', self._on_takeover)
+        self._undo = [
+            states.destroy,
+            lambda: self.destroy_service(service),
+            lambda: self.destroy_publisher(self._commands),
+            lambda: self.destroy_publisher(self._takeover),
+        ]
+        self._stop_event.clear()
+        self._ticks = Ticks(1.0 / settings.rate, self.get_clock(), False, self._stop_event)
         self._thread = threading.Thread(target=self._run, name='teleoperator', daemon=True)
         self._thread.start()
-        device = (self._settings.teleoperator_id, self._settings.port)
-        self._readiness = Readiness(self, ' '.join(filter(None, device)), self._problem)
         self.get_logger().info(
-            f'{self._settings.teleoperator_type} {self._settings.teleoperator_id!r} at '
-            f'{self._settings.rate:g} Hz on {topic}, '
+            f'{settings.teleoperator_type} {settings.teleoperator_id!r} at '
+            f'{settings.rate:g} Hz on {topic}, '
             + ('when it is told to take over' if not self._is_wanted else 'from when it is aligned')
         )
 
-    def destroy_node(self) -> None:
-        """Ends the thread and lets go of the device; only the service gives the arm back."""
-        self._stop.set()
-        self._thread.join()
-        self._teleoperator.close()
-        text = ', '.join(f'{name} {count}' for name, count in self.counts.items())
-        self.get_logger().info(f'stopped; {text}')
-        super().destroy_node()
+    def _stop(self) -> None:
+        """Ends the thread; only the service gives the arm back."""
+        if self._thread is not None:
+            self._stop_event.set()
+            self._thread.join()
+            self._thread = None
+            text = ', '.join(f'{name} {count}' for name, count in self.counts.items())
+            self.get_logger().info(f'stopped; {text}')
+        undo, self._undo = self._undo, []
+        for end in undo:
+            end()
+
+    def _release(self) -> None:
+        if self._teleoperator is not None:
+            self._teleoperator.close()
+        self._teleoperator = None
 
     # The executor's thread.
 
-    def _problem(self) -> str:
+    def problem(self) -> str:
         """Why nobody could drive now, beside what the robot says; else ''."""
-        return '' if self._position is not None else UNREAD
+        return super().problem() or ('' if self._position is not None else UNREAD)
 
     def _on_state(self, message: JointState) -> None:
         state = self._assembler.update(message.name, message.position)
@@ -227,6 +182,11 @@ class TeleoperatorNode(Node):
 
     # The device's thread.
 
+    @property
+    def _device(self) -> LeRobotTeleoperator:
+        assert self._teleoperator is not None
+        return self._teleoperator
+
     def _run(self) -> None:
         next_attempt = 0.0
         is_lost = False
@@ -235,7 +195,7 @@ class TeleoperatorNode(Node):
                 continue
             try:
                 if is_lost:
-                    self._teleoperator.connect()
+                    self._device.connect()
                 position = self._read()
             except FrameRosError as error:
                 if not is_lost:
@@ -251,11 +211,11 @@ class TeleoperatorNode(Node):
         """A reading, after RETRIES more attempts at most."""
         for _ in range(RETRIES):
             try:
-                return self._teleoperator.read()
+                return self._device.read()
             except DeviceError as error:
                 if error.is_gone:
                     raise
-        return self._teleoperator.read()
+        return self._device.read()
 
     def _say_lost(self, error: FrameRosError) -> None:
         """The robot holds for want of commands; whoever drove must align it again."""
@@ -265,7 +225,7 @@ class TeleoperatorNode(Node):
         self.get_logger().error(f'{error}; no commands until it answers again and is aligned')
 
     def _on_position(self, position: Array) -> None:
-        limits = self._teleoperator.limits
+        limits = self._device.limits
         within = np.clip(position, limits[:, 0], limits[:, 1])
         with self._lock:
             self._position = within
@@ -304,7 +264,7 @@ class TeleoperatorNode(Node):
 
 def main() -> None:
     """Runs the node until it is told to stop."""
-    sys.exit(run_node(TeleoperatorNode))
+    sys.exit(run_managed(TeleoperatorNode))
 
 
 if __name__ == '__main__':

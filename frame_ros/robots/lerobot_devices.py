@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import pkgutil
 import re
 import termios
@@ -14,7 +15,14 @@ from typing import Any
 
 import yaml
 
-from frame_ros.errors import AbsentError, FrameRosError, MissingExtraError, SetupError, install_hint
+from frame_ros.errors import (
+    AbsentError,
+    FrameRosError,
+    MissingExtraError,
+    SetupError,
+    UnsetError,
+    install_hint,
+)
 from frame_ros.lerobot_import import offline
 from frame_ros.strict_yaml import load_yaml
 from frame_ros.torchvision_import import import_torchvision
@@ -66,9 +74,14 @@ def make_config(kind: str, name: str, options: Mapping[str, Any]) -> Any:
 
     Raises:
         MissingExtraError: as import_devices.
+        UnsetError: an option that has no default is not given.
         SetupError: nothing is registered under the name, or the options do not fit it.
     """
     base = _registered(kind, name)
+    if unset := _unset(base.get_choice_class(name), options):
+        raise UnsetError(
+            f'{name} needs its {" and ".join(unset)}, which only you know: none is given'
+        )
     from draccus import decode
 
     try:
@@ -223,6 +236,18 @@ def _modules(package: Any, name: str) -> list[str]:
     likely = [re.sub(r'so\d+', 'so', name)] if MODULES.match(name) else []
     likely += [module for module in found if module == name or module in name]
     return [*dict.fromkeys(m for m in likely if m in found), *(m for m in found if m not in likely)]
+
+
+def _unset(config: Any, options: Mapping[str, Any]) -> list[str]:
+    """The options without a default that are not given."""
+    return [
+        field.name
+        for field in dataclasses.fields(config)
+        if field.init
+        and field.name not in options
+        and field.default is dataclasses.MISSING
+        and field.default_factory is dataclasses.MISSING
+    ]
 
 
 def _fields(config: Any) -> list[str]:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The teleoperator node over real rclpy, with LeRobot's SO-101 leader on a simulated bus."""
 
+import threading
 import time
 
 import numpy as np
@@ -14,6 +15,7 @@ pytest.importorskip('scservo_sdk')
 
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -60,9 +62,11 @@ class Bench:
         self.states = self.node.create_publisher(JointState, 'joint_states', 10)
         self.service = self.node.create_client(SetBool, 'teleoperator/takeover')
 
-    def start(self, **parameters):
+    def start(self, is_deferred=False, **parameters):
         overrides = [Parameter(name, value=v) for name, v in {**self.values, **parameters}.items()]
-        self.teleoperator = TeleoperatorNode(context=self.context, parameter_overrides=overrides)
+        self.teleoperator = TeleoperatorNode(
+            context=self.context, parameter_overrides=overrides, is_deferred=is_deferred
+        )
         self.executor.add_node(self.teleoperator)
 
     def until(self, condition, action=None):
@@ -196,3 +200,41 @@ def test_what_cannot_start_says_why(bench, parameters, text):
     with pytest.raises(FrameRosError) as caught:
         bench.start(**parameters)
     assert text in str(caught.value)
+
+
+def test_a_port_that_is_not_there_leaves_it_unconfigured_with_the_reason_until_it_comes(
+    bench, monkeypatch
+):
+    monkeypatch.setattr('frame_ros.nodes.managed.RETRIES', (0.05,))
+    bench.bus.unplug()
+    watch = ReadinessWatch(bench.node, ['teleoperator'])
+    bench.start(is_deferred=True)
+    stop = threading.Event()
+    starter = threading.Thread(target=bench.teleoperator.start_when_spinning, args=(stop,))
+    starter.start()
+    bench.until(lambda: 'could not be configured: so101_leader on' in ''.join(watch.missing()))
+    assert starter.is_alive()
+    bench.bus.plug()
+    bench.until(lambda: watch.missing() == [], lambda: bench.robot_at(HERE))
+    starter.join()
+    assert bench.teleoperator.exit_code is None
+
+
+def test_a_port_may_be_set_while_it_is_unconfigured(bench):
+    port = bench.values.pop('port')
+    stop = threading.Event()
+    bench.start(is_deferred=True)
+    node = bench.teleoperator
+    node.start_when_spinning(stop)  # ends at once: nothing comes by itself
+    assert node.exit_code is None
+    assert node.problem() == (
+        'it could not be configured: so101_leader needs its port, which only you know: none is '
+        'given'
+    )
+    (result,) = node.set_parameters([Parameter('port', value=port)])
+    assert result.successful
+    assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+    (result,) = node.set_parameters([Parameter('port', value='/dev/other')])
+    assert not result.successful and 'clean it up first' in result.reason
+    assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+    bench.until(lambda: np.isfinite(bench.position()).all())
