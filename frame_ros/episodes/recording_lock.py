@@ -18,30 +18,37 @@ NAME = '.frame_ros_recording'
 class RecordingLock:
     """Held by a recorder for as long as it may write episodes into a folder; several may."""
 
-    def __init__(self, folder: Path) -> None:
-        """Makes the folder.
+    def __init__(self) -> None:
+        self._folder: Path | None = None
+        self._file = -1
+
+    def hold(self, folder: Path) -> None:
+        """Marks a folder, which is made if it is missing, instead of the one before.
 
         Raises:
             OSError: the file cannot be made.
         """
+        if folder == self._folder:
+            return
+        self.release()
         folder.mkdir(parents=True, exist_ok=True)
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        self._path = folder / NAME
-        self._file: int | None = os.open(self._path, flags, 0o644)
+        self._file = os.open(folder / NAME, flags, 0o644)
+        self._folder = folder
         fcntl.flock(self._file, fcntl.LOCK_SH)
 
     def release(self) -> None:
-        """Ends to hold it; the last one removes the file."""
-        if self._file is None:
+        """Takes the mark away; the last recorder removes the file."""
+        folder, self._folder = self._folder, None
+        if folder is None:
             return
-        file, self._file = self._file, None
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._path.unlink(missing_ok=True)
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            (folder / NAME).unlink(missing_ok=True)
         except OSError:
             pass  # another recorder goes on
         finally:
-            os.close(file)
+            os.close(self._file)
 
 
 def is_being_recorded(folder: Path) -> bool:

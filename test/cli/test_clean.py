@@ -142,7 +142,9 @@ def test_a_run_that_is_being_recorded_is_left_alone(tmp_path, capsys):
 def test_a_run_is_left_alone_between_two_of_its_episodes(tmp_path, capsys):
     folder = make_run(tmp_path / 'run', age=3 * DAY)
     before = entries(folder)
-    lock, other = RecordingLock(folder), RecordingLock(folder)
+    lock, other = RecordingLock(), RecordingLock()
+    lock.hold(folder)
+    other.hold(folder)
     lock.release()
     assert main(['clean', str(folder), '--yes']) == 1
     assert 'it is being recorded into; nothing was removed' in capsys.readouterr().err
@@ -158,7 +160,7 @@ def test_a_recorder_that_was_killed_holds_nothing(tmp_path):
     code = (
         'import os, sys, pathlib\n'
         'from frame_ros.episodes.recording_lock import RecordingLock\n'
-        'lock = RecordingLock(pathlib.Path(sys.argv[1]))\n'
+        'RecordingLock().hold(pathlib.Path(sys.argv[1]))\n'
         'os.kill(os.getpid(), 9)\n'
     )
     subprocess.run([sys.executable, '-c', code, str(folder)])

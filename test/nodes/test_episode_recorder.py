@@ -17,9 +17,10 @@ from patience import PATIENCE
 
 pytest.importorskip('rclpy')
 
-from diagnostic_msgs.msg import KeyValue
+from diagnostic_msgs.msg import DiagnosticArray, KeyValue
 from geometry_msgs.msg import PoseStamped
-from lifecycle_msgs.srv import GetState
+from lifecycle_msgs.msg import State, Transition
+from lifecycle_msgs.srv import ChangeState, GetState
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosbags.highlevel import AnyReader
 from rosgraph_msgs.msg import Clock
@@ -30,6 +31,7 @@ from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.data import EventType, Outcome
 from frame_ros.episodes.images import iter_images
 from frame_ros.episodes.reading import header_stamps, read_bag
+from frame_ros.episodes.recording_lock import is_being_recorded
 from frame_ros.msg import EpisodeEvent
 from frame_ros.srv import EndEpisode, MarkEpisode, StartEpisode
 
@@ -437,3 +439,35 @@ def test_in_simulated_time_the_clock_goes_on_while_an_episode_ends(make_bench):
     assert received.max() >= end + 25 * 10**7, 'it did not wait for its post-roll'
     after = received[received > end]
     assert len(set(after.tolist())) > len(after) // 3 > 5, 'the clock stood still'
+
+
+def test_everything_else_is_served_while_a_start_waits_for_others(make_bench):
+    bench = make_bench('waits', nodes='[/nobody]', ready_timeout=60.0)
+    starting = bench.node.create_client(StartEpisode, 'start_episode')
+    assert starting.wait_for_service(PATIENCE)
+    start = starting.call_async(StartEpisode.Request())
+    until(lambda: 'about to begin' in bench.start().message, 'it does not wait')  # another start
+    assert 'no episode is running' in bench.end().message
+    state = bench.call(GetState, 'episode_recorder/get_state')
+    assert state.current_state.id == State.PRIMARY_STATE_ACTIVE
+    assert not start.done()
+    transition = Transition(id=Transition.TRANSITION_DEACTIVATE)
+    stopped = bench.call(ChangeState, 'episode_recorder/change_state', transition=transition)
+    assert stopped.success
+    bench.rclpy.spin_until_future_complete(bench.node, start, timeout_sec=PATIENCE)
+    assert not start.result().success and 'not active' in start.result().message
+
+
+def test_its_folder_is_marked_from_its_start_to_its_end(make_bench):
+    bench = make_bench('marks')
+    until(lambda: is_being_recorded(bench.directory), 'it is not marked')
+    bench.close()
+    assert not is_being_recorded(bench.directory)
+
+
+def test_its_diagnostics_name_the_folder(make_bench):
+    bench = make_bench('named')
+    heard = []
+    bench.node.create_subscription(DiagnosticArray, '/diagnostics', heard.append, 10)
+    until(lambda: bench.rclpy.spin_once(bench.node, timeout_sec=0.1) or heard, 'no diagnostics')
+    assert {status.hardware_id for status in heard[0].status} == {str(bench.directory)}
