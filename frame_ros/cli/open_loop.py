@@ -154,7 +154,7 @@ def check_policy(args: argparse.Namespace) -> None:
         if name not in known:
             raise ValueRangeError(f'--action-option {name!r} is none of {", ".join(known)}')
     if args.policy and args.policy != 'replay':
-        check_policy_files(args.policy, args.checkpoint or '', [*options], args.robot or '')
+        check_policy_files(args.policy, args.checkpoint or '', options, args.robot or '')
 
 
 def make_open_loop_policy(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from frame_ros.errors import SetupError
-from frame_ros.nodes.policy_settings import parse_pairs
+from frame_ros.nodes.policy_offer import parse_pairs
 from frame_ros.robots import Robot
 from frame_ros.robots.lerobot_devices import parse_options
 from frame_ros.robots.lerobot_robot import DeviceOptions

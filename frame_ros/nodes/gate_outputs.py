@@ -61,7 +61,7 @@ class GateOutputs:
         if settings.output == 'none':
             return None
         from frame_ros.nodes.controller_outputs import ControllerOutput
-        from frame_ros.nodes.policy_making import parse_options
+        from frame_ros.nodes.policy_offer import parse_options
 
         options = parse_options('output_options', settings.output_options)
         controller = ControllerOutput(node, settings.output, robot, settings.period, **options)

@@ -33,8 +33,9 @@ from frame_ros.nodes.policy_history import HistoryLoop
 from frame_ros.nodes.policy_inference import InferenceLoop
 from frame_ros.nodes.policy_inputs import PolicyInputs, camera_topics, pose_topics, stamp_of
 from frame_ros.nodes.policy_making import make_converter, make_policy_of
+from frame_ros.nodes.policy_offer import parse_pairs
 from frame_ros.nodes.policy_problems import Problems
-from frame_ros.nodes.policy_settings import PolicySettings, parse_pairs
+from frame_ros.nodes.policy_settings import PolicySettings
 from frame_ros.nodes.thread_priority import lower_priority
 from frame_ros.policies.action_queue import ActionQueue
 from frame_ros.policies.observation_buffer import ObservationBuffer
@@ -108,6 +109,8 @@ class PolicyNode(ManagedNode):
             f'{settings.control_rate:g} Hz '
             f'on {inputs}, {settings.execution}'
         )
+        for fact in getattr(self._policy, 'facts', ()):
+            self.get_logger().info(fact)
         for note in getattr(self._policy, 'notes', ()):
             self.get_logger().warning(note)
 

@@ -5,15 +5,15 @@
 from __future__ import annotations
 
 import inspect
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, NoReturn
 
 from frame_ros.episodes.recorded_actions import recorded_actions
 from frame_ros.errors import SetupError
-from frame_ros.nodes.policy_settings import PolicySettings, parse_pairs
+from frame_ros.nodes.policy_offer import offered_of, parse_options, required_of
+from frame_ros.nodes.policy_settings import PolicySettings
 from frame_ros.policies.action_spaces import ActionConverter, ActionSpaceSettings
 from frame_ros.policies.protocol import Policy
 from frame_ros.policies.registry import BUILDERS, builder_of, call_builder, make_policy
@@ -21,17 +21,6 @@ from frame_ros.policies.replay import ReplayPolicy
 from frame_ros.robots import Robot
 
 REPLAY = 'replay'
-# What make_policy is offered -> the parameter that a person sets for it. Set to anything but its
-# default, the policy must take it.
-ASKED = {
-    'folder': 'checkpoint',
-    'samples': 'samples',
-    'temperatures': 'temperatures',
-    'device': 'device',
-    'units': 'units',
-    'camera_names': 'camera_names',
-    'action_rate': 'action_rate',
-}
 
 
 def make_policy_of(settings: PolicySettings, limits: Mapping[str, tuple[float, float]]) -> Policy:
@@ -41,12 +30,7 @@ def make_policy_of(settings: PolicySettings, limits: Mapping[str, tuple[float, f
         FrameRosError: it is unknown, or does not take what was set for it, or cannot be loaded.
     """
     offered = offered_of(settings, limits)
-    default = PolicySettings()
-    required = {
-        key: f'the parameter {name}'
-        for key, name in ASKED.items()
-        if getattr(settings, name) != getattr(default, name)
-    }
+    required = required_of(settings, PolicySettings())
     options = parse_options('policy_options', settings.policy_options)
     if settings.policy == REPLAY:
         return load_replay(settings, offered, required, options)
@@ -60,31 +44,6 @@ def make_policy_of(settings: PolicySettings, limits: Mapping[str, tuple[float, f
         if folder is not None and folder.default is folder.empty:
             _refuse_empty_checkpoint(settings.policy, 'its folder')
     return make_policy(settings.policy, offered, required, **options)
-
-
-def offered_of(
-    settings: PolicySettings, limits: Mapping[str, tuple[float, float]]
-) -> dict[str, Any]:
-    """What every policy is offered, see `make_policy`; and quality and dt (s between two control
-    ticks), for those made to test with.
-    """
-    offered = {
-        'robot_joint_names': tuple(limits),
-        'joint_limits': dict(limits),
-        'gripper_limits': {name: pair for name, pair in limits.items() if 'gripper' in name},
-        'device': settings.device,
-        'units': settings.units,
-        'action_rate': settings.action_rate or settings.control_rate,
-        'camera_names': parse_pairs('camera_names', settings.camera_names.split(',')) or None,
-        'samples': settings.samples,
-        'temperatures': settings.temperatures,
-        'seed': settings.seed,
-        'dt': settings.period,
-        'quality': settings.quality,
-    }
-    if settings.checkpoint:
-        offered['folder'] = settings.checkpoint
-    return offered
 
 
 def make_converter(settings: PolicySettings, robot: Robot) -> ActionConverter:
@@ -132,30 +91,8 @@ def load_replay(
     return call_builder(REPLAY, ReplayPolicy, offered, still, given)
 
 
-def parse_options(parameter: str, texts: Iterable[str]) -> dict[str, Any]:
-    """'name=value' texts -> {name: value}; a value that is JSON is read as such, any other is taken
-    as text.
-
-    Raises:
-        SetupError: a text is not of that form, or names one option twice.
-    """
-    return {name: _value(text) for name, text in parse_pairs(parameter, tuple(texts)).items()}
-
-
 def _is_folder(path: str) -> bool:
     return Path(path).expanduser().is_dir()
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text, parse_constant=_no_constant)
-    except ValueError:
-        return text
-
-
-def _no_constant(name: str) -> NoReturn:
-    """NaN and Infinity are no JSON."""
-    raise ValueError(name)
 
 
 def _refuse_empty_checkpoint(policy: str, what: str) -> NoReturn:

@@ -177,20 +177,3 @@ def check_ranges(settings: PolicySettings) -> dict[str, str]:
         'alignment': (settings.alignment in ALIGNMENTS, f'one of {", ".join(ALIGNMENTS)}'),
     }
     return {name: text for name, (is_met, text) in rules.items() if not is_met}
-
-
-def parse_pairs(parameter: str, texts: list[str] | tuple[str, ...]) -> dict[str, str]:
-    """'a=b' texts -> {a: b}; empty texts are left out.
-
-    Raises:
-        SetupError: a text is not of that form, or names one thing twice.
-    """
-    pairs: dict[str, str] = {}
-    for text in filter(None, map(str.strip, texts)):
-        name, sign, value = (part.strip() for part in text.partition('='))
-        if not (name and sign and value) or name in pairs:
-            raise SetupError(
-                f'parameter {parameter} holds {text!r}; it must hold name=value, each name once'
-            )
-        pairs[name] = value
-    return pairs

@@ -14,7 +14,7 @@ from rclpy.node import Node
 from frame_ros.errors import SetupError
 from frame_ros.nodes.fitting_subscription import RELIABILITIES
 from frame_ros.nodes.parameters import declare
-from frame_ros.nodes.policy_settings import parse_pairs
+from frame_ros.nodes.policy_offer import parse_pairs
 from frame_ros.nodes.proximity_extrinsics import Mount, parse_mount
 from frame_ros.nodes.proximity_robot import HeldObject, WatchedRobot
 from frame_ros.robots import Robot, load_robot

@@ -10,9 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from frame_ros.errors import SetupError
+from frame_ros.nodes.parameter_files import default_parameters
+from frame_ros.nodes.policy_offer import offered_of, parse_options, required_of
 from frame_ros.nodes.process import Process, check_installed
 from frame_ros.output_files import check_folder
 
@@ -33,18 +36,30 @@ def check_run(processes: Sequence[Process]) -> None:
 
 
 def _check_policy(parameters: Parameters) -> None:
+    from frame_ros.policies.own_policy import is_own_policy
     from frame_ros.policies.precheck import check_policy_files
 
-    names = [text.partition('=')[0].strip() for text in parameters.get('policy_options', ())]
+    options = parse_options('policy_options', parameters.get('policy_options', ()))
     policy, checkpoint = parameters['policy'], parameters.get('checkpoint', '')
     if policy == 'replay':
-        _check_replay(checkpoint, names)
+        _check_replay(checkpoint, [*options])
     else:
-        check_policy_files(policy, checkpoint, names, parameters['robot'])
+        offered, required = _offer(parameters) if is_own_policy(policy) else (None, None)
+        check_policy_files(policy, checkpoint, options, parameters['robot'], offered, required)
     if file := parameters.get('rephrasings_file'):
         from frame_ros.policies.rephrasings import load_rephrasings
 
         load_rephrasings(file)
+
+
+def _offer(parameters: Parameters) -> tuple[dict[str, Any], dict[str, str]]:
+    """Arguments that the policy node will offer, and those of them that must be taken."""
+    from frame_ros.robots import load_robot
+
+    defaults = default_parameters('policy')
+    settings = SimpleNamespace(**{**defaults, **parameters})
+    limits = load_robot(settings.robot).joint_limits
+    return offered_of(settings, limits), required_of(settings, SimpleNamespace(**defaults))
 
 
 def _check_replay(bag: str, names: Sequence[str]) -> None:

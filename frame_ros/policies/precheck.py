@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """A look at a policy before anything is started for it: its files and its options, without loading
-weights or connecting to anything.
+weights or connecting to anything. The user's own is made, once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from frame_ros.errors import CheckpointError, PolicyError
 from frame_ros.policies.checkpoint import CheckpointFolder, open_checkpoint
@@ -18,11 +19,19 @@ from frame_ros.policies.trial import try_own_policy
 COLUMNS = ('action_names', 'action_space', 'state_names')
 
 
-def check_policy_files(spec: str, checkpoint: str, options: Sequence[str], robot: str) -> None:
-    """Checks what can be seen of a policy without making it.
+def check_policy_files(
+    spec: str,
+    checkpoint: str,
+    options: Mapping[str, Any],
+    robot: str,
+    offered: Mapping[str, Any] | None = None,
+    required: Mapping[str, str] | None = None,
+) -> None:
+    """Checks what can be seen of a policy without making it; the user's own is made, in a process
+    of its own, where `offered` says with what.
 
-    spec: as of `make_policy`. checkpoint: a folder, or ''. options: the names of its options.
-    robot: name or URDF; '' where it is not known yet.
+    spec: as of `make_policy`. checkpoint: a folder, or ''. options: name -> value.
+    offered, required: as of `make_policy`. robot: name or URDF; '' where it is not known yet.
 
     Raises:
         PolicyError: there is no such policy, or it does not take these options. CheckpointError:
@@ -30,9 +39,9 @@ def check_policy_files(spec: str, checkpoint: str, options: Sequence[str], robot
     """
     from frame_ros.policies.registry import BUILDERS, builder_of, check_options
 
-    required = {'folder': 'a checkpoint'} if checkpoint else {}
+    folder = {'folder': 'a checkpoint'} if checkpoint else {}
     if spec in BUILDERS:
-        check_options(spec, builder_of(spec), required, options)
+        check_options(spec, builder_of(spec), folder, options)
     elif Path(spec).expanduser().is_dir():
         if checkpoint:
             raise PolicyError(
@@ -42,7 +51,7 @@ def check_policy_files(spec: str, checkpoint: str, options: Sequence[str], robot
         check_options('lerobot', builder_of('lerobot'), {}, options)
         spec, checkpoint = 'lerobot', spec
     elif is_own_policy(spec):
-        try_own_policy(spec, options, bool(checkpoint))
+        try_own_policy(spec, options, bool(checkpoint), offered, required)
     if spec == 'lerobot':
         _check_width(open_checkpoint(checkpoint), options, robot)
     elif spec == 'token_vla':
@@ -51,7 +60,7 @@ def check_policy_files(spec: str, checkpoint: str, options: Sequence[str], robot
         open_folder(checkpoint)
 
 
-def _check_width(checkpoint: CheckpointFolder, options: Sequence[str], robot: str) -> None:
+def _check_width(checkpoint: CheckpointFolder, options: Iterable[str], robot: str) -> None:
     """It has as many actions as the robot has joints, unless an option says what they are."""
     features = checkpoint.config.get('output_features') or {}
     shape = (features.get('action') or {}).get('shape')

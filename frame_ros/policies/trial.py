@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A look at the user's own policy before a run starts: it is imported in a process of its own, so
-that neither its libraries nor its mistakes come into the process that starts the others.
+"""A look at the user's own policy before a run starts: it is imported and made in a process of its
+own, so that neither its libraries nor its mistakes come into the process that starts the others.
 """
 
 from __future__ import annotations
@@ -9,26 +9,42 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any
 
 from frame_ros.errors import FrameRosError, PolicyError
 
 LAST_LINES = 3  # of what a process that died wrote
 
 
-def try_own_policy(spec: str, options: Iterable[str], has_folder: bool = False) -> None:
-    """Checks that the class can be imported, has the protocol's methods, and takes the options.
+def try_own_policy(
+    spec: str,
+    options: Mapping[str, Any] | Iterable[str],
+    has_folder: bool = False,
+    offered: Mapping[str, Any] | None = None,
+    required: Mapping[str, str] | None = None,
+) -> None:
+    """Checks that the class can be imported, has the protocol's methods, and takes the options; and
+    with `offered` that it can be made: what its constructor loads fits. That process lets go of it,
+    by its close() and its end, before the run makes it again.
 
-    It is not made: a policy may hold a device that the run itself needs.
-
-    spec: module:Class or file.py:Class. options: their names. has_folder: a checkpoint is
-    given, and must be taken.
+    spec: module:Class or file.py:Class. options: their names, or with `offered` their values too.
+    has_folder: a checkpoint is given, and must be taken. offered, required: as of `make_policy`.
 
     Raises:
         PolicyError: it cannot be used; the text is that of `make_policy`.
     """
+    required = dict(required or {}) or ({'folder': 'a checkpoint'} if has_folder else {})
+    is_made = offered is not None
+    question = {
+        'spec': spec,
+        'options': dict(options) if isinstance(options, Mapping) else dict.fromkeys(options),
+        'offered': dict(offered) if offered is not None else None,
+        'required': required,
+    }
     done = subprocess.run(
-        [sys.executable, '-m', __name__, spec, json.dumps([*options]), str(int(has_folder))],
+        [sys.executable, '-m', __name__, json.dumps(question)],
         capture_output=True,
         text=True,
         check=False,
@@ -38,25 +54,43 @@ def try_own_policy(spec: str, options: Iterable[str], has_folder: bool = False) 
     if done.returncode == PROBLEM:
         raise PolicyError(done.stdout.rstrip('\n'))
     end = '\n    '.join(done.stderr.splitlines()[-LAST_LINES:])
-    raise PolicyError(f'importing {spec} ended with exit code {done.returncode}:\n    {end}')
+    doing = 'making the policy' if is_made else 'importing'
+    raise PolicyError(f'{doing} {spec} ended with exit code {done.returncode}:\n    {end}')
 
 
 PROBLEM = 3
 
 
-def main(spec: str, names: str, has_folder: str) -> int:
+def main(question: str) -> int:
     """Prints what is wrong, if anything; what the user's code prints goes to standard error."""
     from frame_ros.policies.own_policy import load_own_policy
-    from frame_ros.policies.registry import check_options
+    from frame_ros.policies.registry import check_options, make_own_policy
 
+    asked = json.loads(question)
+    spec, options, required = asked['spec'], asked['options'], asked['required']
     answer, sys.stdout = sys.stdout, sys.stderr
     try:
-        required = {'folder': 'a checkpoint'} if int(has_folder) else {}
-        check_options(spec, load_own_policy(spec), required, json.loads(names))
+        if asked['offered'] is None:
+            check_options(spec, load_own_policy(spec), required, options)
+        else:
+            policy = make_own_policy(spec, _tuples(asked['offered']), required, options)
+            with suppress(Exception):  # the run itself is told
+                getattr(policy, 'close', lambda: None)()
     except FrameRosError as error:
         print(error, file=answer)
         return PROBLEM
     return 0
+
+
+def _tuples(offered: dict[str, Any]) -> dict[str, Any]:
+    """Offered arguments as the node offers them: JSON has lists only."""
+    found: dict[str, Any] = {
+        key: tuple(v) if isinstance(v, list) else v for key, v in offered.items()
+    }
+    for name in ('joint_limits', 'gripper_limits'):
+        if name in found:
+            found[name] = {joint: tuple(pair) for joint, pair in found[name].items()}
+    return found
 
 
 if __name__ == '__main__':

@@ -28,8 +28,8 @@ from frame_ros.nodes.policy_inputs import (  # noqa: E402
     image_of_serialised,
     stamp_of_serialised,
 )
+from frame_ros.nodes.policy_offer import parse_pairs  # noqa: E402
 from frame_ros.nodes.policy_problems import Problems  # noqa: E402
-from frame_ros.nodes.policy_settings import parse_pairs  # noqa: E402
 from frame_ros.policies.action_queue import ActionQueue  # noqa: E402
 
 

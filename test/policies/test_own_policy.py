@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'docs'))
 
 from own_policy_page import save_policy
 
+from frame_ros.cli import main
 from frame_ros.errors import FrameRosError, PolicyError
 from frame_ros.policies.inference_check import check_own_chunk
 from frame_ros.policies.own_policy import is_own_policy, with_absolute_file
@@ -153,3 +154,44 @@ def test_what_a_policy_prints_is_no_answer(tmp_path):
 def test_what_is_no_inference_is_refused(returned, message):
     with pytest.raises(PolicyError, match=message):
         check_own_chunk(returned)
+
+
+MADE = {'joint_limits': {'a': (-1.0, 1.0)}, 'dt': 0.1, 'robot_joint_names': ('a',)}
+
+
+@pytest.mark.parametrize(
+    ('body', 'message'),
+    [
+        ('self.x = 1 / 0', r'making the policy .* raised ZeroDivisionError in mine.py:9'),
+        ("open('weights.bin')", 'raised FileNotFoundError in mine.py:9'),
+        ("raise ValueError('9 weights, 8 expected')", 'ValueError in mine.py:9: 9 weights, 8 exp'),
+        ('import os; os._exit(7)', 'making the policy .* ended with exit code 7'),
+        ('del Mine.name', 'has no name'),
+    ],
+)
+def test_a_constructor_that_fails_is_found_by_the_trial(tmp_path, body, message):
+    text = 'class Mine:\n' + MEMBERS + METHODS
+    text += f'    def __init__(self, size=1):\n        {body}\n'
+    spec = save(tmp_path, text)
+    try_own_policy(spec, {'size': 2})  # where it is not made
+    with pytest.raises(PolicyError, match=message):
+        try_own_policy(spec, {'size': 2}, offered=MADE)
+
+
+def test_a_trial_makes_it_as_the_node_does_and_closes_it(tmp_path):
+    text = 'import json\nclass Mine:\n' + MEMBERS + METHODS
+    text += (
+        '    def __init__(self, joint_limits, dt, size=1):\n'
+        '        self.said = repr((joint_limits, dt, size))\n'
+        f'    def close(self): open({str(tmp_path / "closed")!r}, "w").write(self.said)\n'
+    )
+    try_own_policy(save(tmp_path, text), {'size': 'big'}, offered=MADE)
+    assert (tmp_path / 'closed').read_text() == "({'a': (-1.0, 1.0)}, 0.1, 'big')"
+
+
+def test_a_demo_does_not_start_with_a_policy_that_cannot_be_made(tmp_path, capsys):
+    text = 'class Mine:\n' + MEMBERS + METHODS + '    def __init__(self): self.x = [][0]\n'
+    command = ['demo', '--policy', save(tmp_path, text), '--directory', str(tmp_path / 'run')]
+    assert main(command) == 2
+    assert 'raised IndexError in mine.py:8: list index out of range' in capsys.readouterr().err
+    assert not (tmp_path / 'run').exists()

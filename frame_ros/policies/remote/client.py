@@ -72,6 +72,7 @@ class RemotePolicy:
         self.name, self.checkpoint = 'remote', settings.url
         self.cameras, self.poses = cameras, poses
         self.notes: list[str] = []
+        self.facts: list[str] = []
         self.n_action_steps, self.needs_instruction = 0, False
         self.needs_history, self.history_period = False, 0.0
         self.metadata: Any = None
@@ -231,7 +232,7 @@ class RemotePolicy:
                 )
             self._describe(description)
         if self.metadata is None:
-            self.notes.append(f'connected to {self.checkpoint}, which says {_shortened(metadata)}')
+            self.facts.append(f'connected to {self.checkpoint}; {_described(metadata)}')
         self.metadata = metadata
 
     def _describe(self, description: ServerDescription) -> None:
@@ -299,3 +300,16 @@ def _shortened(value: Any) -> str:
     text = str(value).strip()
     # The last lines of a traceback say what happened.
     return text if len(text) <= LONGEST_TEXT else f'... {text[-LONGEST_TEXT:]}'
+
+
+def _described(metadata: Any) -> str:
+    """Facts that a server tells of itself, as a person reads them: no lists, no nested tables."""
+    tables = [metadata] if isinstance(metadata, Mapping) else []
+    tables += [value for table in tables for value in table.values() if isinstance(value, Mapping)]
+    facts = [
+        f'{key} {value}'
+        for table in tables
+        for key, value in table.items()
+        if isinstance(value, (str, int, float)) and value != ''
+    ]
+    return _shortened(', '.join(facts)) or 'it says nothing of itself'
