@@ -15,6 +15,7 @@ from frame_ros.episodes.inference_uncertainty import CONFIDENCE_AGGREGATES, EPIS
 from frame_ros.episodes.references import Reference
 from frame_ros.errors import ValueRangeError
 from frame_ros.input_files import load_json
+from frame_ros.metrics.definitions import VERSION
 from frame_ros.sensing.contacts.grasp import SOURCES, GraspSettings
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 # Positions of a gripper may be negative.
 SIGNED = frozenset(('gripper_closed', 'gripper_open', 'gripper_empty'))
+
+DEFINITIONS = 'definitions'  # key of the version, beside the settings
 
 
 @dataclass(frozen=True)
@@ -209,8 +212,10 @@ class PipelineConfig:
         )  # fmt: skip
 
     def to_json(self) -> str:
-        """The settings as JSON text, as published on `metrics_config`; numbers are exact."""
-        values = asdict(self)
+        """The settings as JSON text, as published on `metrics_config`, with the version of the
+        metrics' definitions; numbers are exact.
+        """
+        values = {**asdict(self), DEFINITIONS: VERSION}
         for reference in values['references']:
             del reference['orientations']  # nothing that is computed live needs them
         return json.dumps(values)
@@ -238,6 +243,17 @@ class PipelineConfig:
         if isinstance(references, tuple):
             values['references'] = tuple(map(Reference.from_mapping, references))
         return cls(**values)
+
+
+def recorded_definitions(text: str) -> int | None:
+    """Returns the version of the definitions that recorded settings were used with; None where
+    there are no settings.
+    """
+    try:
+        version = load_json(text).get(DEFINITIONS, 1)
+    except (ValueError, AttributeError, RecursionError):
+        return None
+    return version if isinstance(version, int) else None
 
 
 def target_streams(config: PipelineConfig) -> tuple[str, ...]:

@@ -25,7 +25,12 @@ from frame_ros.episodes.pipeline import STREAMS
 from frame_ros.episodes.reading import GAP_FACTOR, NO_MESSAGES
 from frame_ros.episodes.stamps import SECOND
 from frame_ros.reports.numbers import counted, readable
-from frame_ros.reports.parity import EpisodeParity, compare_live, field_problems
+from frame_ros.reports.parity import (
+    EpisodeParity,
+    compare_live,
+    definition_problems,
+    field_problems,
+)
 from frame_ros.reports.parity_verdict import parity_verdict
 from frame_ros.reports.rates import RateRow, stream_rates
 from frame_ros.reports.series import episode_end, episode_start
@@ -170,9 +175,10 @@ def _used(episode: Episode) -> list[tuple[str, Stream]]:
 
 
 def problems_of(episode: Episode) -> list[str]:
-    """Returns the episode's problems and those of its live topics' fields, each once."""
+    """Returns the episode's problems and those of its live topics' fields and meanings, once."""
     fields = (text for kind in episode.live for text in field_problems(episode, kind))
-    return list(dict.fromkeys([*episode.problems, *fields]))
+    meanings = definition_problems(episode) if episode.live else []
+    return list(dict.fromkeys([*episode.problems, *fields, *meanings]))
 
 
 def doubtful_lines(episodes: Iterable[Episode], checks: EpisodeChecks) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from frame_ros.episodes.data import Episode
 from frame_ros.episodes.findings import LEVEL_WORDS, Finding
+from frame_ros.metrics.definitions import VERSION
 from frame_ros.reports.contact_view import contact_data
 from frame_ros.reports.episode_check import (
     EpisodeCheck,
@@ -27,7 +28,7 @@ from frame_ros.reports.intervention_view import intervention_data, total_data
 from frame_ros.reports.metric_table import MetricRow, metric_rows, outcome_of, success_count
 from frame_ros.reports.numbers import json_safe
 from frame_ros.reports.options import ReportOptions
-from frame_ros.reports.parity import BAR, EpisodeParity
+from frame_ros.reports.parity import BAR, EpisodeParity, live_definitions
 from frame_ros.reports.parity_verdict import parity_verdict
 from frame_ros.reports.policy_groups import policy_groups
 from frame_ros.reports.rates import metric_rates, sampling_sentence
@@ -68,6 +69,7 @@ def report_data(
     data = {
         'format': FORMAT,
         'version': package_version(),
+        'definitions': VERSION,
         'verdict': verdict(episodes, rows, total, findings, unread_text(unread)),
         'success': {**asdict(count), 'rate': count.rate, 'interval': count.interval},
         'interventions': total_data(episodes),
@@ -91,7 +93,8 @@ def episode_data(
 ) -> dict[str, Any]:
     """One episode: id, bag, outcome, interventions (see `intervention_data`), sensing (see
     `contact_data`), truth (see `truth_data`; null where none was recorded), attributes, summary,
-    metrics (value, reason), parity, rates, data quality (counters by stream or topic), stopped
+    metrics (value, reason), live_definitions (version by which live values were computed), parity,
+    rates, data quality (counters by stream or topic), stopped
     (topic -> s before the end), findings (level, text, about; see `episodes.findings`).
 
     `index` is the episode's place in the values of `rows`.
@@ -114,6 +117,7 @@ def episode_data(
             }
             for row in rows
         },
+        'live_definitions': live_definitions(episode),
         'parity': _parity(check.parity),
         'rates': [asdict(row) for row in check.rates],
         'metric_rates': [asdict(row) for row in metric_rates(episode)],

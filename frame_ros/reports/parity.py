@@ -24,9 +24,11 @@ from frame_ros.episodes.data import Episode, EventType, Stream
 from frame_ros.episodes.fields import FIELDS
 from frame_ros.episodes.findings import Note
 from frame_ros.episodes.live_inputs import NEVER
+from frame_ros.episodes.pipeline_config import recorded_definitions
 from frame_ros.episodes.processing import recompute_as_live
 from frame_ros.episodes.received_counts import ReceivedCounts, received_counts
 from frame_ros.episodes.stamps import SECOND
+from frame_ros.metrics.definitions import VERSION, changed_since
 from frame_ros.reports.bag_losses import (
     Loss,
     certain_losses,
@@ -154,6 +156,7 @@ def compare_live(episode: Episode, bar: float = BAR) -> EpisodeParity:
             if not any(_rests_on(row, role) and row.differences for row in others):
                 losses, rows = {**losses, role: loss}, others
     problems = [problem for kind in episode.live for problem in field_problems(episode, kind)]
+    problems += definition_problems(episode)
     steps, late = _live_steps(episode), lagging_steps(episode)
     found = [*losses.values(), *lost_live]
     return EpisodeParity(rows, steps, late, problems, found, late_inputs(episode))
@@ -200,6 +203,7 @@ class _Comparison:
     def rows(self, losses: Sequence[Loss]) -> list[ParityRow]:
         """One row per kind and field; losses: what only one side had."""
         others = OF_REFERENCES if self._episode.references else frozenset()
+        others |= changed_since(live_definitions(self._episode) or VERSION)
         return [
             _row(kind, name, samples, self._episode.live[kind], self._bar, losses)
             for kind, samples in self._samples.items()
@@ -247,6 +251,32 @@ def field_problems(episode: Episode, kind: str) -> list[str]:
         return []
     text = f'{live.topic}: recorded with another version of the messages: it {" and ".join(parts)}'
     return [Note(f'{text}; these fields are not compared')]
+
+
+def live_definitions(episode: Episode) -> int | None:
+    """Returns the version of the definitions by which live values were computed; None where it is
+    not known.
+    """
+    return recorded_definitions(episode.attributes.get('metrics_config', ''))
+
+
+def definition_problems(episode: Episode) -> list[str]:
+    """Says where live values mean something else than those of this report."""
+    version = live_definitions(episode) or VERSION
+    if version > VERSION:
+        return [
+            f'the live metrics follow version {version} of the definitions, newer than version '
+            f'{VERSION} of this report: update frame_ros to compare them'
+        ]
+    if not (changed := changed_since(version)):
+        return []
+    return [
+        Note(
+            f'the live metrics follow version {version} of the definitions; this report computes '
+            f'all values by version {VERSION}, in which {", ".join(sorted(changed))} mean '
+            'something else: the live values of these are not compared'
+        )
+    ]
 
 
 def _is_reported(episode: Episode, topic: str) -> bool:

@@ -31,6 +31,7 @@ from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.data import EventType, Outcome
 from frame_ros.episodes.images import iter_images
 from frame_ros.episodes.reading import header_stamps, read_bag
+from frame_ros.episodes.recording_lock import NAME as LOCK_NAME
 from frame_ros.episodes.recording_lock import is_being_recorded
 from frame_ros.msg import EpisodeEvent
 from frame_ros.srv import EndEpisode, MarkEpisode, StartEpisode
@@ -271,7 +272,7 @@ def test_with_recording_off_events_are_still_published(make_bench):
     until(lambda: bench.rclpy.spin_once(bench.node, timeout_sec=0.1) or len(got) == 2, 'no events')
     assert [event.type for event in got] == [EpisodeEvent.START, EpisodeEvent.END]
     assert got[0].instruction == 'pick' and got[0].header.stamp == started.start
-    assert list(bench.directory.iterdir()) == []
+    assert [path.name for path in bench.directory.iterdir()] == [LOCK_NAME]
 
 
 def test_sigterm_finishes_the_bag(make_bench):

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 
@@ -13,10 +14,13 @@ from synthetic_episodes import empty_episode, synthetic_episode, with_late_poses
 
 from frame_ros.episodes.data import Episode, Stream
 from frame_ros.episodes.findings import Level
+from frame_ros.episodes.pipeline_config import PipelineConfig
 from frame_ros.episodes.processing import recompute_as_live
+from frame_ros.metrics.definitions import VERSION
 from frame_ros.reports import compare_live, parity_verdict
 from frame_ros.reports.episode_check import check_episode, problems_of
 from frame_ros.reports.findings_view import FindingCounts
+from frame_ros.reports.json_report import report_data
 from frame_ros.reports.parity import BAR, lagging_steps, relative_difference
 from frame_ros.reports.tiles import tiles
 
@@ -247,3 +251,42 @@ def test_a_true_disagreement_is_found_beside_what_came_late():
             live.values[name] = late[kind][name]
     heard.live['quality'].values['pl'][50] *= 1.01
     assert parity_verdict([compare_live(heard)]).different_as_live == 1
+
+
+def with_definitions(episode: Episode, version: int | None) -> Episode:
+    settings = json.loads(PipelineConfig.from_json(episode.attributes['metrics_config']).to_json())
+    assert settings.pop('definitions') == VERSION
+    if version is not None:
+        settings['definitions'] = version
+    return replace(
+        episode, attributes={**episode.attributes, 'metrics_config': json.dumps(settings)}
+    )
+
+
+@pytest.mark.parametrize('recorded', [None, 1])
+def test_what_means_something_else_since_is_not_compared_and_said(recorded):
+    episode = with_definitions(synthetic_episode(0), recorded)
+    for kind, field in (('safety', 'peak_force'), ('efficiency', 'control_rate_worst')):
+        episode.live[kind].values[field] += 7.0
+    parity = compare_live(episode)
+    assert parity_verdict([parity]).holds is True
+    assert not {'peak_force', 'control_rate_worst'} & {r.field for r in parity}
+    check = check_episode(episode)
+    (found,) = [f for f in check.findings if 'of the definitions' in f.text]
+    assert found.level is Level.WORTH_KNOWING
+    assert 'control_rate_worst, peak_force mean something else' in found.text
+    data = report_data([episode])
+    assert (data['definitions'], data['episodes'][0]['live_definitions']) == (VERSION, 1)
+
+
+def test_the_same_definitions_are_compared_without_a_word():
+    episode = with_definitions(synthetic_episode(0), VERSION)
+    episode.live['safety'].values['peak_force'] += 7.0
+    assert parity_verdict([compare_live(episode)]).holds is False
+    assert not [f for f in check_episode(episode).findings if 'definitions' in f.text]
+
+
+def test_newer_definitions_than_ours_are_doubtful():
+    check = check_episode(with_definitions(synthetic_episode(0), VERSION + 1))
+    (found,) = [f for f in check.findings if 'of the definitions' in f.text]
+    assert found.level is Level.DOUBTFUL and 'update frame_ros' in found.text
