@@ -33,13 +33,16 @@ logged() {
 
 duration() { if [ "$1" -lt 60 ]; then echo "${1}s"; else echo "$(($1 / 60))m$(printf %02d $(($1 % 60)))s"; fi; }
 
+# The last line of the log that says what is being done: no warning, no step of make into a folder.
+newest_line() { tail -n 50 "$LOG" | tr -d '\r' | grep -vE '^ *(WARNING|DEPRECATION):|^g?make\[' | tail -n 1 | cut -c-100; }
+
 # Prints, until it is ended, the time since `started` and what the log ends with.
 watch_log() {
   local form='            %s  %s\n' pause=15
   if [ -t 1 ]; then form='\r\033[K            %s  %s' pause=1; fi
   while sleep "$pause" >/dev/null 2>&1 && kill -0 $$; do
     # shellcheck disable=SC2059
-    printf "$form" "$(duration $((SECONDS - started)))" "$(tail -n 1 "$LOG" | tr -d '\r' | cut -c-100)"
+    printf "$form" "$(duration $((SECONDS - started)))" "$(newest_line)"
   done
 }
 

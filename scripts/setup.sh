@@ -17,6 +17,8 @@ cd "$ROOT"
 
 # shellcheck source=scripts/progress.sh
 source "$ROOT/scripts/progress.sh"
+# shellcheck source=scripts/overlay.sh
+source "$ROOT/scripts/overlay.sh"
 
 need_tool() {
   command -v "$1" >/dev/null || die "$1 is missing." "$2"
@@ -171,34 +173,6 @@ without_lerobot() {
 }
 
 # --- the overlay --------------------------------------------------------------------------------------------------
-
-overlay_key() {
-  {
-    cat "$STAMPS/venv"
-    find msg srv frame_ros scripts/nodes launch config rviz urdf -type f ! -name '*.pyc' ! -name '*.nb[ic]' -print0 | sort -z | xargs -0 sha256sum
-    sha256sum CMakeLists.txt package.xml setup.cfg scripts/frame-ros
-  } | digest
-}
-
-overlay_is_fresh() { [ -f install/setup.bash ] && is_fresh overlay "$(overlay_key)"; }
-
-build_overlay() {
-  local options=(-DBUILD_TESTING=OFF "-DPython3_EXECUTABLE=$VENV/bin/python")
-  (
-    # shellcheck disable=SC1091
-    set +u && source "$VENV/bin/activate" && set -u
-    if [ "$ros" = wheels ]; then
-      export AMENT_PREFIX_PATH="$VENV" CMAKE_PREFIX_PATH="$VENV"
-      unset COLCON_PREFIX_PATH PYTHONPATH
-      options+=(-DFRAME_ROS_PYTHON_INTERFACES_ONLY=ON)
-    fi
-    # Without a -j of ours, colcon has make wait for an idle machine.
-    export MAKEFLAGS="-j$(nproc)"
-    logged colcon build --base-paths "$ROOT" --packages-select frame_ros --event-handlers console_direct+ \
-      --cmake-args "${options[@]}"
-  )
-  stamp overlay "$(overlay_key)"
-}
 
 loops_key() { cat requirements/*.txt frame_ros/sensing/depth/compiled.py frame_ros/sensing/depth/*kernels.py | digest; }
 

@@ -232,3 +232,57 @@ def test_progress_names_steps_and_log_and_ends_with_the_log_of_what_failed(tmp_p
     assert re.fullmatch(r'\[frame_ros\] \[1/2\] doing this: \d+s', second)
     assert rest == ['[frame_ros] [2/2] doing that']
     assert 'the reason' in done.stderr and f'in full in {tmp_path}/log' in done.stderr
+
+
+def test_progress_shows_what_is_done_and_no_warnings(tmp_path):
+    log = tmp_path / 'log'
+    script = f'LOG={log}; source {ROOT}/scripts/progress.sh; newest_line'
+    for text, shown in (
+        ("Collecting numpy\nWARNING: Location 'https://...' is ignored\n", 'Collecting numpy'),
+        ('[ 40%] Building C object\ngmake[3]: Leaving directory\n', '[ 40%] Building C object'),
+        ('WARNING: nothing else\n', ''),
+    ):
+        log.write_text(text)
+        done = subprocess.run(['bash', '-c', script], capture_output=True, text=True)
+        assert done.stdout.strip() == shown
+
+
+BUILD = """
+    set -euo pipefail
+    ROOT={folder} VENV={folder}/.venv STAMPS={folder}/stamps LOG={folder}/log ros=$1
+    cd "$ROOT"
+    source {scripts}/progress.sh
+    source {scripts}/overlay.sh
+    is_fresh() {{ [ -f "$STAMPS/$1" ] && [ "$(cat "$STAMPS/$1")" = "$2" ]; }}
+    stamp() {{ echo "$2" >"$STAMPS/$1"; }}
+    digest() {{ sha256sum | cut -d' ' -f1; }}
+    colcon() {{ mkdir -p install; touch install/setup.bash; }}
+    echo "$ros" >"$STAMPS/venv"
+    overlay_is_fresh || build_overlay
+"""
+
+
+def test_an_overlay_of_other_generators_is_built_from_nothing(tmp_path):
+    for name in ('msg', 'srv', 'frame_ros', 'launch', 'config', 'rviz', 'urdf', '.venv/bin'):
+        (tmp_path / name).mkdir(parents=True)
+    for name in ('scripts/nodes', 'stamps'):
+        (tmp_path / name).mkdir(parents=True)
+    for name in ('CMakeLists.txt', 'package.xml', 'setup.cfg', 'scripts/frame-ros'):
+        (tmp_path / name).touch()
+    for name in ('.venv/bin/activate', 'stamps/venv', 'msg/A.msg', 'frame_ros/code.py'):
+        (tmp_path / name).touch()
+    script = BUILD.format(folder=tmp_path, scripts=ROOT / 'scripts')
+    stale = tmp_path / 'install' / 'libof_another_generator.so'
+
+    def is_stale_after(ros):
+        subprocess.run(['bash', '-c', script, 'build', ros], check=True)
+        found = stale.exists()
+        stale.touch()
+        return found
+
+    assert not is_stale_after('wheels')
+    (tmp_path / 'frame_ros' / 'code.py').write_text('changed')
+    assert is_stale_after('wheels'), 'a change of code needs no build from nothing'
+    assert not is_stale_after('jazzy')
+    (tmp_path / 'msg' / 'A.msg').rename(tmp_path / 'msg' / 'B.msg')
+    assert not is_stale_after('jazzy')
