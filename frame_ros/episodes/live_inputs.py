@@ -15,18 +15,21 @@ METRICS_NODE = 'metrics'
 NEVER = 2**63 - 1  # ns
 
 
-def read_first_stamps(bag: Bag, namespace: str) -> dict[str, int]:
+def read_first_stamps(bag: Bag, namespace: str) -> tuple[dict[str, int], int]:
     """Returns topic -> header.stamp (ns) of the first message that the metrics node of a namespace
-    received; NEVER if none came. Empty where the bag does not say.
+    received, NEVER if none came until it said so last; and when that was (ns). Empty where the bag
+    does not say.
     """
     topic = bag.topics.get(f'{namespace}/{READINESS_TOPIC}')
     if topic is None or topic.message_type != READINESS_TYPE or not topic.types:
-        return {}
+        return {}, 0
     first: dict[str, int] = {}
+    said = 0
     for _, message in bag.messages(f'{namespace}/{READINESS_TOPIC}'):
         if message.node == f'{namespace}/{METRICS_NODE}':
             first = {each.topic: _first(each) for each in message.inputs}
-    return first
+            said = stamp_ns(message.header.stamp)
+    return first, said
 
 
 def _first(each: object) -> int:
@@ -35,16 +38,18 @@ def _first(each: object) -> int:
 
 
 def heard_since(
-    streams: Mapping[str, Stream], first: Mapping[str, int], begin: int
+    streams: Mapping[str, Stream], first: Mapping[str, int], begin: int, said: int = NEVER
 ) -> dict[str, int]:
     """Returns role -> stamp (ns) of the first message that came live, of the streams of an episode
     whose recording has earlier ones. Of one that came live before the episode's begin (ns) nothing
-    is missed.
+    is missed. said: when the node last said what it had heard (ns); of a stream that begins later
+    nothing is known.
     """
     return {
         role: first[stream.topic]
         for role, stream in streams.items()
         if max(begin, _begin(stream)) < first.get(stream.topic, 0)
+        and not (first[stream.topic] == NEVER and _begin(stream) > said)
     }
 
 

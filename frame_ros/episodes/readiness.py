@@ -36,10 +36,10 @@ class InputState:
         if not self.offered:
             return f'nobody publishes {self.topic}' if self.is_required else ''
         if self.matched < self.offered:
-            of = f'{self.matched} of {self.offered} publishers' if self.offered > 1 else 'publisher'
-            return f'{self.topic}: not connected to its {of}' if self.offered == 1 else (
-                f'{self.topic}: connected to {of}'
-            )  # fmt: skip
+            asked = f' ({self.service} was asked for)'
+            if self.offered == 1:
+                return f'{self.topic}: not connected to its publisher{asked}'
+            return f'{self.topic}: connected to {self.matched} of {self.offered} publishers{asked}'
         if self.is_steady and not self.received:
             return f'{self.topic}: connected, but no message has come'
         return ''

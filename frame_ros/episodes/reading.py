@@ -160,11 +160,11 @@ def _episodes_of(bag: Bag, choice: _Choice) -> Iterator[Episode]:
     _note_topics(bag, topic_map, streams)
     used = {stream.topic for stream in streams.values()}
     counts = {**_recorder_counts(bag, used), **unused}
-    first = read_first_stamps(bag, topic_map.namespace)
+    first, said = read_first_stamps(bag, topic_map.namespace)
     for part in divide(events, bag.metadata.get('episode_id', ''), bag.name):
         episode = _episode(bag, part, streams, live, counts, topic_map.settings)
         starts = [event.stamp for event in part.events if event.type is EventType.START]
-        episode.heard_since = heard_since(episode.streams, first, min(starts, default=0))
+        episode.heard_since = heard_since(episode.streams, first, min(starts, default=0), said)
         yield episode
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import rclpy
 from rclpy.node import Node
-from rclpy.qos import QoSDurabilityPolicy, QoSProfile, QoSReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 
 from frame_ros.episodes.data import Outcome
@@ -21,7 +20,8 @@ from frame_ros.msg import (
     QualityMetrics,
     SafetyMetrics,
 )
-from frame_ros.nodes.polled import PolledSubscription
+from frame_ros.nodes.fitting_subscription import FittingSubscription
+from frame_ros.nodes.node_inputs import inputs_of
 
 NAN = math.nan
 
@@ -67,24 +67,31 @@ class EpisodeResult:
     attributes: dict[str, str] = field(default_factory=dict)
 
 
+EVENT_DEPTH = 50
+
+
 class Console(Node):
     """Looks, when asked, at the metric topics, episode_summary and episode_events."""
 
     def __init__(self, namespace: str = '') -> None:
         super().__init__('console', namespace=namespace)
-        newest = QoSProfile(depth=1, reliability=QoSReliabilityPolicy.BEST_EFFORT)
-        every = QoSProfile(depth=50, reliability=QoSReliabilityPolicy.RELIABLE)
-        latched = QoSProfile(depth=50, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
-        self._quality = PolledSubscription(self, QualityMetrics, 'quality_metrics', newest)
-        self._safety = PolledSubscription(self, SafetyMetrics, 'safety_metrics', newest)
-        self._efficiency = PolledSubscription(self, EfficiencyMetrics, 'efficiency_metrics', newest)
-        self._summaries = PolledSubscription(self, EpisodeSummary, 'episode_summary', every)
-        self._events = PolledSubscription(self, EpisodeEvent, 'episode_events', latched)
+
+        def subscribe(kind: Any, topic: str, **options: Any) -> FittingSubscription:
+            return FittingSubscription(self, kind, topic, **options)
+
+        # Of running metrics only the newest is shown.
+        self._quality = subscribe(QualityMetrics, 'quality_metrics', depth=1)
+        self._safety = subscribe(SafetyMetrics, 'safety_metrics', depth=1)
+        self._efficiency = subscribe(EfficiencyMetrics, 'efficiency_metrics', depth=1)
+        self._summaries = subscribe(EpisodeSummary, 'episode_summary', depth=EVENT_DEPTH)
+        self._events = subscribe(EpisodeEvent, 'episode_events', depth=EVENT_DEPTH, is_latched=True)
         self._attributes: dict[str, dict[str, str]] = {}
         self.snapshot = Snapshot()
 
     def look(self) -> list[EpisodeResult]:
         """Renews `snapshot` and returns the episodes that finished since the last look."""
+        for each in inputs_of(self):
+            each.look()
         for message, _ in self._events.take():
             self._on_event(message)
         for message in self._of_episode(self._quality):
@@ -107,7 +114,7 @@ class Console(Node):
         elif event.type == EpisodeEvent.END and event.episode_id == self.snapshot.episode_id:
             self.snapshot = Snapshot()
 
-    def _of_episode(self, subscription: PolledSubscription) -> list[Any]:
+    def _of_episode(self, subscription: FittingSubscription) -> list[Any]:
         """Messages of the episode that runs; others came before its START, or after its END."""
         running = self.snapshot.episode_id
         return [m for m, _ in subscription.take() if running and m.episode_id == running]

@@ -133,7 +133,7 @@ class FittingSubscription:
         self._service = self._wanted = Service(is_reliable, is_latched)
         self._recent: deque[int] = deque(maxlen=DEPTH)  # when they were published
         self._before: Any = None
-        self._offered = 0
+        self._offered = self._served = self._unheard = 0
         self._next_look = self._overlap_end = 0.0
         self._subscription = self._subscribe()
         self._name = self._subscription.topic_name
@@ -213,13 +213,31 @@ class FittingSubscription:
             for info in self._node.get_publishers_info_by_topic(self._name)
             if info.topic_type == self._type_name
         ]
-        self._offered = len(found)
-        self._tally.set_publishers(len(found))
-        if found:
-            self._wanted = self._fitting(found)
+        served = [qos for qos in found if self._is_served_by(qos)]
+        self._say_unheard(len(found) - len(served))
+        # Of none that serves it is said that it is not connected.
+        self._offered, self._served = len(served) or len(found), len(served)
+        self._tally.set_publishers(len(served))
+        if served:
+            self._wanted = self._fitting(served)
         if self._is_called:
             self._fit()
             self._end_overlap()
+
+    def _is_served_by(self, offered: QoSProfile) -> bool:
+        """Whether a publisher can be heard at all: a best-effort one not by who asks for more."""
+        return self._reliability != RELIABLE or offered.reliability == ReliabilityPolicy.RELIABLE
+
+    def _say_unheard(self, count: int) -> None:
+        """Logs how many publishers are not heard, when that changes."""
+        if count == self._unheard:
+            return
+        self._unheard = count
+        if count:
+            self._node.get_logger().warning(
+                f'{count} best-effort publisher(s) of {self._name} are not heard: reliable was '
+                "asked for; reliability 'fitting' hears all"
+            )
 
     def _fitting(self, offered: list[QoSProfile]) -> Service:
         is_reliable = all(qos.reliability == ReliabilityPolicy.RELIABLE for qos in offered)
@@ -246,7 +264,7 @@ class FittingSubscription:
         if self._before is None:
             return
         now = time.monotonic()
-        if self._matched() < self._offered:
+        if self._matched() < self._served:
             self._overlap_end = now + OVERLAP  # what was latched comes a little after the match
         if now < self._overlap_end:
             return

@@ -25,8 +25,6 @@ SECOND = 10**9
 SOURCE = 'gate'  # of the events that the gate publishes itself
 COMMAND_DEPTH, STATE_DEPTH, EVENT_DEPTH = 10, 5, 50
 EVENT_QOS = QoSProfile(depth=EVENT_DEPTH, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
-# Some who take over may latch it, and others not; it is heard of all, and twice means the same.
-TAKEOVER_QOS = (QoSProfile(depth=STATE_DEPTH), EVENT_QOS)
 MOST = 50  # messages taken at once of one topic
 
 
@@ -56,7 +54,12 @@ class GateInputs:
         self._events = FittingSubscription(
             node, EpisodeEvent, 'episode_events', depth=EVENT_DEPTH, is_latched=True
         )
-        self._takeovers = [PolledSubscription(node, Bool, 'takeover', qos) for qos in TAKEOVER_QOS]
+        # Some who take over may latch it, and others not, or not even be reliable; it is heard of
+        # all, and twice means the same.
+        self._takeovers = (
+            FittingSubscription(node, Bool, 'takeover', depth=STATE_DEPTH, is_live=True),
+            PolledSubscription(node, Bool, 'takeover', EVENT_QOS),
+        )
 
     def wait(self, source: str, timeout: float) -> None:
         """Waits for a command of `source`, at most `timeout` s."""

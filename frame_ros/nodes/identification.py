@@ -17,20 +17,19 @@ import rclpy
 from geometry_msgs.msg import WrenchStamped
 from numpy.typing import NDArray
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
 from frame_ros.errors import SetupError
 from frame_ros.nodes.contact_joints import JointArrays
+from frame_ros.nodes.fitting_subscription import FittingSubscription
 from frame_ros.nodes.joint_state_bytes import FullJointState, JointStateReader
 from frame_ros.nodes.message_parts import header_message
-from frame_ros.nodes.polled import PolledSubscription
+from frame_ros.nodes.node_inputs import inputs_of
 from frame_ros.nodes.wrench_bytes import StampedNumbers, WrenchReader
 from frame_ros.sensing.joints.recording import JointRecording, recording_of
 
 Array = NDArray[np.float64]
-STATES_QOS = QoSProfile(depth=500, reliability=ReliabilityPolicy.BEST_EFFORT)
 DEPTH = 10
 POLL_PERIOD, MOST_MESSAGES = 0.005, 500  # s; between two looks, and at one
 OLDEST_STATE = 0.5  # s without a joint state, in motion, that end it
@@ -75,10 +74,10 @@ class IdentificationNode(Node):
         self._rows = self._joints.rows(self.joint_names)
         self.counts = {'incomplete': 0, 'not_later': 0}
         # A kilohertz of both is more than an executor takes.
-        self._joint_input = PolledSubscription(self, JointState, 'joint_states', STATES_QOS, True)
+        self._joint_input = FittingSubscription(self, JointState, 'joint_states', raw=True)
         self._joint_reader, self._wrench_reader = JointStateReader(), WrenchReader()
         self._wrench_input = (
-            PolledSubscription(self, WrenchStamped, wrench_topic, STATES_QOS, True)
+            FittingSubscription(self, WrenchStamped, wrench_topic, raw=True)
             if wrench_topic
             else None
         )
@@ -89,6 +88,8 @@ class IdentificationNode(Node):
 
     def poll(self, timeout: float) -> None:
         """Waits for joint states, at most `timeout` s, and takes all that has come."""
+        for each in inputs_of(self):
+            each.look()
         self._joint_input.wait(timeout)
         for data, _ in self._joint_input.take(MOST_MESSAGES):
             self._on_joints(self._joint_reader.read_all(data))

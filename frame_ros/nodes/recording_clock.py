@@ -8,11 +8,10 @@ import threading
 import time
 
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 
 from frame_ros.episodes.conversion import stamp_ns
-from frame_ros.nodes.polled import PolledSubscription
+from frame_ros.nodes.fitting_subscription import BEST_EFFORT, FittingSubscription
 
 WAIT = 0.1
 PAUSE = 0.005
@@ -35,8 +34,10 @@ class RecordingClock:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         if self.is_simulated:
-            qos = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-            self._subscription = PolledSubscription(node, Clock, '/clock', qos)
+            self._subscription = FittingSubscription(
+                node, Clock, '/clock', depth=1, reliability=BEST_EFFORT, is_live=True,
+                is_required=True, is_steady=True,
+            )  # fmt: skip
             self._thread = threading.Thread(target=self._follow, name='clock', daemon=True)
             self._thread.start()
 

@@ -20,6 +20,13 @@ def test_messages_without_a_stamp_are_none_of_before():
     assert heard_since({'pose': stream(100)}, {}, 0) == {}
 
 
+def test_of_a_stream_that_begins_after_the_last_readiness_nothing_is_known():
+    recorded = {'pose': stream(0, 100, 200)}
+    assert heard_since(recorded, {'/a': NEVER}, 0, said=99) == {}
+    assert heard_since(recorded, {'/a': NEVER}, 0, said=101) == {'pose': NEVER}
+    assert heard_since(recorded, {'/a': 150}, 0, said=99) == {'pose': 150}
+
+
 def test_what_came_live_before_the_episode_began_is_not_late():
     recorded = {'pose': stream(100, 200, 300)}
     assert heard_since(recorded, {'/a': 150}, begin=180) == {}

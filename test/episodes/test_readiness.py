@@ -9,14 +9,22 @@ from frame_ros.episodes.readiness import InputState, NodeState, OutputState, Rea
 
 SECOND = 10**9
 
+ASKED = ' (reliable, volatile was asked for)'
+
 
 @pytest.mark.parametrize(
     ('state', 'problem'),
     [
         (InputState('/a'), ''),
         (InputState('/a', is_required=True), 'nobody publishes /a'),
-        (InputState('/a', offered=1), '/a: not connected to its publisher'),
-        (InputState('/a', offered=3, matched=2), '/a: connected to 2 of 3 publishers'),
+        (
+            InputState('/a', offered=1),
+            '/a: not connected to its publisher' + ASKED,
+        ),
+        (
+            InputState('/a', offered=3, matched=2),
+            '/a: connected to 2 of 3 publishers' + ASKED,
+        ),
         (
             InputState('/a', offered=1, matched=1, is_steady=True),
             '/a: connected, but no message has come',
@@ -33,7 +41,7 @@ def test_a_node_is_ready_when_it_and_its_inputs_are():
     late = InputState('/contact', offered=1)
     assert NodeState('/metrics').is_ready
     assert NodeState('/metrics', problem='it is not active', inputs=(late,)).reason == (
-        'it is not active; /contact: not connected to its publisher'
+        'it is not active; /contact: not connected to its publisher' + ASKED
     )
 
 

@@ -14,7 +14,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
-from frame_ros.nodes.fitting_subscription import BEST_EFFORT, FittingSubscription
+from frame_ros.nodes.fitting_subscription import BEST_EFFORT, RELIABLE, FittingSubscription
 from frame_ros.nodes.node_inputs import inputs_of
 from frame_ros.nodes.node_readiness import Readiness, state_of
 from frame_ros.nodes.readiness_watch import ReadinessWatch
@@ -201,3 +201,20 @@ def test_a_state_survives_its_message(nodes):
     assert state.reason == 'taring; nobody publishes /joints'
     assert state_of(readiness_message(state)) == state
     taker.input.destroy()
+
+
+def test_where_reliable_is_asked_for_a_best_effort_publisher_does_not_hold_it_up(nodes):
+    taker = Taker(nodes[0], False, reliability=RELIABLE, is_required=True)
+    lossy = nodes[1].create_publisher(JointState, 'joints', PROFILES[2])
+    assert taker.until(lambda: taker.input.state().offered == 1)
+    problem = taker.input.state().problem
+    assert 'not connected to its publisher (reliable, volatile was asked for)' in problem
+    # Latched and reliable: it subscribes again, is ready with it, and lets the first one go.
+    good = nodes[1].create_publisher(JointState, 'joints', PROFILES[1])
+    good.publish(joints(1))
+    assert taker.until(lambda: taker.heard == [1.0])
+    lossy.publish(joints(2))
+    assert taker.until(lambda: not taker.input.state().problem)
+    assert taker.until(lambda: len(list(nodes[0].subscriptions)) == 1)
+    good.publish(joints(3))
+    assert taker.until(lambda: taker.heard == [1.0, 3.0])
