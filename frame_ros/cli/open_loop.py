@@ -36,6 +36,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         'bags', nargs='+', metavar='BAG', help='a bag, or a folder of bags', type=given
     )
+    _add_policy_arguments(parser)
+    _add_recording_arguments(parser)
+    parser.add_argument('--json', action='store_true', help='print JSON instead of tables')
+    parser.add_argument('-q', '--quiet', action='store_true', help='no progress bar')
+
+
+def _add_policy_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares what predicts, and how."""
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument(
         '--policy',
@@ -76,11 +84,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='predict at every Nth action',
     )
     parser.add_argument('--instruction', help='what the policy is told (default: as recorded)')
-    parser.add_argument('--robot', help='name or URDF (default: as recorded, or so101)', type=robot)
     parser.add_argument('--device', default='cpu', help='where the policy runs', type=given)
     parser.add_argument(
         '--units', default='degrees', choices=('degrees', 'rad'), help="the policy's (degrees)"
     )
+    parser.add_argument('--seed', type=whole(0), default=0, help='of policy and bootstrap')
+
+
+def _add_recording_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares how the bags are to be read."""
+    parser.add_argument('--robot', help='name or URDF (default: as recorded, or so101)', type=robot)
     parser.add_argument('--namespace', metavar='NS', help="the robot's namespace", type=namespace)
     parser.add_argument(
         '--topic',
@@ -95,9 +108,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--max-age', type=positive, default=0.5, metavar='S', help='oldest input, s'
     )
-    parser.add_argument('--seed', type=whole(0), default=0, help='of policy and bootstrap')
-    parser.add_argument('--json', action='store_true', help='print JSON instead of tables')
-    parser.add_argument('-q', '--quiet', action='store_true', help='no progress bar')
 
 
 def run(args: argparse.Namespace) -> int:

@@ -17,7 +17,7 @@ from frame_ros.episodes.images import (
     decode_compressed,
     decode_image,
 )
-from frame_ros.episodes.reading import header_stamps
+from frame_ros.episodes.topic_statistics import header_stamps
 from frame_ros.errors import BagError
 
 SUFFIXES = (COMPRESSED_SUFFIX, '/image_raw')

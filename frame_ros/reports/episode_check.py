@@ -22,8 +22,9 @@ from frame_ros.episodes.findings import (
     of_level,
 )
 from frame_ros.episodes.pipeline import STREAMS
-from frame_ros.episodes.reading import GAP_FACTOR, NO_MESSAGES
+from frame_ros.episodes.reading import NO_MESSAGES
 from frame_ros.episodes.stamps import SECOND
+from frame_ros.episodes.topic_statistics import GAP_FACTOR
 from frame_ros.reports.numbers import counted, readable
 from frame_ros.reports.parity import (
     EpisodeParity,

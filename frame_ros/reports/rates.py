@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.data import Episode
-from frame_ros.episodes.reading import header_stamps
+from frame_ros.episodes.topic_statistics import header_stamps
 from frame_ros.reports.numbers import finite, readable
 
 SECOND = 1e9

@@ -14,9 +14,9 @@ from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.data import Episode
 from frame_ros.episodes.interventions import GATE_TYPE
 from frame_ros.episodes.pipeline import STREAMS
-from frame_ros.episodes.reading import TopicStatistics, stamp_statistics, topic_statistics
 from frame_ros.episodes.sensed_contacts import EVENT_TYPE as CONTACT_EVENT_TYPE
 from frame_ros.episodes.streams import EVENT_TYPE
+from frame_ros.episodes.topic_statistics import TopicStatistics, stamp_statistics, topic_statistics
 from frame_ros.reports.series import episode_end, episode_start
 
 SECOND = 1e9

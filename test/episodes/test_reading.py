@@ -24,7 +24,8 @@ from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.bag_writer import BagWriter
 from frame_ros.episodes.data import EventType, Outcome
 from frame_ros.episodes.definitions import MessageDefinition, find_definition
-from frame_ros.episodes.reading import read_episodes, topic_statistics
+from frame_ros.episodes.reading import read_episodes
+from frame_ros.episodes.topic_statistics import topic_statistics
 from frame_ros.errors import BagError
 
 

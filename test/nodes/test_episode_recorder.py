@@ -30,9 +30,10 @@ from std_msgs.msg import String
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.data import EventType, Outcome
 from frame_ros.episodes.images import iter_images
-from frame_ros.episodes.reading import header_stamps, read_bag
+from frame_ros.episodes.reading import read_bag
 from frame_ros.episodes.recording_lock import NAME as LOCK_NAME
 from frame_ros.episodes.recording_lock import is_being_recorded
+from frame_ros.episodes.topic_statistics import header_stamps
 from frame_ros.msg import EpisodeEvent
 from frame_ros.srv import EndEpisode, MarkEpisode, StartEpisode
 

@@ -17,7 +17,7 @@ from synthetic_episodes import BEGIN, SECOND, empty_episode, synthetic_episode
 from frame_ros.episodes.data import Episode, Outcome, Stream
 from frame_ros.episodes.findings import Level
 from frame_ros.episodes.processing import process_episode
-from frame_ros.episodes.reading import stamp_statistics
+from frame_ros.episodes.topic_statistics import stamp_statistics
 from frame_ros.metrics import REGISTRY, path_length, wilson_interval
 from frame_ros.reports import parity_verdict, report_data, report_json
 from frame_ros.reports.contact_sensing import contact_sensing

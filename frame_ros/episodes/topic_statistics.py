@@ -1,0 +1,148 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""How regularly the topics of a bag came, by their stamps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.episodes.bag_reader import Bag
+from frame_ros.episodes.data import Episode
+from frame_ros.episodes.stamps import SECOND
+
+GAP_FACTOR = 5.0  # of the median interval: a longer one is a gap
+LATE = 0.25  # s
+STOPPED = 0.5  # s
+LEAST_REGULAR = 5  # messages
+REGULAR_FACTOR = 3.0
+REGULAR_SHARE = 0.75
+
+
+@dataclass(frozen=True)
+class TopicStatistics:
+    """How regularly a topic came.
+
+    count: messages. rate: Hz, by the median interval; NaN for less than two. gaps: intervals longer
+    than 5 times the median. longest_gap: s. late: received more than 0.25 s later after its stamp
+    than the median message. backward, duplicate, zero: stamps below, equal to the one before, or
+    unset. Topics without header: by receive time.
+    has_header: whether the stamps are those of headers. is_regular: at least 5 messages, three
+    quarters of the intervals within a factor 3 of the median. silence: s from the last message to
+    the end asked for; NaN if none was. is_stopped: regular, and the silence is longer than 0.5 s
+    and 5 times the median.
+    """
+
+    count: int
+    rate: float
+    gaps: int
+    longest_gap: float
+    late: int
+    backward: int
+    duplicate: int
+    zero: int
+    has_header: bool = True
+    is_regular: bool = False
+    silence: float = float('nan')
+    is_stopped: bool = False
+
+
+def topic_statistics(
+    source: Episode | Bag | str | Path, begin: int | None = None, end: int | None = None
+) -> dict[str, TopicStatistics]:
+    """Returns topic -> TopicStatistics for every topic of a bag, in the order of their names.
+
+    begin, end: only messages within are counted, ns; unset stamps are placed by receive time.
+    Whether a topic is regular, and its silence, are judged by all messages up to the end.
+    """
+    if isinstance(source, Episode):
+        source = source.path
+    bag = source if isinstance(source, Bag) else Bag(source)
+    return {
+        name: stamp_statistics(*_topic_stamps(bag, name), begin, end)
+        for name in sorted(bag.topics)
+        if len(bag.topics[name])
+    }
+
+
+def stamp_statistics(
+    stamps: NDArray[np.int64],
+    received: NDArray[np.int64],
+    has_header: bool = True,
+    begin: int | None = None,
+    end: int | None = None,
+) -> TopicStatistics:
+    """Returns the statistics of messages of one topic; stamps and received: (T,), ns, in recorded
+    order; begin and end as in `topic_statistics`.
+    """
+    is_set = stamps > 0
+    delay = int(np.median((received - stamps)[is_set])) if is_set.any() else 0
+    places = np.where(is_set, stamps, received - delay)
+    is_before = places <= end if end is not None else np.ones(len(stamps), bool)
+    is_inside = is_before & (places >= begin) if begin is not None else is_before
+    is_regular, silence, is_stopped = _ending(places[is_before & is_set], end)
+    late = (received - stamps)[is_inside & is_set] > delay + LATE * SECOND
+    used = stamps[is_inside]
+    steps = np.diff(used[used > 0])
+    forward = steps[steps > 0]
+    typical = float(np.median(forward)) if len(forward) else float('nan')
+    return TopicStatistics(
+        count=len(used),
+        rate=SECOND / typical if len(forward) else float('nan'),
+        gaps=int((forward > GAP_FACTOR * typical).sum()) if len(forward) else 0,
+        longest_gap=float(forward.max()) / SECOND if len(forward) else float('nan'),
+        late=int(late.sum()),
+        backward=int((steps < 0).sum()),
+        duplicate=int((steps == 0).sum()),
+        zero=int((used <= 0).sum()),
+        has_header=has_header,
+        is_regular=is_regular,
+        silence=silence,
+        is_stopped=is_stopped,
+    )
+
+
+def _ending(stamps: NDArray[np.int64], end: int | None) -> tuple[bool, float, bool]:
+    """is_regular, silence (s), is_stopped of TopicStatistics by the set stamps up to the end."""
+    stamps = np.unique(stamps)
+    intervals = np.diff(stamps)
+    silence = (end - int(stamps[-1])) / SECOND if end is not None and len(stamps) else float('nan')
+    if len(stamps) < LEAST_REGULAR:
+        return False, silence, False
+    typical = float(np.median(intervals))
+    is_like = (intervals <= REGULAR_FACTOR * typical) & (intervals * REGULAR_FACTOR >= typical)
+    is_regular = bool(is_like.mean() >= REGULAR_SHARE)
+    longest = max(STOPPED, GAP_FACTOR * typical / SECOND)
+    return is_regular, silence, is_regular and silence > longest
+
+
+def _topic_stamps(bag: Bag, topic: str) -> tuple[NDArray[np.int64], NDArray[np.int64], bool]:
+    """Stamps and receive times of a topic; receive times twice and False where it has no header."""
+    received = bag.received(topic)
+    stamps = header_stamps(bag, topic)
+    if stamps is None or len(stamps) != len(received):
+        return received, received, False
+    return stamps, received, True
+
+
+def header_stamps(bag: Bag, topic: str) -> NDArray[np.int64] | None:
+    """Returns the header stamps (N,), ns, of all messages of a topic; None if its type begins
+    with no header."""
+    found = bag.topics[topic]
+    fields = found.types.get(found.message_type, ((), ()))[1]
+    if not fields or tuple(fields[0][1]) != (2, 'std_msgs/msg/Header'):
+        return None
+    stamps = []
+    for table in found.tables:
+        # After the 4 bytes of encapsulation a header begins with its stamp: int32 s, uint32 ns.
+        if len(table) == 0 or table.lengths.min() < 12:
+            continue
+        head = table.rows(np.arange(len(table)), 12)
+        order = '>' if head[0, 1] == 0 else '<'
+        seconds = np.ascontiguousarray(head[:, 4:8]).view(f'{order}i4')[:, 0].astype(np.int64)
+        nanoseconds = np.ascontiguousarray(head[:, 8:12]).view(f'{order}u4')[:, 0]
+        stamps.append(seconds * SECOND + nanoseconds.astype(np.int64))
+    return np.concatenate(stamps) if stamps else np.zeros(0, np.int64)
