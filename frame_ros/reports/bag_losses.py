@@ -3,10 +3,10 @@
 """Messages that only one of live node and bag had: per stream how many, from when, and which values
 rest on them.
 
-Certain are those that the live node names: a step whose action is not in the bag, a pose younger
-than the newest in the bag, more messages taken than the bag has. Gaps in the stamps of a regular
-stream are only suspected, where the node's counts are not in the bag: its publisher may have
-paused. What the live node lost, it counts itself.
+Proven are those that the live node's own counts show: more messages taken than the bag has, or lost
+by the node itself. Without counts it is not known: a step whose action is not in the bag, or a pose
+younger than the newest in the bag, may as well be a fault of the live metrics, and a gap in the
+stamps of a regular stream a pause of its publisher.
 """
 
 from __future__ import annotations
@@ -56,8 +56,9 @@ class Loss:
 
     role: as in `Episode.streams`, or a live kind. topic: its name. missing: messages, at least.
     recorded: messages of the episode that are there. begins, ends: (N,) ns, each stretch in which
-    they are missed. is_certain: whether the live metrics prove it. is_live: whether the bag has
-    them, and the live node lost them.
+    they are missed. is_certain: whether the live metrics show it. is_live: whether the bag has
+    them, and the live node lost them. is_counted: whether the live node's own counts prove it; else
+    a fault of the live metrics may look the same.
     """
 
     role: str
@@ -68,6 +69,7 @@ class Loss:
     ends: NDArray[np.int64]
     is_certain: bool = True
     is_live: bool = False
+    is_counted: bool = False
 
     @property
     def first(self) -> int | None:
@@ -128,7 +130,9 @@ def certain_losses(episode: Episode, live: Mapping[str, Stream]) -> dict[str, Lo
             missing = int(steps[-1] - steps[0]) + 1 - len(steps)
             none = np.zeros(0, np.int64)
             if missing:
-                losses[kind] = Loss(kind, stream.topic, missing, len(stream), none, none)
+                losses[kind] = Loss(
+                    kind, stream.topic, missing, len(stream), none, none, is_counted=True
+                )
     return losses
 
 
@@ -146,7 +150,9 @@ def counted_losses(episode: Episode, counts: Mapping[str, ReceivedCounts]) -> di
             begins, ends = last[:-1][is_short] + 1, last[1:][is_short]
             if role in gaps:  # which say it more closely
                 begins, ends = gaps[role].begins, gaps[role].ends
-            found[role] = Loss(role, stream.topic, missing, len(stream), begins, ends)
+            found[role] = Loss(
+                role, stream.topic, missing, len(stream), begins, ends, is_counted=True
+            )
     return found
 
 
@@ -202,7 +208,16 @@ def live_losses(episode: Episode, counts: Mapping[str, ReceivedCounts]) -> list[
                 last[1:][is_short],
             )
             found.append(
-                Loss(role, stream.topic, missing, len(stream), begins + 1, ends, is_live=True)
+                Loss(
+                    role,
+                    stream.topic,
+                    missing,
+                    len(stream),
+                    begins + 1,
+                    ends,
+                    is_live=True,
+                    is_counted=True,
+                )
             )
     return found
 

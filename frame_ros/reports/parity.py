@@ -145,7 +145,8 @@ def compare_live(episode: Episode, bar: float = BAR) -> EpisodeParity:
     certain = certain_losses(episode, _live_of_episode(episode))
     for role, loss in unrefuted(certain, episode, counts).items():
         missing = max(loss.missing, losses[role].missing if role in losses else 0)
-        losses[role] = replace(loss, missing=missing)
+        is_counted = loss.is_counted or role in losses or loss.topic in counts
+        losses[role] = replace(loss, missing=missing, is_counted=is_counted)
     lost_live = live_losses(episode, counts)
     rows = comparison.rows([*losses.values(), *lost_live])
     for role, loss in suspected_losses(episode).items():

@@ -145,21 +145,33 @@ def _final_names() -> dict[tuple[str, str], str]:
 
 
 def losses_text(losses: Iterable[Loss]) -> str:
-    """'the bag lacks 7 of 433 messages of ee_pose' over one or several episodes, per topic; '' if
-    it lacks none.
+    """'the bag lacks 7 of 433 messages of ee_pose' over one or several episodes, per topic, apart
+    from what no counts prove; '' if it lacks none.
     """
+    found = list(losses)
+    proven = [loss for loss in found if loss.is_counted]
+    possible = [loss for loss in found if not loss.is_counted]
+    parts = []
+    if proven:
+        parts.append(f'the bag lacks messages that the live node had: {_by_topic(proven)}')
+    if possible:
+        parts.append(
+            'it is not known whether the bag lacks messages, as it has no counts of what the live '
+            f'node had: {_by_topic(possible)} may be missing'
+        )
+    return '; '.join(parts)
+
+
+def _by_topic(losses: Iterable[Loss]) -> str:
     counts: dict[tuple[str, bool], tuple[int, int]] = {}
     for loss in losses:
         key = loss.topic.lstrip('/'), loss.is_certain
         missing, whole = counts.get(key, (0, 0))
         counts[key] = missing + loss.missing, whole + loss.missing + loss.recorded
-    parts = [
+    return ', '.join(
         f'{missing:,} of {whole:,} of {topic}' + ('' if is_certain else ' (by gaps in its stamps)')
         for (topic, is_certain), (missing, whole) in counts.items()
-    ]
-    if not parts:
-        return ''
-    return f'the bag lacks messages that the live node had: {", ".join(parts)}'
+    )
 
 
 def live_losses_text(losses: Iterable[Loss]) -> str:
