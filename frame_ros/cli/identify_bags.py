@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.conversion import stamp_ns
+from frame_ros.episodes.joint_merge import JointMerger
 from frame_ros.episodes.recordings import find_bags
 from frame_ros.errors import SetupError
 from frame_ros.sensing.joints.recording import JointRecording, recording_of
@@ -93,20 +94,21 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _joint_rows(bag: Bag, topic: str, names: Sequence[str]) -> Rows:
+    """Positions, velocities and efforts of the joints, NaN where there are none, of all publishers
+    of the topic.
+    """
     rows: Rows = []
+    merger = JointMerger(names)
     for _, message in bag.messages(topic):
-        place = {name: i for i, name in enumerate(message.name)}
-        if any(name not in place for name in names):
-            continue
-        order = [place[name] for name in names]
-        columns = [
-            np.asarray(values, np.float64)[order]
-            if len(values) == len(message.name)
-            else np.full(len(names), math.nan)
-            for values in (message.position, message.velocity, message.effort)
-        ]
-        if np.isfinite(columns[0]).all():
-            rows.append((stamp_ns(message.header.stamp), columns[0], columns[1], columns[2]))
+        stamp = stamp_ns(message.header.stamp)
+        state = merger.update(
+            stamp, tuple(message.name), message.position, message.velocity, message.effort
+        )
+        if state is not None:
+            missing = np.full(len(names), math.nan)
+            velocities = missing if state.velocities is None else state.velocities
+            efforts = missing if state.efforts is None else state.efforts
+            rows.append((merger.stamp, state.positions, velocities, efforts))
     return rows
 
 

@@ -242,9 +242,11 @@ class JointMerger:
         self.stamp = stamp
         self.interpolated += is_interpolated
         self.held += is_held
-        known = np.isfinite(values).all(axis=1)
+        positions, velocities, efforts = values
         return AssembledState(
-            values[0], values[1] if known[1] else None, values[2] if known[2] else None
+            positions,
+            velocities if np.isfinite(velocities).all() else None,
+            efforts if np.isfinite(efforts).any() else None,
         )
 
     def _refuse_old(self, part: _Part, age: int) -> None:

@@ -18,8 +18,8 @@ Array = NDArray[np.float64]
 
 
 class AssembledState(NamedTuple):
-    """Positions (N,) in rad or m; velocities (N,) per s and efforts (N,) as they came, each None
-    while not known for every joint.
+    """Positions (N,) in rad or m; velocities (N,) per s, or None while not known for every joint;
+    efforts (N,) as they came, NaN where there is none, or None where there never was one.
     """
 
     positions: Array
@@ -237,11 +237,10 @@ class JointStateAssembler:
 
     def _state(self) -> AssembledState:
         known = _is_finite(self._velocities)
-        with_efforts = self._has_efforts and _is_finite(self._efforts)
         return AssembledState(
             self._positions.copy(),
             self._velocities.copy() if known else None,
-            self._efforts.copy() if with_efforts else None,
+            self._efforts.copy() if self._has_efforts else None,
         )
 
     def values_of(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:

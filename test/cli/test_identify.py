@@ -94,6 +94,32 @@ def test_bags_of_one_time_are_taken_one_after_the_other(tmp_path):
     np.testing.assert_array_equal(recording.positions[:300], recording.positions[300:])
 
 
+def test_an_arm_in_two_halves_is_put_together(tmp_path):
+    """Of two publishers, the second a third of a period later."""
+    from frame_ros.cli.identify_bags import read_joints
+
+    whole, halves, names = [], [], list(ROBOT.joint_names)
+    for stamp, topic, message in motion_messages(seconds=6.0):
+        whole.append((stamp, topic, message))
+    late = 20_000_000 // 3
+    for row, (stamp, topic, message) in enumerate(whole):
+        phase = np.array([0.9, 1.1, 1.3, 1.7, 2.1]) * (row / 50 + late / 1e9)
+        q = [0.0, -1.0, 1.0, 0.6, 0.3] + 0.5 * np.sin(phase)
+        for joints, at, positions in (
+            (names[:2], stamp, message.position[:2]),
+            (names[2:], stamp + late, q[2:]),
+        ):
+            part = joint_state(at, q, None, np.full(5, 0.25))
+            part.name, part.position = joints, np.array(positions)
+            part.velocity, part.effort = np.zeros(0), part.effort[: len(joints)]
+            halves.append((at, topic, part))
+    found = read_joints([write_bag(tmp_path / 'halves', halves)], ROBOT.joint_names, '')
+    right = read_joints([write_bag(tmp_path / 'whole', whole)], ROBOT.joint_names, '')
+    np.testing.assert_array_equal(found.stamps, right.stamps[1:])
+    np.testing.assert_allclose(found.positions, right.positions[1:], atol=3e-4)
+    assert found.velocities is None and (found.efforts == 0.25).all()
+
+
 @pytest.mark.parametrize('sign', [1.0, -1.0])
 def test_the_tool_of_a_bag_is_identified_and_written(tmp_path, capsys, sign):
     sensor = load_robot('so101', 'gripper_link')
