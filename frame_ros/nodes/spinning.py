@@ -190,6 +190,7 @@ class StopSignal:
 
     def __init__(self) -> None:
         self.event = threading.Event()
+        self._has_come = False
         self._read, self._write = os.pipe()
         os.set_blocking(self._write, False)
         self._handlers = {number: signal.signal(number, lambda *_: None) for number in STOP_SIGNALS}
@@ -198,10 +199,13 @@ class StopSignal:
         self._thread.start()
 
     def release(self) -> None:
-        """Gives the signals back to whoever had them."""
+        """Gives the signals back to whoever had them. After a stop another SIGINT, as a terminal
+        sends it beside that of a launch, must not tear what runs at exit: it stays ignored.
+        """
         signal.set_wakeup_fd(self._descriptor)
         for number, handler in self._handlers.items():
-            signal.signal(number, handler)
+            is_torn = self._has_come and handler is signal.default_int_handler
+            signal.signal(number, signal.SIG_IGN if is_torn else handler)
         os.close(self._write)
         self._thread.join()
         os.close(self._read)
@@ -209,6 +213,7 @@ class StopSignal:
     def _watch(self) -> None:
         while data := os.read(self._read, 1):
             if data[0] in STOP_SIGNALS:
+                self._has_come = True
                 self.event.set()
 
 

@@ -171,3 +171,31 @@ def test_simulated_time_that_is_late_or_stands_still(ros_context, capfd, is_simu
         assert said.index('the time has come on /clock') > warning
     for other in (node, clock):
         other.destroy_node()
+
+
+EXITING = """
+import atexit, os, signal, sys, time
+from rclpy.node import Node
+from frame_ros.nodes.spinning import run_node
+
+def at_exit():
+    os.kill(os.getpid(), signal.SIGINT)  # as the second of a launch in a terminal
+    time.sleep(0.1)
+    print('at exit', flush=True)
+
+class Stopped(Node):
+    def __init__(self):
+        super().__init__('stopped')
+        os.kill(os.getpid(), signal.SIGINT)
+
+atexit.register(at_exit)
+sys.exit(run_node(Stopped))
+"""
+
+
+def test_a_second_interrupt_does_not_tear_what_runs_at_exit(ros_domain):
+    ended = subprocess.run(
+        [sys.executable, '-c', EXITING], capture_output=True, text=True, timeout=60
+    )
+    assert (ended.returncode, ended.stdout) == (0, 'at exit\n')
+    assert 'KeyboardInterrupt' not in ended.stderr
