@@ -248,9 +248,10 @@ def arm(ros_domain):
 
 
 @pytest.fixture()
-def node(arm):
+def node(arm, monkeypatch):
     from frame_ros.nodes.identification import identification_node
 
+    monkeypatch.setattr('frame_ros.nodes.identification.OLDEST_STATE', 3.0)
     with identification_node(arm.names) as node:
         node.wait_for_joints(PATIENCE, threading.Event())
         until(lambda: arm.node.count_publishers('joint_commands') > 0)
@@ -289,10 +290,8 @@ def test_it_stops_and_holds_when_told_to(arm, node):
     targets = way(arm, 100_000, 1e-5)
     threading.Timer(0.5, stop.set).start()
     assert play(node, targets, 50.0, stop) == 'stopped'
-    until(lambda: len(arm.commands) > 20)
-    held = arm.commands[-10:]
-    assert np.ptp(held, axis=0).max() == 0.0
-    assert np.abs(held[-1] - arm.positions).max() < 0.01
+    until(lambda: len(arm.commands) > 20 and np.ptp(arm.commands[-10:], axis=0).max() == 0.0)
+    assert np.abs(arm.commands[-1] - arm.positions).max() < 0.01
 
 
 def test_a_blocked_arm_ends_the_motion_where_it_is(arm, node):
@@ -311,8 +310,7 @@ def test_without_joint_states_nothing_goes_on(arm, node):
     arm.is_silent = True
     assert 'no joint_states' in play(node, way(arm, 5000), 50.0, threading.Event())
     # Where it is now nobody knows: it stays where it was told to be, and does not jump back.
-    until(lambda: len(arm.commands) > 20)
-    time.sleep(0.1)
+    until(lambda: len(arm.commands) > 20 and np.ptp(arm.commands[-10:], axis=0).max() == 0.0)
     assert arm.commands[-1][0] == max(command[0] for command in arm.commands)
 
 
