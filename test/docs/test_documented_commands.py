@@ -22,6 +22,7 @@ from typing import Any
 
 import pytest
 import yaml
+from patience import PATIENCE
 
 HERE = Path(__file__).resolve().parent
 for room in ('docs', 'episodes', 'policies'):
@@ -146,7 +147,7 @@ def run_ours(words: list[str], folder: Path) -> None:
     elif command == 'simulate-so101':
         done = subprocess.run(
             [sys.executable, ROOT / 'scripts' / 'frame-ros', *words[1:]],
-            input='quit\n', text=True, capture_output=True, check=False, timeout=60,
+            input='quit\n', text=True, capture_output=True, check=False, timeout=PATIENCE,
         )  # fmt: skip
         assert done.returncode == 0 and 'drive it:' in done.stdout, done.stderr
     elif command == 'rephrase':
@@ -154,6 +155,8 @@ def run_ours(words: list[str], folder: Path) -> None:
     elif command == 'clean':
         assert main([command, *arguments, '--dry-run']) == 0
     else:
+        if command == 'dataset':
+            pytest.importorskip('lerobot')
         # Images of 16 x 12 pixels are too small for the codec of videos.
         extra = {'serve': ['--port', '0'], 'dataset': ['--images', '-q']}.get(command, [])
         output = folder / 'new'

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import PATIENCE
 
 from frame_ros.errors import SetupError
 from frame_ros.nodes.arm_settings import (
@@ -129,7 +130,7 @@ def test_values_arrive_as_they_are_meant(write, ros_domain):
     processes = demo_processes(DemoSettings(params_file=write(text)))
     (contact,) = (process for process in processes if process.name == 'contact')
     command = [sys.executable, '-c', SHOW, *contact.ros_arguments()]
-    shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
     assert json.loads(shown.stdout) == {
         'finger_links': [''],
         'allowed_links': ['1', 'true'],

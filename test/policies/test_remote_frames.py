@@ -9,6 +9,7 @@ import threading
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 pytest.importorskip('websockets')
 from websockets.exceptions import ConnectionClosed
@@ -72,7 +73,7 @@ class Echo:
 def echo():
     server = Echo()
     server.thread.start()
-    assert server.ready.wait(10)
+    assert server.ready.wait(PATIENCE)
     yield server
     server.loop.call_soon_threadsafe(server.stop.set)
     server.thread.join(10)
@@ -113,7 +114,7 @@ def test_messages_in_fragments_and_pings_between(client):
     parts = [bytes_of(size) for size in (SMALLEST + 5, 200_000, 3)]
     for _ in range(3):
         client.send(iter(parts))
-        client.ping().wait(10)
+        client.ping().wait(PATIENCE)
         assert client.recv(20) == b''.join(parts)
         client.send(parts[1])
         assert client.recv(20) == parts[1]

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 pytest.importorskip('openpi_client')
 from openpi_client import image_tools, msgpack_numpy
@@ -62,7 +63,7 @@ def ask(preset: str, actions: np.ndarray, joints, grippers, seen, **options):
     server = OpenPIServer(lambda _: {'actions': actions, 'policy_timing': {'infer_ms': 0.05}})
     with behaving(server) as url:
         policy = connect_remote_policy(
-            url, joints, preset, gripper_limits=grippers, deadline=10.0, **options
+            url, joints, preset, gripper_limits=grippers, deadline=PATIENCE, **options
         )
         answer = policy.infer(seen)
         policy.close()
@@ -104,7 +105,7 @@ def test_a_droid_server_gets_its_keys_and_its_velocities_become_positions():
         0.00005, {'tokens', 'samples', 'rephrasings'},
     )  # fmt: skip
     assert answer.transport > 0
-    assert any('reset_pose' in note for note in policy.notes)
+    assert any('reset_pose' in fact for fact in policy.facts)
 
 
 def test_a_libero_server_gets_the_pose_and_its_actions_are_changes_of_it():
@@ -203,7 +204,7 @@ def test_what_an_openpi_server_may_do_wrong():
         ):
             with pytest.raises(PolicyError, match=f'(?s){text}'):
                 policy.infer(panda_observation(instruction=prompt))
-            policy.wait(10)  # it connects again by itself
+            policy.wait(PATIENCE)  # it connects again by itself
         assert policy.infer(panda_observation(instruction='right')).actions.shape == (2, 8)
         with pytest.raises(PolicyError, match="lacks camera 'wrist'"):
             policy.infer(panda_observation(images={'front': np.zeros((4, 4, 3), np.uint8)}))
