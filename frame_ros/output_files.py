@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a command writes: refused before the work begins, and written whole or not at all."""
+"""Files that a command writes: refused before the work begins, and written whole or not at all."""
 
 from __future__ import annotations
 

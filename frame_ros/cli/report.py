@@ -87,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_comparison_arguments(parser: argparse.ArgumentParser) -> None:
-    """What episodes are measured against, and policies compared by."""
+    """Declares what episodes are measured against, and policies compared by."""
     parser.add_argument(
         '--reference',
         action='append',

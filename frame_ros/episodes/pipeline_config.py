@@ -182,11 +182,11 @@ class PipelineConfig:
 
     @property
     def has_goal(self) -> bool:
-        """Whether the task of OT takes the object somewhere."""
+        """Tells if the task of OT takes the object somewhere."""
         return OT_TASKS.get(self.ot_task, False)
 
     def contact_limits(self) -> ContactLimits:
-        """What a contact may do.
+        """Limits of what a contact may do.
 
         Raises:
             ValueRangeError: settings that contradict each other.
@@ -200,7 +200,7 @@ class PipelineConfig:
         )  # fmt: skip
 
     def grasp_settings(self) -> GraspSettings:
-        """What counts as a grasp.
+        """Conditions that make a grasp.
 
         Raises:
             ValueRangeError: settings that contradict each other.

@@ -36,7 +36,7 @@ NO_MESSAGES = 'the bag holds no messages'
 
 @dataclass(frozen=True)
 class _Choice:
-    """What the caller says of a recording; see `read_episodes`."""
+    """Choices of the caller about a recording; see `read_episodes`."""
 
     namespace: str | None = None
     topics: Mapping[str, str] | None = None
@@ -210,7 +210,7 @@ def _read_streams(bag: Bag, topic_map: TopicMap) -> tuple[dict[str, Stream], dic
 
 
 def _note_given(bag: Bag, namespace: str | None, topics: Mapping[str, str] | None) -> None:
-    """What the caller named and the bag does not have."""
+    """Reports what the caller named and the bag does not have."""
     for role, topic in (topics or {}).items():
         if topic not in bag.topics:
             bag.report(f'{topic}, given as {role}, is not in the bag')

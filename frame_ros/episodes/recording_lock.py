@@ -52,7 +52,7 @@ class RecordingLock:
 
 
 def is_being_recorded(folder: Path) -> bool:
-    """Whether a recorder holds the lock of a folder."""
+    """Tells if a recorder holds the lock of a folder."""
     try:
         file = os.open(folder / NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:

@@ -42,7 +42,7 @@ NAMED_AT_ONCE = 6
 
 @dataclass
 class Survey:
-    """What is at a path.
+    """Contents of a path.
 
     bags: paths that `Bag` takes, in natural order: folders, and files in folders that hold several
     recordings; of a recording in several files the first. unread: (path, why) of what may hold
@@ -202,7 +202,7 @@ def _search(folder: Path, found: Survey, depth: int, seen: set[Path]) -> None:
 
 
 def _holds_only(folder: Path, known: set[Path]) -> bool:
-    """Whether a folder that is no bag holds such files and nothing else."""
+    """Tells if a folder that is no bag holds such files and nothing else."""
     if (folder / METADATA_NAME).exists() or (folder / SIDECAR_NAME).exists():
         return False
     try:
@@ -287,7 +287,7 @@ def _listed_in(folder: Path, files: Iterable[Path]) -> list[Path]:
 
 
 def _follows(before: Path, after: Path) -> bool:
-    """Whether a file goes on with the recording of the one before: the next number, the same
+    """Tells if a file goes on with the recording of the one before: the next number, the same
     storage, the same topics, and no pause between them.
     """
     names = [_plain_name(file) for file in (before, after)]

@@ -47,7 +47,7 @@ class Run:
 
     @property
     def is_recording(self) -> bool:
-        """Whether a recorder writes into it now, also between two episodes."""
+        """Tells if a recorder writes into it now, also between two episodes."""
         return is_being_recorded(self.path) or any(map(_may_be_recorded, self.episodes))
 
 
@@ -79,7 +79,7 @@ def find_runs(folder: str | Path) -> list[Run]:
 
 
 def is_episode(folder: Path) -> bool:
-    """Whether a folder is a bag of our recorder, by what its sidecar says. One that was renamed
+    """Tells if a folder is a bag of our recorder, by what its sidecar says. One that was renamed
     since is the user's own.
     """
     try:
@@ -159,7 +159,7 @@ def _files_of_run(folder: Path, episodes: tuple[Path, ...]) -> Iterator[Path]:
 
 
 def is_own_page(file: Path) -> bool:
-    """Whether a file is a page that frame_ros has written, by the generator that it names."""
+    """Tells if a file is a page that frame_ros has written, by the generator that it names."""
     if not _is_file(file):
         return False
     try:

@@ -63,7 +63,7 @@ FLAGS, ROBOT_WRENCH = 'robot_flags', 'robot_wrench'
 
 
 class Contact(Node):
-    """Whether the robot touches something, and whether that was meant.
+    """Detects whether the robot touches something, and whether that was meant.
 
     Subscribes joint_states, joint_commands, and what its sources need: a wrench, and of Franka arms
     external_wrench_in_base_frame with robot_state or contact. Publishes contact at a rate, and at
@@ -194,7 +194,7 @@ class Contact(Node):
             self._newest_sample = (samples[-1].stamp, time.monotonic())
 
     def _samples(self) -> list[Sample]:
-        """What has arrived, in the order of time."""
+        """Samples that have arrived, in the order of time."""
         streams = self._streams.values()
         batches = [stream.take() for stream in streams]
         if any(stream.is_reset for stream in streams):
@@ -205,7 +205,7 @@ class Contact(Node):
         return self._waiting.take(in_order(batches), time.monotonic())
 
     def _handle(self, sample: Sample) -> list[Detection]:
-        """What a sample tells: nothing, or one detection."""
+        """Detections by one sample: none, or one."""
         stamp, stream, value = sample
         holding = self._keeper.is_holding
         if stream == JOINTS:
@@ -247,7 +247,7 @@ class Contact(Node):
             self._publish(stamp)
 
     def _track(self, stamp: int, detections: list[Detection]) -> bool:
-        """Whether something began, ended, turned unexpected or (un)available."""
+        """Tells if something began, ended, turned unexpected or (un)available."""
         is_news = False
         for detection in detections:
             before = self._newest.get(detection.source)
@@ -399,7 +399,7 @@ class Contact(Node):
         return Status(sensor.name, level, text, values | sensor.facts())
 
     def report(self) -> str:
-        """What was taken, published and dropped so far, in one line."""
+        """Counts of what was taken, published and dropped so far, in one line."""
         counts = {'states': self.published, 'events': self.events}
         for stream in self._streams.values():
             counts |= {f'{stream.name}_{key}': count for key, count in stream.counts().items()}

@@ -206,7 +206,7 @@ class ContactSettings:
         return load_robot(self.robot, self.tip or None)
 
     def tool(self) -> Tool:
-        """What is beyond the force-torque sensor.
+        """Tool beyond the force-torque sensor.
 
         Raises:
             FrameRosError: the file cannot be read, or the tool cannot be.

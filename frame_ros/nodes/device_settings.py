@@ -32,7 +32,7 @@ class DeviceParameters:
     answer_timeout: float
 
     def resolve(self, robot: Robot) -> DeviceOptions:
-        """What makes the device.
+        """Options that make the device.
 
         Raises:
             SetupError: a text has another form.

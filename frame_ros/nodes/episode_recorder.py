@@ -320,7 +320,7 @@ class EpisodeRecorder(LifecycleNode):
     # -- bags --------------------------------------------------------------------------
 
     def _obstacle(self) -> str:
-        """What keeps an episode from beginning, if anything; looks once more for all topics."""
+        """Reason that keeps an episode from beginning, or ''; looks once more for all topics."""
         if not self._now():
             return 'use_sim_time is set and nothing came on /clock yet; start the simulation'
         if not self._value('enabled'):

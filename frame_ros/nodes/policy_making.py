@@ -47,7 +47,7 @@ def make_policy_of(settings: PolicySettings, limits: Mapping[str, tuple[float, f
 
 
 def make_converter(settings: PolicySettings, robot: Robot) -> ActionConverter:
-    """What makes joint positions of chunks in other action spaces.
+    """Converter that makes joint positions of chunks in other action spaces.
 
     Raises:
         FrameRosError: an option is unknown or out of its range.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the nodes of a run still lack, for those who begin an episode."""
+"""Lack of readiness in the nodes of a run, for those who begin an episode."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ReadinessWatch:
         self._subscription = PolledSubscription(node, NodeReadiness, READINESS_TOPIC, LATCHED)
 
     def missing(self) -> list[str]:
-        """What must be waited for, each with node and topic; empty: everything is ready."""
+        """Reasons to wait, each with node and topic; empty: everything is ready."""
         for message, _ in self._subscription.take(10 * DEPTH):
             self._board.take(state_of(message))
         topic = self._subscription.topic_name

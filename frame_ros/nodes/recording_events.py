@@ -57,7 +57,7 @@ class RecorderEvents:
         return ReceivedMessage(self.topic, now, now, data)
 
     def is_own(self, message: ReceivedMessage) -> bool:
-        """Whether a message is an event that this node has published, and written, itself."""
+        """Tells if a message is an event that this node has published, and written, itself."""
         if message.topic.name != self.topic.name:
             return False
         return _key(deserialize_message(message.data, EpisodeEvent)) in self._published

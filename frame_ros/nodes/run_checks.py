@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What can be known to be wrong with a run before any of its processes is started: the files and
+"""Checks of a run before any of its processes is started: the files and
 folders that its table names, and the policy.
 
 It imports no ROS.

@@ -180,7 +180,7 @@ def run_ready_callbacks(executor: Executor) -> None:
 
 
 class StopSignal:
-    """Whether SIGTERM or SIGINT came: `event` is set, from a plain thread, as soon as the signal
+    """Notice of SIGTERM or SIGINT: `event` is set, from a plain thread, as soon as the signal
     arrives.
 
     A Python signal handler runs only between two bytecodes of the main thread, which may be waiting

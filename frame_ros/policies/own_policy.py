@@ -33,13 +33,13 @@ PROTOCOL = (
 
 
 def is_own_policy(spec: str) -> bool:
-    """Whether `spec` is of the form module:Class or file.py:Class."""
+    """Tells if `spec` is of the form module:Class or file.py:Class."""
     place, _, name = spec.rpartition(':')
     return bool(place.strip()) and name.isidentifier()
 
 
 def is_file(place: str) -> bool:
-    """Whether what stands before the colon is a file, and not a module."""
+    """Tells if what stands before the colon is a file, and not a module."""
     return place.endswith('.py') or '/' in place
 
 
@@ -108,7 +108,7 @@ def check_members(policy: object, spec: str) -> None:
 
 
 def raised_text(error: BaseException) -> str:
-    """What was raised and where: the innermost line that is in no installed library."""
+    """Text of what was raised and where: the innermost line that is in no installed library."""
     if isinstance(error, SyntaxError) and error.filename:
         return f'raised SyntaxError in {Path(error.filename).name}:{error.lineno}: {error.msg}'
     frames = traceback.extract_tb(error.__traceback__)

@@ -52,7 +52,7 @@ TARGETS = frozenset(('object', 'goal', 'gripper', 'contact'))
 
 @dataclass(frozen=True)
 class Loss:
-    """What the bag, or the live node, lacks of one stream.
+    """Messages of one stream that the bag, or the live node, lacks.
 
     role: as in `Episode.streams`, or a live kind. topic: its name. missing: messages, at least.
     recorded: messages of the episode that are there. begins, ends: (N,) ns, each stretch in which

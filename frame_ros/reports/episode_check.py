@@ -63,7 +63,7 @@ class EpisodeCheck:
 
     @property
     def doubtful(self) -> list[str]:
-        """What makes a number of the episode doubtful."""
+        """Texts of what makes a number of the episode doubtful."""
         return self.texts(Level.DOUBTFUL)
 
 
@@ -206,7 +206,7 @@ def findings_of(episode: Episode, checks: EpisodeChecks) -> list[Finding]:
 
 
 def has_data(episode: Episode) -> bool:
-    """Whether there is an episode at all: the bag behind it was read and held messages."""
+    """Tells if there is an episode at all: the bag behind it was read and held messages."""
     was_read = bool(episode.metrics or episode.streams or episode.live or episode.events)
     return was_read and NO_MESSAGES not in episode.problems
 

@@ -81,7 +81,7 @@ class ParityRow:
 
     @property
     def holds(self) -> bool:
-        """Whether something was compared, and all of it agrees."""
+        """Tells if something was compared, and all of it agrees."""
         is_compared = self.compared + self.compared_as_live > 0
         return is_compared and self.differences == 0
 
@@ -281,7 +281,7 @@ def definition_problems(episode: Episode) -> list[str]:
 
 
 def _is_reported(episode: Episode, topic: str) -> bool:
-    """Whether the reader of the bag has said it already."""
+    """Tells if the reader of the bag has said it already."""
     beginning = f'{topic}: recorded with another version'
     return any(str(problem).startswith(beginning) for problem in episode.problems)
 

@@ -54,7 +54,7 @@ class ParityVerdict:
 
     @property
     def bag_text(self) -> str:
-        """What the bag lacks and how live and bag compare, without what the live node lost."""
+        """Losses of the bag and how live and bag compare, without what the live node lost."""
         return _text(self, [self.losses])
 
     @property
