@@ -72,7 +72,7 @@ class Limit:
 
 TEXT = Limit(16 << 20, 'bytes', 'a text file: YAML, JSON, URDF')
 NESTING = Limit(64, 'levels', 'YAML, JSON or messages within each other', is_fixed=True)
-YAML_VALUES = Limit(100_000, 'values', 'a YAML document; an alias counts as all it stands for')
+YAML_VALUES = Limit(50_000, 'values', 'a YAML document; an alias counts as all it stands for')
 DEFINITION = Limit(1 << 20, 'bytes', 'the definition of a message type in a bag')
 FIELDS = Limit(20_000, 'fields', 'a message type, those of the types that it contains included')
 ELEMENTS = Limit(200_000, 'messages', 'messages within one message')
@@ -87,6 +87,9 @@ MESSAGES = Limit(
 BYTES_PER_MESSAGE = 4
 COLUMN = Limit(512 << 20, 'bytes', 'one field of all messages of a topic, as an array')
 ENTRIES = Limit(100_000, 'files and folders', 'what is looked at in search of recordings')
+ROBOT_PARTS = Limit(500, 'parts', 'the links, and the joints, of a robot description')
+MESH = Limit(128 << 20, 'bytes', 'a file of the shape of a link or an obstacle')
+PIXELS = Limit(64 << 20, 'pixels', 'a compressed picture')
 
 
 def every_limit() -> list[Limit]:

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A bag as tables of messages per topic: MCAP (whole or cut), and through `rosbags` all other
-rosbag2 storage."""
+"""A bag as tables of messages per topic: MCAP (whole or cut), and all other rosbag2 storage."""
 
 from __future__ import annotations
 
@@ -11,11 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 
 from frame_ros.episodes.bag_writer import METADATA_RECORD, PARTIAL_SUFFIX, SIDECAR_NAME
-from frame_ros.episodes.definitions import find_definition, parse_fields, typestore_of
+from frame_ros.episodes.definitions import (
+    conflict_with_known,
+    find_definition,
+    parse_fields,
+    typestore_of,
+)
 from frame_ros.episodes.findings import Note
 from frame_ros.episodes.layout import decode, stack_rows
 from frame_ros.episodes.mcap_reader import McapFile, read_mcap
@@ -26,11 +29,10 @@ from frame_ros.episodes.other_storage import (
     is_other_storage,
     read_other_storage,
 )
-from frame_ros.episodes.recordings import METADATA_NAME, storage_files, unlisted_files
+from frame_ros.episodes.recordings import bag_information, storage_files, unlisted_files
 from frame_ros.episodes.unpacking import file_limit
 from frame_ros.errors import BagError
 from frame_ros.input_files import load_json, read_text
-from frame_ros.strict_yaml import load_yaml
 
 
 @dataclass
@@ -182,12 +184,11 @@ class Bag:
             BagError: there is no such topic, or its type is not readable.
         """
         found = self._topic(topic)
-        if not found.types:
-            raise BagError(f'{topic} cannot be read: {found.reason}')
+        types = self.types_of(found)
         received, parts, bad = [], [], []
         for table in found.tables:
             indices, columns = decode(
-                found.types,
+                types,
                 found.message_type,
                 table,
                 paths,
@@ -224,16 +225,28 @@ class Bag:
         Raises:
             BagError: the bytes do not fit the definition.
         """
-        if not topic.types:
-            raise BagError(f'{topic.name} cannot be read: {topic.reason}')
         store = self._typestores.get(topic.message_type)
         if store is None:
+            self.types_of(topic, is_whole=True)
             store = typestore_of(topic.message_type, topic.definition, topic.encoding)
             self._typestores[topic.message_type] = store
         try:
             return store.deserialize_cdr(memoryview(data.tobytes()), topic.message_type)
         except Exception as error:  # rosbags' generated code raises whatever the bytes lead it to
             raise BagError(f'{topic.message_type}: {error}') from error
+
+    def types_of(self, topic: Topic, is_whole: bool = False) -> dict[str, Any]:
+        """Returns the definition of a topic's type, and of all it contains; is_whole: none of its
+        fields lacks.
+
+        Raises:
+            BagError: it cannot be read, or is another than that of the package that is installed.
+        """
+        if not topic.types:
+            raise BagError(f'{topic.name} cannot be read: {topic.reason}')
+        if text := conflict_with_known(topic.message_type, topic.types, is_whole):
+            raise BagError(f'{topic.name} cannot be read: {text}')
+        return topic.types
 
     # -- opening -----------------------------------------------------------------------
 
@@ -253,17 +266,14 @@ class Bag:
         if not self.path.is_dir():
             return
         try:
-            information = load_yaml(read_text(self.path / METADATA_NAME))[
-                'rosbag2_bagfile_information'
-            ]
-            self._take_facts(information.get('custom_data') or {})
-            self._check_files(information)
-            if unlisted := unlisted_files(self.path):
-                names = ', '.join(file.name for file in unlisted)
-                self.report(f'not read, since metadata.yaml does not list them: {names}')
-        except FileNotFoundError:
-            pass
-        except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError, ValueError) as error:
+            information = bag_information(self.path)
+            if information is not None:
+                self._take_facts(information.get('custom_data') or {})
+                self._check_files(information)
+                if unlisted := unlisted_files(self.path):
+                    names = ', '.join(file.name for file in unlisted)
+                    self.report(f'not read, since metadata.yaml does not list them: {names}')
+        except (OSError, KeyError, TypeError, AttributeError, ValueError) as error:
             self.report(f'metadata.yaml is damaged and was ignored ({type(error).__name__})')
         try:
             sidecar = load_json(read_text(self.path / SIDECAR_NAME))

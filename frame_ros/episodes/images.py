@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from frame_ros.episodes.bag_reader import Bag, Topic
 from frame_ros.episodes.data import Episode
 from frame_ros.episodes.layout import trace
 from frame_ros.errors import BagError
+from frame_ros.input_files import PIXELS
 
 IMAGE_TYPE = 'sensor_msgs/msg/Image'
 COMPRESSED_TYPE = 'sensor_msgs/msg/CompressedImage'
@@ -22,6 +24,10 @@ COMPRESSED_TYPE = 'sensor_msgs/msg/CompressedImage'
 COMPRESSED_SUFFIX = '/compressed'
 # image_transport's compressedDepth begins its data with this many bytes of its own settings.
 DEPTH_HEADER = 12
+PNG = b'\x89PNG\r\n\x1a\n'
+JPEG = b'\xff\xd8'
+# Markers of the segments that hold the size: SOF0 to SOF15 without DHT, JPG and DAC.
+JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 # Encoding -> bytes of a number, channels, and the order that makes the channels RGB.
 ENCODINGS: dict[str, tuple[str, int, tuple[int, ...]]] = {
     'rgb8': ('u1', 3, (0, 1, 2)),
@@ -89,13 +95,42 @@ def decode_compressed(data: NDArray[np.uint8], encoded: str) -> NDArray:
     if is_depth and not encoded.startswith('16UC1'):
         raise BagError(f'compressed depth of format {encoded!r} is not known; known is 16UC1')
     content = data[DEPTH_HEADER:] if is_depth else data
-    image = cv2.imdecode(content, cv2.IMREAD_UNCHANGED) if len(content) else None
+    height, width = compressed_size(bytes(content))
+    if height * width > PIXELS.now:
+        raise BagError(f'a compressed image would have {PIXELS.excess(height * width)}')
+    try:
+        image = cv2.imdecode(content, cv2.IMREAD_UNCHANGED)
+    except cv2.error as error:
+        raise BagError(f'a compressed image cannot be decoded: {error.err}') from error
     if image is None:
         raise BagError(f'a compressed image of format {encoded!r} cannot be decoded')
     if image.ndim == 2:
         return np.asarray(image)
     order = cv2.COLOR_BGRA2RGB if image.shape[2] == 4 else cv2.COLOR_BGR2RGB
     return np.asarray(cv2.cvtColor(image, order))
+
+
+def compressed_size(content: bytes) -> tuple[int, int]:
+    """Height and width that a JPEG or a PNG declares.
+
+    Raises:
+        BagError: it is neither, or cut before it says so.
+    """
+    if content.startswith(PNG) and len(content) >= 24:
+        width, height = struct.unpack_from('>II', content, 16)
+        return height, width
+    position = 2
+    while content.startswith(JPEG) and position + 9 <= len(content):
+        # Segments follow each other: marker, length, content. Bytes of 255 may fill in between.
+        if content[position] != 0xFF:
+            break
+        marker = content[position + 1]
+        if marker in JPEG_FRAMES:
+            height, width = struct.unpack_from('>HH', content, position + 5)
+            return height, width
+        length = struct.unpack_from('>H', content, position + 2)[0]
+        position += 1 if marker == 0xFF else 2 + length
+    raise BagError(f'a compressed image that begins with {content[:8]!r} is no JPEG and no PNG')
 
 
 def find_image_topics(bag: Bag) -> list[str]:
@@ -160,11 +195,12 @@ def iter_images(
         raise BagError(
             f'{found.name} has type {found.message_type}, not {IMAGE_TYPE} or {COMPRESSED_TYPE}'
         )
+    types = bag.types_of(found, is_whole=True)
     indices = np.arange(0, len(found), max(every, 1))
     if max_count is not None and len(indices) > max_count:
         indices = indices[np.linspace(0, len(indices) - 1, max_count).round().astype(int)]
     for index in indices:
-        yield _read_image(found, _message(found, int(index)))
+        yield _read_image(types, found.message_type, _message(found, int(index)))
 
 
 def _message(topic: Topic, index: int) -> NDArray[np.uint8]:
@@ -175,9 +211,11 @@ def _message(topic: Topic, index: int) -> NDArray[np.uint8]:
     raise IndexError(index)
 
 
-def _read_image(topic: Topic, data: NDArray[np.uint8]) -> tuple[int, NDArray]:
-    message = ImageFields(topic.types, topic.message_type, data)
-    if topic.message_type == COMPRESSED_TYPE:
+def _read_image(
+    types: dict[str, Any], message_type: str, data: NDArray[np.uint8]
+) -> tuple[int, NDArray]:
+    message = ImageFields(types, message_type, data)
+    if message_type == COMPRESSED_TYPE:
         return message.stamp, decode_compressed(message.data, message.text('format'))
     image = decode_image(
         message.data,

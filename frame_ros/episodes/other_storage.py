@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""rosbag2 bags in storage other than MCAP: sqlite3 files, also compressed ones, read through
-`rosbags`, and messages compressed one by one."""
+"""rosbag2 bags in storage other than MCAP: sqlite3 files, also compressed ones, and messages
+compressed one by one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,9 @@ from frame_ros.input_files import UNPACKED_PART, open_file
 # A compressed message begins with these bytes; CDR never does.
 ZSTD_MAGIC = b'\x28\xb5\x2f\xfd'
 SUFFIXES = ('.db3', '.db3.zstd')
+# Messages that are such; SQLite lets every column hold anything.
+READABLE = "typeof(timestamp) = 'integer' AND typeof(data) = 'blob'"
+ORDER = 'ORDER BY timestamp, id'
 # What a database of rosbag2 never holds, and SQLite would run while it is read.
 _COMPUTED = re.compile(r'\bVIRTUAL\b|\bAS\s*\(', re.IGNORECASE)
 
@@ -48,31 +50,31 @@ def is_other_storage(path: Path) -> bool:
 
 
 def read_other_storage(file: Path) -> list[OtherTopic]:
-    """Returns the topics of a storage file.
+    """Returns the topics of a storage file whose messages are CDR.
 
     Raises:
         BagError: it cannot be read.
     """
-    topics = []
-    with _open(file) as reader:
-        for connection in reader.connections:
-            received, lengths = [], []
-            for _, stamp, data in reader.messages(connections=[connection]):
-                received.append(stamp)
-                lengths.append(len(data))
-            encoding = {'MSG': 'ros2msg', 'IDL': 'ros2idl'}.get(connection.msgdef.format.name, '')
-            topics.append(
-                OtherTopic(
-                    connection.topic,
-                    connection.msgtype,
-                    connection.msgdef.data,
-                    encoding,
-                    received,
-                    lengths,
-                    _buffer(file, connection.id),
-                )
+    with _database(file) as database:
+        definitions = _definitions(database)
+        received: dict[int, list[int]] = {}
+        lengths: dict[int, list[int]] = {}
+        for topic, stamp, length in database.execute(
+            f'SELECT topic_id, timestamp, length(data) FROM messages WHERE {READABLE} {ORDER}'
+        ):
+            received.setdefault(topic, []).append(stamp)
+            lengths.setdefault(topic, []).append(length)
+        return [
+            OtherTopic(
+                name,
+                message_type,
+                *definitions.get(message_type, ('', '')),
+                received.get(number, []),
+                lengths.get(number, []),
+                _buffer(file, number),
             )
-    return topics
+            for number, name, message_type in _topics(database)
+        ]
 
 
 def time_span(file: Path) -> tuple[set[tuple[str, str]], int, int] | None:
@@ -82,51 +84,76 @@ def time_span(file: Path) -> tuple[set[tuple[str, str]], int, int] | None:
     Raises:
         BagError: it cannot be read.
     """
-    with _open(file) as reader:
-        if not reader.message_count:
-            return None
-        topics = {(c.topic, c.msgtype) for c in reader.connections}
-        # rosbags' end is behind the last message.
-        return topics, int(reader.start_time), int(reader.end_time) - 1
+    with _database(file) as database:
+        topics = {(name, message_type) for _, name, message_type in _topics(database)}
+        (span,) = database.execute(
+            f'SELECT min(timestamp), max(timestamp) FROM messages WHERE {READABLE}'
+        )
+        return None if span[0] is None else (topics, span[0], span[1])
 
 
 @contextmanager
-def _open(file: Path) -> Iterator[Any]:
-    """Opens a storage file, unpacked if it is compressed."""
-    from rosbags.rosbag2 import Reader
-
+def _database(file: Path) -> Iterator[sqlite3.Connection]:
+    """Opens a storage file for reading, unpacked if it is compressed."""
     if file.name.endswith(PACKED):
-        with unpacked_file(file) as plain, _open(plain) as reader:
-            yield reader
+        with unpacked_file(file) as plain, _database(plain) as database:
+            yield database
         return
     try:
         open_file(file).close()
-        _check_database(file)
-        with Reader(file) as reader:
-            yield reader
+        address = f'{file.absolute().as_uri()}?immutable=1'
+        with closing(sqlite3.connect(address, uri=True)) as database:
+            database.text_factory = lambda text: text.decode('utf-8', 'replace')
+            _check_tables(file, database)
+            yield database
     except OSError as error:
         raise BagError(f'{file} cannot be read: {error.strerror or error}') from error
-    except BagError:
-        raise
-    except Exception as error:  # rosbags raises whatever the bytes lead it to
+    except (sqlite3.Error, OverflowError) as error:
         raise BagError(f'{file} cannot be read: {error}') from error
 
 
-def _check_database(file: Path) -> None:
-    """Refuses a database with views or computed columns, which can run for ever."""
-    with closing(sqlite3.connect(f'{file.absolute().as_uri()}?immutable=1', uri=True)) as database:
-        for kind, name, text in database.execute('SELECT type, name, sql FROM sqlite_master'):
-            if kind == 'view' or (kind == 'table' and _COMPUTED.search(str(text))):
-                raise BagError(f'{file} cannot be read: {name!r} is computed, no table of messages')
+def _check_tables(file: Path, database: sqlite3.Connection) -> None:
+    """Refuses what is no bag, and what computes its content, which can take for ever."""
+    tables = database.execute('SELECT type, name, sql FROM sqlite_master').fetchall()
+    for kind, name, text in tables:
+        if kind == 'view' or (kind == 'table' and _COMPUTED.search(str(text))):
+            raise BagError(f'{file} cannot be read: {name!r} is computed, no table of messages')
+    missing = {'topics', 'messages'} - {name for kind, name, _ in tables if kind == 'table'}
+    if missing:
+        raise BagError(f'{file} is no bag: it lacks the table {" and ".join(sorted(missing))}')
 
 
-def _buffer(file: Path, connection_id: int) -> Callable[[int], NDArray[np.uint8]]:
+def _topics(database: sqlite3.Connection) -> list[tuple[int, str, str]]:
+    """Number, name and type of the topics whose messages are CDR."""
+    rows = database.execute('SELECT id, name, type, serialization_format FROM topics ORDER BY id')
+    return [
+        (number, name, message_type)
+        for number, name, message_type, encoding in rows
+        if isinstance(name, str) and isinstance(message_type, str) and encoding == 'cdr'
+    ]
+
+
+def _definitions(database: sqlite3.Connection) -> dict[str, tuple[str, str]]:
+    """Type -> definition and its encoding; those before rosbag2's schema 4 have none."""
+    (count,) = database.execute(
+        "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'message_definitions'"
+    ).fetchone()
+    if not count:
+        return {}
+    rows = database.execute(
+        'SELECT topic_type, encoded_message_definition, encoding FROM message_definitions'
+    )
+    return {row[0]: (row[1], row[2]) for row in rows if all(isinstance(each, str) for each in row)}
+
+
+def _buffer(file: Path, number: int) -> Callable[[int], NDArray[np.uint8]]:
     @lru_cache(maxsize=1)
     def load(segment: int) -> NDArray[np.uint8]:
-        with _open(file) as reader:
-            chosen = [c for c in reader.connections if c.id == connection_id]
-            data = b''.join(bytes(data) for _, _, data in reader.messages(connections=chosen))
-        return np.frombuffer(data, np.uint8)
+        with _database(file) as database:
+            rows = database.execute(
+                f'SELECT data FROM messages WHERE topic_id = ? AND {READABLE} {ORDER}', (number,)
+            )
+            return np.frombuffer(b''.join(data for (data,) in rows), np.uint8)
 
     return load
 

@@ -273,11 +273,9 @@ def _is_storage(file: Path) -> bool:
 def _listed_in(folder: Path, files: Iterable[Path]) -> list[Path]:
     """Those of the files that metadata.yaml lists, in its order; none if it cannot be read."""
     try:
-        names = load_yaml(read_text(folder / METADATA_NAME))['rosbag2_bagfile_information'][
-            'relative_file_paths'
-        ]
-        order = [Path(name).name for name in names]
-    except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError):
+        information = bag_information(folder)
+        order = [Path(name).name for name in (information or {})['relative_file_paths']]
+    except (OSError, KeyError, TypeError, ValueError):
         return []
     by_name = {file.name: file for file in files}
     # A compressed file may be listed without the suffix of its compression, or be unpacked since.
@@ -341,6 +339,37 @@ def _contents_of(
         return None
     topics = {(c.topic, c.message_type) for c in mcap.channels.values()}
     return topics, int(np.min(received)), int(np.max(received))
+
+
+def bag_information(folder: Path) -> dict[str, Any] | None:
+    """What a bag's metadata.yaml says; None if it has none. Not to be changed: it is kept.
+
+    Raises:
+        OSError: it cannot be opened, or is too large.
+        ValueError: it is no YAML, or not rosbag2's.
+    """
+    path = folder / METADATA_NAME
+    try:
+        state = path.stat()
+    except FileNotFoundError:
+        return None
+    information, problem = _information_of(path, state.st_size, state.st_mtime_ns)
+    if problem:
+        raise ValueError(problem)
+    return information
+
+
+@lru_cache(maxsize=256)
+def _information_of(path: Path, size: int, changed: int) -> tuple[dict[str, Any], str]:
+    """The content, or why there is none, of a file of that size (bytes) and time of change (ns):
+    each is read once.
+    """
+    try:
+        content = load_yaml(read_text(path))
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        return {}, str(error)
+    found = content.get('rosbag2_bagfile_information') if isinstance(content, dict) else None
+    return (found, '') if isinstance(found, dict) else ({}, 'it holds no information on a bag')
 
 
 def natural(path: Path) -> list[Any]:

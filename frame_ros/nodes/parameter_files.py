@@ -104,6 +104,10 @@ def _collect(path: str, name: str, content: Any, sections: dict[str, dict[str, A
             f'<node>: {{{KEY}: {{<parameter>: <value>}}}}; {name or "its content"} is {content!r}'
         )
     for key, value in content.items():
+        if key == KEY and not isinstance(value or {}, dict):
+            raise SetupError(
+                f'params_file {path!r} must hold parameters under {KEY}, not {value!r}'
+            )
         if key == KEY:
             sections.setdefault(name, {}).update(flat(value or {}))
         else:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.errors import RobotError
+from frame_ros.input_files import ROBOT_PARTS
 
 Array = NDArray[np.float64]
 MOVING = ('revolute', 'continuous', 'prismatic')
@@ -128,9 +129,11 @@ def parse_urdf(text: str) -> RobotDescription:
         RobotError: not XML, not a URDF, joints that name unknown links or form no tree, a joint
             type without a single position, or numbers that cannot be read.
     """
+    if '<!ENTITY' in text:
+        raise RobotError('the robot description declares entities, of which a URDF has none')
     try:
         root = ElementTree.fromstring(text)
-    except ElementTree.ParseError as error:
+    except (ElementTree.ParseError, ValueError) as error:
         raise RobotError(f'the robot description is not well-formed XML: {error}') from error
     if root.tag != 'robot':
         raise RobotError(
@@ -138,6 +141,9 @@ def parse_urdf(text: str) -> RobotDescription:
         )
     if any('xacro' in element.tag for element in root.iter() if isinstance(element.tag, str)):
         raise RobotError('the robot description holds xacro elements: run it through xacro first')
+    for kind in ('link', 'joint'):
+        if (count := len(root.findall(kind))) > ROBOT_PARTS.now:
+            raise RobotError(f'the robot description has {ROBOT_PARTS.excess(count)}: <{kind}>')
     links = tuple(_attribute(link, 'name') for link in root.findall('link'))
     joints = tuple(_joint(element) for element in root.findall('joint'))
     shapes = {_attribute(link, 'name'): _shapes(link) for link in root.findall('link')}
@@ -165,6 +171,16 @@ def _base_link(links: tuple[str, ...], joints: tuple[Joint, ...]) -> str:
     roots = [link for link in links if link not in children]
     if len(roots) != 1:
         raise RobotError(f'a robot has one base link, this description has {len(roots)}: {roots}')
+    mounted: dict[str, list[str]] = {link: [] for link in links}
+    for joint in joints:
+        mounted[joint.parent].append(joint.child)
+    reached, waiting = set(), [roots[0]]
+    while waiting:
+        link = waiting.pop()
+        reached.add(link)
+        waiting += mounted[link]
+    if apart := [link for link in links if link not in reached]:
+        raise RobotError(f'the links {", ".join(apart)} are mounted on each other in a ring')
     return roots[0]
 
 
@@ -254,9 +270,12 @@ def _number(element: ElementTree.Element, name: str, default: float | None = Non
     if text is None and default is not None:
         return default
     try:
-        return float(text or '')
-    except ValueError as error:
-        raise RobotError(f'<{element.tag}> has {name}="{text}", which is not a number') from error
+        value = float(text or '')
+    except ValueError:
+        value = math.nan
+    if math.isnan(value):
+        raise RobotError(f'<{element.tag}> has {name}="{text}", which is not a number')
+    return value
 
 
 def _numbers(element: ElementTree.Element | None, name: str, default: tuple[float, ...]) -> Array:

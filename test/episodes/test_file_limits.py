@@ -6,6 +6,7 @@ import os
 import sqlite3
 import struct
 
+import cv2
 import lz4.frame
 import numpy as np
 import pytest
@@ -14,8 +15,11 @@ from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, W
 from rosbags.typesys import Stores, get_typestore
 
 from frame_ros.episodes.bag_reader import Bag
-from frame_ros.episodes.definitions import parse_fields
+from frame_ros.episodes.bag_writer import BagWriter
+from frame_ros.episodes.definitions import MessageDefinition, find_definition, parse_fields
+from frame_ros.episodes.images import decode_compressed, iter_images
 from frame_ros.episodes.mcap_writer import CHUNK, MAGIC
+from frame_ros.episodes.pictures import Camera
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.recordings import survey
 from frame_ros.episodes.unpacking import zstd
@@ -195,3 +199,54 @@ def test_a_database_that_computes_is_no_bag(tmp_path):
         )
     with pytest.raises(BagError, match="'schema' is computed"):
         Bag(folder)
+
+
+def test_a_picture_that_declares_too_many_pixels_is_not_decoded(low_limits):
+    # A thousandth: 67,108 pixels.
+    for kind in ('.png', '.jpg'):
+        _, small = cv2.imencode(kind, np.zeros((200, 300, 3), np.uint8))
+        assert decode_compressed(small.ravel(), kind).shape == (200, 300, 3)
+        _, large = cv2.imencode(kind, np.zeros((300, 300, 3), np.uint8))
+        with pytest.raises(BagError, match='90,000 pixels, above the limit'):
+            decode_compressed(large.ravel(), kind)
+    for content in (b'', b'\xff\xd8', b'\xff\xd8\xff', b'BM' + bytes(100), small.tobytes()[:30]):
+        with pytest.raises(BagError):
+            decode_compressed(np.frombuffer(content, np.uint8), 'x')
+
+
+@pytest.mark.parametrize(
+    ('text', 'words'),
+    [
+        ('uint32 height\nuint32 width', "no 'header'"),
+        ('std_msgs/Header header\nuint32 height\nuint32 width\nstring encoding', "no '"),
+        ('std_msgs/Header header\nuint32 height\nstring width', "another type of 'width'"),
+    ],
+)
+def test_an_image_whose_definition_lacks_its_fields_is_an_error_in_words(tmp_path, text, words):
+    kind = 'sensor_msgs/msg/Image'
+    header = find_definition('std_msgs/msg/Header').text
+    header = f'{"=" * 80}\nMSG: std_msgs/Header\n{header}'
+    with BagWriter(tmp_path / 'bag') as writer:
+        definition = MessageDefinition(kind, f'{text}\n{header}', '')
+        channel = writer.add_topic('/camera', kind, definition)
+        writer.write(channel, T0, b'\0\1\0\0' + bytes(200))
+    bag = Bag(tmp_path / 'bag')
+    for read in (
+        lambda: list(iter_images(bag, '/camera')),
+        lambda: list(bag.messages('/camera'))[0][1].data,
+        lambda: Camera(bag, 'camera', '/camera'),
+    ):
+        with pytest.raises((BagError, IndexError)):
+            read()
+    with pytest.raises(BagError, match=words):
+        list(iter_images(bag, '/camera'))
+
+
+def test_a_database_whose_columns_hold_anything_is_read_without_that(tmp_path):
+    folder = rosbag(tmp_path / 'bag', CompressionMode.NONE, ['first', 'second', 'third'])
+    (path,) = folder.glob('*.db3')
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE messages SET timestamp = 'x' WHERE rowid = 1")
+        database.execute("UPDATE messages SET data = 'x' WHERE rowid = 2")
+    bag = Bag(folder)
+    assert [found.data for _, found in bag.messages('/text')] == ['third']

@@ -11,7 +11,7 @@
       - {name: wall, shape: half_space, position: [-0.3, 0.0, 0.0], rpy: [0.0, 1.5708, 0.0]}
       - name: fixture
         shape: mesh
-        file: fixture.stl           # beside this file; what trimesh reads (STL, OBJ, PLY, ...)
+        file: fixture.stl           # in its folder; STL, OBJ, PLY, OFF, COLLADA, GLB
         scale: 0.001                # m per unit of the file; 1.0
         is_convex: false            # true: its convex hull is meant, which is faster
         position: [0.35, 0.0, 0.0]  # m
@@ -32,9 +32,10 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from frame_ros.errors import MissingExtraError, SetupError, ValueRangeError, install_hint
-from frame_ros.input_files import read_text
+from frame_ros.errors import RobotError, SetupError, ValueRangeError
+from frame_ros.input_files import is_within, read_text
 from frame_ros.robots.description import rotation_from_rpy
+from frame_ros.robots.mesh_files import load_mesh
 from frame_ros.robots.rotations import rotations_of
 from frame_ros.sensing.obstacles.known import KnownObstacles
 from frame_ros.sensing.obstacles.meshes import ObstacleMesh, make_mesh
@@ -163,7 +164,10 @@ def _mesh(name: str, entry: Mapping[str, Any], folder: Path) -> ObstacleMesh:
     scale = float(_numbers(name, entry, 'scale', 0)) if 'scale' in entry else 1.0
     if not scale > 0:
         raise ValueRangeError(f'{name!r} has the scale {scale}; it must be above 0')
-    vertices, triangles = read_mesh(folder / str(entry['file']))
+    file = str(entry['file'])
+    if not is_within(folder / file, folder):
+        raise ValueRangeError(f'{name!r} has the file {file!r}; it must lie beside the obstacles')
+    vertices, triangles = read_mesh(folder / file)
     try:
         return make_mesh(vertices * scale, triangles, is_convex)
     except ValueRangeError as error:
@@ -178,20 +182,7 @@ def read_mesh(path: Path) -> tuple[Array, NDArray[np.int64]]:
         SetupError: there is no such file, or trimesh cannot read triangles from it.
         MissingExtraError: trimesh is not installed.
     """
-    if not path.is_file():
-        raise SetupError(f'the mesh file {path} does not exist')
     try:
-        import trimesh
-    except ImportError as error:
-        raise MissingExtraError(
-            f'reading {path.name} needs trimesh: {install_hint("meshes")}'
-        ) from error
-    try:
-        # What trimesh raises depends on the format's reader.
-        mesh = trimesh.load(path, force='mesh', process=False)
-    except Exception as error:
-        raise SetupError(f'the mesh file {path} cannot be read: {error}') from error
-    vertices, triangles = getattr(mesh, 'vertices', ()), getattr(mesh, 'faces', ())
-    if not len(triangles):
-        raise SetupError(f'the mesh file {path} holds no triangles')
-    return np.array(vertices, np.float64), np.array(triangles, np.int64)
+        return load_mesh(path)
+    except RobotError as error:
+        raise SetupError(str(error)) from error
