@@ -36,7 +36,8 @@ def read_bag(path: Path) -> None:
     """
     from frame_ros.episodes.bag_reader import Bag
     from frame_ros.episodes.images import find_image_topics, iter_images
-    from frame_ros.episodes.reading import read_episodes, topic_statistics
+    from frame_ros.episodes.reading import read_episodes
+    from frame_ros.episodes.topic_statistics import topic_statistics
 
     bag = Bag(path)
     for name in find_image_topics(bag):

@@ -159,6 +159,14 @@ def read_text(path: str | os.PathLike[str], limit: Limit = TEXT) -> str:
     return read_bytes(path, limit).decode('utf-8')
 
 
+def names_file(text: str) -> bool:
+    """Is a text the path of an ordinary file? Any text may be asked about."""
+    try:
+        return Path(text).expanduser().is_file()
+    except (OSError, RuntimeError, ValueError):  # too long, of an unknown user, with a zero byte
+        return False
+
+
 def load_json(text: str | bytes) -> Any:
     """The content of a JSON document.
 

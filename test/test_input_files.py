@@ -17,6 +17,7 @@ from frame_ros.input_files import (
     TEXT,
     Limit,
     load_json,
+    names_file,
     open_file,
     read_text,
 )
@@ -123,3 +124,9 @@ def test_a_file_is_opened_for_reading_only(tmp_path):
     (tmp_path / 'a').write_text('x')
     with open_file(tmp_path / 'a') as file:
         assert stat.S_ISREG(os.fstat(file.fileno()).st_mode) and file.read() == b'x'
+
+
+@pytest.mark.parametrize('text', ['a' * 5000, '~nobody_of_this_name/x', '\0', '', '/'])
+def test_any_text_may_be_asked_whether_it_names_a_file(text):
+    assert not names_file(text)
+    assert names_file(__file__)

@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from frame_ros.errors import SetupError
+from frame_ros.input_files import names_file
 from frame_ros.output_files import check_file, check_folder
 from frame_ros.ros_names import check_namespace
 
@@ -72,7 +73,7 @@ def robot(text: str) -> str:
     """The name of a robot, or the path of its URDF."""
     from frame_ros.robots.catalogue import ROBOT_NAMES
 
-    if text not in ROBOT_NAMES and not Path(text).expanduser().is_file():
+    if text not in ROBOT_NAMES and not names_file(text):
         raise ArgumentTypeError(
             f'there is no robot {text!r}; there are {", ".join(ROBOT_NAMES)}, and URDF files'
         )

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import yaml
 
 from frame_ros.errors import SetupError
-from frame_ros.input_files import read_text
+from frame_ros.input_files import names_file, read_text
 from frame_ros.strict_yaml import load_yaml
 
 Settings = TypeVar('Settings')
@@ -77,7 +77,7 @@ def parse_mapping(name: str, text: str) -> dict[str, Any]:
     """
     content = _load(name, text)
     where = ''
-    if isinstance(content, str) and Path(content).expanduser().is_file():
+    if isinstance(content, str) and names_file(content):
         where = f' of the file {content}'
         content = _load(name + where, _content_of(name, content))
     if content is None:

@@ -167,7 +167,14 @@ def load_mesh(path: Path) -> tuple[Array, NDArray[np.int64]]:
         ) from error
     except Exception as error:  # what the reader of a kind raises depends on the kind
         raise RobotError(f'the mesh {path} cannot be read: {error}') from error
-    is_right = faces.ndim == 2 and len(faces) and faces.min() >= 0 and faces.max() < len(corners)
+    is_right = (
+        corners.ndim == 2
+        and corners.shape[1] == 3
+        and faces.ndim == 2
+        and len(faces)
+        and faces.min() >= 0
+        and faces.max() < len(corners)
+    )
     if not is_right or not np.isfinite(corners).all():
         raise RobotError(f'the mesh {path} holds no triangles, or corners that are not finite')
     return corners, faces

@@ -77,6 +77,12 @@ def test_meshes_of_unknown_kinds_are_refused(tmp_path, name):
         load_mesh(tmp_path / name)
 
 
+def test_corners_of_two_coordinates_are_no_mesh(tmp_path):
+    (tmp_path / 'a.obj').write_text('v 0 0\nv 1 0\nv 0 1\nf 1 2 3\n')
+    with pytest.raises(RobotError, match='cannot be read|holds no triangles'):
+        load_mesh(tmp_path / 'a.obj')
+
+
 def test_a_pipe_is_no_mesh(tmp_path):
     os.mkfifo(tmp_path / 'a.stl')
     with pytest.raises(RobotError, match='a named pipe'):

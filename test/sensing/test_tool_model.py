@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from frame_ros.errors import SetupError, ValueRangeError
+from frame_ros.sensing.joints.motor_model import load_motors
 from frame_ros.sensing.wrench.tool_model import GRAVITY, Tool, ToolLoad, read_tool, write_tool
 from frame_ros.sensing.wrench.tool_motion import ToolMotion, ToolMotions
 
@@ -122,3 +123,13 @@ def test_a_tool_that_cannot_be_written_leaves_what_was_there(tmp_path):
     assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
     with pytest.raises(SetupError, match='the tool cannot be written to'):
         write_tool(tmp_path / 'no' / 'tool.yaml', TOOL)
+
+
+def test_keys_of_several_kinds_are_refused_in_words(tmp_path):
+    path = tmp_path / 'tool.yaml'
+    path.write_text('tool: {mass: 1, centre_of_mass: [0, 0, 0], 5: 1, x: 2, null: 3}')
+    with pytest.raises(SetupError, match="no entry 5, None, 'x'"):
+        read_tool(path)
+    path.write_text('{5: 1, x: 2, joints: {a: {}}}')
+    with pytest.raises(SetupError, match='5 is not known'):
+        load_motors(path)

@@ -224,13 +224,13 @@ def _from_content(content: Any) -> MotorModel:
     }
     known = {'presliding', 'stribeck_velocity', 'gain', 'mass_scales', 'has_velocities',
              'sample_rate', 'date', 'source', 'is_simulated', 'effort_unit'}  # fmt: skip
-    if unknown := sorted(set(general) - known):
+    if unknown := sorted(set(general) - known, key=str):
         raise SetupError(f'{unknown[0]!r} is not known; known: {", ".join(sorted(known))}')
     columns = {name: [] for name in COLUMNS}  # type: dict[str, list[float]]
     for joint, values in joints.items():
         if not isinstance(values, dict):
             raise SetupError(f'joint {joint!r} must have a map of {", ".join(COLUMNS)}')
-        if wrong := sorted(set(values) - set(COLUMNS)):
+        if wrong := sorted(set(values) - set(COLUMNS), key=str):
             raise SetupError(f'joint {joint!r} has {wrong[0]!r}; known: {", ".join(COLUMNS)}')
         if missing := [name for name in REQUIRED if name not in values]:
             raise SetupError(f'joint {joint!r} lacks {missing[0]} ({COLUMNS[missing[0]][0]})')

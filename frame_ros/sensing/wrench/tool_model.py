@@ -186,7 +186,7 @@ def read_tool(path: str | Path) -> Tool:
             f'{path} is no tool file: an entry `tool` with `mass` (kg) and `centre_of_mass` '
             f'(3 numbers, m) is expected'
         )
-    unknown = sorted(set(entries) - set(_KEYS))
+    unknown = sorted(set(entries) - set(_KEYS), key=str)
     if unknown:
         raise SetupError(
             f'{path}: a tool has no entry {", ".join(map(repr, unknown))}; it has '
