@@ -46,7 +46,7 @@ class OpenPIServer:
 
     def __call__(self, connection) -> None:
         packer = msgpack_numpy.Packer()
-        connection.send(packer.pack({'reset_pose': [0.0]}))
+        connection.send(packer.pack({'config': 'made-here', 'reset_pose': [0.0]}))
         while True:
             self.seen.append(msgpack_numpy.unpackb(connection.recv()))
             try:
@@ -105,7 +105,7 @@ def test_a_droid_server_gets_its_keys_and_its_velocities_become_positions():
         0.00005, {'tokens', 'samples', 'rephrasings'},
     )  # fmt: skip
     assert answer.transport > 0
-    assert any('reset_pose' in fact for fact in policy.facts)
+    assert policy.facts[0].endswith('; config made-here') and policy.notes == []  # no lists
 
 
 def test_a_libero_server_gets_the_pose_and_its_actions_are_changes_of_it():
