@@ -3,13 +3,16 @@
 """How good contact and proximity sensing are, in simulation, where the truth is known.
 
     python benchmarks/sensing.py [--hours 5.1] [--workers 2] [--directory runs/sensing] [--write]
+    python benchmarks/sensing.py --share 0.2 [--only wrench,depth]    # of the trials of each row
+    python benchmarks/sensing.py --kept [--write]       # of those that are there; runs none
 
 Every trial is drawn from a seed: arms in varied motion, pushed on random links in random
 directions, or in front of clutter; sensors with noise of depth, wrench, current, torque and
 encoders. Tools and motors are identified from the noisy sensors first, as on a real robot. False
 alarms are counted over --hours of free motion where a bar stands on them, a part of it elsewhere.
-Each trial is kept in the directory, so an interrupted run goes on where it was; --write puts the
-table into docs/sensing-evaluation.md.
+Each trial is kept in the directory, so an interrupted run goes on where it was, and a whole one
+takes what a part has done; --write puts the rows that were measured into
+docs/sensing-evaluation.md, and leaves the others as they are. Bars are judged in a whole run.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from pathlib import Path
 
 import numpy as np
 from bars import Bars, parse
+from result_rows import renewed
 
 from frame_ros.cli.progress import progress_bar
 from frame_ros.evaluation.detection_scores import (
@@ -40,6 +44,7 @@ from frame_ros.scenes.sensing_trials import FUNCTIONS
 PAGE = Path(__file__).resolve().parent.parent / 'docs' / 'sensing-evaluation.md'
 BEGIN, END = '<!-- results -->\n', '<!-- end of results -->'
 FREE_SECONDS, PUSHED_SECONDS, FRAMES = 600.0, 120.0, 10
+NO_RESULTS = 'no results'
 AFTER = 0.1  # s after a push in which a detection still belongs to it: the arm swings back
 FREE_SEEDS, SCENE_SEEDS = 1000, 3000  # other arms than those that are pushed
 
@@ -80,13 +85,17 @@ def main() -> int:
     """Runs the campaign and prints its table; 1 if a bar is not met."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--hours', type=float, default=5.1, help='of free motion per row')
+    parser.add_argument('--share', type=float, default=1.0, help='of the trials of each row')
+    parser.add_argument('--kept', action='store_true', help='take what is there, run no trial')
     parser.add_argument('--workers', type=int, default=2)
     parser.add_argument('--directory', type=Path, default=Path('runs/sensing'))
     parser.add_argument('--only', default='', help='kinds of trials, separated by commas')
     parser.add_argument('--write', action='store_true', help=f'write the table into {PAGE.name}')
     args = parse(parser, only='wrench,depth')
     kinds = args.only.split(',') if args.only else list(FUNCTIONS)
-    chosen = short_trials() if args.short else all_trials(args.hours)
+    if not 0.0 < args.share <= 1.0:
+        parser.error(f'--share is {args.share:g}; more than 0 and at most 1 is expected')
+    chosen = short_trials() if args.short else all_trials(args.hours, args.share)
     trials = [t for t in chosen if t.kind in kinds]
     count = len(trials)
 
@@ -95,17 +104,25 @@ def main() -> int:
 
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder) if args.short else args.directory
-        outcomes = Campaign(FUNCTIONS, directory).run(trials, args.workers, shown)
+        campaign = Campaign(FUNCTIONS, directory)
+        if args.kept:
+            wanted = {trial.key for trial in trials}
+            outcomes = [outcome for outcome in campaign.kept() if outcome.trial.key in wanted]
+        else:
+            outcomes = campaign.run(trials, args.workers, shown)
     for outcome in outcomes:
         if outcome.problem:
             print(f'{outcome.trial.key}: {outcome.problem}', file=sys.stderr)
-    bars = Bars(args)
+    is_part = args.short or args.kept or args.share < 1.0
+    bars = Bars(argparse.Namespace(short=is_part))
     lines = table(outcomes, kinds, bars)
     print('\n'.join(lines))
     if args.write and not args.short:
         text = PAGE.read_text(encoding='utf-8')
         before, rest = text.split(BEGIN)
-        PAGE.write_text(before + BEGIN + '\n'.join(lines) + '\n' + END + rest.split(END)[1])
+        old, after = rest.split(END)
+        rows = renewed(old.splitlines(), [line for line in lines if NO_RESULTS not in line])
+        PAGE.write_text(before + BEGIN + '\n'.join(rows) + '\n' + END + after, encoding='utf-8')
     return bars.exit_status()
 
 
@@ -118,21 +135,21 @@ def short_trials() -> Iterator[Trial]:
         yield Trial('depth', robot, SCENE_SEEDS, {'frames': 2})
 
 
-def all_trials(hours: float) -> Iterator[Trial]:
-    """Trials of every row and scene."""
+def all_trials(hours: float, share: float = 1.0) -> Iterator[Trial]:
+    """Trials of every row and scene; share: of each, the first ones, at least one."""
     for row in ROWS:
-        free = math.ceil(row.share * hours * 3600.0 / FREE_SECONDS)
-        for seed in range(row.pushed):
+        free = math.ceil(share * row.share * hours * 3600.0 / FREE_SECONDS)
+        for seed in range(math.ceil(share * row.pushed)):
             yield Trial(row.kind, row.robot, seed, _settings(PUSHED_SECONDS, True))
         for seed in range(FREE_SEEDS, FREE_SEEDS + free):
             yield Trial(row.kind, row.robot, seed, _settings(FREE_SECONDS, False))
     for timing in POLICY_TIMINGS:
         for quality in QUALITIES:
             settings = {'quality': quality, 'timing': timing, 'seconds': POLICY_SECONDS}
-            for seed in range(POLICY_SEEDS):
+            for seed in range(math.ceil(share * POLICY_SEEDS)):
                 yield Trial('policy_effort', POLICY_ROBOT, seed, settings)
     for robot, scenes in SCENES.items():
-        for seed in range(SCENE_SEEDS, SCENE_SEEDS + scenes):
+        for seed in range(SCENE_SEEDS, SCENE_SEEDS + math.ceil(share * scenes)):
             yield Trial('depth', robot, seed, {'frames': FRAMES})
 
 
@@ -189,7 +206,7 @@ def _contact_line(row: Row, outcomes: Sequence[Outcome], bars: Bars) -> str:
     free = [o.result for o in outcomes if not o.trial.settings['has_pushes']]
     bars.at_least(f'{row.robot}, {row.kind}, trials of both kinds', min(len(pushed), len(free)), 1)
     if not pushed or not free:
-        return f'| {row.robot} | {row.sensor} | no results | | | | | | |'
+        return f'| {row.robot} | {row.sensor} | {NO_RESULTS} | | | | | | |'
     matches = [
         match_detections([t[:2] for t in r['truth']], r['begins'], late=AFTER) for r in pushed
     ]
@@ -233,7 +250,7 @@ def _policy_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
     for timing in POLICY_TIMINGS:
         own = [o.result for o in outcomes if o.trial.settings['timing'] == timing and not o.problem]
         if not own:
-            lines.append(f'| {POLICY_ROBOT} | {timing} | no results | | | |')
+            lines.append(f'| {POLICY_ROBOT} | {timing} | {NO_RESULTS} | | | |')
             bars.at_least(f'{timing}, trials', 0, 1)
             continue
         hours = sum(r['seconds'] for r in own) / 3600.0
@@ -266,7 +283,7 @@ def _judge_contact(
 def _depth_lines(robot: str, outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
     bars.at_least(f'{robot}, distance, trials', len(outcomes), 1)
     if not outcomes:
-        return [f'| {robot} | no results | | | | | | |']
+        return [f'| {robot} | {NO_RESULTS} | | | | | | |']
 
     def column(name: str) -> np.ndarray:
         rows = [value for o in outcomes for value in o.result[name]]
