@@ -104,6 +104,7 @@ class FittingSubscription:
         is_required: whether the node cannot work without it.
         is_steady: whether its publishers send all the time.
         is_called: whether the node's executor hands messages to `handle`.
+        is_identified: whether infos say who published, as of PolledSubscription.
     """
 
     def __init__(
@@ -122,11 +123,12 @@ class FittingSubscription:
         is_required: bool = False,
         is_steady: bool = False,
         is_called: bool = False,
+        is_identified: bool = False,
     ) -> None:
         self._node, self._type, self._topic, self._handle = node, message_type, topic, handle
         self._depth, self._raw, self._reliability = depth, raw, reliability
         self._is_required, self._is_steady, self._is_called = is_required, is_steady, is_called
-        self._is_live, self._is_destroyed = is_live, False
+        self._is_live, self._is_identified, self._is_destroyed = is_live, is_identified, False
         self._type_name = _name_of(message_type)
         self._tally = InputTally(message_type)
         is_reliable = is_expected_reliable if reliability == FITTING else reliability == RELIABLE
@@ -147,12 +149,24 @@ class FittingSubscription:
             return CalledSubscription(
                 self._node, self._type, self._topic, qos, self._raw, self._hand_on
             )
-        return PolledSubscription(self._node, self._type, self._topic, qos, self._raw)
+        return PolledSubscription(
+            self._node, self._type, self._topic, qos, self._raw, is_identified=self._is_identified
+        )
 
     @property
     def topic_name(self) -> str:
         """The fully resolved name of the topic."""
         return self._name
+
+    @property
+    def wait_handle(self) -> Any:
+        """What a wait set waits for, of one that is polled (`WakeSet`)."""
+        return self._subscription.wait_handle
+
+    @property
+    def is_latched(self) -> bool:
+        """Whether it hears what was published before it was made."""
+        return self._service.is_latched
 
     @property
     def received(self) -> int:

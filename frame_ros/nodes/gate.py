@@ -6,7 +6,8 @@ It monitors and limits the commands of a policy; it is no certified safety funct
 place of no emergency stop.
 
 One plain thread receives, decides and sends, and looks at the watchdogs, all by the monotonic
-clock. The executor serves lifecycle, parameters and the services, and may be as busy as it likes.
+clock. It takes what stops the arm first and commands last, and no more of them at once than it has
+time for. The executor serves lifecycle and parameters, and may be as busy as it likes.
 """
 
 from __future__ import annotations
@@ -16,18 +17,22 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from std_srvs.srv import Trigger
 
+from frame_ros.episodes.node_health import Level, Status
 from frame_ros.msg import EpisodeEvent
-from frame_ros.nodes.gate_inputs import GateInputs, nanoseconds
+from frame_ros.nodes.event_intake import HeardEvent
+from frame_ros.nodes.gate_inputs import COMMAND_TOPICS, GateInputs, nanoseconds
 from frame_ros.nodes.gate_outputs import GateOutputs
 from frame_ros.nodes.gate_settings import GateSettings
 from frame_ros.nodes.joint_state_bytes import ReadJointState
 from frame_ros.nodes.managed import ManagedNode, run_managed
 from frame_ros.nodes.parameters import declare
+from frame_ros.nodes.polled_service import PolledService
+from frame_ros.nodes.publisher_identity import Publishers
 from frame_ros.nodes.repeated_warnings import RepeatedWarnings
 from frame_ros.nodes.thread_priority import raise_priority
 from frame_ros.robots.command_gate import (
@@ -76,8 +81,10 @@ class Gate(ManagedNode):
         self._looked = Moment(0, 0)  # when the watchdogs were looked at last
         self._has_taken_over = False
         self._warnings = RepeatedWarnings(self.get_logger())
-        self.create_service(Trigger, '~/stop', self._on_stop)
-        self.create_service(Trigger, '~/reset', self._on_reset)
+        self._polled_services: tuple[PolledService, ...] = (
+            PolledService(self, Trigger, '~/stop', self._on_stop),
+            PolledService(self, Trigger, '~/reset', self._on_reset),
+        )
         self.autostart(autostart)
 
     def _configure(self) -> None:
@@ -110,15 +117,24 @@ class Gate(ManagedNode):
         self.gate = self._make_gate()
         self.gate.activate(self._moment())
         self._has_taken_over = False
-        self._inputs = GateInputs(self)
+        assert self._outputs is not None
+        self._senders = Publishers(self)
+        self._inputs = GateInputs(
+            self,
+            self._polled_services,
+            self._outputs.events_identity,
+            self.settings.command_rate_limit,
+        )
         self._ending.clear()
         self._thread = threading.Thread(target=self._run, name='gate', daemon=True)
         sys.setswitchinterval(SWITCH_INTERVAL)
+        self._serve_by_thread(True)
         self._thread.start()
 
     def _stop(self) -> None:
         """The arm gets a last command that holds it."""
         self._ending.set()
+        self._serve_by_thread(False)
         if self._thread is not None:
             self._thread.join()
             self._thread = None
@@ -128,6 +144,10 @@ class Gate(ManagedNode):
         if self.gate is not None and self._outputs is not None:
             self._send_last(self.gate, self._outputs)
         self.gate = None
+
+    def _serve_by_thread(self, is_served: bool) -> None:
+        for service in self._polled_services:
+            service.set_polled(is_served)
 
     def _send_last(self, gate: CommandGate, outputs: GateOutputs) -> None:
         moment = self._moment()
@@ -159,32 +179,78 @@ class Gate(ManagedNode):
                 self._fail(traceback.format_exc())
 
     def _turn(self) -> None:
-        """Waits for a command, or until a watchdog may be overdue, and does what there is to do."""
+        """Waits until there is something, or a watchdog may be overdue, and does what there is to
+        do: what stops the arm first, commands last.
+        """
         gate, inputs, outputs = self.gate, self._inputs, self._outputs
         assert gate is not None and inputs is not None and outputs is not None
-        inputs.wait(TELEOPERATOR if self._has_taken_over else POLICY, self._timeout(gate))
-        with self._lock:
-            for source, message, received in inputs.commands():
-                self._take(gate, source, message, received)
-            for joints, received in inputs.joint_states():
-                problem = gate.on_joint_states(
-                    joints.names, joints.positions, joints.stamp, self._moment(received)
-                )
-                self._warnings.warn('joint_states', problem and f'joint_states: {problem}')
-            for beat, received in inputs.heartbeats():
-                gate.on_heartbeat(beat, self._moment(received))
-            for has_taken_over in inputs.takeovers():
-                self._has_taken_over = has_taken_over
-                self._send(gate.set_takeover(has_taken_over, self._moment()))
-            for event in inputs.events():
-                self._on_event(gate, event)
-            self._looked = moment = self._moment()
-            self._send(gate.tick(moment))
-            outputs.flush(gate, moment, self._latency)
+        inputs.wait(
+            TELEOPERATOR if self._has_taken_over else POLICY,
+            self._timeout(gate),
+            time.monotonic_ns(),
+        )
+        answers = [answer for service in self._polled_services for answer in service.poll()]
+        try:
+            with self._lock:
+                self._take_urgent(gate, inputs, outputs)
+                self._take_states(gate, inputs)
+                self._take_commands(gate, inputs)
+                self._looked = moment = self._moment()
+                self._send(gate.tick(moment))
+                outputs.flush(gate, moment, self._latency)
+        finally:
+            for answer in answers:
+                answer()
 
-    def _take(self, gate: CommandGate, source: str, command: ReadJointState, received: int) -> None:
+    def _take_urgent(self, gate: CommandGate, inputs: GateInputs, outputs: GateOutputs) -> None:
+        for heard in inputs.events():
+            self._on_event(gate, heard)
+        for has_taken_over in inputs.takeovers():
+            self._has_taken_over = has_taken_over
+            self._send(gate.set_takeover(has_taken_over, self._moment()))
+        other = outputs.other_publisher()
+        if other is not None and gate.status != GateStatus.IDLE:
+            text = f'{self._senders.named(outputs.topic, other)} publishes {outputs.topic} too'
+            gate.doubt(Reason(Cause.SECOND_PUBLISHER, text), self._moment())
+
+    def _take_states(self, gate: CommandGate, inputs: GateInputs) -> None:
+        for joints, publisher, received in inputs.joint_states():
+            problem = gate.on_joint_states(
+                joints.names,
+                joints.positions,
+                joints.stamp,
+                self._moment(received),
+                self._senders.named('joint_states', publisher),
+            )
+            self._warnings.warn('joint_states', problem and f'joint_states: {problem}')
+        for beat, received in inputs.heartbeats():
+            gate.on_heartbeat(beat, self._moment(received))
+
+    def _take_commands(self, gate: CommandGate, inputs: GateInputs) -> None:
+        for source, intake in inputs.commands.items():
+            now, thinned = time.monotonic_ns(), intake.thinned
+            for command, publisher, received in intake.take(now):
+                self._take(gate, source, command, publisher, received)
+            gate.leave_out(source, intake.thinned - thinned)
+            flood = intake.flood(now)
+            if flood is not None:
+                gate.doubt(flood, self._moment())
+
+    def _take(
+        self,
+        gate: CommandGate,
+        source: str,
+        command: ReadJointState,
+        publisher: bytes,
+        received: int,
+    ) -> None:
         output = gate.on_command(
-            source, command.stamp, command.names, command.positions, self._moment()
+            source,
+            command.stamp,
+            command.names,
+            command.positions,
+            self._moment(),
+            self._senders.named(COMMAND_TOPICS[source], publisher),
         )
         if output is None:
             return
@@ -194,12 +260,15 @@ class Gate(ManagedNode):
         if not output.is_hold:
             self._latency = (time.time_ns() - received) / SECOND
 
-    def _on_event(self, gate: CommandGate, event: EpisodeEvent) -> None:
-        stamp = nanoseconds(event.header.stamp)
+    def _on_event(self, gate: CommandGate, heard: HeardEvent) -> None:
+        event = heard.event
         if event.type == EpisodeEvent.STOP:
             text = f'{event.source or "somebody"}: {event.text or "stop"}'
-            self._send(gate.on_episode_stop(event.episode_id, stamp, text, self._moment()))
+            self._send(
+                gate.on_episode_stop(event.episode_id, heard.is_history, text, self._moment())
+            )
         elif event.type in BOUNDARIES:
+            stamp = nanoseconds(event.header.stamp)
             gate.on_boundary(BOUNDARIES[event.type], event.episode_id, stamp)
 
     def _timeout(self, gate: CommandGate) -> float:
@@ -230,7 +299,18 @@ class Gate(ManagedNode):
                 outputs.send_last(moment.clock)
         self._ending.wait(self.settings.period)
 
-    # What the executor's thread does.
+    # What the executor's thread does, the services only while the gate's thread does not.
+
+    def health(self) -> Iterator[Status]:
+        """Whether several publish where only one may."""
+        for topic in (*COMMAND_TOPICS.values(), 'joint_commands'):
+            names = sorted(
+                f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+                for info in self.get_publishers_info_by_topic(self.resolve_topic_name(topic))
+            )
+            level = Level.WARN if len(names) > 1 else Level.OK
+            text = f'{len(names)} publishers: {", ".join(names)}' if names else 'no publisher'
+            yield Status(topic, level, text)
 
     def _on_stop(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         response.success, response.message = self._with_gate(self._stop_by_hand)

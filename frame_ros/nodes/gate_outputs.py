@@ -17,12 +17,15 @@ from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
 from frame_ros.msg import EpisodeEvent, GateIntervention, GateState
-from frame_ros.nodes.gate_inputs import EVENT_QOS, SECOND, SOURCE
+from frame_ros.nodes.gate_inputs import EVENT_QOS, SECOND
 from frame_ros.nodes.gate_settings import GateSettings
+from frame_ros.nodes.output_watch import OutputWatch
+from frame_ros.nodes.publisher_identity import identity_of
 from frame_ros.robots import Robot
 from frame_ros.robots.command_gate import CommandGate
 from frame_ros.robots.gate_records import Act, Intervention, Moment, Output, Reason
 
+SOURCE = 'gate'  # of its events
 OUTPUT_QOS = QoSProfile(depth=50)
 LATCHED_QOS = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 LAST_WAIT = 0.5  # s
@@ -38,7 +41,10 @@ SPOKEN = {  # acts that have an event of their own and are not noted besides
 
 
 class GateOutputs:
-    """The publishers. What is no command waits until `flush`."""
+    """The publishers. What is no command waits until `flush`.
+
+    events_identity: the GID of the publisher of episode_events.
+    """
 
     def __init__(self, node: Node, settings: GateSettings, robot: Robot) -> None:
         self._node = node
@@ -48,6 +54,8 @@ class GateOutputs:
         )
         self._state = node.create_publisher(GateState, 'gate_state', LATCHED_QOS)
         self._events = node.create_publisher(EpisodeEvent, 'episode_events', EVENT_QOS)
+        self.events_identity = identity_of(self._events)
+        self._watch = OutputWatch(node, 'joint_commands', identity_of(self._commands))
         self._controller = self._make_controller(node, settings, robot)
         self._waiting: deque[tuple[Any, Any]] = deque()
         self._last_stamp = 0
@@ -71,6 +79,15 @@ class GateOutputs:
             return None
         node.get_logger().info(f'{settings.output}: {", ".join(controller.topics)}')
         return controller
+
+    @property
+    def topic(self) -> str:
+        """The topic of the commands."""
+        return self._commands.topic_name
+
+    def other_publisher(self) -> bytes | None:
+        """The GID of another node that has published commands since the last call."""
+        return self._watch.other()
 
     def send(self, output: Output, data: bytes | None = None) -> None:
         """A command to the arm, at once. Stamps rise, also where a hold came in between.
@@ -152,6 +169,7 @@ class GateOutputs:
         """Takes the publishers off the node."""
         if self._controller is not None:
             self._controller.close()
+        self._watch.close()
         for publisher in (self._commands, self._interventions, self._state, self._events):
             self._node.destroy_publisher(publisher)
 

@@ -20,6 +20,7 @@ from frame_ros.robots.gate_watch import WatchConfig
 from frame_ros.robots.workspace import UNBOUNDED, Workspace
 
 MOST_RATE = 200.0  # Hz
+LEAST_RATE_LIMIT = 50.0  # Hz
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class GateSettings:
     on_step_limit: str = 'clamp'
     on_workspace: str = 'clamp'
     on_bad_command: str = 'refuse'
+    command_rate_limit: float = 500.0
     command_timeout: float = 0.25
     on_stale_command: str = 'hold'
     stop_timeout: float = 2.0
@@ -93,6 +95,10 @@ class GateSettings:
             'longest_period': (0.01 <= self.longest_period <= 1.0, '0.01 to 1 s'),
             'position_margin': (0.0 <= self.position_margin < math.pi, '0 or more, in rad'),
             'workspace_links': (self.workspace_links in ('tip', 'all'), 'tip or all'),
+            'command_rate_limit': (
+                self.command_rate_limit == 0.0 or self.command_rate_limit >= LEAST_RATE_LIMIT,
+                f'0, for none, or at least {LEAST_RATE_LIMIT:g} Hz',
+            ),
             'realtime_priority': (0 <= self.realtime_priority <= 99, '0 to 99'),
         }
         for name, (is_met, text) in ranges.items():

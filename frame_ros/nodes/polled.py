@@ -26,6 +26,9 @@ from rclpy.callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, QoSReliabilityPolicy
+from rclpy.serialization import deserialize_message
+
+from frame_ros.nodes.publisher_identity import CAN_IDENTIFY, IdentifyingTake
 
 try:
     from rclpy.impl.implementation_singleton import rclpy_implementation
@@ -34,7 +37,7 @@ try:
 except (ImportError, AttributeError):
     _WaitSet = None
 
-Taken = tuple[Any, dict[str, int]]
+Taken = tuple[Any, dict[str, Any]]
 
 
 class _NotForExecutors(CallbackGroup):
@@ -100,6 +103,8 @@ class PolledSubscription:
         raw: True hands over each message's serialised bytes, without deserialising.
         use_executor: None takes from the handle where this rclpy allows it; True always uses an
             executor.
+        is_identified: the info of each message also has `publisher`, the GID of who published it
+            (publisher_identity), where it can be known.
     """
 
     def __init__(
@@ -110,6 +115,7 @@ class PolledSubscription:
         qos: QoSProfile | int,
         raw: bool = False,
         use_executor: bool | None = None,
+        is_identified: bool = False,
     ) -> None:
         self._node = node
         self._msg_type = msg_type
@@ -121,6 +127,8 @@ class PolledSubscription:
         self._subscription = self._subscribe(topic, group)
         self._handle = getattr(self._subscription, 'handle', None)
         self.is_polled = not use_executor and callable(getattr(self._handle, 'take_message', None))
+        is_identified = is_identified and self.is_polled and CAN_IDENTIFY
+        self._identifying = IdentifyingTake() if is_identified else None
         if not self.is_polled and not use_executor:
             node.destroy_subscription(self._subscription)
             self._subscription = self._subscribe(topic, MutuallyExclusiveCallbackGroup())
@@ -141,6 +149,11 @@ class PolledSubscription:
         """The fully resolved name of the topic."""
         return self._subscription.topic_name
 
+    @property
+    def wait_handle(self) -> Any:
+        """What a wait set waits for (`WakeSet`); None where messages are not taken from it."""
+        return self._handle if self.is_polled else None
+
     def take(self, max_count: int = 100) -> list[Taken]:
         """What has arrived, oldest first, at most `max_count`; an empty list if nothing has. Never
         blocks.
@@ -154,13 +167,20 @@ class PolledSubscription:
         taken = []
         handle, msg_type, raw = self._handle, self._msg_type, self._raw
         with handle:
-            take_message = handle.take_message
+            take_next = self._identified if self._identifying else handle.take_message
             while len(taken) < max_count:
-                pair = take_message(msg_type, raw)
+                pair = take_next(msg_type, raw)
                 if pair is None:
                     break
                 taken.append(pair)
         return taken
+
+    def _identified(self, msg_type: Any, raw: bool) -> Taken | None:
+        assert self._identifying is not None
+        pair = self._identifying.take(self._handle.pointer)
+        if pair is None or raw:
+            return pair
+        return deserialize_message(pair[0], msg_type), pair[1]
 
     def _take_from_executor(self, max_count: int) -> list[Taken]:
         own = _OwnExecutor.find(self._node)
@@ -224,4 +244,6 @@ class PolledSubscription:
         if self._wait_set is not None:
             self._wait_set.destroy_when_not_in_use()
             self._wait_set = None
+        if self._identifying is not None:
+            self._identifying.close()
         self._node.destroy_subscription(self._subscription)

@@ -121,7 +121,7 @@ class CommandGate:
         found = self._joints.take(names, positions, measured, moment, publisher, sent)
         if isinstance(found, Reason):
             if found.cause != Cause.MALFORMED:
-                self._suspicion, self._doubted = found, (found, moment.monotonic)
+                self.doubt(found, moment)
             return found.text
         if found is not None:
             self._unseen[found] = False
@@ -129,6 +129,12 @@ class CommandGate:
                 self._unseen = self._arm.copy()
                 self.watch.on_joint_states(stamp, moment)
         return ''
+
+    def doubt(self, reason: Reason, moment: Moment) -> None:
+        """Something that should not be: the next `tick` stops an arm that is being commanded, and
+        no reset releases it until it has not been so for a while.
+        """
+        self._suspicion, self._doubted = reason, (reason, moment.monotonic)
 
     def on_heartbeat(self, beat: Heartbeat, moment: Moment) -> None:
         """The policy node is alive."""
@@ -139,14 +145,25 @@ class CommandGate:
         self.episode.add(kind, episode_id, stamp)
 
     def on_episode_stop(
-        self, episode_id: str, stamp: int, text: str, moment: Moment
+        self, episode_id: str, is_history: bool, text: str, moment: Moment
     ) -> Output | None:
-        """Somebody else stopped the robot; what was stopped before this gate began is history."""
+        """Somebody else stopped the robot: a stop, whatever the event is stamped and of whatever
+        episode.
+
+        is_history: published before this gate began, so that it counts only for an episode that
+        still runs.
+        """
         self._advance(moment)
         is_current = self.episode.is_running and self.episode.is_meant(episode_id)
-        if stamp < self._activated.clock and not is_current:
+        if is_history and not is_current:
             return None
         return self.stop(Reason(Cause.EPISODE_STOP, text), moment)
+
+    def leave_out(self, source: str, count: int) -> None:
+        """So many commands came that nobody looked at: newer ones were there."""
+        if (source == TELEOPERATOR) == self._has_taken_over:
+            self.counts.received += count
+            self.counts.refused += count
 
     def on_command(
         self,
@@ -167,7 +184,8 @@ class CommandGate:
         self.counts.received += 1
         reader = self._readers[source]
         if reader.is_other(publisher, moment):
-            reason = Reason(Cause.SECOND_PUBLISHER, 'commands of two publishers')
+            text = f'commands of two publishers: {reader.publisher} is followed, {publisher} is not'
+            reason = Reason(Cause.SECOND_PUBLISHER, text)
             self.counts.refused += 1
             self._log.add(Act.REFUSED, reason, moment, self.episode.episode_id)
             return None

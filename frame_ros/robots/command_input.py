@@ -37,7 +37,7 @@ class CommandReader:
         self._index = {name: i for i, name in enumerate(names)}
         self._max_age = max_age
         self._last = 0
-        self._publisher: Hashable = None
+        self.publisher: Hashable = None
         self._heard = -int(max_age * SECOND) - 1
         self._names: Sequence[str] = ()
         self._key: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class CommandReader:
     def is_other(self, publisher: Hashable, moment: Moment) -> bool:
         """Whether commands of another publisher were taken within the last `max_age`."""
         silent = (moment.monotonic - self._heard) / SECOND
-        return publisher != self._publisher and silent <= self._max_age
+        return publisher != self.publisher and silent <= self._max_age
 
     def accept(self, command: Command, publisher: Hashable, moment: Moment) -> None:
         """A command that was read is taken: the next one must be stamped later.
@@ -75,7 +75,7 @@ class CommandReader:
         A stamp ahead of now counts as now, so that it shuts out none of those that come later.
         """
         self._last = min(command.stamp, moment.clock)
-        self._publisher, self._heard = publisher, moment.monotonic
+        self.publisher, self._heard = publisher, moment.monotonic
 
     def _indices(self, names: tuple[str, ...]) -> NDArray[np.intp] | str:
         """Where the robot has these joints, or what is wrong with the names."""

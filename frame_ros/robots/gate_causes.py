@@ -31,6 +31,7 @@ class Cause(StrEnum):
         'second_publisher',
         'commands or joint states of another publisher than the one that is followed',
     )
+    COMMAND_FLOOD = 'command_flood', 'more commands come than any policy sends'
     IMPLAUSIBLE_JOINT_STATES = (
         'implausible_joint_states',
         'measured positions that cannot be: not finite, out of range, faster than the joint can '

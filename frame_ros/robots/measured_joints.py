@@ -92,9 +92,11 @@ class MeasuredJoints:
             if publisher != self._publishers[i]:
                 if now - self._heard[i] <= self._timeout:
                     name = self._limits.names[i]
-                    return Reason(
-                        Cause.SECOND_PUBLISHER, f'{name} is measured by two publishers', name
+                    text = (
+                        f'{name} is measured by two publishers: {self._publishers[i]} is '
+                        f'followed, {publisher} is not'
                     )
+                    return Reason(Cause.SECOND_PUBLISHER, text, name)
                 self._publishers[i] = publisher
         for i in indices.tolist():
             self._heard[i] = now

@@ -580,11 +580,10 @@ def test_a_reset_is_refused_without_joint_states():
 
 def test_a_stop_of_the_episode_stops_but_not_one_from_before():
     bench = Bench()
-    old = bench.moment.clock - SECOND
     bench.drive(3)
-    assert bench.gate.on_episode_stop('e0', old, 'long ago', bench.moment) is None
+    assert bench.gate.on_episode_stop('e0', True, 'long ago', bench.moment) is None
     assert bench.status == GateStatus.PASSING
-    assert bench.gate.on_episode_stop('e0', bench.moment.clock, 'now', bench.moment).is_hold
+    assert bench.gate.on_episode_stop('e0', False, 'now', bench.moment).is_hold
     assert (bench.status, bench.gate.reason.cause) == (GateStatus.STOPPED, 'episode_stop')
 
 
@@ -592,7 +591,7 @@ def test_a_gate_that_starts_in_a_stopped_episode_is_stopped():
     bench = Bench()
     old = bench.moment.clock - SECOND
     bench.gate.on_boundary(START, 'e1', old)
-    bench.gate.on_episode_stop('e1', old + 1, 'hand in the cage', bench.moment)
+    bench.gate.on_episode_stop('e1', True, 'hand in the cage', bench.moment)
     assert bench.status == GateStatus.STOPPED
 
 
