@@ -106,6 +106,10 @@ class Operator:
             time.sleep(0.02)
         raise TimeoutError('the gate could not be reset')
 
+    def ask_for_reset(self) -> None:
+        """Resets once, whatever comes of it."""
+        self._reset.call_async(Trigger.Request())
+
     def stop(self) -> int:
         """Calls ~/stop; when, ns of the system clock."""
         at = time.time_ns()

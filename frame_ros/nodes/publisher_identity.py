@@ -63,7 +63,7 @@ def _load() -> Any:
         library = ctypes.PyDLL('librcl.so')
         take, handle = library.rcl_take_serialized_message, library.rcl_publisher_get_rmw_handle
         gid, allocator = library.rmw_get_gid_for_publisher, library.rcutils_get_default_allocator
-        free, library.rcl_reset_error.argtypes = library.rcutils_uint8_array_fini, ()
+        free, library.rcutils_reset_error.argtypes = library.rcutils_uint8_array_fini, ()
     except (OSError, AttributeError):
         return None
     pointer = ctypes.c_void_p
@@ -93,7 +93,7 @@ class IdentifyingTake:
         """
         buffer, info = self._buffer, self._info
         if self._take(pointer, buffer, info, None) != OK:
-            _RCL.rcl_reset_error()
+            _RCL.rcutils_reset_error()
             return None
         return ctypes.string_at(buffer.data, buffer.length), {
             'source_timestamp': info.source_timestamp,
@@ -111,10 +111,10 @@ def identity_of(publisher: Any) -> bytes:
     """The GID of a publisher of this process, by which subscriptions know its messages."""
     if _RCL is None:
         return UNKNOWN
-    gid = _Gid()
-    with publisher.handle as handle:
+    gid, handle = _Gid(), publisher.handle
+    with handle:
         if _RCL.rmw_get_gid_for_publisher(_RCL.rcl_publisher_get_rmw_handle(handle.pointer), gid):
-            _RCL.rcl_reset_error()
+            _RCL.rcutils_reset_error()
             return UNKNOWN
     return bytes(gid.data)
 

@@ -9,6 +9,7 @@ import threading
 import time
 
 from lifecycle_msgs.srv import ChangeState
+from patience import PATIENCE
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
