@@ -32,6 +32,7 @@ import rclpy
 from bars import Bars, parse
 from gate import HOME, JOINTS, gate
 from gate_flood import Operator
+from gate_wire import WireCheck
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
@@ -43,63 +44,9 @@ from frame_ros.robots import load_robot
 from frame_ros.robots.command_limits import JointLimits, limits_of
 
 SLOT, DELAY = 0.02, 0.005  # s: the gate's parameter `jitter`, and see above
-GRID = 0.0005  # s between two times that an output may have had
 POLICY_RATE, STATE_RATE, HEARTBEAT_RATE = 50.0, 100.0, 20.0
 LAG = 0.04  # s of the arm
 LATCHED = QoSProfile(depth=50, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
-
-
-class Checked:
-    """One joint's outputs, as they were published."""
-
-    def __init__(self, limits: JointLimits, index: int) -> None:
-        self._name = limits.names[index]
-        self._range = limits.lower[index] - 1e-9, limits.upper[index] + 1e-9
-        self._v, self._a = limits.velocity[index], limits.acceleration[index]
-        self._late = np.arange(0.0, SLOT + DELAY + GRID / 2, GRID)
-        self._place: float | None = None
-        self._times = self._low = self._high = np.zeros(0)  # possible times, and speeds at each
-
-    def see(self, place: float, at: float) -> str:
-        """An output published at `at`, s; how it breaks a limit, or ''."""
-        if not self._range[0] <= place <= self._range[1]:
-            return f'{self._name} at {place}'
-        if self._place is None:
-            return self._begin(place, at)
-        way, before = place - self._place, self._place
-        times = at - self._late
-        h = times[None, :] - self._times[:, None]
-        longest, shortest = h + GRID, np.maximum(h - GRID, 0.0)
-        with np.errstate(divide='ignore', invalid='ignore'):
-            ends = np.where(way == 0.0, 0.0, way / np.stack([longest, shortest]))
-        least, most = np.minimum(*ends), np.maximum(*ends)
-        gain = self._a * longest
-        low = np.maximum(np.maximum(least, self._low[:, None] - gain), -self._v)
-        high = np.minimum(np.minimum(most, self._high[:, None] + gain), self._v)
-        if way == 0.0:  # sent once more: no time of the stream needs have passed
-            is_same = np.abs(h) <= GRID
-            low = np.where(is_same, np.minimum(low, self._low[:, None]), low)
-            high = np.where(is_same, np.maximum(high, self._high[:, None]), high)
-        can_be = (low <= high + 1e-9) & (longest > 0.0)
-        if not can_be.any():
-            slow, fast = float(self._low.min()), float(self._high.max())
-            gap = at - float(self._times[0])
-            self._begin(place, at)
-            return (
-                f'{self._name} from {before:.4f} to {place:.4f} in {gap:.4f} s, after speeds of '
-                f'{slow:.3f} to {fast:.3f}'
-            )
-        is_possible = can_be.any(axis=0)
-        self._low = np.where(can_be, low, math.inf).min(axis=0)[is_possible]
-        self._high = np.where(can_be, high, -math.inf).max(axis=0)[is_possible]
-        self._times, self._place = times[is_possible], place
-        return ''
-
-    def _begin(self, place: float, at: float) -> str:
-        self._place, self._times = place, at - self._late
-        self._low = np.full(len(self._late), -self._v)
-        self._high = np.full(len(self._late), self._v)
-        return ''
 
 
 class World:
@@ -295,7 +242,7 @@ def run(world: World, trouble: Trouble, seconds: float, rng: random.Random) -> N
 
 def violations(world: World, limits: JointLimits) -> list[str]:
     """What the outputs did that they must not."""
-    joints = {name: Checked(limits, i) for i, name in enumerate(limits.names)}
+    joints = {name: WireCheck(limits, i, SLOT + DELAY) for i, name in enumerate(limits.names)}
     found = []
     for at, names, places in world.outputs:
         for name, place in zip(names, places, strict=True):
