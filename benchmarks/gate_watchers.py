@@ -20,10 +20,12 @@ import argparse
 import contextlib
 import os
 import random
+import signal
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import rclpy
@@ -130,17 +132,49 @@ class Sink:
                 self.received.append(info['received_timestamp'] / 1e9)
 
 
-def kill_watchers(forker: subprocess.Popen) -> float:
-    """Starts watchers, and kills them when all of them hear the commands; when, s."""
+def holds_lock(process: int) -> bool:
+    """Whether a process, which is stopped, holds the lock of a shared-memory port of Fast DDS.
+
+    It is a pthread_mutex_t: lock, count, owner (the id of the thread), as int32.
+    """
+    threads = [int(name) for name in os.listdir(f'/proc/{process}/task')]
+    maps = Path(f'/proc/{process}/maps').read_text().splitlines()
+    for port in {line.split()[5] for line in maps if '/dev/shm/fast' in line and '_port' in line}:
+        with contextlib.suppress(FileNotFoundError):
+            words = np.fromfile(port, np.int32)
+            owned = np.flatnonzero(np.isin(words[2:], threads))
+            if (np.isin(words[owned], (1, 2)) & (words[owned + 1] == 0)).any():
+                return True
+    return False
+
+
+def wait_for_lock(process: int, tries: int) -> bool:
+    """Stops a process at a moment at which it holds a lock; whether there was one."""
+    for _ in range(tries):
+        os.kill(process, signal.SIGSTOP)
+        if holds_lock(process):
+            return True
+        os.kill(process, signal.SIGCONT)
+        time.sleep(random.uniform(0.0, 0.002))
+    return False
+
+
+def kill_watchers(forker: subprocess.Popen, tries: int) -> tuple[float, int]:
+    """Starts watchers, and kills them when all of them hear the commands.
+
+    Returns:
+        When, s; how many of them held a lock, where that was waited for.
+    """
     for _ in range(WATCHERS):
         forker.stdin.write('watcher\n')
     forker.stdin.flush()
     watchers = [int(forker.stdout.readline()) for _ in range(WATCHERS)]
     time.sleep(random.uniform(0.0, 0.1))
+    held = int(tries > 0 and wait_for_lock(watchers[0], tries))
     killed = time.time()
     for watcher in watchers:
-        os.kill(watcher, 9)
-    return killed
+        os.kill(watcher, signal.SIGKILL)
+    return killed, held
 
 
 def largest_gap(times: list[float], since: float, until: float) -> float:
@@ -149,11 +183,16 @@ def largest_gap(times: list[float], since: float, until: float) -> float:
     return float(np.diff([since, *times[i:j], until]).max())
 
 
-def run(policy: Policy, sink: Sink, forker: subprocess.Popen, count: int) -> list[list[float]]:
-    """Per round, the largest gaps (s) after it: published, sent on, received."""
-    gaps = []
+def run(
+    policy: Policy, sink: Sink, forker: subprocess.Popen, count: int, tries: int
+) -> tuple[list[list[float]], int]:
+    """Per round, the largest gaps (s) after it: published, sent on, received; watchers that were
+    killed while they held a lock.
+    """
+    gaps, held = [], 0
     for i in range(count):
-        killed = kill_watchers(forker)
+        killed, holding = kill_watchers(forker, tries)
+        held += holding
         time.sleep(AFTER)
         series = (policy.published, sink.sent, sink.received)
         gaps.append([largest_gap(list(s), killed - 0.05, killed + AFTER - 0.1) for s in series])
@@ -162,7 +201,7 @@ def run(policy: Policy, sink: Sink, forker: subprocess.Popen, count: int) -> lis
         if time.time() - sink.received[-1] > GIVE_UP:
             print('no command comes any more', flush=True)
             break
-    return gaps
+    return gaps, held
 
 
 def main() -> int:
@@ -171,6 +210,9 @@ def main() -> int:
     parser.add_argument('--rounds', type=int, default=200)
     parser.add_argument('--busy', type=int, default=2, help='loops that keep a core busy')
     parser.add_argument('--watching', default='', help='Fast DDS profile of the watchers')
+    parser.add_argument(
+        '--tries', type=int, default=0, help='to stop the first watcher while it holds a lock'
+    )
     parser.add_argument('--watch', action='store_true', help=argparse.SUPPRESS)
     options = parse(parser, rounds=1, busy=0)
     if options.watch:
@@ -194,8 +236,8 @@ def main() -> int:
         sink, policy = Sink(node), Policy(node)
         while len(sink.received) < 2 * POLICY_RATE:
             time.sleep(0.1)
-        gaps = np.array(run(policy, sink, forker, options.rounds))
-    median, largest = np.median(gaps, axis=0), gaps.max(axis=0)
+        gaps, held = run(policy, sink, forker, options.rounds, options.tries)
+    median, largest = np.median(gaps, axis=0), np.max(gaps, axis=0)
     print(
         f'{len(gaps)} times {WATCHERS} watchers killed, {options.busy} busy loops; largest gap of '
         'commands after each, s, as the policy published, the gate sent, the arm received: median '
@@ -203,6 +245,7 @@ def main() -> int:
         + '; largest '
         + ', '.join(f'{gap:.3f}' for gap in largest)
         + f'; longest publication of the policy {policy.longest:.3f}'
+        + (f'; {held} held a lock' if options.tries else '')
     )
     bars.at_most('largest gap of what the arm received, s', largest[2], GAP_BAR)
     sys.stdout.flush()

@@ -25,7 +25,8 @@ class CommandIntake:
     """Takes the commands of one topic. For one thread.
 
     rate_limit: commands per second, more of which are a flood; 0: any. flow: how many come.
-    thinned: commands that were taken and left out so far.
+    thinned: commands that were taken and left out so far. is_crowded: whether some were when they
+    were taken last.
     """
 
     def __init__(self, node: Node, topic: str, rate_limit: float) -> None:
@@ -37,6 +38,7 @@ class CommandIntake:
         self.topic = topic
         self.flow = CommandFlow(rate_limit)
         self.thinned = 0
+        self.is_crowded = False
         self._reader = JointStateReader()
         self._numbers: dict[bytes, int] = {}
 
@@ -45,6 +47,7 @@ class CommandIntake:
         ns of the system clock). at: now, monotonic, ns.
         """
         taken = self.subscription.take(2 * DEPTH)
+        self.is_crowded = len(taken) > NEWEST
         if not taken:
             return
         sent = sum(self._sent(info) for _, info in taken)

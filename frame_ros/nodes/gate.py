@@ -34,7 +34,7 @@ from frame_ros.nodes.parameters import declare
 from frame_ros.nodes.polled_service import PolledService
 from frame_ros.nodes.publisher_identity import Publishers
 from frame_ros.nodes.repeated_warnings import RepeatedWarnings
-from frame_ros.nodes.thread_priority import raise_priority
+from frame_ros.nodes.thread_priority import raise_priority, raise_receiving
 from frame_ros.robots.command_gate import (
     POLICY,
     TELEOPERATOR,
@@ -172,6 +172,7 @@ class Gate(ManagedNode):
 
     def _run(self) -> None:
         raise_priority(self.settings.realtime_priority)
+        raise_receiving(self.settings.realtime_priority)
         while not self._ending.is_set():
             try:
                 self._turn()

@@ -29,6 +29,7 @@ from frame_ros.robots.gate_watch import Heartbeat
 SECOND = 10**9
 STATE_DEPTH, EVENT_DEPTH = 5, 50
 EVENT_QOS = QoSProfile(depth=EVENT_DEPTH, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
+CROWDED = 0.005  # s between two looks at commands of which some must be left out
 MOST = 50  # messages taken at once of one topic
 COMMAND_TOPICS = {POLICY: 'policy_commands', TELEOPERATOR: 'teleop_commands'}
 
@@ -78,10 +79,14 @@ class GateInputs:
     def wait(self, source: str, timeout: float, at: int) -> None:
         """Waits for what is urgent or a command of `source`, at most `timeout` s.
 
-        A flood of commands wakes nobody. at: now, monotonic, ns.
+        Where more commands come than are looked at they wake nobody: the newest are taken every
+        CROWDED s, in a flood after `timeout`. at: now, monotonic, ns.
         """
         commands = self.commands[source]
-        driving = () if commands.flow.is_flooded(at) else (commands.subscription,)
+        is_flooded = commands.flow.is_flooded(at)
+        driving = () if is_flooded or commands.is_crowded else (commands.subscription,)
+        if commands.is_crowded and not is_flooded:
+            timeout = min(timeout, CROWDED)
         self._wake_set.wait((*self._urgent, *driving), self._services, timeout)
 
     def events(self) -> Iterator[HeardEvent]:

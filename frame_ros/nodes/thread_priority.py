@@ -11,7 +11,12 @@ it makes are without one.
 
 from __future__ import annotations
 
+import contextlib
 import os
+from pathlib import Path
+
+# Of Fast DDS, the threads that receive: of shared memory and of UDP.
+RECEIVING = 'dds.shm.', 'dds.udp.'
 
 
 def raise_priority(priority: int) -> bool:
@@ -27,6 +32,23 @@ def raise_priority(priority: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def raise_receiving(priority: int) -> int:
+    """Gives the middleware's threads that receive for this process a real-time priority, 1 to 99,
+    where that is permitted; returns how many. All topics of a process come by one queue, from which
+    a thread that waits for its core loses messages, also reliable ones until they are repeated.
+    """
+    raised = 0
+    if priority <= 0 or not hasattr(os, 'SCHED_FIFO'):
+        return raised
+    for task in Path('/proc/self/task').glob('*'):
+        with contextlib.suppress(OSError):  # it has ended, or it is not permitted
+            if (task / 'comm').read_text().startswith(RECEIVING):
+                policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
+                os.sched_setscheduler(int(task.name), policy, os.sched_param(priority))
+                raised += 1
+    return raised
 
 
 def lower_priority() -> None:
