@@ -85,7 +85,12 @@ MESSAGES = Limit(
     5_000_000, 'messages', "a bag's file, or one for every 4 of its bytes if that is more"
 )
 BYTES_PER_MESSAGE = 4
-COLUMN = Limit(512 << 20, 'bytes', 'one field of all messages of a topic, as an array')
+COLUMN = Limit(
+    512 << 20,
+    'bytes',
+    'one field of all messages of a topic, as an array, or 16 times their size if that is more',
+)
+COLUMN_RATIO = 16
 ENTRIES = Limit(100_000, 'files and folders', 'what is looked at in search of recordings')
 ROBOT_PARTS = Limit(500, 'parts', 'the links, and the joints, of a robot description')
 MESH = Limit(128 << 20, 'bytes', 'a file of the shape of a link or an obstacle')

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.errors import BagError
-from frame_ros.input_files import COLUMN, ELEMENTS
+from frame_ros.input_files import COLUMN, COLUMN_RATIO, ELEMENTS, Limit
 
 # Kinds of rosbags' field descriptions.
 BASE, NAME, ARRAY, SEQUENCE = 1, 2, 3, 4
@@ -267,12 +267,14 @@ class _Columns:
     def __init__(self, paths: Collection[str] | None) -> None:
         self._paths = paths
         self._indices: list[NDArray[np.int64]] = []
+        self._sizes: list[int] = []  # bytes of the messages of each group
         self._parts: dict[str, list[NDArray]] = {}
 
     def add(self, group: _Group) -> None:
         """Takes the wanted columns of messages of one layout."""
         number = len(group.indices)
         self._indices.append(group.indices)
+        self._sizes.append(group.matrix.size)
         for item in group.layout.fields:
             if self._is_wanted(item.path):
                 self._add_numbers(item, group.matrix)
@@ -303,6 +305,11 @@ class _Columns:
             path: stack_rows(parts)[order] for path, parts in self._parts.items()
         }
 
+    @property
+    def _limit(self) -> Limit:
+        """Of a column: texts take more as an array than in the messages, and fill up short ones."""
+        return Limit(max(COLUMN.amount, COLUMN_RATIO * sum(self._sizes)), COLUMN.unit)
+
     def _excess(self) -> tuple[str, int, int] | None:
         """Path, size in bytes, and group of most bytes a message, of a column that is too large."""
         if not self._indices:
@@ -312,7 +319,7 @@ class _Columns:
             item = max(part.itemsize for part in parts)
             widths = [part.shape[1] if part.ndim > 1 else 1 for part in parts]
             size = rows * item * max(widths)
-            if size > COLUMN.now:
+            if size > self._limit.now:
                 of_each = [part.itemsize * width for part, width in zip(parts, widths)]
                 return path, size, of_each.index(max(of_each))
         return None
@@ -320,8 +327,9 @@ class _Columns:
     def _leave_out(
         self, path: str, size: int, group: int, on_bad: Callable[[int, BagError], None]
     ) -> None:
-        error = BagError(f'{path} would take {COLUMN.excess(size)}')
+        error = BagError(f'{path} would take {self._limit.excess(size)}')
         indices = self._indices.pop(group)
+        self._sizes.pop(group)
         if len(indices) >= sum(map(len, self._indices)):
             raise error
         for parts in self._parts.values():

@@ -5,6 +5,7 @@
 import os
 import sqlite3
 import struct
+from dataclasses import replace
 
 import cv2
 import lz4.frame
@@ -14,6 +15,7 @@ from bag_making import T0, episode_messages, message, write_bag
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
+from frame_ros.episodes import layout
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.bag_writer import BagWriter
 from frame_ros.episodes.definitions import MessageDefinition, find_definition, parse_fields
@@ -24,7 +26,7 @@ from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.recordings import survey
 from frame_ros.episodes.unpacking import zstd
 from frame_ros.errors import BagError
-from frame_ros.input_files import FACTOR_VARIABLE, UNPACKED_PART
+from frame_ros.input_files import COLUMN, FACTOR_VARIABLE, UNPACKED_PART
 from frame_ros.reports.media import find_videos
 
 PACK = {'zstd': lambda data: zstd().compress(data), 'lz4': lz4.frame.compress}
@@ -133,6 +135,17 @@ def test_a_column_that_one_message_would_widen_is_read_without_it(tmp_path, low_
     _, columns = bag.columns('/joint_states', ('position',))
     assert columns['position'].shape == (600, 2)
     assert any('above the limit of' in problem for problem in bag.problems)
+
+
+def test_the_names_of_many_joint_states_are_read(tmp_path, monkeypatch):
+    # A second at 1 kHz against a thousandth of the limit: a quarter of an hour against all of it.
+    monkeypatch.setattr(layout, 'COLUMN', replace(COLUMN, amount=COLUMN.amount // 1000))
+    kind = 'sensor_msgs/msg/JointState'
+    names = [*(f'fr3_joint{i + 1}' for i in range(7)), 'fr3_finger_joint1', 'fr3_finger_joint2']
+    each = message(kind, name=names, position=np.zeros(9))
+    bag = Bag(write_bag(tmp_path / 'bag', [('/joint_states', T0 + i, each) for i in range(1000)]))
+    _, columns = bag.columns('/joint_states', ('name', 'position'))
+    assert columns['name'].shape == columns['position'].shape == (1000, 9)
 
 
 def test_definitions_that_double_or_repeat_themselves_are_refused():
