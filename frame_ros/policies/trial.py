@@ -7,15 +7,18 @@ own, so that neither its libraries nor its mistakes come into the process that s
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn
 
 from frame_ros.errors import FrameRosError, PolicyError
 
 LAST_LINES = 3  # of what a process that died wrote
+LAST_WAIT = 5.0  # s for the threads that a policy has begun, when it was made and let go of
 
 
 def try_own_policy(
@@ -47,6 +50,7 @@ def try_own_policy(
         [sys.executable, '-m', __name__, json.dumps(question)],
         capture_output=True,
         text=True,
+        errors='replace',
         check=False,
     )
     if done.returncode == 0:
@@ -77,7 +81,7 @@ def main(question: str) -> int:
             with suppress(Exception):  # the run itself is told
                 getattr(policy, 'close', lambda: None)()
     except FrameRosError as error:
-        print(error, file=answer)
+        print(error, file=answer, flush=True)
         return PROBLEM
     return 0
 
@@ -93,5 +97,13 @@ def _tuples(offered: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def end(code: int) -> NoReturn:
+    """Ends the process, also where a thread of the user's code does not."""
+    late = threading.Timer(LAST_WAIT, os._exit, [code])
+    late.daemon = True
+    late.start()
+    sys.exit(code)
+
+
 if __name__ == '__main__':
-    sys.exit(main(*sys.argv[1:]))
+    end(main(*sys.argv[1:]))

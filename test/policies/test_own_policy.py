@@ -164,6 +164,7 @@ MADE = {'joint_limits': {'a': (-1.0, 1.0)}, 'dt': 0.1, 'robot_joint_names': ('a'
     [
         ('self.x = 1 / 0', r'making the policy .* raised ZeroDivisionError in mine.py:9'),
         ("open('weights.bin')", 'raised FileNotFoundError in mine.py:9'),
+        (r"import os; os.write(2, b'\xff\n'); os._exit(7)", 'ended with exit code 7'),
         ("raise ValueError('9 weights, 8 expected')", 'ValueError in mine.py:9: 9 weights, 8 exp'),
         ('import os; os._exit(7)', 'making the policy .* ended with exit code 7'),
         ('del Mine.name', 'has no name'),
@@ -187,6 +188,17 @@ def test_a_trial_makes_it_as_the_node_does_and_closes_it(tmp_path):
     )
     try_own_policy(save(tmp_path, text), {'size': 'big'}, offered=MADE)
     assert (tmp_path / 'closed').read_text() == "({'a': (-1.0, 1.0)}, 0.1, 'big')"
+
+
+def test_a_trial_ends_also_where_a_thread_of_the_policy_does_not(tmp_path):
+    late = tmp_path / 'late'
+    text = 'import pathlib, threading, time\nclass Mine:\n' + MEMBERS + METHODS
+    text += (
+        '    def __init__(self):\n        threading.Thread(target=self.run).start()\n'
+        f'    def run(self):\n        time.sleep(60)\n        pathlib.Path({str(late)!r}).touch()\n'
+    )
+    try_own_policy(save(tmp_path, text), {}, offered=MADE)
+    assert not late.exists(), 'it was waited for'
 
 
 def test_a_demo_does_not_start_with_a_policy_that_cannot_be_made(tmp_path, capsys):
