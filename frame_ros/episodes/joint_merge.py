@@ -209,13 +209,12 @@ class JointMerger:
 
     def _awaited(self, owners: list[_Part], newest: int) -> list[_Part]:
         if self._is_held:
+            ended = [o for o in owners if o.period and newest - o.stamp >= SELDOM * o.period]
+            owners = [o for o in owners if o not in ended]
             largest = max(len(o.rows) for o in owners)
             owners = [o for o in owners if len(o.rows) == largest]
         often = min(owner.period for owner in owners)
-        ended = newest if self._is_held else 0
-        return [
-            o for o in owners if not (often and max(o.period, ended - o.stamp) >= SELDOM * often)
-        ]
+        return [o for o in owners if not (often and o.period >= SELDOM * often)]
 
     def _state_at(
         self, stamp: int, owners: list[_Part], awaited: list[_Part]

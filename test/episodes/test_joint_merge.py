@@ -115,6 +115,14 @@ def test_commands_hold_until_the_next_one():
     assert [found[i][1][2] for i in (100, 101, 102, 299)] == [0.5, 100, 101, 101]
 
 
+def test_commands_of_the_gripper_go_on_where_those_of_the_arm_end():
+    merger = JointMerger('abg', max_age=np.inf, is_held=True)
+    sent = [(T0 + i * STEP, {'a': i, 'b': i}) for i in range(10)]
+    sent += [(T0 + i * STEP + 1, {'g': i}) for i in range(30)]
+    found = states_of(merger, sorted(sent, key=lambda each: each[0]))
+    assert found[-1] == (T0 + 29 * STEP + 1, [9, 9, 29])
+
+
 def test_a_seldom_part_is_held_and_a_dead_one_ends_the_states():
     merger, sent = JointMerger(NAMES, max_age=0.3), []
     for i in range(200):
