@@ -25,7 +25,7 @@ MAX_JOINT_AGE = 0.5
 SELDOM = 2
 
 MOST_KEYS = 1024  # lists of names that are known; nobody has more
-HISTORY = 32  # samples of each part, of which the two around a stamp are looked for
+HISTORY = 4096  # newest samples of each part: several seconds by which another part may be late
 
 
 @dataclass(eq=False)
@@ -46,12 +46,19 @@ class _Part:
         """The samples before and after a stamp, twice the same if one is of it or none is after it;
         None if none is before it.
         """
-        after = None
-        for sample in reversed(self.history):
-            if sample[0] <= stamp:
-                return sample, (sample if after is None or sample[0] == stamp else after)
-            after = sample
-        return None
+        before = None
+        for sample in self.history:
+            if sample[0] > stamp:
+                return (
+                    None if before is None else (before, before if before[0] == stamp else sample)
+                )
+            before = sample
+        return None if before is None else (before, before)
+
+    def forget_before(self, stamp: int) -> None:
+        """Lets go of the samples that no later stamp needs."""
+        while len(self.history) > 1 and self.history[1][0] <= stamp:
+            self.history.popleft()
 
 
 def _between(before: tuple[int, Array], after: tuple[int, Array], stamp: int) -> Array:
@@ -238,6 +245,8 @@ class JointMerger:
             found = _between(before, after, stamp) if is_moving else before[1]
             mine = [i for i, row in enumerate(owner.rows) if self._owners[names[row]] is owner]
             values[:, owner.rows[mine]] = found[:, mine]
+        for owner in owners:
+            owner.forget_before(stamp)
         self.stamp = stamp
         self.interpolated += is_interpolated
         self.held += is_held

@@ -87,6 +87,17 @@ def test_a_joint_that_turns_without_end_is_not_interpolated_across_its_seam():
     assert found == pytest.approx([3.05, 3.1, -3.05])
 
 
+@pytest.mark.parametrize('late', [40, 400])
+def test_a_part_may_come_late_by_as_much_as_the_age(late):
+    step = SECOND // 1000
+    merger = JointMerger('ab', max_age=0.5)
+    arrivals = [(i, {'a': i}) for i in range(1000)] + [(i + late, {'b': i}) for i in range(1000)]
+    arrivals.sort(key=lambda each: each[0])
+    sent = [(T0 + step * next(iter(part.values())), part) for _, part in arrivals]
+    found = states_of(merger, sent)
+    assert found == [(T0 + i * step, [i, i]) for i in range(1000 - late)]
+
+
 def test_nothing_is_interpolated_across_a_silence_longer_than_the_age():
     merger, sent = JointMerger('ab', max_age=0.2), []
     for at in (0, STEP, 100 * STEP, 101 * STEP):
