@@ -33,6 +33,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from frame_ros.msg import GateState
+from frame_ros.nodes.thread_priority import raise_priority
 
 GRID, MARK = 100_000, 77_777  # ns: stamps of the flood lie on this grid, those of the gate do not
 STOP_BAR = 25.0  # ms, 99th percentile; the largest: a period more
@@ -165,6 +166,7 @@ def main() -> int:
     if options.flood:
         flood(options.flood)
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    raise_priority(40)  # it is not this process that is measured
     cell, operator, bars = Cell(), Operator(), Bars(options)
     for rate in (QUIET, options.rate):
         times = trial(cell, operator, rate, options.stops)

@@ -29,7 +29,8 @@ class CommandFlow:
             self._rate = self._count * SECOND / max(at - self._began, 1) if self._began else 0.0
             self._began, self._count = at, 0
         self._count += count
-        self._level = min(self._drained(at) + count, self._capacity)
+        drained = self.limit * (at - self._at) / SECOND  # while they came
+        self._level = min(max(self._level + count - drained, 0.0), self._capacity)
         self._at = at
         if 0.0 < self._capacity <= self._level:
             self._is_flooded = True

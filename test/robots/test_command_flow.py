@@ -30,6 +30,15 @@ def test_what_waited_while_the_network_stood_still_is_none():
     assert not flow.is_flooded(at + 2 * SECOND)
 
 
+def test_what_came_while_nobody_looked_is_none():
+    flow = CommandFlow(500.0)
+    at, _ = run(flow, 50, 1.0)
+    flow.add(330, at + 6 * SECOND)
+    assert not flow.is_flooded(at + 6 * SECOND)
+    flow.add(5000, at + 7 * SECOND)
+    assert flow.is_flooded(at + 7 * SECOND)
+
+
 def test_a_flood_is_over_a_while_after_its_last_command():
     flow = CommandFlow(500.0)
     at, _ = run(flow, 10_000, 0.5)
