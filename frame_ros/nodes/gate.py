@@ -6,8 +6,8 @@ It monitors and limits the commands of a policy; it is no certified safety funct
 place of no emergency stop.
 
 One plain thread receives, decides and sends, and looks at the watchdogs, all by the monotonic
-clock. It takes what stops the arm first and commands last, and no more of them at once than it has
-time for. The executor serves lifecycle and parameters, and may be as busy as it likes.
+clock. It takes what stops the arm first, then the newest commands, then what is measured. The
+executor serves lifecycle and parameters, and may be as busy as it likes.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ class Gate(ManagedNode):
 
     def _turn(self) -> None:
         """Waits until there is something, or a watchdog may be overdue, and does what there is to
-        do: what stops the arm first, commands last.
+        do: what stops the arm first, then the newest commands.
         """
         gate, inputs, outputs = self.gate, self._inputs, self._outputs
         assert gate is not None and inputs is not None and outputs is not None
@@ -194,8 +194,8 @@ class Gate(ManagedNode):
         try:
             with self._lock:
                 self._take_urgent(gate, inputs, outputs)
-                self._take_states(gate, inputs)
                 self._take_commands(gate, inputs)
+                self._take_states(gate, inputs)
                 self._looked = moment = self._moment()
                 self._send(gate.tick(moment))
                 outputs.flush(gate, moment, self._latency)
