@@ -236,6 +236,8 @@ def run(options: argparse.Namespace, seeds: Path) -> dict[str, Tally]:
         thread.start()
     for thread in threads:
         thread.join()
+    if not tasks.empty():
+        raise RuntimeError(f'{tasks.qsize()} files were not read: no worker is left')
     return tallies
 
 

@@ -23,12 +23,28 @@ class StrictLoader(yaml.SafeLoader):
     """
 
     def __init__(self, stream: Any) -> None:
-        super().__init__(stream)
+        self._most_values, self._deepest = YAML_VALUES.now, NESTING.now
         self._depth = 0
         self._values = 0
-        self._most_values, self._deepest = YAML_VALUES.now, NESTING.now
+        super().__init__(stream)
         # Of each node: the values that it stands for.
         self._sizes: dict[int, int] = {}
+
+    def fetch_flow_collection_start(self, token_class: Any) -> None:
+        """Raises ScannerError for too many brackets: the scanner looks far ahead, and at each of
+        them again for every other."""
+        self._check_level(self.flow_level)
+        super().fetch_flow_collection_start(token_class)
+
+    def add_indent(self, column: int) -> bool:
+        """Raises ScannerError for too many levels of indentation, as for brackets."""
+        self._check_level(len(self.indents))
+        return bool(super().add_indent(column))
+
+    def _check_level(self, level: int) -> None:
+        if level > self._deepest:
+            text = f'it is nested {NESTING.excess(level)}'
+            raise yaml.scanner.ScannerError(None, None, text, self.get_mark())
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         """Raises ComposerError for what is nested too deep or stands for too many values."""
