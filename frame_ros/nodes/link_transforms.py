@@ -22,6 +22,7 @@ from frame_ros.robots.frame_names import FrameNames
 
 Array = NDArray[np.float64]
 CHOICES = ('auto', 'true', 'false')
+CHOICES = ('auto', 'true', 'false')
 MOST_HEARD = 16  # lists of names
 LOOK_PERIOD = 0.5  # s between two looks at who publishes
 

@@ -23,9 +23,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.robots.command_input import Command, CommandReader, too_far
-from frame_ros.robots.command_limiter import CommandLimiter, Proposal
+from frame_ros.robots.command_limiter import CommandLimiter
+from frame_ros.robots.command_step import Proposal
 from frame_ros.robots.gate_causes import Cause
-from frame_ros.robots.gate_config import CLAMP, DAMPED, REFUSE, GateConfig
+from frame_ros.robots.gate_config import CLAMP, REFUSE, GateConfig
 from frame_ros.robots.gate_episode import GateEpisode
 from frame_ros.robots.gate_records import (
     SECOND,
@@ -37,9 +38,8 @@ from frame_ros.robots.gate_records import (
     Output,
     Reason,
 )
+from frame_ros.robots.gate_stream import GateStream
 from frame_ros.robots.gate_watch import STOP, Heartbeat, Watch
-from frame_ros.robots.measured_joints import LAG, MeasuredJoints, measured_at
-from frame_ros.robots.sent_path import SentPath
 
 Array = NDArray[np.float64]
 POLICY, TELEOPERATOR = 'policy', 'teleoperator'
@@ -71,22 +71,15 @@ class CommandGate:
         self.watch = Watch(config.watch)
         names = limiter.limits.names
         self.names = names
-        self._joints = MeasuredJoints(limiter.limits, config.watch.joint_states_timeout)
-        self._path = SentPath(len(names), int(LAG * SECOND))
-        self._suspicion: Reason | None = None  # about joint states, not answered yet
-        self._doubted: tuple[Reason, int] | None = None  # the last, and when (monotonic, ns)
+        self._stream = GateStream(limiter, arm, config, self.watch)
         self._limiter, self._log, self._announce = limiter, log, announce
-        self._arm = np.array([name in arm for name in names])
-        self._unseen = self._arm.copy()
         self._readers = {
             source: CommandReader(names, config.watch.command_timeout)
             for source in (POLICY, TELEOPERATOR)
         }
-        self._commanded = np.zeros(len(names), dtype=bool)
         self._newest: Command | None = None
         self._newest_at = 0  # monotonic, ns: of the last command that could be read
         self._waiting_since = 0  # monotonic, ns: for the first command of an episode
-        self._sent_at = 0  # monotonic, ns
         self._is_synchronised = False
         self._has_taken_over = False
         self._activated = Moment(0, 0)
@@ -100,7 +93,7 @@ class CommandGate:
     @property
     def measured(self) -> Array:
         """(D,) rad or m, the last plausible positions; NaN where not known."""
-        return self._joints.positions
+        return self._stream.joints.positions
 
     def on_joint_states(
         self,
@@ -115,26 +108,13 @@ class CommandGate:
         publisher: identifies who sent them. Positions that cannot be true are not taken; the next
         `tick` stops an arm that is being commanded.
         """
-        now = self._time(moment)
-        measured = measured_at(stamp, now, moment.clock)
-        sent = self._path.range(now)
-        found = self._joints.take(names, positions, measured, moment, publisher, sent)
-        if isinstance(found, Reason):
-            if found.cause != Cause.MALFORMED:
-                self.doubt(found, moment)
-            return found.text
-        if found is not None:
-            self._unseen[found] = False
-            if not self._unseen.any() and self._arm[found].any():
-                self._unseen = self._arm.copy()
-                self.watch.on_joint_states(stamp, moment)
-        return ''
+        return self._stream.measure(names, positions, stamp, moment, publisher)
 
     def doubt(self, reason: Reason, moment: Moment) -> None:
         """Something that should not be: the next `tick` stops an arm that is being commanded, and
         no reset releases it until it has not been so for a while.
         """
-        self._suspicion, self._doubted = reason, (reason, moment.monotonic)
+        self._stream.doubt(reason, moment)
 
     def on_heartbeat(self, beat: Heartbeat, moment: Moment) -> None:
         """The policy node is alive."""
@@ -214,7 +194,11 @@ class CommandGate:
         self._has_taken_over = has_taken_over
         if self.status == GateStatus.STOPPED:
             return None
-        return self._take_over(moment) if has_taken_over else self._give_back(moment)
+        if has_taken_over:
+            self._take_over(moment)
+        else:
+            self._give_back(moment)
+        return self._hold(moment)
 
     def stop(self, reason: Reason, moment: Moment) -> Output | None:
         """Stops and stays stopped until `reset`."""
@@ -253,9 +237,11 @@ class CommandGate:
         """
         self._advance(moment)
         self._log.expire(moment)
-        suspicion, self._suspicion = self._suspicion, None
+        suspicion, self._stream.suspicion = self._stream.suspicion, None
         if suspicion is not None and self._is_sending():
             return self.stop(suspicion, moment)
+        if self.status == GateStatus.IDLE and not self._stream.is_moving(moment):
+            self._stream.commanded[:] = False
         if self.status in (GateStatus.IDLE, GateStatus.PASSING, GateStatus.HOLDING):
             if self._is_over(moment):
                 self._go_idle(moment)
@@ -274,8 +260,12 @@ class CommandGate:
         return self._hold(moment)
 
     def next_deadline(self, moment: Moment) -> int | None:
-        """When (monotonic, ns) a watchdog may be overdue, so that `tick` must be called."""
-        return self.watch.next_deadline(moment)
+        """When (monotonic, ns) a watchdog may be overdue, or the arm must be braked, so that `tick`
+        must be called.
+        """
+        due = self.watch.next_deadline(moment)
+        times = [time for time in (due, self._stream.next_deadline(moment)) if time is not None]
+        return min(times, default=None)
 
     # Commands.
 
@@ -285,9 +275,12 @@ class CommandGate:
             far = too_far(command, self.measured, self._limiter.limits)
             if far is not None:
                 return self._refuse(far, REFUSE, moment)
-            self._synchronise(moment)
+        blind = self._stream.start(command.indices, moment, self.status == GateStatus.IDLE)
+        if blind is not None:
+            return self._refuse(blind, REFUSE, moment)
+        self._is_synchronised = True
         proposal = self._limiter.propose(
-            command.indices, command.positions, self._time(moment), self.measured
+            command.indices, command.positions, self._stream.time(moment), self.measured
         )
         actions = {
             CLAMP if e.is_catching_up else getattr(self.config, f'on_{e.cause}'): e
@@ -299,9 +292,6 @@ class CommandGate:
         return self._pass(command, proposal, moment)
 
     def _pass(self, command: Command, proposal: Proposal, moment: Moment) -> Output:
-        positions = self._limiter.commit(proposal)
-        self._commanded[command.indices] = True
-        self._path.add(command.indices, positions, self._time(moment))
         self.watch.on_command(moment)
         if proposal.excesses:
             self.counts.limited += 1
@@ -312,8 +302,7 @@ class CommandGate:
         if self.status != GateStatus.TAKEOVER:
             self._log.end(Act.HELD, moment)
             self._change(GateStatus.PASSING, Reason(''), moment)
-        self._sent_at = moment.monotonic
-        return Output(command.stamp, command.names, positions, proposal.velocities, False)
+        return self._stream.send(command.stamp, proposal, command.names, moment)
 
     def _refuse(self, reason: Reason, action: str, moment: Moment) -> Output | None:
         self.counts.refused += 1
@@ -324,16 +313,6 @@ class CommandGate:
         self._log.add(Act.REFUSED, reason, moment, self.episode.episode_id)
         is_moving = self.status in (GateStatus.PASSING, GateStatus.TAKEOVER)
         return self._hold(moment) if is_moving and self._is_synchronised else None
-
-    def _synchronise(self, moment: Moment) -> None:
-        """The stream goes on from where the arm is held, or else from where it is measured."""
-        held = self._limiter.positions
-        with np.errstate(invalid='ignore'):
-            is_near = np.abs(held - self.measured) <= self._limiter.limits.step
-        keeps = is_near | np.isnan(self.measured)
-        start = np.where(keeps & self._commanded, held, self.measured)
-        self._limiter.restart(start, self._time(moment))
-        self._is_synchronised = True
 
     # What follows when something is missing.
 
@@ -377,7 +356,7 @@ class CommandGate:
 
     def _is_sending(self) -> bool:
         """Whether the arm is being commanded, or held."""
-        if self.status in (GateStatus.IDLE, GateStatus.STOPPED) or not self._commanded.any():
+        if self.status in (GateStatus.IDLE, GateStatus.STOPPED) or not self._stream.commanded.any():
             return False
         return self.episode.is_running or not self._has_ended()
 
@@ -406,8 +385,8 @@ class CommandGate:
         problem = self.watch.joints_problem(moment)
         if problem is not None:
             return problem
-        if self._doubted is not None:
-            reason, at = self._doubted
+        if self._stream.doubted is not None:
+            reason, at = self._stream.doubted
             if moment.monotonic - at <= int(self.config.watch.joint_states_timeout * SECOND):
                 return reason
         age = (moment.monotonic - self._newest_at) / SECOND
@@ -423,7 +402,7 @@ class CommandGate:
             problem = too_far(self._newest, self.measured, self._limiter.limits)
         return problem
 
-    def _take_over(self, moment: Moment) -> Output | None:
+    def _take_over(self, moment: Moment) -> None:
         reason = Reason(Cause.OPERATOR, 'a person takes over')
         self._log.end_all(moment)
         self.watch.forget_commands()
@@ -431,9 +410,8 @@ class CommandGate:
         self._is_synchronised = False
         self._log.add(Act.TAKEOVER, reason, moment, self.episode.episode_id)
         self._announce('takeover_start', reason, moment)
-        return self._hold(moment)
 
-    def _give_back(self, moment: Moment) -> Output | None:
+    def _give_back(self, moment: Moment) -> None:
         reason = Reason(
             Cause.OPERATOR, 'the takeover is over; no command of the policy has passed yet'
         )
@@ -443,14 +421,12 @@ class CommandGate:
         self._waiting_since = self._newest_at = moment.monotonic
         self._is_synchronised = False
         self._change(GateStatus.HOLDING, reason, moment)
-        return self._hold(moment)
 
     def _go_idle(self, moment: Moment) -> None:
         self._log.end_all(moment)
         self.watch.forget_commands()
         self._waiting_since = moment.monotonic
-        self._commanded[:] = False
-        self._path.forget()
+        self._stream.forget()
         self._is_synchronised = False
         self._change(GateStatus.IDLE, Reason(''), moment)
 
@@ -458,35 +434,27 @@ class CommandGate:
 
     def _is_hold_due(self, moment: Moment) -> bool:
         """Whether the command that holds the arm is to be sent again."""
-        if not self.config.is_streaming and not self._limiter.velocities.any():
+        if not self.config.is_streaming and not self._stream.is_moving(moment):
             return False
-        waited = (moment.monotonic - self._sent_at) / SECOND
-        if self.status == GateStatus.TAKEOVER:
-            age = self.watch.command_age(moment)
-            is_driven = age <= self.config.watch.command_timeout
-            return not is_driven and waited >= self.config.period
-        is_held = self.status in (GateStatus.HOLDING, GateStatus.STOPPED)
-        return is_held and waited >= self.config.period
+        if moment.monotonic - self._stream.sent_at < int(self.config.period * SECOND):
+            return False
+        if self.status in (GateStatus.HOLDING, GateStatus.STOPPED):
+            return True
+        is_driven = self.watch.command_age(moment) <= self.config.watch.command_timeout
+        if self.status == GateStatus.TAKEOVER and not is_driven:
+            return True
+        if self.status == GateStatus.IDLE:
+            return self._stream.is_moving(moment)
+        return self._stream.must_brake(moment)
 
     def _hold(self, moment: Moment) -> Output | None:
         """The next command that brings the arm to rest and keeps it there."""
-        if not self._commanded.any():
-            return None
-        time, limiter = self._time(moment), self._limiter
         if self.status in (GateStatus.HOLDING, GateStatus.STOPPED):
             self._is_synchronised = False
-        is_damped = self.config.stop_behaviour == DAMPED
-        positions = limiter.brake(time) if is_damped else limiter.rest(time)
-        i = np.flatnonzero(self._commanded & np.isfinite(positions))
-        self._path.add(i, positions[i], time)
-        self._sent_at = moment.monotonic
-        names = tuple(self.names[k] for k in i)
-        return Output(moment.clock, names, positions[i], limiter.velocities[i], True)
-
-    def _time(self, moment: Moment) -> int:
-        return moment.clock if self.config.is_simulated else moment.monotonic
+        return self._stream.hold(moment, self.status == GateStatus.IDLE)
 
     def _advance(self, moment: Moment) -> None:
+        self._stream.look(moment)
         if self.episode.advance(moment):
             self._log.begin_episode()
             self._waiting_since = moment.monotonic

@@ -1,22 +1,24 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps a stream of joint commands within limits, and brings it to rest within them.
+"""Keeps a stream of joint commands within limits, whatever it is to do next.
 
-The state is the last command sent, p, and its velocity v, the difference of the last two over the
-time h between them. The next may be p + w h if w lies within v -+ a h, within -+ the velocity
-limit, and if the joint can still come to rest before its position limit by steps of h, each slower
-by a h than the one before. Longer steps need less way than shorter ones. If a command comes so
-early that no braking will do, the last position is sent once more, and the time counts for the
-next step. So from a state that keeps to this there is always a next one that does: no limit is
-ever broken.
+The state is what was sent: the place p of each joint, its velocity v, the difference of the last
+two places over the time h between them, and the stream's time at which it is there. Commands,
+holding, braking and starting again differ only in where the joints are to go; all of them take the
+same step to p + w h, where w lies within v -+ a h, within -+ the velocity limit, and the joint can
+still come to rest before its position limit. Nothing resets the state: no transition assumes rest,
+and none gets more time than has passed.
 
-In the workspace the way to rest must be known as a whole. All joints brake in proportion, which is
-a straight way in joint space but for joints that their limits stop earlier, and a command is
-accepted if that way stays inside; if not, the largest part of it beyond braking that does.
+Time. A command that came late leaves `jitter` s at most of its lateness to the next one, which
+comes early by as much: the stream's time is never ahead of the clock, and behind it by at most this
+slot. So over any time t a joint moves no farther than the velocity limit times (t + jitter). Rest
+is always possible in steps as long as the slot (see `braking`). If a command comes so early that
+the time is too short for any step, the last place is sent once more.
 
-The time h between two commands: what has passed since the last on the caller's clock; but a
-command that came late leaves `jitter` s at most of its lateness to the next one, which comes early
-by as much. Over any time t a joint moves no farther than the velocity limit times (t + jitter).
+In the workspace the way to rest must be known as a whole. All joints of the arm brake in
+proportion, which is a straight way in joint space but for joints that their limits stop earlier,
+and a command is accepted if that way stays inside; if not, the largest part of it beyond braking
+that does. A moving joint of the arm that a command leaves out brakes along with it.
 """
 
 from __future__ import annotations
@@ -27,27 +29,22 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.robots.braking import reach, way_to_rest
-from frame_ros.robots.command_limits import (
-    ACCELERATION,
-    JOINT,
-    STEP,
-    VELOCITY,
-    Excess,
-    JointLimits,
-)
+from frame_ros.robots.braking import reach
+from frame_ros.robots.command_excess import ROUNDING, behind, excesses
+from frame_ros.robots.command_limits import ACCELERATION, Excess, JointLimits
 from frame_ros.robots.command_step import Proposal, Step
 from frame_ros.robots.workspace import Workspace
 from frame_ros.robots.workspace_check import WorkspaceCheck
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+Times = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 SECOND = 1_000_000_000
-SHORTEST = 1e-6  # s: two commands at one time are as far apart as this
-ROUNDING = 1e-9  # of a limit, by which a value may exceed it in floating point
+SHORTEST = 1_000  # ns: no step is shorter
 HALVINGS = 10  # of the part between braking and what was asked for, in the workspace
-FIRST = 1 / 30  # s that a first command counts for, until the stream's own period is known
+START = 1 / 30  # s that an arm counts as having been where it is measured when it is sent first
 REMEMBERED = 16  # commands whose distance in time tells the stream's own period
 
 
@@ -55,10 +52,11 @@ class CommandLimiter:
     """The stream of commands to one robot.
 
     limits: of its D joints. workspace: of the arm, whose joints are among them. jitter: s, see
-    above. longest: s after which the joints count as at rest at the last command; the time between
-    two commands never counts for more.
+    above. longest: s after which a command counts as the first after a pause.
 
-    positions, velocities: (D,) of the last commands, rad or m, NaN for joints without any.
+    positions, velocities: (D,) of the last commands, rad or m, NaN for joints without any. times:
+    (D,) ns, the stream's time of the last commands. base: (D,) where a joint is to start again
+    before it goes on, NaN for none. longest: as above, ns.
     """
 
     def __init__(
@@ -70,43 +68,80 @@ class CommandLimiter:
     ) -> None:
         self.limits = limits
         is_limited = workspace is not None and workspace.is_limited
-        self._check = WorkspaceCheck(workspace, limits) if workspace and is_limited else None
-        self._jitter, self._longest = jitter, longest
+        made = WorkspaceCheck(workspace, limits, jitter) if workspace and is_limited else None
+        self._check = made
+        self._jitter, self._slot = jitter, round(jitter * SECOND)
+        self.longest, self._start = round(longest * SECOND), round(START * SECOND)
         size = len(limits.names)
         self.positions: Array = np.full(size, math.nan)
         self.velocities: Array = np.zeros(size)
+        self.times: Times = np.zeros(size, dtype=np.int64)
+        self.base: Array = np.full(size, math.nan)
         self._requested: Array = np.full(size, math.nan)
+        self._asked: Array = np.zeros(size)
+        self._cause: str = ACCELERATION
+        self._is_sent = np.zeros(size, dtype=bool)
+        # Speeds at which a joint that is sent nothing more stops as it may, wherever it is.
+        self._gentle = np.minimum(
+            longest * limits.acceleration, 2.0 * np.sqrt(limits.acceleration * limits.tick)
+        )
         stopping = limits.velocity**2 / (2.0 * limits.acceleration)
         # Of each joint: where nothing need brake before its ends, and its other limits.
         columns = (limits.lower + stopping, limits.upper - stopping, limits.velocity)
         others = (limits.acceleration, limits.tick, limits.step)
         self._simple = list(zip(*(c.tolist() for c in (*columns, *others)), strict=True))
-        self._asked = np.zeros(size)
-        self._cause: str = ACCELERATION
-        self._saved = np.zeros(size)
-        self._times = np.zeros(size, dtype=np.int64)
-        self._gaps: deque[float] = deque(maxlen=REMEMBERED)
+        self._gaps: deque[int] = deque(maxlen=REMEMBERED)
         self._last = 0
 
-    @property
-    def known(self) -> Indices:
-        """Indices of the joints that have been commanded."""
-        return np.flatnonzero(np.isfinite(self.positions))
-
-    def restart(self, positions: Array, time: int) -> None:
-        """Forgets the stream: it begins at rest at these positions (D,), moved inside the limits.
-
-        time: ns, from which on commands may come; the first counts for one period. NaN: not known;
-        such a joint begins at the first command to it.
+    def begin(self, positions: Array, time: int) -> None:
+        """Joints that were never sent anywhere begin, at rest, at these positions (D,), moved
+        inside their limits; NaN: not known, such a joint begins at its first command. time: ns.
         """
-        began = time - round(self._period(FIRST) * SECOND)
-        self.positions = np.clip(positions, self.limits.lower, self.limits.upper)
-        self.velocities = np.zeros(len(positions))
-        self._requested = self.positions.copy()
-        self._asked = np.zeros(len(positions))
-        self._saved = np.zeros(len(positions))
-        self._times = np.full(len(positions), began, dtype=np.int64)
-        self._last = 0
+        if self._is_sent.all():
+            return
+        new = ~self._is_sent & np.isfinite(positions)
+        inside = np.clip(positions, self.limits.lower, self.limits.upper)
+        self.positions[new] = self._requested[new] = inside[new]
+        self.times[new] = time - self._start
+
+    def start_again(self, which: Mask, positions: Array) -> None:
+        """The joints `which` (D,) go to these positions (D,), as fast as they may, before they go
+        on with the stream; NaN: they go on at once.
+        """
+        inside = np.clip(positions, self.limits.lower, self.limits.upper)
+        self.base = np.where(which, inside, self.base)
+
+    def has_paused(self, time: int) -> Mask:
+        """(D,) whether a joint has been sent nothing for longer than a period may be."""
+        result: Mask = time - self.times > self.longest
+        return result
+
+    def is_moving(self, time: int) -> bool:
+        """Whether joints that are sent nothing more until `time` (ns) would have stopped faster
+        than they may, or have not come to where they start again.
+        """
+        i, h = np.flatnonzero(self._is_sent), (time - self.times) / SECOND
+        is_fast = np.abs(self.velocities[i]) > self.limits.acceleration[i] * h[i]
+        return bool(is_fast.any() or np.isfinite(self.base[i]).any())
+
+    def deadline(self) -> int | None:
+        """When (ns) joints must be braked if no command comes: they would stop faster than they
+        may, or could not be braked later in steps within the tick limit. None: never.
+        """
+        speed, a = np.abs(self.velocities), self.limits.acceleration
+        if (speed <= self._gentle).all():
+            return None
+        longest = self.longest / SECOND
+        waits = np.where(speed > a * longest, longest, math.inf)
+        square = speed * speed - 4.0 * a * self.limits.tick
+        with np.errstate(invalid='ignore'):
+            waits = np.minimum(
+                waits, np.where(square > 0.0, (speed - np.sqrt(square)) / (2.0 * a), math.inf)
+            )
+        worst = np.isfinite(waits)
+        if not worst.any():
+            return None
+        return int(np.min(self.times[worst] + (waits[worst] * SECOND).astype(np.int64)))
 
     def propose(
         self, indices: Indices, requested: Array, time: int, measured: Array | None = None
@@ -116,68 +151,62 @@ class CommandLimiter:
         A joint that has no command yet begins at this one. measured: (D,) positions, NaN where not
         measured; None: the step limit does not hold.
         """
+        self._notice(time)
+        indices, requested = self._with_moving(indices, requested)
         harmless = self._harmless(indices, requested, time, measured)
         if harmless is not None and self._is_clear(harmless):
             return harmless
         step = self._step(indices, requested, time, measured)
-        if harmless is not None:
+        if harmless is not None and (harmless.times == harmless.times[0]).all():
             step.h = harmless.durations
             if self._outside(step, harmless.velocities, requested) is None:
                 return harmless
-        passed = self._passed(indices, time)
-        available = np.minimum(self._saved[indices] + passed, self._longest)
-        regular = np.minimum(available, self._period(float(passed.max())))
+        goes_on = np.isinf(step.room)
+        least = np.maximum(step.available - self._slot, 0)
+        regular = np.clip(self._period(time), least, step.available)
+        regular = self._together(step, np.where(goes_on, regular, step.available))
         proposals: list[Proposal] = []
-        for span in (regular, available) if (regular < available).any() else (available,):
-            step.h = self._durations(step, span)
-            saved = np.minimum(available - np.minimum(step.h, available), self._jitter)
-            proposals.append(self._limited(step, saved, time))
+        is_shorter = bool((regular < step.available).any())
+        for span in (regular, step.available) if is_shorter else (step.available,):
+            proposals.append(self._limited(step, span, time))
             if not proposals[-1].excesses:
                 return proposals[-1]
-        return proposals[0]
+        return proposals[-1] if proposals[0].is_repeat else proposals[0]
 
     def commit(self, proposal: Proposal) -> Array:
         """Makes a proposal the last command; its positions (K,)."""
-        i = proposal.indices
+        i, time = proposal.indices, proposal.time
         self._asked[i] = proposal.asked
         self._requested[i] = proposal.requested
         if proposal.excesses:
             self._cause = proposal.excesses[0].cause
-        if not proposal.is_repeat:
-            self.positions[i] = proposal.positions
-            self.velocities[i] = proposal.velocities
-            self._saved[i] = proposal.saved
-            self._times[i] = proposal.time
-        gap = (proposal.time - self._last) / SECOND
-        if 0.0 <= gap <= self._longest:
-            self._gaps.append(gap)
-        self._last = proposal.time
+        self.positions[i] = proposal.positions
+        self.velocities[i] = proposal.velocities
+        self.times[i] = proposal.times
+        self._is_sent[i] = True
+        if proposal.is_there is not None:
+            self.base[i[proposal.is_there]] = math.nan
+        if 0 <= time - self._last <= self.longest:
+            self._gaps.append(time - self._last)
+        self._last = time
         return proposal.positions
 
-    def brake(self, time: int) -> Array:
-        """The next command on the way to rest: (D,) positions, NaN for joints never commanded.
-
-        time: ns. Joints whose last command is longer ago than `longest` are at rest already.
+    def brake(self, time: int, which: Mask) -> Proposal | None:
+        """The next command, made the last, to those of the joints `which` (D,) that were sent
+        anywhere: to where they start again, or to rest. time: ns. None: there are no such joints.
         """
-        i = self.known
-        v = self._moving(time)
-        passed = self._passed(i, time)
-        span = float(np.min(passed[v[i] != 0.0], initial=self._longest))
-        step = Step(i, self.positions[i], v[i], self.positions[i], None, v)
-        step.h = np.full(len(i), max(span, SHORTEST))
-        w = self._braked(step) if i.size else None
-        if w is not None:
-            positions = self._inside(i, step.p + w * step.h)
-            self.velocities[i] = self._asked[i] = (positions - step.p) / step.h
-            self.positions[i] = self._requested[i] = positions
-            self._times[i] = time
-            self._saved[i] = 0.0
-        return self.positions.copy()
-
-    def rest(self, time: int) -> Array:
-        """The last command again, and no velocity: (D,), NaN for joints never commanded."""
-        self.velocities[:] = 0.0
-        return self.brake(time)
+        self._notice(time)
+        i = np.flatnonzero(which & self._is_sent)
+        if not i.size:
+            return None
+        step = self._step(i, self.base[i], time, None)
+        found = self._limited(step, step.available, time)
+        self.positions[i], self.velocities[i] = found.positions, found.velocities
+        self.times[i] = found.times
+        self._requested[i], self._asked[i] = found.positions, found.velocities
+        is_there = np.abs(self.positions[i] - self.base[i]) <= ROUNDING
+        self.base[i[is_there]] = math.nan
+        return found
 
     def _harmless(
         self, indices: Indices, requested: Array, time: int, measured: Array | None
@@ -186,114 +215,131 @@ class CommandLimiter:
         it goes on from the last, slowly enough, far from where any joint must brake. That is so
         nearly always, and costs a third of `_limited`, which comes to the same.
         """
-        period, jitter, longest = self._period(self._longest), self._jitter, self._longest
-        state = (self.positions, self._requested, self.velocities, self._saved, self._times)
-        sent, asked, speeds, saved, times = [values.tolist() for values in state]
+        period, slot, longest = self._period(time), self._slot, self.longest
+        state = (self.positions, self._requested, self.velocities, self.base)
+        sent, asked, speeds, bases = [values.tolist() for values in state]
+        times, table = self.times.tolist(), []
         places = measured.tolist() if measured is not None else sent
-        requests, table = requested.tolist(), []
+        requests = requested.tolist()
         for k, i in enumerate(indices.tolist()):
-            q, p, v = requests[k], sent[i], speeds[i]
+            q, p, v, available = requests[k], sent[i], speeds[i], time - times[i]
             lower, upper, fastest, a, tick, room = self._simple[i]
-            available = saved[i] + (time - times[i]) / SECOND
-            h = min(available, period)
             if p != asked[i] or not lower <= q <= upper or abs(q - p) > tick:
                 return None
-            if h < SHORTEST or available > longest or abs(q - places[i]) > room:
+            span = min(max(period, available - slot), available)
+            if span < SHORTEST or available > longest or bases[i] == bases[i]:
                 return None
+            if abs(q - places[i]) > room:
+                return None
+            h = span / SECOND
             w = (q - p) / h
             if abs(w) > fastest or abs(w - v) > a * h:
                 return None
-            table.append((w, h, min(available - h, jitter)))
-        w, h, rest = np.array(table).T
-        return Proposal(indices, requested, w, requested, w, h, rest, time)
+            table.append((w, h, times[i] + span))
+        velocities, durations, reached = zip(*table, strict=True)
+        w_all = np.array(velocities)
+        return Proposal(
+            indices, requested, w_all, requested, w_all, np.array(durations),
+            np.array(reached, dtype=np.int64), time,
+        )  # fmt: skip
+
+    def _with_moving(self, indices: Indices, requested: Array) -> tuple[Indices, Array]:
+        """The command, and in a workspace the moving joints of the arm that it leaves out."""
+        if self._check is None or len(indices) == len(self.positions):
+            return indices, requested
+        arm = self._check.arm
+        if not np.isin(indices, arm).any():
+            return indices, requested
+        left_out = np.setdiff1d(arm[self.velocities[arm] != 0.0], indices)
+        if not left_out.size:
+            return indices, requested
+        nowhere = np.full(len(left_out), math.nan)
+        return np.append(indices, left_out), np.append(requested, nowhere)
+
+    def _notice(self, time: int) -> None:
+        """If the clock was set back, the stream's time goes with it."""
+        if self.times.max() - time > self.longest:
+            self.times = np.minimum(self.times, time)
+            self._last = min(self._last, time)
 
     def _step(self, i: Indices, requested: Array, time: int, measured: Array | None) -> Step:
-        first = self._inside(i, requested)
-        p = np.where(np.isfinite(self.positions[i]), self.positions[i], first)
-        others = self._moving(time)
+        is_new = ~np.isfinite(self.positions[i])
+        p = np.where(is_new, self._inside(i, requested), self.positions[i])
+        available = np.where(is_new, self._start, np.maximum(time - self.times[i], 0))
+        base, v = self.base[i], self.velocities[i]
+        has_base = np.isfinite(base)
+        ends = has_base | (available > self.longest)
+        g = np.minimum(min(self._period(time), self._start), available) / SECOND
+        limits = self.limits
+        slow = np.minimum(limits.acceleration[i] * g * g, limits.velocity[i] * g)
+        room = np.where(ends, np.minimum(slow, limits.tick[i]), math.inf)
+        center = np.where(has_base, base, p)
         place = None if measured is None else measured[i]
-        return Step(i, p, others[i], requested, place, others)
+        others = self.velocities.copy()
+        return Step(
+            i, p, v, requested, place, others, available, center, room, np.zeros(len(i))
+        )  # fmt: skip
 
-    def _moving(self, time: int) -> Array:
-        """(D,) velocities; 0 of the joints that have come to rest at their last command."""
-        return np.where((time - self._times) / SECOND > self._longest, 0.0, self.velocities)
-
-    def _passed(self, indices: Indices, time: int) -> Array:
-        return np.maximum(time - self._times[indices], 0) / SECOND
-
-    def _period(self, passed: float) -> float:
-        """The stream's own: the mean distance of the last commands; at first the last one's."""
+    def _period(self, time: int) -> int:
+        """ns, the stream's own: the mean distance of the last commands; at first the last one's."""
         count = len(self._gaps)
-        return sum(self._gaps) / count if count >= 3 else passed
-
-    def _durations(self, step: Step, span: Array) -> Array:
-        """(K,) s that the step counts for: `span`, or less where the tick limit could not be kept
-        to otherwise, because no braking within that time would do.
-        """
-        h = np.maximum(span, SHORTEST)
-        limits, i = self.limits, step.i
-        is_too_fast = np.abs(step.v) - limits.acceleration[i] * h > limits.tick[i] / h
-        result: Array = np.where(is_too_fast, limits.tick[i] / limits.velocity[i], h)
-        return result
+        if count >= 3:
+            return sum(self._gaps) // count
+        passed = time - self._last
+        return passed if 0 < passed <= self.longest else self._start
 
     def _inside(self, i: Indices, positions: Array) -> Array:
         result: Array = np.clip(positions, self.limits.lower[i], self.limits.upper[i])
         return result
 
-    def _limited(self, step: Step, saved: Array, time: int) -> Proposal:
+    def _limited(self, step: Step, span: Times, time: int) -> Proposal:
         """The step that is nearest to what is requested, and the limits for which it differs."""
-        before = self._requested[step.i]
-        asked = (step.q - np.where(np.isfinite(before), before, step.p)) / step.h
-        w, positions, excesses = self._in_limits(step)
-        if w is not None:
-            excess = self._outside(step, w, positions)
-            if excess is not None:
-                w, excesses = self._allowed(step, w), (excess, *excesses)
-                positions = step.p if w is None else step.p + w * step.h
-        if w is None:  # a repeat that is what was requested is no excess
-            excesses = () if (step.q == step.p).all() else excesses or self._excesses(step)
-            return Proposal(
-                step.i, step.p, step.v, step.q, asked, step.h, saved, time, excesses, True
-            )
-        positions = self._inside(step.i, positions)
-        w = (positions - step.p) / step.h
-        return Proposal(step.i, positions, w, step.q, asked, step.h, saved, time, excesses)
-
-    def _in_limits(self, step: Step) -> tuple[Array | None, Array, tuple[Excess, ...]]:
-        """Velocities (None: there are none) and positions (K,) nearest to those requested, and the
-        limits for which they differ.
-        """
-        exact = (step.q - step.p) / step.h
+        i, p, q = step.i, step.p, step.q
+        step.h = h = np.maximum(span, SHORTEST) / SECOND
+        before, goes = self._requested[i], np.isfinite(q)
+        asked = np.where(goes, q - np.where(np.isfinite(before), before, p), 0.0) / h
         low, high = self._bounds(step)
-        slack = ROUNDING * self.limits.velocity[step.i]
-        is_within = (exact >= low - slack) & (exact <= high + slack) & self._is_met(step, slack)
-        is_within &= self._near(step) == step.q
-        excesses: tuple[Excess, ...] = ()
-        w, positions = exact, step.q
-        if not is_within.all():
-            excesses = self._excesses(step)
-            w = np.where(is_within, exact, np.clip(self._tracking(step), low, high))
-            positions = np.where(is_within, step.q, step.p + w * step.h)
-        return None if self._is_early(step) else w, positions, excesses
-
-    def _is_early(self, step: Step) -> bool:
-        """Whether a joint cannot brake as it must in the time that has passed."""
-        i, a, h = step.i, self.limits.acceleration[step.i], step.h
-        slowest = np.abs(step.v) - a * h
-        if not (slowest > 0.0).any():
-            return False
-        ahead = np.where(step.v > 0.0, self.limits.upper[i] - step.p, step.p - self.limits.lower[i])
         slack = ROUNDING * self.limits.velocity[i]
-        return bool((slowest > np.maximum(reach(ahead, a, h), 0.0) + slack).any())
+        can = (low <= high + slack) & (span >= SHORTEST)
+        high = np.maximum(low, high)  # they are equal then, but for rounding
+        exact, place = (q - p) / h, self._place(step)
+        is_exact = (exact >= low - slack) & (exact <= high + slack) & (place == q)
+        is_exact &= self._is_met(step, slack)
+        w = np.where(goes, self._tracking(step, place), 0.0)
+        w = np.where(is_exact, exact, np.clip(w, low, high))
+        positions = np.where(is_exact, q, p + w * h)
+        found: tuple[Excess, ...] = ()
+        if not (is_exact & can)[goes].all():
+            found = excesses(self.limits, step, self._requested, self._asked, self._jitter)
+        if self._check is not None:
+            w, positions, can, found = self._in_workspace(step, w, positions, can, found)
+        positions = np.where(can, self._inside(i, positions), p)
+        if (positions != q)[goes].any() and not found:
+            found = (behind(self.limits, step, self._cause),)
+        if (positions == q)[goes].all():
+            found = ()
+        w = np.where(can, (positions - p) / h, step.v)
+        # Who cannot take a step yet goes on from where it was; who rests has rested until now.
+        times = np.where(can, self.times[i] + span, np.where(step.v == 0.0, time, self.times[i]))
+        times = np.where(np.isfinite(self.positions[i]), times, time)
+        wanted = np.where(goes, q, positions)
+        is_there = np.abs(positions - step.center) <= step.room
+        is_repeat = not can.all()
+        return Proposal(i, positions, w, wanted, asked, h, times, time, found, is_there, is_repeat)
 
     def _bounds(self, step: Step) -> tuple[Array, Array]:
-        """Least and largest velocity (K,) of a step."""
-        i, p, v, h = step.i, step.p, step.v, step.h
+        """Least and largest velocity (K,) of a step; the least above the largest: there is none."""
+        i, p, v, h, s = step.i, step.p, step.v, step.h, self._jitter
         limits, a = self.limits, self.limits.acceleration[i]
-        fastest = np.minimum(limits.velocity[i], limits.tick[i] / h)
-        low = np.maximum(v - a * h, np.maximum(-fastest, -reach(p - limits.lower[i], a, h)))
-        high = np.minimum(v + a * h, np.minimum(fastest, reach(limits.upper[i] - p, a, h)))
-        return low, np.maximum(low, high)  # equal, but for rounding
+        fastest = limits.velocity[i]
+        low = np.maximum(v - a * h, np.maximum(-fastest, -reach(p - limits.lower[i], a, h, s)))
+        high = np.minimum(v + a * h, np.minimum(fastest, reach(limits.upper[i] - p, a, h, s)))
+        # The tick limit gives way where no braking would keep to it.
+        tick = np.where(np.isinf(step.room), limits.tick[i] / h, math.inf)
+        return (
+            np.where(low <= high, np.minimum(np.maximum(low, -tick), high), low),
+            np.where(low <= high, np.maximum(np.minimum(high, tick), low), high),
+        )
 
     def _asked_velocity(self, step: Step) -> Array:
         """(K,) the velocity of what is requested, since the last command."""
@@ -302,7 +348,7 @@ class CommandLimiter:
         result: Array = np.clip(asked, -fastest, fastest)
         return result
 
-    def _is_met(self, step: Step, slack: Array) -> NDArray[np.bool_]:
+    def _is_met(self, step: Step, slack: Array) -> Mask:
         """(K,) whether who goes where requested can take over its velocity there with the next
         command. Always so, if the last command passed as it was.
         """
@@ -311,90 +357,83 @@ class CommandLimiter:
             return ~is_behind
         change = np.abs((step.q - step.p) / step.h - self._asked_velocity(step))
         a = self.limits.acceleration[step.i]
-        result: NDArray[np.bool_] = ~is_behind | (change <= a * step.h + slack)
+        result: Mask = ~is_behind | (change <= a * step.h + slack)
         return result
 
-    def _near(self, step: Step) -> Array:
-        """(K,) what is requested, or the place next to it within a step of where the joint is."""
-        if step.measured is None:
-            return step.q
-        place = np.where(np.isfinite(step.measured), step.measured, step.q)
-        room = self.limits.step[step.i]
-        result: Array = np.clip(step.q, place - room, place + room)
-        return result
-
-    def _tracking(self, step: Step) -> Array:
-        """The velocity that catches up with the requested position and does not overshoot, if that
-        goes on as it went since the last command.
+    def _place(self, step: Step) -> Array:
+        """(K,) what is requested, or the place next to it that is within a step of where the joint
+        is, and near where it starts again.
         """
-        place = self._near(step)
-        asked = np.where(place == step.q, self._asked_velocity(step), 0.0)
+        place = step.q
+        if step.measured is not None:
+            middle = np.where(np.isfinite(step.measured), step.measured, step.q)
+            room = self.limits.step[step.i]
+            place = np.clip(place, middle - room, middle + room)
+        result: Array = np.clip(place, step.center - step.room, step.center + step.room)
+        return result
+
+    def _tracking(self, step: Step, place: Array) -> Array:
+        """(K,) the velocity that catches up with what is requested: as fast as allowed, but so that
+        the joint can take over its velocity when it is there; without overshoot, if that is steady.
+        """
+        goes_on = (place == step.q) & np.isinf(step.room)
+        asked = np.where(goes_on, self._asked_velocity(step), 0.0)
         left = place - step.p - asked * step.h
         a = self.limits.acceleration[step.i]
-        result: Array = asked + np.sign(left) * reach(np.abs(left), a, step.h)
+        result: Array = asked + np.sign(left) * reach(np.abs(left), a, step.h, self._jitter)
         return result
 
-    def _excesses(self, step: Step) -> tuple[Excess, ...]:
-        """Every limit that the command does not keep to, by its difference from the command before,
-        each with the joint that is worst. If it keeps to all, but what was sent lags behind: the
-        one for which that began.
-        """
-        limits, i, q, h = self.limits, step.i, step.q, step.h
-        before = np.where(np.isfinite(self._requested[i]), self._requested[i], step.p)
-        a, fastest, lower, upper = (
-            values[i]
-            for values in (limits.acceleration, limits.velocity, limits.lower, limits.upper)
-        )
-        w = (q - before) / h
-        rest = q + np.sign(w) * way_to_rest(np.minimum(np.abs(w), fastest), a, h)
-        measured = step.measured if step.measured is not None else np.full(len(q), math.nan)
-        distance, change = np.abs(q - measured), np.abs(q - before)
-        gain = np.abs(w - self._asked[i]) / h
-        limit = np.where(rest > upper, upper, lower)
-        found = [
-            self._worst(JOINT, step, rest, limit, np.maximum(lower - rest, rest - upper)),
-            self._worst(STEP, step, distance, limits.step[i], distance - limits.step[i]),
-            self._worst(STEP, step, change, limits.tick[i], change - limits.tick[i]),
-            self._worst(VELOCITY, step, np.abs(w), fastest, np.abs(w) / fastest - 1.0),
-            self._worst(ACCELERATION, step, gain, a, gain / a - 1.0),
-        ]
-        causes = tuple(excess for excess in found if excess is not None)
-        worst = int(np.argmax(np.abs(q - step.p)))
-        lag, name = abs(float(q[worst] - step.p[worst])), limits.names[i[worst]]
-        return causes or (
-            Excess(self._cause, name, lag, 0.0, limits.units[i[worst]], is_catching_up=True),
-        )
-
-    def _worst(
-        self, cause: str, step: Step, value: Array, limit: Array, by: Array
-    ) -> Excess | None:
-        """The joint that exceeds a limit by most; None if none does."""
-        by = np.where(np.isfinite(by), by, -math.inf)
-        worst = int(by.argmax())
-        if not by[worst] > ROUNDING:
-            return None
-        joint = int(step.i[worst])
-        rates: dict[str, str] = {VELOCITY: '/s', ACCELERATION: '/s^2'}
-        unit = self.limits.units[joint] + rates.get(cause, '')
-        return Excess(
-            cause, self.limits.names[joint], float(value[worst]), float(limit[worst]), unit
-        )
-
     # The workspace.
+
+    def _together(self, step: Step, span: Times) -> Times:
+        """The times (K,) ns of a step, such that the joints of an arm in a workspace are there at
+        one time of the stream, as their common way to rest needs it.
+        """
+        if self._check is None:
+            return span
+        before, is_arm = self.times[step.i], np.isin(step.i, self._check.arm)
+        latest = (before + span)[is_arm].max(initial=0)
+        result: Times = np.where(is_arm, latest - before, span)
+        return result
 
     def _is_clear(self, proposal: Proposal) -> bool:
         if self._check is None:
             return True
-        return self._check.is_clear(self.positions, self._moving(proposal.time), proposal)
+        at = proposal.times[np.isin(proposal.indices, self._check.arm)]
+        if at.size and (at != at[0]).any():
+            return False
+        return self._check.is_clear(self.positions, self.velocities, proposal)
 
-    def _allowed(self, step: Step, w: Array) -> Array | None:
+    def _in_workspace(
+        self, step: Step, w: Array, positions: Array, can: Mask, found: tuple[Excess, ...]
+    ) -> tuple[Array, Array, Mask, tuple[Excess, ...]]:
+        """The step as far as the workspace allows it."""
+        assert self._check is not None
+        is_arm = np.isin(step.i, self._check.arm)
+        if not is_arm.any():
+            return w, positions, can, found
+        can = np.where(is_arm, can[is_arm].all(), can)
+        if not can.any():
+            return w, positions, can, found
+        excess = self._outside(step, w, positions)
+        if excess is not None:
+            allowed = self._allowed(step, w, is_arm)
+            can = can & ~is_arm if allowed is None else can
+            w = w if allowed is None else allowed
+            positions = step.p + w * step.h
+            if np.isfinite(step.q).any():
+                found = (excess, *found)
+        return w, positions, can, found
+
+    def _allowed(self, step: Step, w: Array, is_arm: Mask) -> Array | None:
         """The velocities (K,) between braking and `w` that are nearest to `w` of those allowed;
-        None if there are none.
+        None if even braking is not, because the step is shorter than the slot.
         """
-        brake = self._braked(step)
-        if brake is None:
-            return None
+        brake = np.where(is_arm, self._braked(step), w)
         allowed = 0.0
+        is_short = float(step.h[is_arm & (step.v != 0.0)].min(initial=math.inf)) < self._jitter
+        if is_short and self._outside(step, brake, step.p + brake * step.h, True) is not None:
+            return None
         for halving in range(1, HALVINGS + 1):
             part = allowed + 0.5**halving
             trial = brake + part * (w - brake)
@@ -409,19 +448,20 @@ class CommandLimiter:
         """What in the workspace forbids to go to `positions` at w, and to rest from there."""
         if self._check is None:
             return None
+        is_braking = is_braking or not np.isfinite(step.q).any()
         return self._check.problem(self.positions, step, w, positions, is_braking)
 
-    def _braked(self, step: Step) -> Array | None:
-        """The velocities (K,) of a step on the way to rest: of all joints less by the same part.
-        None if the time is too short for it.
+    def _braked(self, step: Step) -> Array:
+        """The velocities (K,) of a step on the way to rest: of all joints of the arm less by the
+        same part. In a step as long as the slot, or longer, it needs no check: the way is part of
+        the one that was found free before.
         """
-        duration = float(np.max(np.abs(step.others) / self.limits.acceleration))
-        part = max(0.0, 1.0 - float(step.h.min()) / duration) if duration > 0.0 else 0.0
+        assert self._check is not None
+        arm = self._check.arm
+        duration = float(np.max(np.abs(step.others[arm]) / self.limits.acceleration[arm]))
+        is_moving = (step.v != 0.0) & np.isin(step.i, arm)
+        h = float(np.min(step.h, where=is_moving, initial=math.inf))
+        part = max(0.0, 1.0 - h / duration) if duration > 0.0 else 0.0
         low, high = self._bounds(step)
-        w: Array = np.clip(step.v * part, low, high)
-        if self._is_early(step):
-            return None
-        # In longer steps than those before it takes a shorter way, which is known to be allowed.
-        if w.any() and self._outside(step, w, step.p + w * step.h, True) is not None:
-            return None
+        w: Array = np.clip(step.v * part, low, np.maximum(low, high))
         return w

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,16 +13,19 @@ from frame_ros.robots.command_limits import Excess
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+Times = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """What would be sent for a command: positions (K,) of the K joints in it.
+    """What would be sent: positions (K,) of the K joints `indices`.
 
     excesses: the limits that the command does not keep to, the gravest first; none: it passes as it
-    is. velocities: (K,) of the step, positions less those before over durations (K,), s. asked:
-    (K,) the velocities requested. The rest
-    is for `CommandLimiter.commit`.
+    is. velocities: (K,) of the step: positions less those before over durations (K,), s. times:
+    (K,) ns, the stream's time at which the joints are there; never later than `time`, when they are
+    sent. requested, asked: (K,) positions and velocities requested. is_there: (K,) whether a joint
+    has come near the place where it starts again. is_repeat: whether a joint is sent the last place
+    once more, because the time was too short for a step.
     """
 
     indices: Indices
@@ -31,9 +34,10 @@ class Proposal:
     requested: Array
     asked: Array
     durations: Array
-    saved: Array
+    times: Times
     time: int
     excesses: tuple[Excess, ...] = ()
+    is_there: NDArray[np.bool_] | None = None
     is_repeat: bool = False
 
 
@@ -42,7 +46,10 @@ class Step:
     """From the last command to the next, of K joints.
 
     i: which. p, v: (K,) where they were sent, and how fast they move there. q: (K,) where they are
-    to go. measured: (K,) where they are. others: (D,) velocities of all joints. h: (K,) s.
+    to go; NaN: to rest. measured: (K,) where they are. others: (D,) velocities of all joints.
+    available: (K,) ns since they were sent to p. center, room: (K,) where a joint starts again, and
+    how far from there it may be sent at once; room is infinite where the stream goes on. h: (K,) s
+    that the step takes.
     """
 
     i: Indices
@@ -51,4 +58,7 @@ class Step:
     q: Array
     measured: Array | None
     others: Array
-    h: Array = field(default_factory=lambda: np.zeros(0))
+    available: Times
+    center: Array
+    room: Array
+    h: Array

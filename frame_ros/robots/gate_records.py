@@ -65,13 +65,18 @@ class Reason:
 
 
 class Output(NamedTuple):
-    """A command to the arm. stamp: ns. positions, velocities: (K,). is_hold: the gate's own."""
+    """A command to the arm. stamp: ns. positions, velocities: (K,). is_hold: the gate's own.
+
+    times: (K,) ns, the stream's time at which each joint is there: by at most the slot (jitter)
+    before it is sent.
+    """
 
     stamp: int
     names: tuple[str, ...]
     positions: Array
     velocities: Array
     is_hold: bool
+    times: NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from frame_ros.robots.command_limits import JointLimits
 from frame_ros.robots.gate_causes import Cause
 from frame_ros.robots.gate_records import SECOND, Moment, Reason
+from frame_ros.robots.sent_path import SentPath
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -27,17 +28,19 @@ LAG = 0.5  # s by which an arm may be late
 class MeasuredJoints:
     """The positions of a robot's joints, from plausible measurements only.
 
-    limits: of its D joints. timeout: s of silence after which another publisher may take a joint's
-    place.
+    limits: of its D joints. timeout: s of silence after which another publisher may take the place
+    of one. path: where they were sent.
 
     positions: (D,) rad or m, NaN where not known. times: (D,) ns on the caller's clock, when each
     was measured.
     """
 
-    def __init__(self, limits: JointLimits, timeout: float) -> None:
+    def __init__(self, limits: JointLimits, timeout: float, path: SentPath) -> None:
         self.positions: Array = np.full(len(limits.names), math.nan)
         self.times = np.zeros(len(limits.names), dtype=np.int64)
-        self._limits, self._timeout = limits, int(timeout * SECOND)
+        self._limits, self._timeout, self._path = limits, int(timeout * SECOND), path
+        self._astray = DISAGREEMENT * limits.step
+        self._at_once = limits.fastest * TIMING  # rad (m) that a joint may go in any time
         self._beyond = BEYOND * (limits.ends[1] - limits.ends[0])
         self._index = {name: i for i, name in enumerate(limits.names)}
         self._publishers: list[Hashable] = [None] * len(limits.names)
@@ -51,14 +54,13 @@ class MeasuredJoints:
         names: Sequence[str],
         positions: ArrayLike,
         measured: int,
+        now: int,
         moment: Moment,
         publisher: Hashable,
-        sent: tuple[Array, Array],
     ) -> Indices | Reason | None:
         """Takes positions (K,) of some joints if all of them can be true.
 
-        measured: ns, see `measured_at`. publisher: whose message it is. sent: (D,) least and
-        (D,) largest positions that the arm was sent to of late, NaN where it may be anywhere.
+        measured, now: ns, see `measured_at`. publisher: whose message it is.
 
         Returns:
             The joints taken; why they cannot be true; or None: the robot has none of them.
@@ -75,9 +77,9 @@ class MeasuredJoints:
         if not i.size:
             return None
         values = values[self._places]
-        problem = self._other_publisher(i, publisher, moment) or self._implausible(
-            i, values, measured, sent
-        )
+        problem = self._other_publisher(i, publisher, moment)
+        if problem is None and not self._is_harmless(i, values):
+            problem = self._implausible(i, values, measured, now)
         if problem is not None:
             return problem
         self.positions[i] = values
@@ -87,24 +89,28 @@ class MeasuredJoints:
     def _other_publisher(
         self, indices: Indices, publisher: Hashable, moment: Moment
     ) -> Reason | None:
-        now = moment.monotonic
-        for i in indices.tolist():
-            if publisher != self._publishers[i]:
-                if now - self._heard[i] <= self._timeout:
-                    name = self._limits.names[i]
-                    text = (
-                        f'{name} is measured by two publishers: {self._publishers[i]} is '
-                        f'followed, {publisher} is not'
-                    )
-                    return Reason(Cause.SECOND_PUBLISHER, text, name)
-                self._publishers[i] = publisher
-        for i in indices.tolist():
-            self._heard[i] = now
+        now, others = moment.monotonic, self._publishers
+        followed = indices.tolist()
+        for i in followed:
+            if publisher != others[i] and now - self._heard[i] <= self._timeout:
+                name = self._limits.names[i]
+                text = (
+                    f'{name} is measured by two publishers: {others[i]} is followed, '
+                    f'{publisher} is not'
+                )
+                return Reason(Cause.SECOND_PUBLISHER, text, name)
+        for i in followed:
+            others[i], self._heard[i] = publisher, now
         return None
 
-    def _implausible(
-        self, i: Indices, values: Array, measured: int, sent: tuple[Array, Array]
-    ) -> Reason | None:
+    def _is_harmless(self, i: Indices, values: Array) -> bool:
+        """Whether it is plain that positions (K,) can be true; so it is nearly always."""
+        went, away = np.abs(values - self.positions[i]), np.abs(values - self._path.now[i])
+        ends = self._limits.ends
+        is_true = (went <= self._at_once[i]) & (ends[0][i] <= values) & (values <= ends[1][i])
+        return bool(is_true.all()) and not bool((away > self._astray[i]).any())
+
+    def _implausible(self, i: Indices, values: Array, measured: int, now: int) -> Reason | None:
         """Why positions (K,) cannot be true, by the joint that is worst."""
         limits, cause = self._limits, Cause.IMPLAUSIBLE_JOINT_STATES
         if not np.isfinite(values).all():
@@ -113,13 +119,13 @@ class MeasuredJoints:
             return Reason(cause, f'{name} is {values[worst]}', name, float(values[worst]))
         passed = np.maximum(measured - self.times[i], 0) / SECOND + TIMING
         way, room = np.abs(values - self.positions[i]), limits.fastest[i] * passed
-        low, high = sent[0][i], sent[1][i]
+        low, high = (ends[i] for ends in self._path.range(now))
         away = np.maximum(low - values, values - high)
         beyond = np.maximum(limits.ends[0][i] - values, values - limits.ends[1][i])
         checks = (
             ('is {0:.3g} {1} out of its range', beyond, self._beyond[i]),
             ('went {0:.3g} {1}, which it cannot so fast', way, room),
-            ('is {0:.3g} {1} from where it was sent', away, DISAGREEMENT * limits.step[i]),
+            ('is {0:.3g} {1} from where it was sent', away, self._astray[i]),
         )
         for text, value, limit in checks:
             over = np.where(np.isfinite(value), value - limit, -math.inf)

@@ -14,32 +14,35 @@ Indices = NDArray[np.intp]
 
 
 class SentPath:
-    """The range of the positions that D joints were sent to in the last `span` to 1.5 `span` ns."""
+    """The range of the positions that D joints were sent to in the last `span` to 1.5 `span` ns.
+
+    now: (D,) the last position of each; NaN: it was sent nowhere, and may be anywhere.
+    """
 
     def __init__(self, size: int, span: int) -> None:
         self._half, self._began = span // 2, 0
-        self._now: Array = np.full(size, math.nan)
+        self.now: Array = np.full(size, math.nan)
         self._low: Array = np.full((3, size), math.inf)
         self._high: Array = np.full((3, size), -math.inf)
 
     def add(self, indices: Indices, positions: Array, time: int) -> None:
         """The joints were sent to `positions` (K,) at `time` (ns)."""
         self._pass(time)
-        self._now[indices] = positions
-        np.minimum(self._low[0], self._now, out=self._low[0], where=np.isfinite(self._now))
-        np.maximum(self._high[0], self._now, out=self._high[0], where=np.isfinite(self._now))
+        self.now[indices] = positions
+        np.minimum(self._low[0], self.now, out=self._low[0], where=np.isfinite(self.now))
+        np.maximum(self._high[0], self.now, out=self._high[0], where=np.isfinite(self.now))
 
     def forget(self) -> None:
         """The joints may be anywhere until they are sent somewhere again."""
-        self._now[:] = math.nan
+        self.now[:] = math.nan
         self._low[:], self._high[:] = math.inf, -math.inf
 
     def range(self, time: int) -> tuple[Array, Array]:
         """(D,) least and (D,) largest position; NaN of joints that were sent nowhere."""
         self._pass(time)
-        is_sent = np.isfinite(self._now)
-        low = np.where(is_sent, np.minimum(self._low.min(axis=0), self._now), math.nan)
-        high = np.where(is_sent, np.maximum(self._high.max(axis=0), self._now), math.nan)
+        is_sent = np.isfinite(self.now)
+        low = np.where(is_sent, np.minimum(self._low.min(axis=0), self.now), math.nan)
+        high = np.where(is_sent, np.maximum(self._high.max(axis=0), self.now), math.nan)
         return low, high
 
     def _pass(self, time: int) -> None:

@@ -20,13 +20,16 @@ ROUNDING = 1e-9  # m, or of a limit
 
 
 class WorkspaceCheck:
-    """The workspace of an arm whose joints are among those of `limits`."""
+    """The workspace of an arm whose joints are among those of `limits`.
 
-    def __init__(self, workspace: Workspace, limits: JointLimits) -> None:
-        self._workspace, self._limits = workspace, limits
+    slot: s, the shortest steps in which the arm brakes. arm: (N,) indices of its joints.
+    """
+
+    def __init__(self, workspace: Workspace, limits: JointLimits, slot: float) -> None:
+        self._workspace, self._limits, self._slot = workspace, limits, slot
         names = workspace.robot.joint_names
-        self._arm: Indices = np.array([limits.names.index(n) for n in names], dtype=np.intp)
-        self._levers = dict(zip(self._arm.tolist(), workspace.levers.tolist(), strict=True))
+        self.arm: Indices = np.array([limits.names.index(n) for n in names], dtype=np.intp)
+        self._levers = dict(zip(self.arm.tolist(), workspace.levers.tolist(), strict=True))
         # How far from the ends of the workspace the arm was, m, when it was looked at, and where.
         self._clearance = -math.inf
         self._looked_at: dict[int, float] = {}
@@ -62,7 +65,7 @@ class WorkspaceCheck:
         rest. now: (D,) the last commands. A command to none of the arm's joints exceeds nothing,
         and who brakes is not too fast.
         """
-        workspace, limits, arm = self._workspace, self._limits, self._arm
+        workspace, limits, arm = self._workspace, self._limits, self.arm
         if not np.isin(step.i, arm).any():
             return None
         before, following, velocities = now.copy(), now.copy(), step.others.copy()
@@ -74,8 +77,8 @@ class WorkspaceCheck:
                 return Excess(VELOCITY, 'tip', speed, workspace.speed, 'm/s')
         if not workspace.is_bounded:
             return None
-        duration = float(np.max(np.abs(velocities) / limits.acceleration))
-        straight = following + velocities * time_to_rest(duration, float(step.h.min()))
+        duration = float(np.max(np.abs(velocities[arm]) / limits.acceleration[arm]))
+        straight = following + velocities * time_to_rest(duration, self._slot)
         final = np.clip(straight, limits.lower, limits.upper)
         # A joint that its limit stops earlier leaves the straight way, by no more than this.
         left = np.abs(final - following)

@@ -275,7 +275,7 @@ def test_commands_pass_again_after_a_hold():
     bench = Bench()
     place = bench.drive(10)
     bench.wait(0.5)
-    output = bench.command(place + [0.001, 0, 0, 0, 0, 0])
+    output = bench.command(place)
     assert not output.is_hold and bench.status == GateStatus.PASSING
     assert bench.said == [(Act.HELD, 'stale_command', False), (Act.HELD, 'stale_command', True)]
 

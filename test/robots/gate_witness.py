@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""An observer of what a command gate sends, who knows nothing of how it came about."""
+
+from collections import deque
+
+SECOND = 10**9
+START = 1 / 30  # s that an arm counts as having been where it is measured when it is sent first
+NEAR = 0.1  # rad
+REMEMBERED = 40
+
+
+class Witness:
+    """Checks every output: in range, no faster than v, no change of speed faster than a.
+
+    By the times that come with the outputs, which may lie behind the clock by at most the slot (s),
+    and, of speed, by the clock itself over all outputs of late, the slot added.
+    """
+
+    def __init__(self, limits, slot):
+        self.limits, self.slot = limits, slot
+        size = len(limits.names)
+        self.place, self.speed = [None] * size, [0.0] * size
+        self.time, self.sent = [0] * size, [0] * size
+        self.before = [None] * size  # place and time before the last output
+        self.past = [deque(maxlen=REMEMBERED) for _ in range(size)]
+
+    def silence(self, joints, now):
+        """The longest time (s) for which one of the joints was sent nothing; 0 if it never was."""
+        return max((now - self.sent[k] if self.sent[k] else 0) / SECOND for k in joints)
+
+    def see(self, joints, places, times, now, measured):
+        """One output at `now` (ns), places (K,) of the joints at times (K,), ns."""
+        for k, place, time in zip(joints, places.tolist(), times.tolist(), strict=True):
+            self._see(k, place, time, now, float(measured[k]))
+
+    def _see(self, k, place, time, now, measured):
+        limits, name = self.limits, self.limits.names[k]
+        lower, upper = limits.lower[k], limits.upper[k]
+        v, a = float(limits.velocity[k]), float(limits.acceleration[k])
+        assert lower <= place <= upper, f'{name} at {place}, its range is {lower} to {upper}'
+        if self.place[k] is None:
+            self.place[k] = min(max(measured, lower), upper)
+            self.time[k] = now - round(START * SECOND)
+        assert now - round(self.slot * SECOND) - 2 <= time <= now, f'{name} is late: {now - time}'
+        assert time >= self.time[k], f'{name}: time runs back'
+        h, way = (time - self.time[k]) / SECOND, place - self.place[k]
+        self.before[k] = (self.place[k], h, self.speed[k])
+        if h == 0.0:
+            assert way == 0.0, f'{name} jumps by {way} in no time'
+        else:
+            speed, rounding = way / h, 1e-14 / h
+            assert abs(speed) <= v * (1 + 1e-6) + rounding, f'{name} at {speed}, limit {v}'
+            gain = abs(speed - self.speed[k]) / h
+            bound = a * (1 + 1e-6) + 1e-7 / h + rounding / h
+            assert gain <= bound, f'{name} gains {gain} per s, limit {a}, in {h} s'
+            self.speed[k] = speed
+        for then, there in self.past[k]:
+            most = v * ((now - then) / SECOND + self.slot) * (1 + 1e-6) + 1e-9
+            assert abs(place - there) <= most, f'{name} went {place - there}, at most {most}'
+        self.past[k].append((now, place))
+        self.place[k], self.time[k], self.sent[k] = place, time, now
+
+    def check_near(self, joints, measured):
+        """After a pause the arm starts near where it is measured, if the time was enough."""
+        for k in joints:
+            if k == len(self.limits.names) - 1:  # the gripper squeezes
+                continue
+            before, h, speed = self.before[k]
+            v, a = float(self.limits.velocity[k]), float(self.limits.acceleration[k])
+            aim = min(max(float(measured[k]), self.limits.lower[k]), self.limits.upper[k])
+            way = abs(aim - before)
+            if way <= v * h / 2 and way <= a * h * h / 4 and abs(speed) <= a * h / 4:
+                left, slot = abs(aim - self.place[k]), min(a * START**2, v * START)
+                assert left <= NEAR + slot + 1e-9, f'{self.limits.names[k]} is {left} away'

@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever happens, in every state and every transition, what the gate sends keeps to its limits.
+
+`python test/robots/test_gate_invariants.py --minutes 20` tries for longer.
+"""
+
+import argparse
+import random
+import time
+
+from gate_machine import TOTALS, GateMachine
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+QUIET = list(HealthCheck)
+
+
+def try_examples(count, steps, is_random=False):
+    """Runs sequences of `steps` happenings; raises AssertionError with one that fails."""
+    phases = (Phase.generate,)  # to shrink what fails takes longer than anybody waits
+    run_state_machine_as_test(
+        GateMachine,
+        settings=settings(
+            max_examples=count, stateful_step_count=steps, deadline=None, phases=phases,
+            suppress_health_check=QUIET, database=None, derandomize=not is_random,
+        ),
+    )  # fmt: skip
+
+
+def test_nothing_that_happens_makes_the_gate_break_a_limit():
+    try_examples(25, 30)
+    assert TOTALS.outputs > 1000 and TOTALS.counts['gate: passed'] > 100
+    assert TOTALS.counts['gate: stops'] > 10 and TOTALS.counts['resets'] > 0
+
+
+def main():
+    """Tries for a while, and prints what was tried."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument('--minutes', type=float, default=20.0)
+    options = parser.parse_args()
+    began, violations = time.monotonic(), 0
+    while time.monotonic() - began < 60.0 * options.minutes and not violations:
+        random.seed()
+        try:
+            try_examples(100, 50, is_random=True)
+        except AssertionError as error:
+            violations += 1
+            print(f'violation: {error}')
+            print('\n'.join(getattr(error, '__notes__', [])))
+    print(
+        f'{(time.monotonic() - began) / 60.0:.1f} min: {TOTALS.examples} examples, '
+        f'{TOTALS.steps} happenings, {TOTALS.commands} commands, {TOTALS.outputs} outputs, '
+        f'{violations} violations'
+    )
+    print(', '.join(f'{name} {count}' for name, count in sorted(TOTALS.counts.items())))
+    raise SystemExit(1 if violations else 0)
+
+
+if __name__ == '__main__':
+    main()
