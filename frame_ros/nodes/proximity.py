@@ -72,6 +72,8 @@ class ProximityNode(Node):
         self._tf = TransformListener(
             self, robot.links, robot.base_link, names, settings.transform_age
         )
+        self._problem = ''
+        self._readiness = Readiness(self, robot.name, lambda: self._problem)
         if settings.camera_names:
             self._compile()
         extrinsics = Extrinsics(settings.mounts(robot), self._tf)
@@ -94,7 +96,6 @@ class ProximityNode(Node):
         self._warnings = RepeatedWarnings(self.get_logger())
         self.counts = {'published': 0, 'unavailable': 0}
         self._problem = 'it has published no distance yet'  # until the first one
-        self._readiness = Readiness(self, robot.name, lambda: self._problem)
         self.get_logger().info(
             f'{robot.name}: {len(self._robot.links)} links; cameras: '
             f'{", ".join(settings.camera_names) or "none"}; this monitors, it is no certified '
@@ -103,7 +104,9 @@ class ProximityNode(Node):
 
     def _compile(self) -> None:
         logger = self.get_logger()
-        logger.info('loading the loops over depth images; the first start compiles them')
+        self._problem = 'it loads its loops over depth images; the first start compiles them'
+        self._readiness.publish()
+        logger.info(self._problem)
         took = compile_loops()
         if took > SLOW_COMPILATION:
             logger.info(f'the loops over depth images took {took:.1f} s')

@@ -50,7 +50,7 @@ class SessionConfig:
     qualities: tuple[float, ...] = (1.0,)
     timeout: float = 20.0
     settle: float = 1.0
-    ready_timeout: float = 90.0
+    ready_timeout: float = 180.0
     call_timeout: float = 30.0
     instruction: str = 'pick up the cube and put it in the bin'
     object: str = 'cube'

@@ -43,7 +43,9 @@ from sensor_msgs.msg import PointCloud2
 
 from frame_ros.errors import SetupError
 from frame_ros.msg import Proximity
+from frame_ros.nodes import proximity
 from frame_ros.nodes.proximity_settings import ProximitySettings
+from frame_ros.nodes.readiness_watch import ReadinessWatch
 from frame_ros.robots.link_frames import LinkFrames
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -426,6 +428,27 @@ def test_parameters_that_cannot_be(bench):
         rclpy.try_shutdown()
     with pytest.raises(SetupError, match='planes'):
         ProximitySettings(planes=('0 0 0 1',)).depth_settings()
+
+
+def test_a_node_that_compiles_says_so(bench, monkeypatch):
+    import rclpy
+
+    heard = []
+
+    def compile_loops():
+        other = rclpy.create_node('other', use_global_arguments=False)
+        watch = ReadinessWatch(other, ['proximity'])
+        end = time.monotonic() + PATIENCE
+        while not any('loops' in text for text in heard) and time.monotonic() < end:
+            heard.extend(watch.missing())
+            time.sleep(0.01)
+        other.destroy_node()
+        return 0.0
+
+    monkeypatch.setattr(proximity, 'compile_loops', compile_loops)
+    made = bench()
+    assert 'proximity: it loads its loops over depth images' in heard[-1]
+    assert 'loops' not in made.node._readiness.state().reason
 
 
 def test_the_process_starts_and_ends_well(ros_domain, tmp_path):
