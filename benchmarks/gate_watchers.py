@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands of a policy while those who only watch are killed: the largest gap of them.
 
-    python benchmarks/gate_watchers.py [--rounds 200] [--busy 2] [--watching FILE.xml]
+    python benchmarks/gate_watchers.py [--rounds 100] [--busy 2] [--tries 60] [--watching FILE.xml]
 
 A policy at 50 Hz, joint states at 1 kHz, the gate, and an arm's driver (the sink) run on; beside
 them two busy loops. In each round four watchers, processes with reliable subscriptions to all
@@ -10,8 +10,9 @@ topics of the arm, hear all of them for a random time, and are then killed at on
 gap is the time between two commands: as the policy published them, as the gate did, and as the sink
 received them. The longest publication is of the policy's own calls.
 
---watching: the Fast DDS profile of the watchers, the one that their processes get by default;
---watching '' gives them that of the others.
+The first of them is killed while it holds the lock of a shared-memory port, if it is found in such
+a moment within so many tries. --watching: the Fast DDS profile of the watchers, by default the one
+that ours get; --watching '' gives them that of the others.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from sensor_msgs.msg import JointState
 
 from frame_ros.msg import EpisodeEvent, GateIntervention, GateState, PolicyHeartbeat
 from frame_ros.nodes.polled import PolledSubscription
+from frame_ros.nodes.process import PROFILES, WATCHING
 from frame_ros.nodes.thread_priority import raise_priority
 
 WATCHERS = 4
@@ -53,7 +55,7 @@ POLICY_RATE, JOINT_RATE = 50.0, 1000.0
 GAP_BAR = 0.1  # s: five periods
 AFTER = 1.2  # s after a kill
 GIVE_UP = 20.0  # s without a command
-PROFILES = 'FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE'
+WATCHING_PROFILE = Path(__file__).resolve().parents[1] / 'config' / WATCHING
 LATCHED = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 
 
@@ -213,14 +215,16 @@ def run(
 def main() -> int:
     """Runs all of it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--rounds', type=int, default=200)
+    parser.add_argument('--rounds', type=int, default=100)
     parser.add_argument('--busy', type=int, default=2, help='loops that keep a core busy')
-    parser.add_argument('--watching', default='', help='Fast DDS profile of the watchers')
     parser.add_argument(
-        '--tries', type=int, default=0, help='to stop the first watcher while it holds a lock'
+        '--watching', default=str(WATCHING_PROFILE), help='Fast DDS profile of the watchers'
+    )
+    parser.add_argument(
+        '--tries', type=int, default=60, help='to stop the first watcher while it holds a lock'
     )
     parser.add_argument('--watch', action='store_true', help=argparse.SUPPRESS)
-    options = parse(parser, rounds=1, busy=0)
+    options = parse(parser, rounds=1, busy=0, tries=5)
     if options.watch:
         fork_watchers()
         return 0

@@ -22,6 +22,10 @@ from frame_ros.nodes.demo_robots import Value
 ENVIRONMENT = {'OMP_NUM_THREADS': '1', 'MUJOCO_GL': 'egl'}
 # Which file rmw_fastrtps reads at start; others do not look at them.
 PROFILES = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE')
+# What it uses where no profile is set, and without shared memory.
+TRANSPORTS, SOCKETS = 'FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4'
+# Our profiles: of what moves the arm or makes images, and of what only watches.
+MOVING, WATCHING = 'fastdds_loopback.xml', 'fastdds_watching.xml'
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class Process:
     configures and activates itself, by its parameter `autostart`.
     is_essential: when it ends well, the run is over. may_end: it may end without ending the run.
     log_level: least severity that it logs. can_respawn: it only watches, so that it may be started
-    again when it has failed.
+    again when it has failed. only_watches: the arm moves without it.
     """
 
     name: str
@@ -48,6 +52,7 @@ class Process:
     may_end: bool = False
     log_level: str = 'info'
     can_respawn: bool = False
+    only_watches: bool = False
 
     @property
     def module(self) -> str:
@@ -91,6 +96,25 @@ class Process:
         return [] if self.log_level == 'info' else ['--log-level', self.log_level]
 
 
+def watching_environment(process: Process, environ: Mapping[str, str]) -> dict[str, str]:
+    """What one process gets in addition to `environ`, which all of them have: what only watches
+    gets no shared memory.
+
+    On Fast DDS 2 and 3 everybody who sends to a process by shared memory takes its lock, and waits
+    a second for it if the process was killed meanwhile. A profile of the user's own is left alone.
+    """
+    if not process.only_watches:
+        return {}
+    chosen = {name: environ[name] for name in PROFILES if environ.get(name)}
+    if not chosen:
+        return {TRANSPORTS: SOCKETS} if TRANSPORTS not in environ else {}
+    return {
+        name: str(Path(path).with_name(WATCHING))
+        for name, path in chosen.items()
+        if Path(path).name == MOVING and Path(path).with_name(WATCHING).is_file()
+    }
+
+
 def arm_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """What the processes beside a real arm get in addition to `environ`, where it has not set it.
 
@@ -110,7 +134,7 @@ def demo_environment(environ: Mapping[str, str]) -> dict[str, str]:
     if 'ROS_AUTOMATIC_DISCOVERY_RANGE' not in environ:
         additions['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
     if not any(environ.get(name) for name in PROFILES):
-        profile = str(share_directory() / 'config' / 'fastdds_loopback.xml')
+        profile = str(share_directory() / 'config' / MOVING)
         additions.update(dict.fromkeys(PROFILES, profile))
     return additions
 

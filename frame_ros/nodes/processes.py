@@ -28,6 +28,7 @@ from frame_ros.nodes.process import (
     demo_environment,
     find_executable,
     share_directory,
+    watching_environment,
 )
 from frame_ros.nodes.sensing_processes import arm_sensing, demo_sensing
 from frame_ros.nodes.settings import POLICIES, ROBOTS, DemoSettings, RunSettings
@@ -40,6 +41,7 @@ __all__ = [
     'arm_environment',
     'check_installed',
     'demo_environment',
+    'watching_environment',
     'demo_processes',
     'find_executable',
     'franka_processes',
@@ -205,12 +207,22 @@ def _monitors(
         drawn['obstacles_file'] = absolute(settings.known_obstacles)
     return [
         Process(
-            'kinematics', 'kinematics', {**robot, **transforms, **(of_kinematics or {})}, names
+            'kinematics',
+            'kinematics',
+            {**robot, **transforms, **(of_kinematics or {})},
+            names,
+            only_watches=True,
         ),
         Process(
-            'metrics', 'metrics', {**robot, **(of_metrics or {}), **_references(settings)}, names
+            'metrics',
+            'metrics',
+            {**robot, **(of_metrics or {}), **_references(settings)},
+            names,
+            only_watches=True,
         ),
-        Process('markers', 'markers', {**robot, **(of_markers or {}), **drawn}, names),
+        Process(
+            'markers', 'markers', {**robot, **(of_markers or {}), **drawn}, names, only_watches=True
+        ),
     ]
 
 
@@ -271,7 +283,9 @@ def _recorder(
         parameters['also'] = also
     if VIDEO_TOPIC in names:
         parameters['video_topic'] = names[VIDEO_TOPIC]
-    return Process('episode_recorder', 'episode_recorder', parameters, is_lifecycle=True)
+    return Process(
+        'episode_recorder', 'episode_recorder', parameters, is_lifecycle=True, only_watches=True
+    )
 
 
 def _session_parameters(settings: DemoSettings) -> dict[str, Value]:

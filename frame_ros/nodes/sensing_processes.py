@@ -31,12 +31,12 @@ def demo_sensing(settings: DemoSettings) -> list[Process]:
 
 def _contact_process(settings: RunSettings, of_contact: Mapping[str, Value]) -> Process:
     parameters = {'robot': settings.robot_source, **of_contact}
-    return Process('contact', 'contact', parameters, settings.remappings())
+    return Process('contact', 'contact', parameters, settings.remappings(), only_watches=True)
 
 
 def _proximity_process(settings: RunSettings, of_proximity: Mapping[str, Value]) -> Process:
     parameters = {'robot': settings.robot_source, **of_proximity}
-    return Process('proximity', 'proximity', parameters, settings.remappings())
+    return Process('proximity', 'proximity', parameters, settings.remappings(), only_watches=True)
 
 
 def arm_sensing(settings: ArmSettings) -> list[Process]:

@@ -23,7 +23,7 @@ from pathlib import Path
 from types import TracebackType
 
 from frame_ros.errors import FrameRosError, SetupError
-from frame_ros.nodes.processes import Process, demo_environment
+from frame_ros.nodes.processes import Process, demo_environment, watching_environment
 
 TAIL = 12  # lines of a log that a failure shows
 LOUD = ('[WARN]', '[ERROR]', '[FATAL]', 'Traceback (most recent call last)')
@@ -117,7 +117,7 @@ class Supervisor:
             stderr=subprocess.STDOUT,
             text=True,
             errors='replace',
-            env=self.environment,
+            env={**self.environment, **watching_environment(process, self.environment)},
             start_new_session=True,  # Ctrl-C reaches only this process, which stops them in order
             preexec_fn=_die_with_parent,
         )

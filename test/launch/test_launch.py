@@ -172,7 +172,9 @@ def run(processes):
     )
     service = LaunchService(noninteractive=True)
     service.include_launch_description(
-        LaunchDescription([RegisterEventHandler(listener), *process_actions(processes, 'left')])
+        LaunchDescription(
+            [RegisterEventHandler(listener), *process_actions(processes, 'left', os.environ)]
+        )
     )
     service.run()
     return ended
@@ -204,7 +206,7 @@ def test_a_monitor_that_fails_is_started_again_and_given_up_in_the_end(ros_domai
     listener = OnProcessExit(on_exit=lambda event, _: ends.append(event.returncode))
     service = LaunchService(noninteractive=True)
     broken = [Process('markers', 'markers', {'rate': 99.0}, can_respawn=True)]
-    actions = [RegisterEventHandler(listener), *process_actions(broken, '')]
+    actions = [RegisterEventHandler(listener), *process_actions(broken, '', os.environ)]
     service.include_launch_description(LaunchDescription(actions))
     service.run()
     assert ends == [1, 1, 1]

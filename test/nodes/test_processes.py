@@ -29,6 +29,7 @@ from frame_ros.nodes.processes import (
     franka_processes,
     share_directory,
     so101_processes,
+    watching_environment,
 )
 from frame_ros.nodes.settings import POLICIES, DemoSettings
 from frame_ros.nodes.settings_text import parse_qualities, settings_from_text, text_of
@@ -151,6 +152,24 @@ def test_what_only_watches_may_be_started_again_and_what_moves_the_arm_may_not()
         process.name for process in processes
     }
     assert not any(process.can_respawn for process in demo_processes(DemoSettings()))
+
+
+def test_what_only_watches_has_no_memory_in_common_with_what_moves_the_arm():
+    processes = by_name(demo_processes(DemoSettings()))
+    watching = {name for name, process in processes.items() if process.only_watches}
+    assert watching == {
+        'kinematics', 'metrics', 'markers', 'contact', 'proximity', 'episode_recorder',
+    }  # fmt: skip
+    demo = demo_environment({})
+    for name, process in processes.items():
+        plain, own = watching_environment(process, {}), watching_environment(process, demo)
+        assert plain == ({'FASTDDS_BUILTIN_TRANSPORTS': 'UDPv4'} if name in watching else {})
+        assert watching_environment(process, dict.fromkeys(PROFILES, '/mine.xml')) == {}
+        assert set(own) == (set(PROFILES) if name in watching else set())
+        for path in own.values():
+            text = Path(path).read_text()
+            assert '<type>UDPv4</type>' in text and '<type>SHM</type>' not in text
+            assert '<address>127.0.0.1</address>' in text
 
 
 def test_the_view_has_most_of_rviz_window():

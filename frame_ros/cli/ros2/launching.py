@@ -19,7 +19,7 @@ from launch.events.process import ProcessExited
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from frame_ros.nodes.processes import Process, arm_environment
+from frame_ros.nodes.processes import Process, arm_environment, watching_environment
 from frame_ros.nodes.run_checks import check_run
 from frame_ros.nodes.settings_fields import default_of
 from frame_ros.nodes.settings_text import BOOLEANS, Settings, settings_from_text, text_of
@@ -50,7 +50,7 @@ def launch_description(
         additions = environment(context.environment)
         return [
             *(SetEnvironmentVariable(name, value) for name, value in additions.items()),
-            *process_actions(processes, settings.namespace),
+            *process_actions(processes, settings.namespace, {**context.environment, **additions}),
         ]
 
     return LaunchDescription(
@@ -76,8 +76,10 @@ def choices_of(setting: Field) -> list[str] | None:
     return list(setting.metadata['choices']) or None
 
 
-def process_actions(processes: list[Process], namespace: str) -> list[LaunchDescriptionEntity]:
-    """A node action per process.
+def process_actions(
+    processes: list[Process], namespace: str, environ: Mapping[str, str]
+) -> list[LaunchDescriptionEntity]:
+    """A node action per process; all of them have `environ`.
 
     A table with an essential process is a run that ends: with that process, or when one fails, as
     under the supervisor. Beside a real arm the others go on when one fails.
@@ -85,7 +87,7 @@ def process_actions(processes: list[Process], namespace: str) -> list[LaunchDesc
     is_run = any(process.is_essential for process in processes)
     actions: list[LaunchDescriptionEntity] = []
     for process in processes:
-        node = node_action(process, namespace)
+        node = node_action(process, namespace, environ)
         if is_run and not process.may_end:
             actions.append(RegisterEventHandler(_end_with(process, node)))
         actions.append(node)
@@ -101,7 +103,7 @@ def _end_with(process: Process, node: Node) -> OnProcessExit:
     return OnProcessExit(target_action=node, on_exit=on_exit)
 
 
-def node_action(process: Process, namespace: str) -> Node:
+def node_action(process: Process, namespace: str, environ: Mapping[str, str]) -> Node:
     """One process of the table as a launch action."""
     files = [str(process.config)] if process.config is not None else []
     values = [dict(process.parameters)] if process.parameters else []
@@ -117,5 +119,6 @@ def node_action(process: Process, namespace: str) -> Node:
         respawn=process.can_respawn,
         respawn_delay=RESPAWN_DELAY if process.can_respawn else None,
         respawn_max_retries=RESPAWN_TRIES,
+        additional_env=watching_environment(process, environ),
         output='screen',
     )
