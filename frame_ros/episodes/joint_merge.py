@@ -26,13 +26,15 @@ SELDOM = 2
 
 MOST_KEYS = 1024  # lists of names that are known; nobody has more
 HISTORY = 4096  # newest samples of each part: several seconds by which another part may be late
+SMOOTHING = 8  # messages over which a part's period is averaged
 
 
 @dataclass(eq=False)
 class _Part:
     """Messages with the same joints, in whatever order. rows: places of the joints. stamp: ns, of
-    the newest; period: ns. is_new: whether it has come since the last state was given. history:
-    stamps and (3, K) positions, velocities and efforts, oldest first.
+    the newest. period: ns, smoothed, so that one pause makes no seldom part. is_new: whether it has
+    come since the last state was given. history: stamps and (3, K) positions, velocities and
+    efforts, oldest first.
     """
 
     guard: StampGuard
@@ -41,6 +43,14 @@ class _Part:
     period: int = 0
     is_new: bool = False
     history: deque[tuple[int, Array]] = field(default_factory=lambda: deque(maxlen=HISTORY))
+
+    def note(self, stamp: int) -> None:
+        """A message has come."""
+        if self.stamp:
+            gap = stamp - self.stamp
+            most = SELDOM * self.period or gap
+            self.period += (min(gap, most) - self.period) // (SMOOTHING if self.period else 1)
+        self.stamp = stamp
 
     def around(self, stamp: int) -> tuple[tuple[int, Array], tuple[int, Array]] | None:
         """The samples before and after a stamp, twice the same if one is of it or none is after it;
@@ -64,7 +74,8 @@ class _Part:
 def _between(before: tuple[int, Array], after: tuple[int, Array], stamp: int) -> Array:
     """On the straight line from one sample to the other."""
     (start, first), (end, last) = before, after
-    step = last - first
+    with np.errstate(invalid='ignore'):  # an effort may be infinite twice
+        step = last - first
     # A joint that turns without end goes from pi to -pi: no place between the two is its own.
     step[0, np.abs(step[0]) > math.pi] = 0.0
     return first + (stamp - start) / (end - start) * step
@@ -179,8 +190,7 @@ class JointMerger:
         if verdict is Verdict.RESET:
             self._restart(part)
         state = self._assembler.store(*values)
-        part.period = stamp - part.stamp if part.stamp else 0
-        part.stamp = stamp
+        part.note(stamp)
         part.is_new = True
         self.problem = ''
         if len(self._parts) > 1 or state is None:

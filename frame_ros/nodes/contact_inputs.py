@@ -43,29 +43,38 @@ class SensorStream:
         is_expected_reliable: bool = True,
     ) -> None:
         """topic: message class and name. read: bytes to anything with a `stamp` in ns, or None if
-        they cannot be read. depth, reliability: of the subscription. is_measured: a sensor sends
-        it, all the time. is_expected_reliable: whether its publishers are, as far as is known.
+        there is nothing in them. depth, reliability: of the subscription. is_measured: a sensor
+        sends it, all the time. is_expected_reliable: whether its publishers are, as far as is
+        known.
         """
-        self.name, self._read = name, read
+        self.name = name
         self.subscription = FittingSubscription(
-            node, *topic, depth=depth, raw=True, reliability=reliability,
+            node, *topic, depth=depth, read=read, reliability=reliability,
             is_required=is_measured, is_steady=is_measured,
             is_expected_reliable=is_expected_reliable,
         )  # fmt: skip
         self._guard = StampGuard()
-        self.received = self.used = self.unreadable = 0
+        self.used = self._untold = 0
         self.is_reset = False
         self.problem = self._told = ''
         self.heard = -1.0  # time.monotonic() when the last usable message was taken
 
+    @property
+    def received(self) -> int:
+        """Messages that have come."""
+        return self.subscription.received
+
+    @property
+    def unreadable(self) -> int:
+        """Of those, how many are damaged or of a kind that its reader does not take."""
+        return self.subscription.unreadable + self._untold
+
     def take(self) -> list[Sample]:
         """What has arrived and can be used, as it came."""
         samples = []
-        for data, info in self.subscription.take(MOST_AT_ONCE):
-            self.received += 1
-            value = self._read(data)
+        for value, info in self.subscription.take(MOST_AT_ONCE):
             if value is None:
-                self.unreadable += 1
+                self._untold += 1
                 self.problem = f'a message on {self.subscription.topic_name} cannot be read'
                 continue
             verdict = self._judge(value.stamp, info.get('received_timestamp', 0))

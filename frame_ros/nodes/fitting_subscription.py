@@ -10,6 +10,7 @@ more than is offered hears nothing; one that asks for less misses what was latch
 from __future__ import annotations
 
 import contextlib
+import struct
 import time
 from collections import deque
 from collections.abc import Callable
@@ -23,12 +24,15 @@ from frame_ros.episodes.readiness import InputState
 from frame_ros.nodes.input_tally import InputTally
 from frame_ros.nodes.node_inputs import inputs_of
 from frame_ros.nodes.polled import PolledSubscription, Taken
+from frame_ros.nodes.repeated_warnings import RepeatedWarnings
 
 DEPTH = 2000  # 2 s of a kilohertz stream, which a loaded machine may delay for so long
 LOOK_PERIOD = 0.5  # s
 OVERLAP = 0.5  # s for which a replaced subscription is taken from once the new one is connected
 FITTING, RELIABLE, BEST_EFFORT = 'fitting', 'reliable', 'best_effort'
 RELIABILITIES = (FITTING, RELIABLE, BEST_EFFORT)
+# What reading damaged bytes raises: by hand, or by the middleware.
+DAMAGED = (struct.error, ValueError, IndexError, rclpy_implementation.RMWError)
 
 
 class Service(NamedTuple):
@@ -95,6 +99,9 @@ class FittingSubscription:
         handle: gets each message, by `poll`, or with `is_called` in the executor's thread.
         depth: messages kept until they are taken.
         raw: hands over each message's serialised bytes.
+        read: makes what is handed over of each message's bytes. One that it cannot read is left
+            out, as rclpy leaves out those that it cannot deserialise; it is counted in
+            `unreadable`, and warned of.
         reliability: 'fitting', or never more than 'best_effort', which matches every publisher and
             never keeps one waiting; 'reliable' where a best-effort publisher must not be heard.
         is_expected_reliable, is_latched: whether publishers are expected to be reliable, and to
@@ -116,6 +123,7 @@ class FittingSubscription:
         *,
         depth: int = DEPTH,
         raw: bool = False,
+        read: Callable[[bytes], Any] | None = None,
         reliability: str = FITTING,
         is_expected_reliable: bool = True,
         is_latched: bool = False,
@@ -126,11 +134,14 @@ class FittingSubscription:
         is_identified: bool = False,
     ) -> None:
         self._node, self._type, self._topic, self._handle = node, message_type, topic, handle
-        self._depth, self._raw, self._reliability = depth, raw, reliability
+        self._depth, self._reliability = depth, reliability
+        self._raw, self._read = raw or read is not None, read
         self._is_required, self._is_steady, self._is_called = is_required, is_steady, is_called
         self._is_live, self._is_identified, self._is_destroyed = is_live, is_identified, False
         self._type_name = _name_of(message_type)
         self._tally = InputTally(message_type)
+        self._warnings = RepeatedWarnings(node.get_logger())
+        self.unreadable = 0
         is_reliable = is_expected_reliable if reliability == FITTING else reliability == RELIABLE
         self._service = self._wanted = Service(is_reliable, is_latched)
         self._recent: deque[int] = deque(maxlen=DEPTH)  # when they were published
@@ -183,7 +194,7 @@ class FittingSubscription:
             self._end_overlap()
         if taken:
             self._note(taken)
-        return taken
+        return self._readable(taken) if self._read is not None else taken
 
     def poll(self) -> None:
         """Hands on what has arrived."""
@@ -199,8 +210,24 @@ class FittingSubscription:
             taken = self._new_of(taken)
         if taken:
             self._note(taken)
-        for message, _ in taken:
+        for message, _ in self._readable(taken) if self._read is not None else taken:
             self._handle(message)
+
+    def _readable(self, taken: list[Taken]) -> list[Taken]:
+        """What the reader makes of those that it can read."""
+        assert self._read is not None
+        found = []
+        for data, info in taken:
+            try:
+                found.append((self._read(data), info))
+            except DAMAGED as error:
+                self.unreadable += 1
+                self._warnings.warn(
+                    'unreadable',
+                    f'dropped: a message on {self._name} of {len(data)} bytes cannot be read as '
+                    f'{self._type_name}: {error}',
+                )
+        return found
 
     def _note(self, taken: list[Taken]) -> None:
         self._tally.add(taken)

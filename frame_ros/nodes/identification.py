@@ -74,10 +74,11 @@ class IdentificationNode(Node):
         self._rows = self._joints.rows(self.joint_names)
         self.counts = {'incomplete': 0, 'not_later': 0}
         # A kilohertz of both is more than an executor takes.
-        self._joint_input = FittingSubscription(self, JointState, 'joint_states', raw=True)
-        self._joint_reader, self._wrench_reader = JointStateReader(), WrenchReader()
+        self._joint_input = FittingSubscription(
+            self, JointState, 'joint_states', read=JointStateReader().read_all
+        )
         self._wrench_input = (
-            FittingSubscription(self, WrenchStamped, wrench_topic, raw=True)
+            FittingSubscription(self, WrenchStamped, wrench_topic, read=WrenchReader().read)
             if wrench_topic
             else None
         )
@@ -91,11 +92,11 @@ class IdentificationNode(Node):
         for each in inputs_of(self):
             each.look()
         self._joint_input.wait(timeout)
-        for data, _ in self._joint_input.take(MOST_MESSAGES):
-            self._on_joints(self._joint_reader.read_all(data))
+        for state, _ in self._joint_input.take(MOST_MESSAGES):
+            self._on_joints(state)
         if self._wrench_input is not None:
-            for data, _ in self._wrench_input.take(MOST_MESSAGES):
-                self._on_wrench(self._wrench_reader.read(data))
+            for wrench, _ in self._wrench_input.take(MOST_MESSAGES):
+                self._on_wrench(wrench)
 
     def _on_joints(self, message: FullJointState) -> None:
         if not self._joints.take(message):

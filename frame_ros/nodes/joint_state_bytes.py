@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
-SECOND = 10**9
+from frame_ros.nodes.message_parts import stamp_of_serialised
+
 HEAD = 4  # bytes in front, from whose end places are counted
 LITTLE_ENDIAN = b'\x00\x01'
 MOST_LAYOUTS = 8
@@ -59,7 +60,9 @@ class _Layout(NamedTuple):
 
 
 class JointStateReader:
-    """Reads the joint states of one topic."""
+    """Reads the joint states of one topic. Of damaged bytes it raises what is in
+    `fitting_subscription.DAMAGED`.
+    """
 
     def __init__(self) -> None:
         self._middle = b''  # from behind the stamp to the number of positions
@@ -74,12 +77,11 @@ class JointStateReader:
         is_known = data[:2] == LITTLE_ENDIAN and middle and data[12 : 12 + len(middle)] == middle
         if not is_known and not self._recall(data):
             return self._learn(data)
-        seconds, nanoseconds = struct.unpack_from('<iI', data, HEAD)
         positions = np.frombuffer(data, np.float64, self._count, self._start)
         rest = data[self._start + 8 * self._count :]
         is_all = rest[:8] == NO_MORE
         return ReadJointState(
-            seconds * SECOND + nanoseconds, self._names, positions, data if is_all else None
+            stamp_of_serialised(data), self._names, positions, data if is_all else None
         )
 
     def read_all(self, data: bytes) -> FullJointState:
@@ -115,9 +117,8 @@ class JointStateReader:
             self._start, self._count = _aligned(place, 8), len(message.position)
             layout = _Layout(self._middle, self._names, self._start, self._count)
             self._layouts.appendleft(layout)
-        stamp = message.header.stamp.sec * SECOND + message.header.stamp.nanosec
         positions = np.array(message.position, dtype=np.float64)
-        return ReadJointState(stamp, tuple(message.name), positions, None)
+        return ReadJointState(stamp_of_serialised(data), tuple(message.name), positions, None)
 
 
 def _numbers(data: bytes, place: int) -> tuple[NDArray[np.float64], int]:

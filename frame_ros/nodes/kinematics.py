@@ -26,7 +26,7 @@ from frame_ros.nodes.fitting_subscription import (
     RELIABILITIES,
     FittingSubscription,
 )
-from frame_ros.nodes.joint_state_bytes import JointStateReader
+from frame_ros.nodes.joint_state_bytes import FullJointState, JointStateReader
 from frame_ros.nodes.link_transforms import LinkTransforms
 from frame_ros.nodes.message_bytes import PoseBytes
 from frame_ros.nodes.message_parts import header_message
@@ -147,12 +147,13 @@ class Kinematics(Node):
         self._tf_limit = RateLimit(chosen['side_rate'])
         self._trace = Trace(chosen['path_length'], chosen['path_spacing'])
         self._base = frames.of(self.robot.base_link)
-        self._reader, self._pose = JointStateReader(), PoseBytes(self._base)
+        self._pose = PoseBytes(self._base)
         self._before: tuple[int, np.ndarray, np.ndarray] | None = None
         self._warnings = RepeatedWarnings(self.get_logger())
-        self.received = self.published = 0
+        self.published = 0
         self.joint_states = FittingSubscription(
-            self, JointState, 'joint_states', depth=chosen['queue_depth'], raw=True,
+            self, JointState, 'joint_states', depth=chosen['queue_depth'],
+            read=JointStateReader().read_all,
             reliability=chosen['reliability'], is_required=True, is_steady=True,
         )  # fmt: skip
         self._readiness = Readiness(self, self.robot.name)
@@ -163,14 +164,13 @@ class Kinematics(Node):
     def poll(self) -> int:
         """Handle what has arrived; how many messages that was."""
         taken = self.joint_states.take(100)
-        for data, _ in taken:
-            self.on_joint_state(data)
+        for state, _ in taken:
+            self.on_joint_state(state)
         return len(taken)
 
-    def on_joint_state(self, data: bytes) -> None:
-        """Publish the pose of one message, as it came over the wire, and what is due beside it."""
-        self.received += 1
-        stamp, names, positions, velocities, _ = self._reader.read_all(data)
+    def on_joint_state(self, message: FullJointState) -> None:
+        """Publish the pose of one message, and what is due beside it."""
+        stamp, names, positions, velocities, _ = message
         joints = self._joints
         state = joints.update(stamp, names, positions, velocities)
         self._publish_transforms(stamp, names, positions)
@@ -249,7 +249,11 @@ class Kinematics(Node):
     def report(self) -> str:
         """What was taken, published and dropped so far, in one line."""
         counts = ', '.join(f'{name} {count}' for name, count in self._joints.counts.items())
-        return f'joint states {self.received}, poses {self.published}, {counts}'
+        heard = self.joint_states
+        return (
+            f'joint states {heard.received}, poses {self.published}, '
+            f'unreadable {heard.unreadable}, {counts}'
+        )
 
     def destroy_node(self) -> None:
         """Log the counts, then close."""

@@ -22,7 +22,6 @@ from frame_ros.robots.frame_names import FrameNames
 
 Array = NDArray[np.float64]
 CHOICES = ('auto', 'true', 'false')
-CHOICES = ('auto', 'true', 'false')
 MOST_HEARD = 16  # lists of names
 LOOK_PERIOD = 0.5  # s between two looks at who publishes
 
@@ -52,7 +51,7 @@ class LinkTransforms:
         self._heard: dict[tuple[str, ...], Array] = {}
         self._moving: Publisher | None = None
         self._fixed: Publisher | None = None
-        self._sent_fixed = 0
+        self._sent_fixed = ''  # the first frame of what is latched
         children = [frames.of(link) for link, parent in self._parents.items() if parent is not None]
         self._others = OtherTransforms(node, self._message_type, children)
         self._rivals: dict[bytes, str] = {}
@@ -113,9 +112,9 @@ class LinkTransforms:
         self._moving = node.create_publisher(self._message_type, TF, 100)
         self._fixed = node.create_publisher(self._message_type, TF_STATIC, LATCHED)
         links = [link for link in self._parents if self._is_fixed(link)]
-        if self._send(self._fixed, links, node.get_clock().now().to_msg()):
-            self._sent_fixed = 1
-            self._others.note_sent(TF_STATIC)
+        self._sent_fixed = self._send(self._fixed, links, node.get_clock().now().to_msg())
+        if self._sent_fixed:
+            self._others.note_sent(TF_STATIC, self._sent_fixed)
         why = '' if self._choice == 'true' else ': nobody else publishes those of its links'
         node.get_logger().info(f'publishes transforms on {TF} and {TF_STATIC}{why}')
 
@@ -125,7 +124,7 @@ class LinkTransforms:
             if publisher is not None:
                 self._node.destroy_publisher(publisher)
         self._moving = self._fixed = None
-        self._sent_fixed = 0
+        self._sent_fixed = ''
         self._others.ignore()
         self._is_left, self._rivals = True, self._others.publishers()
         names = ', '.join(sorted(set(self._rivals.values()))) or 'one that has ended'
@@ -155,13 +154,13 @@ class LinkTransforms:
         """Publishes every link whose joint moves and was seen, with this stamp (ns)."""
         self._settle()
         links = [link for link in self._driven_by if self._is_known(link)]
-        if self._send(self._moving, links, time_message(stamp)):
-            self._others.note_sent(TF)
+        if first := self._send(self._moving, links, time_message(stamp)):
+            self._others.note_sent(TF, first)
 
-    def _send(self, publisher: Publisher | None, links: Sequence[str], stamp: Any) -> bool:
-        """Whether there was anything to send."""
+    def _send(self, publisher: Publisher | None, links: Sequence[str], stamp: Any) -> str:
+        """Returns the first frame sent; '' if there was nothing to send."""
         if publisher is None or not links:
-            return False
+            return ''
         poses = self._robot.link_poses(self._positions)
         transforms = []
         for link in links:
@@ -176,7 +175,7 @@ class LinkTransforms:
             transforms.append(transform)
         assert self._message_type is not None
         publisher.publish(self._message_type(transforms=transforms))
-        return True
+        return str(transforms[0].child_frame_id)
 
     def _is_fixed(self, link: str) -> bool:
         return self._parents[link] is not None and link not in self._driven_by

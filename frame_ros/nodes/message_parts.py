@@ -48,8 +48,13 @@ def stamp_of_serialised(serialised: bytes) -> int:
     """The stamp (ns) of a serialised message that begins with a std_msgs/Header.
 
     Its first 4 bytes give the byte order.
+
+    Raises:
+        ValueError, struct.error, IndexError: the bytes are damaged.
     """
     seconds, nanoseconds = struct.unpack_from('<iI' if serialised[1] & 1 else '>iI', serialised, 4)
+    if nanoseconds >= SECOND:
+        raise ValueError(f'a stamp with {nanoseconds} ns beside its seconds')
     return int(seconds) * SECOND + int(nanoseconds)
 
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 
+from frame_ros.nodes.fitting_subscription import DAMAGED
 from frame_ros.nodes.polled import PolledSubscription
 
 TF, TF_STATIC = '/tf', '/tf_static'
@@ -25,8 +27,8 @@ class OtherTransforms:
     """Listens to both topics while others publish there.
 
     A message does not say who sent it: with publishers of its own a node counts how many messages
-    it has sent, and another one publishes if more are heard. Of one's own message some may be
-    missed, which needs as many more of the other's.
+    it has sent that begin with a frame, and another one publishes that frame if more are heard. Of
+    one's own messages some may be missed, which needs as many more of the other's.
 
     found: the frame that another node publishes, and the topic; '' if none.
     """
@@ -37,7 +39,7 @@ class OtherTransforms:
         # The end of each frame's name in a serialised message, and perhaps of a longer name.
         self._marks = [frame.encode() + b'\0' for frame in self._frames]
         self._inputs: dict[str, PolledSubscription] = {}
-        self._surplus: dict[str, int] = {}
+        self._surplus: Counter[tuple[str, str]] = Counter()  # topic and first frame
         self.found = ''
 
     def publishers(self) -> dict[bytes, str]:
@@ -52,13 +54,15 @@ class OtherTransforms:
         """Publishers of both topics, one's own among them."""
         return sum(self._node.count_publishers(topic) for topic in TOPICS)
 
-    def listen(self, latched: int = 0) -> None:
-        """Begins to listen, if it does not yet. latched: one's own messages on /tf_static, which
-        come once more.
+    def listen(self, latched: str = '') -> None:
+        """Begins to listen, if it does not yet. latched: the first frame of one's own message on
+        /tf_static, which comes once more; '' if there is none.
         """
         if self._inputs:
             return
-        self._surplus = {TF: 0, TF_STATIC: -latched}
+        self._surplus.clear()
+        if latched:
+            self._surplus[TF_STATIC, latched] = -1
         for topic, qos in zip(TOPICS, (ANY, LATCHED), strict=True):
             self._inputs[topic] = PolledSubscription(self._node, self._type, topic, qos, raw=True)
 
@@ -69,10 +73,10 @@ class OtherTransforms:
         self._inputs.clear()
         self.found = ''
 
-    def note_sent(self, topic: str) -> None:
-        """One message with these frames was sent by the node itself."""
+    def note_sent(self, topic: str, frame: str) -> None:
+        """One message that begins with this frame was sent by the node itself."""
         if self._inputs:
-            self._surplus[topic] -= 1
+            self._surplus[topic, frame] -= 1
 
     def look(self) -> None:
         """Takes what has come, and sets `found`."""
@@ -80,15 +84,18 @@ class OtherTransforms:
             for data, _ in subscription.take(1000):
                 frame = self._frame_in(data)
                 if frame:
-                    self._surplus[topic] += 1
-                if frame and self._surplus[topic] > 0:
+                    self._surplus[topic, frame] += 1
+                if frame and self._surplus[topic, frame] > 0:
                     self.found = f'{frame} on {topic}'
 
     def _frame_in(self, data: bytes) -> str:
         """The first of the frames that a message has as a child; '' if none."""
         if not any(mark in data for mark in self._marks):
             return ''
-        return next(self._children(data), '')
+        try:
+            return next(self._children(data), '')
+        except DAMAGED:
+            return ''
 
     def _children(self, data: bytes) -> Iterator[str]:
         for transform in deserialize_message(data, self._type).transforms:

@@ -59,18 +59,18 @@ class PolicyInputs:
         self._joints = JointMerger(joint_names)
 
         def subscribe(
-            kind: type, topic: str, take: Callable[[Any], None], depth: int = 1, raw: bool = False
+            kind: type, topic: str, take: Callable[[Any], None], depth: int = 1, **options: Any
         ) -> FittingSubscription:
             # Of a policy's inputs only the newest counts, so that best effort does.
             return FittingSubscription(
-                node, kind, topic, take, depth=depth, raw=raw, reliability=BEST_EFFORT,
-                is_required=True, is_steady=kind is not PoseStamped, is_called=True,
+                node, kind, topic, take, depth=depth, reliability=BEST_EFFORT,
+                is_required=True, is_steady=kind is not PoseStamped, is_called=True, **options,
             )  # fmt: skip
 
         self._subscriptions = [
             subscribe(JointState, 'joint_states', self._on_joints, JOINTS_DEPTH),
             *(
-                subscribe(Image, t, partial(self._on_image, n), raw=True)
+                subscribe(Image, t, partial(self._on_image, n), read=stamped_image)
                 for n, t in cameras.items()
             ),
             *(subscribe(PoseStamped, t, partial(self._on_pose, n)) for n, t in poses.items()),
@@ -96,13 +96,18 @@ class PolicyInputs:
         elif joints.missing:  # others may publish them a moment later
             self._buffer.complain(JOINTS, f'no position yet of {", ".join(joints.missing)}')
 
-    def _on_image(self, name: str, serialised: bytes) -> None:
-        self._buffer.put(
-            name, stamp_of_serialised(serialised), partial(decode_image, name, serialised)
-        )
+    def _on_image(self, name: str, stamped: tuple[int, bytes]) -> None:
+        stamp, serialised = stamped
+        self._buffer.put(name, stamp, partial(decode_image, name, serialised))
 
     def _on_pose(self, name: str, message: PoseStamped) -> None:
         self._buffer.put(name, stamp_of(message.header), partial(pose_array, message))
+
+
+def stamped_image(serialised: bytes) -> tuple[int, bytes]:
+    """The stamp of a serialised image, ns, and the image, of which the head can be read."""
+    _parse_image(serialised)
+    return stamp_of_serialised(serialised), serialised
 
 
 def stamp_of(header: object) -> int:

@@ -114,17 +114,14 @@ class ProximityNode(Node):
     def _subscribe_joints(self) -> None:
         gripper = self.settings.gripper_topic
         self._joint_inputs = [
-            (
-                FittingSubscription(
-                    self,
-                    JointState,
-                    topic,
-                    depth=JOINT_DEPTH,
-                    raw=True,
-                    is_required=True,
-                    is_steady=True,
-                ),
-                JointStateReader(),
+            FittingSubscription(
+                self,
+                JointState,
+                topic,
+                depth=JOINT_DEPTH,
+                read=JointStateReader().read_all,
+                is_required=True,
+                is_steady=True,
             )
             for topic in ('joint_states', *([gripper] if gripper else ()))
         ]
@@ -143,9 +140,8 @@ class ProximityNode(Node):
 
     def _take_joints(self) -> None:
         held = self._robot.held
-        for subscription, reader in self._joint_inputs:
-            for data, _ in subscription.take(500):
-                state = reader.read_all(data)
+        for subscription in self._joint_inputs:
+            for state, _ in subscription.take(500):
                 self._joints.add(state.stamp, state.names, state.positions)
                 if held is not None:
                     held.update(state.stamp, state.names, state.positions, state.efforts)
@@ -330,7 +326,7 @@ class ProximityNode(Node):
     def wait(self, stop: threading.Event) -> None:
         """Until something may have arrived."""
         if any(camera.pending is not None for camera in self._cameras):
-            self._joint_inputs[0][0].wait(POLL_PERIOD)
+            self._joint_inputs[0].wait(POLL_PERIOD)
         elif len(self._cameras) == 1:
             self._cameras[0].images.wait(IMAGE_WAIT)
         else:

@@ -104,10 +104,10 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 class _Source:
     """A topic and its subscription.
 
-    last: publication number seen last, where there is one publisher; 0: none. before: the
-    subscription that this one replaces, as long as messages may wait in it. recent: times of
-    publication of the newest messages. seen: those of the replaced one, which this one may have
-    too.
+    last: publication number seen last, where there is one publisher; 0: none. missing: numbers left
+    out since it was last looked how many publishers there are. before: the subscription that this
+    one replaces, as long as messages may wait in it. recent: times of publication of the newest
+    messages. seen: those of the replaced one, which this one may have too.
     """
 
     topic: RecordedTopic
@@ -117,6 +117,7 @@ class _Source:
     publishers: int
     tally: InputTally
     last: int = 0
+    missing: int = 0
     before: _Source | None = None
     recent: deque[int] = field(default_factory=lambda: deque(maxlen=DEPTH))
     seen: frozenset[int] = frozenset()
@@ -164,7 +165,9 @@ class TopicSubscriptions:
 
     def lost(self) -> dict[str, int]:
         """Returns topic -> messages lost so far, by gaps in the publication numbers."""
-        return dict(self._lost)
+        for name, source in tuple(self._sources.items()):
+            self._settle_lost(source, self._node.count_publishers(name))
+        return {name: count for name, count in self._lost.items() if count}
 
     def why_silent(self, name: str) -> str:
         """Why a topic, given by its absolute name, sent nothing."""
@@ -259,9 +262,10 @@ class TopicSubscriptions:
         is_latched = all(qos.durability == DurabilityPolicy.TRANSIENT_LOCAL for qos in offered)
         known = self._sources.get(name)
         if known is not None:
+            self._settle_lost(known, len(offered))
             if known.publishers != len(offered):
                 known.publishers, known.last = len(offered), 0
-                known.tally.set_publishers(len(offered))
+            known.tally.set_publishers(len(offered))
             if known.is_reliable <= is_reliable and known.is_latched <= is_latched:
                 return
         try:
@@ -300,8 +304,14 @@ class TopicSubscriptions:
 
     def _count_lost(self, source: _Source, number: int) -> None:
         if source.publishers == 1 and source.last and number > source.last + 1:
-            self._lost[source.topic.name] += number - source.last - 1
+            source.missing += number - source.last - 1
         source.last = number
+
+    def _settle_lost(self, source: _Source, publishers: int) -> None:
+        """Counts the missing numbers, unless another publisher had begun, which has its own."""
+        missing, source.missing = source.missing, 0
+        if publishers == source.publishers:
+            self._lost[source.topic.name] += missing
 
 
 def _message_class(message_type: str) -> Any:

@@ -16,7 +16,8 @@ from typing import NamedTuple
 from geometry_msgs.msg import WrenchStamped
 from rclpy.serialization import deserialize_message
 
-SECOND = 10**9
+from frame_ros.nodes.message_parts import stamp_of_serialised
+
 HEAD = 4  # bytes in front, from whose end places are counted
 STAMP_END = HEAD + 8
 LITTLE_ENDIAN = b'\x00\x01'
@@ -51,9 +52,8 @@ class StampedReader:
             self._learn(data)
         if len(data) < self._start + self._numbers.size:
             return None
-        seconds, nanoseconds = struct.unpack_from('<iI', data, HEAD)
         values = self._numbers.unpack_from(data, self._start)
-        return StampedNumbers(seconds * SECOND + nanoseconds, self._frame, values)
+        return StampedNumbers(stamp_of_serialised(data), self._frame, values)
 
     def _learn(self, data: bytes) -> None:
         (length,) = struct.unpack_from('<I', data, STAMP_END)
@@ -75,9 +75,9 @@ class WrenchReader:
         if found is not None:
             return found
         message = deserialize_message(data, WrenchStamped)
-        stamp, force, torque = message.header.stamp, message.wrench.force, message.wrench.torque
+        force, torque = message.wrench.force, message.wrench.torque
         return StampedNumbers(
-            stamp.sec * SECOND + stamp.nanosec,
+            stamp_of_serialised(data),
             message.header.frame_id,
             (force.x, force.y, force.z, torque.x, torque.y, torque.z),
         )
@@ -96,7 +96,7 @@ def state_head(data: bytes) -> StateHead | None:
     """Of a serialised ContactState; None if it is not little-endian or too short."""
     if data[:2] != LITTLE_ENDIAN or len(data) < STAMP_END + 4:
         return None
-    seconds, nanoseconds, frame = struct.unpack_from('<iII', data, HEAD)
+    (frame,) = struct.unpack_from('<I', data, STAMP_END)
     place = STAMP_END + 4 + frame + 1  # behind the source
     place = HEAD + -(-(place - HEAD) // 4) * 4
     if len(data) < place + 4:
@@ -105,5 +105,6 @@ def state_head(data: bytes) -> StateHead | None:
     place += 4 + reason
     if len(data) < place + 2:
         return None
-    stamp = seconds * SECOND + nanoseconds
-    return StateHead(stamp, reason > 1, bool(data[place]), bool(data[place + 1]))
+    return StateHead(
+        stamp_of_serialised(data), reason > 1, bool(data[place]), bool(data[place + 1])
+    )

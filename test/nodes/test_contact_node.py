@@ -86,7 +86,8 @@ class Bench:
         self.stamp, self.sent = START, 0
         joints = self.publishers['joint_states']
         self.until(lambda: joints.get_subscription_count() == 1)
-        self.until(lambda: not any(s.silence() for s in self.inputs.values()))
+        outputs = [p for p in self.contact.publishers if p.topic_name[1:] in kinds]
+        self.until(lambda: all(p.get_subscription_count() for p in outputs))
         if 'wrench' in self.contact._settings.chosen_sources:
             self.until(lambda: self.publishers['wrench'].get_subscription_count() == 1)
         if 'robot' in self.contact._settings.chosen_sources:

@@ -13,6 +13,8 @@ pytest.importorskip('rclpy')
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
+from frame_ros.episodes.joint_merge import JointMerger
+from frame_ros.nodes.fitting_subscription import DAMAGED
 from frame_ros.nodes.joint_state_bytes import JointStateReader
 
 numbers = st.floats(allow_nan=True, allow_infinity=True)
@@ -66,6 +68,62 @@ def test_velocities_and_efforts_are_read_with_them(sent):
             (found.efforts, message.effort),
         ):
             assert same(values.tolist(), expected.tolist())
+
+
+joints = st.permutations(['a', 'b', 'c', 'wheel', 'gripper'])
+usual = st.floats(-3, 3) | st.sampled_from([math.nan, math.inf, -0.0])
+
+
+@st.composite
+def robot_states(draw):
+    """Joints in any order, some too many or missing, values that are not there or not numbers."""
+    names = draw(joints)[: draw(st.integers(0, 5))]
+    size = st.sampled_from([len(names)] * 4 + [0, len(names) + 1])
+    position, velocity, effort = (
+        draw(st.lists(usual, min_size=count, max_size=count)) for count in (draw(size),) * 3
+    )
+    if draw(st.booleans()):
+        velocity = effort = []
+    values = {'position': position, 'velocity': velocity, 'effort': effort}
+    return {'frame_id': 'base', 'name': names, **values}
+
+
+@given(st.lists(robot_states(), min_size=1, max_size=12))
+def test_states_are_merged_from_bytes_as_from_messages(sent):
+    reader, of_bytes, of_messages = JointStateReader(), JointMerger('abc'), JointMerger('abc')
+    for k, state in enumerate([*sent, *sent]):
+        data = serialised(state, seconds=1, nanoseconds=1000 * k)
+        stamp, *values = reader.read_all(data)
+        found = of_bytes.update(stamp, *values)
+        message = deserialize_message(data, JointState)
+        wanted = of_messages.update(
+            10**9 + 1000 * k, message.name, message.position, message.velocity, message.effort
+        )
+        assert (of_bytes.stamp, of_bytes.problem) == (of_messages.stamp, of_messages.problem)
+        assert (found is None) == (wanted is None)
+        for one, other in zip(found or (), wanted or (), strict=True):
+            assert (one is None) == (other is None)
+            assert one is None or same(one.tolist(), other.tolist())
+    assert of_bytes.counts == of_messages.counts
+
+
+@given(states, st.data())
+def test_damaged_bytes_raise_what_is_expected_or_are_read(state, data):
+    """None of them does more, whether the reader knows the layout or not."""
+    whole, reader = serialised(state), JointStateReader()
+    if data.draw(st.booleans()):
+        reader.read_all(whole)
+    damaged = bytearray(whole[: data.draw(st.integers(0, len(whole)))])
+    for _ in range(data.draw(st.integers(0, 3))):
+        if damaged:
+            place = data.draw(st.integers(0, len(damaged) - 1))
+            damaged[place] = data.draw(st.sampled_from([0, 1, 127, 128, 255]))
+    try:
+        found = reader.read_all(bytes(damaged))
+    except DAMAGED:
+        found = None
+    assert found is None or found.stamp < 2**31 * 10**9
+    assert list(reader.read_all(whole).names) == state['name']  # it learned nothing wrong
 
 
 def test_a_command_that_comes_again_is_handed_on_by_its_bytes():

@@ -18,8 +18,10 @@ from patience import PATIENCE
 pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import PoseStamped, TwistStamped
+from input_watch import InputWatch
 from nav_msgs.msg import Path as PathMessage
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
 from frame_ros.errors import SetupError
@@ -50,7 +52,10 @@ class Bench:
         self.inputs = {n: PolledSubscription(self.node, k, n, 1000) for n, k in kinds.items()}
         self.found = {name: [] for name in kinds}
         self.until(lambda: self.publisher.get_subscription_count() == 1)
-        self.until(lambda: not any(s.silence() for s in self.inputs.values()))
+        watch = InputWatch(self.node)
+        watch.wait_until_matched('joint_states')
+        watch.wait_until_heard(*kinds)
+        watch.destroy()
 
     def until(self, condition, timeout=PATIENCE):
         end = time.monotonic() + timeout
@@ -65,10 +70,13 @@ class Bench:
             self.found[name] += [message for message, _ in subscription.take(1000)]
 
     def send(self, names, positions, stamp, velocities=()):
+        self.publisher.publish(self.message(names, positions, stamp, velocities))
+
+    def message(self, names, positions, stamp, velocities=()):
         message = JointState(name=list(names), position=[float(p) for p in positions])
         message.velocity = [float(v) for v in velocities]
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, SECOND)
-        self.publisher.publish(message)
+        return message
 
     def poses(self, count):
         """The poses, once `count` have come and none follows."""
@@ -163,6 +171,8 @@ def test_bad_input_is_dropped_counted_and_said(bench):
     arm.send(names, [0.1, math.nan, 0.3, 0.4, 0.5], START + 1000)
     arm.send(names, [0.1, 0.2, math.inf, 0.4, 0.5], START + 2000)
     arm.send(names, good[:3], START + 3000)
+    arm.send(names, [], START + 3500)
+    arm.send([], good, START + 3600)
     arm.send(names, good, START + 4000, [1.0])
     arm.send(['wheel'], [1.0], START + 5000)
     arm.send(names, good, 0)
@@ -175,11 +185,40 @@ def test_bad_input_is_dropped_counted_and_said(bench):
     code, log = arm.stop()
     assert code == 0, log
     found = counts(log)
-    assert (found['non_finite'], found['wrong_length'], found['unknown_joints_only']) == (2, 2, 1)
+    assert (found['non_finite'], found['wrong_length'], found['unknown_joints_only']) == (2, 4, 1)
     assert (found['stamp_zero'], found['stamp_backward'], found['stamp_duplicate']) == (1, 1, 1)
     assert found['poses'] == 2
     assert 'shoulder_lift = nan' in log
     assert 'without header.stamp' in log
+    assert 'Traceback' not in log
+
+
+def test_damaged_messages_are_dropped_counted_and_said(bench):
+    arm, robot = bench(), load_robot('so101')
+    names, good = robot.joint_names, [0.1, 0.2, 0.3, 0.4, 0.5]
+    whole = serialize_message(arm.message(names, good, START + 1000, good))
+    huge, no_time = b'\xff\xff\xff\x7f', b'\xff\xff\xff\xff'
+    damaged = [
+        whole[:-9],  # ends in the velocities
+        whole[: len(whole) // 2],
+        whole[:20],
+        whole[:4],
+        whole[:-44] + huge + whole[-40:],
+        whole[:4] + huge + no_time + whole[12:],
+    ]
+    for k in range(50):  # before the first whole one is learned from, and after
+        arm.send(names, good, START + 3000 * k, good)
+        for data in damaged:
+            arm.publisher.publish(data)
+    poses = arm.poses(50)
+    assert [stamp_of(pose) - START for pose in poses] == [3000 * k for k in range(50)]
+    code, log = arm.stop()
+    assert code == 0, log
+    found = counts(log)
+    assert found['unreadable'] == 50 * len(damaged)
+    assert found['poses'] == found['states'] - found['unreadable'] == 50
+    assert 1 <= log.count('/arm/joint_states of') <= 2 * len(damaged)
+    assert 'cannot be read as sensor_msgs/msg/JointState' in log
     assert 'Traceback' not in log
 
 

@@ -247,6 +247,28 @@ def test_losses_outlive_a_new_subscription(ros_context):
     node.destroy_node()
 
 
+def test_numbers_of_two_publishers_are_no_losses(ros_context):
+    node = ros_context.create_node('listening', namespace='/test')
+    listening = Listening(node)
+    first = node.create_publisher(String, 'text', 2000)
+    listening.discover('/test/text', 1)
+    until(lambda: first.get_subscription_count() == 1)
+    for number in range(100):
+        first.publish(String(data=str(number)))
+    until(lambda: listening.poll() or len(listening.got) == 100)
+    second = node.create_publisher(String, 'text', 2000)
+    until(lambda: second.get_subscription_count() == 1)
+    for count in (101, 102, 103, 104):  # before the recorder looks who publishes
+        (first if count % 2 else second).publish(String(data='more'))
+        until(lambda count=count: listening.poll() or len(listening.got) == count)
+    assert listening.topics.lost() == {}
+    listening.discover('/test/text', 2)
+    assert [state.lost for state in listening.topics.states()] == [0]
+    assert listening.topics.lost() == {}
+    listening.topics.destroy()
+    node.destroy_node()
+
+
 def test_a_topic_that_could_not_be_recorded_is_looked_at_again(ros_context):
     node = ros_context.create_node('listening', namespace='/test')
     listening = Listening(node)
