@@ -33,32 +33,27 @@ class CommandIntake:
         # Of commands only the newest count, so that best effort does; nothing latched counts.
         self.subscription = FittingSubscription(
             node, JointState, topic, depth=DEPTH, reliability=BEST_EFFORT, is_live=True,
-            is_identified=True, raw=True,
+            is_identified=True, read=JointStateReader().read,
         )  # fmt: skip
         self.topic = topic
         self.flow = CommandFlow(rate_limit)
         self.thinned = 0
         self.is_crowded = False
-        self._reader = JointStateReader()
         self._numbers: dict[bytes, int] = {}
 
     def take(self, at: int) -> Iterator[tuple[ReadJointState, bytes, int]]:
         """The newest commands, oldest first: (command, GID of its publisher, when it was received,
         ns of the system clock). at: now, monotonic, ns.
         """
-        taken = self.subscription.take(2 * DEPTH)
+        taken = self.subscription.take_unread(2 * DEPTH)
         self.is_crowded = len(taken) > NEWEST
         if not taken:
             return
         sent = sum(self._sent(info) for _, info in taken)
         self.flow.add(sent, at)
         self.thinned += max(len(taken) - NEWEST, 0)
-        for data, info in taken[-NEWEST:]:
-            yield (
-                self._reader.read(data),
-                info.get('publisher', UNKNOWN),
-                info['received_timestamp'],
-            )
+        for command, info in self.subscription.readable(taken[-NEWEST:]):
+            yield command, info.get('publisher', UNKNOWN), info['received_timestamp']
 
     def flood(self, at: int) -> Reason | None:
         """That too many commands come, while they do."""

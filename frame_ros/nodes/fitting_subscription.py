@@ -186,6 +186,11 @@ class FittingSubscription:
 
     def take(self, max_count: int = 100) -> list[Taken]:
         """What has arrived, oldest first, as `PolledSubscription.take` gives it."""
+        taken = self.take_unread(max_count)
+        return self.readable(taken) if self._read is not None else taken
+
+    def take_unread(self, max_count: int = 100) -> list[Taken]:
+        """The same as it came; for who passes but a part of it on to `readable`."""
         if self._wanted != self._service:
             self._fit()
         taken = self._subscription.take(max_count)
@@ -194,7 +199,7 @@ class FittingSubscription:
             self._end_overlap()
         if taken:
             self._note(taken)
-        return self._readable(taken) if self._read is not None else taken
+        return taken
 
     def poll(self) -> None:
         """Hands on what has arrived."""
@@ -210,10 +215,10 @@ class FittingSubscription:
             taken = self._new_of(taken)
         if taken:
             self._note(taken)
-        for message, _ in self._readable(taken) if self._read is not None else taken:
+        for message, _ in self.readable(taken) if self._read is not None else taken:
             self._handle(message)
 
-    def _readable(self, taken: list[Taken]) -> list[Taken]:
+    def readable(self, taken: list[Taken]) -> list[Taken]:
         """What the reader makes of those that it can read."""
         assert self._read is not None
         found = []

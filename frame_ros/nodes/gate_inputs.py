@@ -57,14 +57,14 @@ class GateInputs:
             source: CommandIntake(node, topic, rate_limit)
             for source, topic in COMMAND_TOPICS.items()
         }
-        self._joints_reader = JointStateReader()
         self._heartbeats = FittingSubscription(
             node, PolicyHeartbeat, 'policy_heartbeat', depth=STATE_DEPTH, reliability=BEST_EFFORT,
             is_live=True, is_steady=True,
         )  # fmt: skip
         self._joints = FittingSubscription(
             node, JointState, 'joint_states', depth=STATE_DEPTH, reliability=BEST_EFFORT,
-            is_live=True, is_steady=True, is_required=True, is_identified=True, raw=True,
+            is_live=True, is_steady=True, is_required=True, is_identified=True,
+            read=JointStateReader().read,
         )  # fmt: skip
         self._events = EventIntake(node, own_events, EVENT_DEPTH)
         # Some who take over may latch it, and others not, or not even be reliable; it is heard of
@@ -101,8 +101,7 @@ class GateInputs:
 
     def joint_states(self) -> Iterator[Heard]:
         """Measured joints."""
-        for data, info in self._joints.take(MOST):
-            joints = self._joints_reader.read(data)
+        for joints, info in self._joints.take(MOST):
             yield Heard(joints, info.get('publisher', UNKNOWN), info['received_timestamp'])
 
     def heartbeats(self) -> Iterator[tuple[Heartbeat, int]]:

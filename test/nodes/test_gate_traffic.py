@@ -11,6 +11,7 @@ rclpy = pytest.importorskip('rclpy')
 
 from gate_bench import HOME, JOINTS, Bench  # noqa: E402
 from rclpy.qos import QoSProfile, QoSReliabilityPolicy  # noqa: E402
+from rclpy.serialization import serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
 from frame_ros.episodes.node_health import Level  # noqa: E402
@@ -189,3 +190,16 @@ def test_who_commands_the_arm_beside_the_gate_stops_it_and_is_named(bench, stran
     status = {status.name: status for status in node.health()}['joint_commands']
     assert status.level == Level.WARN and '/gate, /stranger' in status.message
     bench.wait(lambda: bench.call(bench.cell.reset).success)
+
+
+def test_damaged_commands_and_joint_states_are_left_out(bench):
+    node, cell = passing(bench), bench.cell
+    whole = serialize_message(JointState(name=list(JOINTS), position=list(HOME)))
+    inputs = [node._inputs.commands['policy'].subscription, node._inputs._joints]
+    for size in (4, 20, len(whole) // 2, len(whole) - 20):
+        cell._policy.publish(whole[:size])
+        cell._joints.publish(whole[:size])
+        cell.drive(0.1)
+    bench.wait(lambda: cell.drive(0.04) and all(each.unreadable for each in inputs))
+    bench.wait_for(GateState.PASSING, lambda: cell.drive(0.04))
+    assert not any(state.cause == 'internal_error' for state in cell.states)
