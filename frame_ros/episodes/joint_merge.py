@@ -25,31 +25,32 @@ MAX_JOINT_AGE = 0.5
 SELDOM = 2
 
 MOST_KEYS = 1024  # lists of names that are known; nobody has more
+MOST_GAPS = 5  # between messages of a part, of which its period is the median
 HISTORY = 4096  # newest samples of each part: several seconds by which another part may be late
-SMOOTHING = 8  # messages over which a part's period is averaged
 
 
 @dataclass(eq=False)
 class _Part:
-    """Messages with the same joints, in whatever order. rows: places of the joints. stamp: ns, of
-    the newest. period: ns, smoothed, so that one pause makes no seldom part. is_new: whether it has
-    come since the last state was given. history: stamps and (3, K) positions, velocities and
-    efforts, oldest first.
+    """Messages with the same joints, in whatever order.
+
+    rows: places of the joints. stamp: ns, of the newest. gaps: ns, between the newest. period: ns,
+    their median, so that one pause makes no seldom part. is_new: whether it has come since the last
+    state was given. history: stamps and (3, K) positions, velocities and efforts, oldest first.
     """
 
     guard: StampGuard
     rows: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
     stamp: int = 0
     period: int = 0
+    gaps: deque[int] = field(default_factory=lambda: deque(maxlen=MOST_GAPS))
     is_new: bool = False
     history: deque[tuple[int, Array]] = field(default_factory=lambda: deque(maxlen=HISTORY))
 
     def note(self, stamp: int) -> None:
         """A message has come."""
         if self.stamp:
-            gap = stamp - self.stamp
-            most = SELDOM * self.period or gap
-            self.period += (min(gap, most) - self.period) // (SMOOTHING if self.period else 1)
+            self.gaps.append(stamp - self.stamp)
+            self.period = sorted(self.gaps)[len(self.gaps) // 2]
         self.stamp = stamp
 
     def around(self, stamp: int) -> tuple[tuple[int, Array], tuple[int, Array]] | None:
@@ -297,6 +298,7 @@ class JointMerger:
         self.stamp = 0
         for other in self._parts.values():
             other.stamp = other.period = 0
+            other.gaps.clear()
             other.is_new = False
             other.history.clear()
             if other is not part:

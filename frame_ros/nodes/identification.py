@@ -20,8 +20,8 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
+from frame_ros.episodes.joint_merge import JointMerger
 from frame_ros.errors import SetupError
-from frame_ros.nodes.contact_joints import JointArrays
 from frame_ros.nodes.fitting_subscription import FittingSubscription
 from frame_ros.nodes.joint_state_bytes import FullJointState, JointStateReader
 from frame_ros.nodes.message_parts import header_message
@@ -33,7 +33,7 @@ Array = NDArray[np.float64]
 DEPTH = 10
 POLL_PERIOD, MOST_MESSAGES = 0.005, 500  # s; between two looks, and at one
 OLDEST_STATE = 0.5  # s without a joint state, in motion, that end it
-OLDEST_PART = 100_000_000  # ns, that a part of a state may be older than another
+OLDEST_PART = 0.1  # s, that a part of a state may be older than another
 HOLD_TIME = 0.5  # s for which an arm is told to stay where it is, at the end of a motion
 DISCOVERY = 1.0  # s in which a gate shows itself
 FARTHEST_BEHIND, LONGEST_BEHIND = 0.35, 0.4  # rad (m), s
@@ -70,8 +70,7 @@ class IdentificationNode(Node):
         self._states: list[_State] = []
         self._wrenches: list[tuple[int, Array]] = []
         self._is_recording = False
-        self._joints = JointArrays(self.joint_names)
-        self._rows = self._joints.rows(self.joint_names)
+        self._joints = JointMerger(self.joint_names, OLDEST_PART)
         self.counts = {'incomplete': 0, 'not_later': 0}
         # A kilohertz of both is more than an executor takes.
         self._joint_input = FittingSubscription(
@@ -99,19 +98,25 @@ class IdentificationNode(Node):
                 self._on_wrench(wrench)
 
     def _on_joints(self, message: FullJointState) -> None:
-        if not self._joints.take(message):
-            self.counts['incomplete'] += 1
+        joints = self._joints
+        merged = joints.update(*message)
+        if merged is None:
+            if joints.problem or joints.missing:
+                is_late = bool(joints.problem) and joints.kind == 'stamp'
+                self.counts['not_later' if is_late else 'incomplete'] += 1
             return
-        # Several publishers may each have a part: a state is of the time up to which all have come.
-        sample, stamp = self._joints.sample(self._rows), self._joints.oldest(self._rows)
-        if sample is None or message.stamp - stamp > OLDEST_PART:
-            self.counts['incomplete'] += 1
-            return
-        velocities = sample.velocities
-        if velocities is None:
-            velocities = np.full(len(self.joint_names), math.nan)
-        state = _State(stamp, sample.positions, velocities, sample.efforts, time.monotonic())
+        positions, velocities, efforts = merged
+        unknown = np.full(len(self.joint_names), math.nan)
+        state = _State(
+            joints.stamp,
+            positions,
+            unknown if velocities is None else velocities,
+            unknown if efforts is None else efforts,
+            time.monotonic(),
+        )
         with self._lock:
+            if joints.is_reset and not self._is_recording:
+                self._states.clear()
             if self._states and state.stamp <= self._states[-1].stamp:
                 self.counts['not_later'] += 1
             else:

@@ -114,6 +114,16 @@ def test_a_whole_message_beside_a_part_of_it():
     assert len(states_of(merger, sent)) >= 3
 
 
+def test_a_pause_of_one_part_makes_it_no_seldom_one():
+    merger, sent = JointMerger('ab'), []
+    for i in range(20):
+        late = 3 * STEP // 2 if i == 10 else 0  # one message of b comes late, the next in time
+        sent += [(T0 + i * STEP, {'a': i}), (T0 + i * STEP + STEP // 4 + late, {'b': i})]
+    sent = sorted(sent[:21] + sent[23:], key=lambda each: each[0])
+    states_of(merger, sent)
+    assert merger.held == 0 and merger.interpolated > 15
+
+
 def test_commands_hold_until_the_next_one():
     merger = JointMerger('abg', max_age=np.inf, is_held=True)
     sent = [(T0, {'g': 0.5})]

@@ -4,6 +4,7 @@
 
 import time
 
+import numpy as np
 import pytest
 from patience import PATIENCE
 
@@ -20,6 +21,7 @@ from frame_ros.msg import EpisodeEvent, QualityMetrics
 from frame_ros.nodes.console import Console
 from frame_ros.nodes.gate_inputs import GateInputs
 from frame_ros.nodes.identification import IdentificationNode
+from frame_ros.nodes.joint_state_bytes import FullJointState
 from frame_ros.nodes.recording_clock import RecordingClock
 
 PROFILES = [
@@ -111,4 +113,21 @@ def test_identification_takes_joint_states_and_wrenches(giver, ros_context, qos)
 
     until(lambda: all(found), turn)
     assert found[0][-1][1].tolist() == [1.0, 2.0]
+    node.destroy_node()
+
+
+def test_identification_merges_the_halves_of_an_arm_at_one_time(ros_context):
+    node, step = IdentificationNode(['a', 'b']), 10**7
+    node.record()
+    for k in range(1, 252):
+        for name, at in (('a', k * step), ('b', k * step + step // 4)):
+            values = np.array([at / step])
+            node._on_joints(FullJointState(at, (name,), values, 2 * values, 3 * values))
+    node._on_joints(FullJointState(0, ('a',), values, values, values))
+    recording = node.recording(['a', 'b'])
+    assert len(recording.stamps) == 250
+    for k, at in enumerate(recording.stamps.tolist()):
+        for row, share in ((recording.positions, 1), (recording.efforts, 3)):
+            assert row[k].tolist() == pytest.approx([share * at / step] * 2)
+    assert node.counts == {'incomplete': 1, 'not_later': 1}
     node.destroy_node()
