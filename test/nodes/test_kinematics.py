@@ -203,7 +203,7 @@ def test_damaged_messages_are_dropped_counted_and_said(bench):
         whole[: len(whole) // 2],
         whole[:20],
         whole[:4],
-        whole[:-52] + huge + whole[-48:],  # the number of velocities
+        whole[:-56] + huge + whole[-52:],  # the number of velocities
         whole[:4] + huge + no_time + whole[12:],
     ]
     for k in range(50):  # before the first whole one is learned from, and after
