@@ -121,17 +121,29 @@ die_of_pip() {
     "The end of its output is above, all of it in $LOG."
 }
 
-requirements_key() { cat requirements/{constraints,core,sim,numpy2}.txt "${@/#/requirements/}" | digest; }
+# Installs what requirements/locked/ lists, each file by its hash. Beside a sourced ROS 2, whose packages the pins share
+# the environment with, the files named are installed by their versions only.
+#   $1: the step; the others: its files of requirements
+install_pinned() {
+  if [ "$ros" = wheels ]; then
+    pip_install --no-deps --require-hashes -r "requirements/locked/$1.txt"
+  else
+    shift
+    pip_install "${@/#/-rrequirements/}"
+  fi
+}
+
+requirements_key() { cat requirements/{constraints,core,sim,numpy2}.txt requirements/locked/*.txt "${@/#/requirements/}" | digest; }
 
 tool_requirements=(test.txt docs.txt)
 install_tools() {
-  pip_install "${tool_requirements[@]/#/-rrequirements/}"
+  install_pinned tools "${tool_requirements[@]}"
   stamp tools "$(requirements_key "${tool_requirements[@]}")"
 }
 
 # The wheels' CMake exports name the Python of the machine that built them.
 install_ros_and_simulator() {
-  pip_install -r "requirements/$base_requirements"
+  install_pinned ros "$base_requirements"
   if [ "$ros" = wheels ]; then logged "$VENV/bin/python" scripts/mend_wheels.py; fi
   stamp packages "$(requirements_key "$base_requirements")"
 }
@@ -148,7 +160,7 @@ torch_is_cpu_wheel() {
 lerobot_key() { echo "${FRAME_ROS_FULL_TORCH:-} ${PIP_EXTRA_INDEX_URL:-}" | cat - requirements/lerobot.txt | digest; }
 
 install_lerobot() {
-  local torch key
+  local torch key wheels
   torch="$(grep '^torch==' requirements/lerobot.txt)"
   key="$(lerobot_key)"
   if [ "${FRAME_ROS_FULL_TORCH:-}" = 1 ]; then
@@ -158,7 +170,10 @@ install_lerobot() {
     stamp lerobot "$key"
     return
   fi
-  pip_install --no-deps -r requirements/lerobot.txt
+  # Of torch and torchvision the index that the user names has other wheels than the usual one.
+  mapfile -t wheels < <(grep -E '^torch(vision)?==' requirements/lerobot.txt)
+  pip_install --no-deps "${wheels[@]}"
+  pip_install --no-deps --require-hashes -r requirements/locked/lerobot.txt
   if ! OMP_NUM_THREADS=1 "$VENV/bin/python" -c 'import torch' >>"$LOG" 2>&1; then
     without_lerobot "torch does not import (see $LOG)"
     logged "$VENV/bin/python" -m pip uninstall --yes torch torchvision lerobot

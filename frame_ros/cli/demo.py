@@ -18,6 +18,7 @@ from frame_ros.cli.arguments import given, namespace, output_folder, positive, w
 from frame_ros.cli.options import parse_options
 from frame_ros.cli.progress import progress_bar
 from frame_ros.errors import BagError, SetupError
+from frame_ros.machine_lock import MachineLock
 from frame_ros.nodes.demo_robots import DEMO_ROBOTS
 from frame_ros.nodes.processes import Process, demo_processes
 from frame_ros.nodes.run_checks import check_run
@@ -97,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
 
     Raises:
         FrameRosError: ROS 2 or our built messages are missing, or an option is wrong: found before
-            anything is started.
+            anything is started; or another demo runs in the same domain and namespace.
         ProcessError: a node died; its name and last log lines are in the message.
     """
     directory = args.directory or Path(f'runs/{datetime.now():%Y-%m-%d-%H%M%S}')
@@ -110,6 +111,10 @@ def run(args: argparse.Namespace) -> int:
         print(describe_run(settings, processes, directory))
         return 0
     require_ros()
+    if not os.environ.get('ROS_DOMAIN_ID'):
+        os.environ['ROS_DOMAIN_ID'] = str(free_domain())
+    only = MachineLock('demo', settings.namespace)
+    only.acquire()
     make_folder(directory, '--directory')
     earlier = bags_in(directory)
     try:
@@ -125,6 +130,8 @@ def run(args: argparse.Namespace) -> int:
     except ProcessError:
         tell_recorded(directory, earlier)
         raise
+    finally:
+        only.release()
     return 0
 
 
@@ -187,7 +194,6 @@ def run_episodes(
 
     view = LiveView(sys.stdout, settings.episodes)
     began = time.monotonic()
-    os.environ.setdefault('ROS_DOMAIN_ID', str(free_domain()))
     with Supervisor(
         processes,
         directory / 'logs',

@@ -109,6 +109,13 @@ def _add_network_arguments(group: argparse._ArgumentGroup) -> None:
         help='several clients at once; the policy is reset whenever another one asks',
     )
     group.add_argument(
+        '--client-timeout',
+        type=positive,
+        default=60.0,
+        metavar='S',
+        help='a client that has sent nothing for so long gives its place to the next one',
+    )
+    group.add_argument(
         '--api-key-file',
         type=input_file,
         metavar='FILE',
@@ -181,7 +188,8 @@ def make_server(args: argparse.Namespace) -> tuple[PolicyServer, Policy]:
     _call(policy, 'warm_up')
     size = int(args.max_message_size * MEGABYTE)
     service = InferenceService(policy, convention, tuple(limits), size)
-    server = PolicyServer(service, args.host, args.port, args.shared, key, size)
+    place = args.host, args.port
+    server = PolicyServer(service, *place, args.shared, key, size, args.client_timeout)
     if not is_loopback(args.host):
         logger.warning(
             'listening on %s, not on this machine only: whoever reaches the port can use the '

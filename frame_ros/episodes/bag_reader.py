@@ -274,7 +274,8 @@ class Bag:
                     names = ', '.join(file.name for file in unlisted)
                     self.report(f'not read, since metadata.yaml does not list them: {names}')
         except (OSError, KeyError, TypeError, AttributeError, ValueError) as error:
-            self.report(f'metadata.yaml is damaged and was ignored ({type(error).__name__})')
+            why = str(getattr(error, 'strerror', None) or error).partition('\n')[0]
+            self.report(f'metadata.yaml is damaged and was ignored ({type(error).__name__}: {why})')
         try:
             sidecar = load_json(read_text(self.path / SIDECAR_NAME))
             self._take_facts(sidecar.get('metadata', {}))

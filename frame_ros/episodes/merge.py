@@ -83,6 +83,11 @@ class StampMerge:
         held_from = stamp if ahead and stamp > now else now
         heappush(self._heap, (stamp, self._order[stream], self._pushed, held_from, value))
 
+    def waiting(self, stream: str) -> int:
+        """How many samples of a stream have not been handed on."""
+        order = self._order[stream]
+        return sum(entry[1] == order for entry in self._heap)
+
     def lagging(self, stamp: int) -> list[str]:
         """The waited-for streams seen so far that have not passed `stamp`."""
         return [

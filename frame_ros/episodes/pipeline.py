@@ -34,6 +34,8 @@ TARGETS = frozenset(('object', 'goal'))
 USE = Verdict.USE
 # A stamp further ahead of its message's arrival is counted: two clocks that are not set alike, ns.
 AHEAD = SECOND // 2
+# Events that were announced ahead and wait for their stamps; an episode has a handful.
+MOST_EVENTS = 1000
 # Of a gripper's kilohertz stream the first sample in each such period is taken, ns.
 GRIP_PERIOD = SECOND // 200
 
@@ -60,6 +62,7 @@ class MetricPipeline:
         self.config = config or PipelineConfig()
         self.counts: dict[str, int] = {}
         self._samples: list[MetricSample] = []
+        self._room = MOST_EVENTS
         self._account = account = EpisodeAccount(self._samples.append, self.data_quality)
         self._steps = StepSide(self.config, account, self._samples, self._count, lagging)
         self._ticks = TickSide(self.config.efficiency_hold, account, self._samples)
@@ -181,7 +184,14 @@ class MetricPipeline:
         if event.stamp <= 0:
             self._count('event.zero')
             return
-        for merge in (self._steps.merge, self._ticks.merge):
+        merges = (self._steps.merge, self._ticks.merge)
+        if self._room <= 0:
+            self._room = MOST_EVENTS - max(merge.waiting('event') for merge in merges)
+        if self._room <= 0:
+            self._count('event.too_many')
+            return
+        self._room -= 1
+        for merge in merges:
             merge.push('event', event.stamp, event, now, ahead=True)
 
     def _count(self, name: str) -> None:

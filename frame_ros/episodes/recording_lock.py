@@ -33,9 +33,13 @@ class RecordingLock:
         self.release()
         folder.mkdir(parents=True, exist_ok=True)
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        self._file = os.open(folder / NAME, flags, 0o644)
         self._folder = folder
-        fcntl.flock(self._file, fcntl.LOCK_SH)
+        while True:
+            self._file = os.open(folder / NAME, flags, 0o644)
+            fcntl.flock(self._file, fcntl.LOCK_SH)
+            if _is_same(self._file, folder / NAME):
+                return
+            os.close(self._file)  # another recorder has removed it meanwhile
 
     def release(self) -> None:
         """Takes the mark away; the last recorder removes the file."""
@@ -49,6 +53,14 @@ class RecordingLock:
             pass  # another recorder goes on
         finally:
             os.close(self._file)
+
+
+def _is_same(file: int, path: Path) -> bool:
+    """Tells if an open file is still the one at a path."""
+    try:
+        return os.path.samestat(os.fstat(file), path.stat(follow_symlinks=False))
+    except FileNotFoundError:
+        return False
 
 
 def is_being_recorded(folder: Path) -> bool:

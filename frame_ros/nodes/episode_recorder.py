@@ -18,6 +18,7 @@ from frame_ros.episodes.data import EventType, Outcome
 from frame_ros.episodes.mcap_writer import check_level
 from frame_ros.episodes.recording_lock import RecordingLock
 from frame_ros.errors import BagError, FrameRosError, SetupError
+from frame_ros.machine_lock import MachineLock
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.node_readiness import Readiness
 from frame_ros.nodes.parameters import declare
@@ -70,6 +71,7 @@ class EpisodeRecorder(LifecycleNode):
         self._recording: EpisodeRecording | None = None
         self._time: RecordingClock | None = None
         self._folder_lock = RecordingLock()
+        self._only = MachineLock('recorder', self.get_namespace())
         self._videos = EpisodeVideos(self)
         self._readiness = Readiness(
             self,
@@ -110,7 +112,14 @@ class EpisodeRecorder(LifecycleNode):
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Begins to listen."""
+        """Begins to listen; fails where another recorder is active in the namespace."""
+        try:
+            self._only.acquire()
+        except SetupError as error:
+            self._problem = str(error)
+            self.get_logger().error(self._problem)
+            return TransitionCallbackReturn.FAILURE
+        self._problem = ''
         self._recording = EpisodeRecording(
             self._recorded,
             self._value,
@@ -173,6 +182,7 @@ class EpisodeRecorder(LifecycleNode):
             self._time.close()
             self._time = None
         self._folder_lock.release()
+        self._only.release()
 
     # -- listening ---------------------------------------------------------------------
 

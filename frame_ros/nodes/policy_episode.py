@@ -12,6 +12,7 @@ import threading
 from dataclasses import dataclass, replace
 
 from frame_ros.episodes.data import EventType
+from frame_ros.robots.gate_episode import push_earliest
 
 # A person or a safety function stopped the robot: the policy stays silent until the next START.
 ENDINGS = (EventType.END, EventType.STOP)
@@ -71,7 +72,7 @@ class EpisodeGate:
             if boundary.type == EventType.STOP and self._now is not None:
                 boundary = replace(boundary, stamp=min(boundary.stamp, self._now))
                 self._call_off(boundary)
-            heapq.heappush(self._pending, (boundary.stamp, next(self._order), boundary))
+            push_earliest(self._pending, (boundary.stamp, next(self._order), boundary))
 
     def advance(self, now: int) -> bool:
         """Applies the boundaries up to `now` (ns); returns whether `acting` became another one."""

@@ -6,10 +6,21 @@ from __future__ import annotations
 
 import heapq
 import itertools
+from typing import Any
 
 from frame_ros.robots.gate_records import Moment
 
 START, END = 'start', 'end'
+# STARTs and ENDs that are still to come; announced ahead are one or two.
+MOST_PENDING = 100
+
+
+def push_earliest(heap: list[Any], entry: Any, most: int = MOST_PENDING) -> None:
+    """Puts an entry into a heap that keeps the `most` smallest of all."""
+    heapq.heappush(heap, entry)
+    if len(heap) > most:
+        heap.remove(max(heap))
+        heapq.heapify(heap)
 
 
 class GateEpisode:
@@ -28,8 +39,10 @@ class GateEpisode:
         self._pending: list[tuple[int, int, str, str]] = []
 
     def add(self, kind: str, episode_id: str, stamp: int) -> None:
-        """Notes START or END, which takes effect at `stamp` (ns of the robot's clock)."""
-        heapq.heappush(self._pending, (stamp, next(self._order), kind, episode_id))
+        """Notes START or END, which takes effect at `stamp` (ns of the robot's clock). Of too many
+        that are still to come the last is forgotten.
+        """
+        push_earliest(self._pending, (stamp, next(self._order), kind, episode_id))
 
     def advance(self, moment: Moment) -> bool:
         """Lets take effect what is due; whether another episode has begun."""

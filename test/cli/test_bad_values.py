@@ -148,6 +148,7 @@ BAD: dict[str, dict[str, tuple[str, ...]]] = {
         '--seed': COUNT,
         '--host': ('', 'no.such.host.invalid', '999.1.1.1'),
         '--port': (*COUNT, '70000'),
+        '--client-timeout': POSITIVE,
         '--api-key-file': (*INPUT, '{empty}'),
         '--max-message-size': POSITIVE,
         '--preset': CHOICE,

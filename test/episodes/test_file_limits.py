@@ -148,6 +148,11 @@ def test_the_names_of_many_joint_states_are_read(tmp_path, monkeypatch):
     assert columns['name'].shape == columns['position'].shape == (1000, 9)
 
 
+def test_a_metadata_file_above_a_limit_says_what_allows_it(tmp_path, low_limits):
+    folder = write_bag(tmp_path / 'bag', episode_messages(4))
+    assert any('--file-limits' in problem for problem in Bag(folder).problems)
+
+
 def test_definitions_that_double_or_repeat_themselves_are_refused():
     doubling = 'A0 a\n' + ''.join(
         f'{"=" * 80}\nMSG: p/A{i}\nA{i + 1} a\nA{i + 1} b\n' for i in range(50)

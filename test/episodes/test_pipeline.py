@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pipeline_runs import INFERENCE, NAMES, make_events, make_run
 
 from frame_ros.episodes.data import Event, EventType
-from frame_ros.episodes.pipeline import MetricPipeline
+from frame_ros.episodes.pipeline import MOST_EVENTS, MetricPipeline
 from frame_ros.episodes.pipeline_config import PipelineConfig
 from frame_ros.episodes.stamps import SECOND
 from frame_ros.errors import ValueRangeError
@@ -473,3 +473,19 @@ def test_each_episode_finds_out_anew_which_joints_are_commanded():
 def test_settings_of_the_wrong_kind_are_refused(text):
     with pytest.raises(ValueRangeError):
         PipelineConfig.from_json(text)
+
+
+def test_of_events_that_are_announced_far_ahead_a_bounded_number_is_kept():
+    pipeline = MetricPipeline()
+    now = 1_700_000_000 * SECOND
+    for number in range(5000):
+        event = Event(now + 3600 * SECOND + number, EventType.NOTE, 'e')
+        pipeline.feed('event', event.stamp, event, now)
+        pipeline.advance(now)
+    assert pipeline.data_quality()['event.too_many'] == 5000 - MOST_EVENTS
+    # Events of now are taken as soon as those have passed.
+    later = now + 7200 * SECOND
+    pipeline.advance(later)
+    event = Event(later, EventType.START, 'e1')
+    pipeline.feed('event', event.stamp, event, later)
+    assert pipeline.data_quality()['event.too_many'] == 5000 - MOST_EVENTS

@@ -473,3 +473,18 @@ def test_its_diagnostics_name_the_folder(make_bench):
     bench.node.create_subscription(DiagnosticArray, '/diagnostics', heard.append, 10)
     until(lambda: bench.rclpy.spin_once(bench.node, timeout_sec=0.1) or heard, 'no diagnostics')
     assert {status.hardware_id for status in heard[0].status} == {str(bench.directory)}
+
+
+def test_a_second_recorder_in_the_namespace_is_refused_by_name(make_bench):
+    bench = make_bench('only')
+    assert bench.start().success
+    command = [*bench.process.args[:3], '--ros-args', '-r', f'__ns:={bench.namespace}']
+    command += ['-r', '__node:=second', '-p', f'directory:={bench.directory}']
+    second = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        said = next(line for line in second.stderr if 'another recorder runs' in line)
+        assert f'namespace {bench.namespace} (process {bench.process.pid})' in said
+    finally:
+        second.send_signal(signal.SIGTERM)
+        second.communicate(timeout=PATIENCE)
+    assert bench.end().success

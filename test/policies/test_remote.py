@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import shutil
 import socket
@@ -149,6 +150,26 @@ def test_one_client_at_a_time_and_the_next_when_it_has_gone():
         second = connect(server.url)
         second.infer(observation())
         second.close()
+
+
+def test_a_client_that_sends_nothing_whole_gives_its_place_to_the_next():
+    with serving(make_policy('hold'), client_timeout=0.5) as server:
+        port = int(server.url.rpartition(':')[2])
+        slow = socket.create_connection(('127.0.0.1', port))
+        key = base64.b64encode(bytes(16)).decode()
+        slow.sendall(
+            f'GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n'
+            f'Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n'.encode()
+        )
+        assert b'101' in slow.recv(1000)
+        # The head of a large frame, of which the rest never comes: it answers no ping either.
+        slow.sendall(b'\x82\xff' + (1 << 20).to_bytes(8, 'big') + bytes(100))
+        with pytest.raises(PolicyError, match='nothing for 0.5 s'):
+            connect(server.url, wait=0.1)
+        next_one = connect(server.url, wait=PATIENCE)
+        next_one.infer(observation())
+        next_one.close()
+        slow.close()
 
 
 def test_shared_clients_are_served_in_turn_and_never_share_an_episode():

@@ -27,6 +27,7 @@ from frame_ros.policies.remote.service import InferenceService, Timing
 
 HEALTH_PATH = '/healthz'
 TRY_AGAIN_LATER = 1013  # close code of RFC 6455's registry
+CLIENT_TIMEOUT = 60.0  # s; policies are asked several times a second while an episode runs
 PING_PERIOD = 10.0  # s; a client that does not answer so long is taken to be gone
 
 logger = logging.getLogger(__name__)
@@ -36,9 +37,10 @@ class PolicyServer:
     """Serves one policy; `run` blocks until `stop`, SIGTERM or SIGINT.
 
     One client at a time: a policy holds the state of one episode. Another is refused with a text
-    until the first is gone. is_shared: several may be connected, and are served in the order in
-    which their observations came; the policy is reset whenever the client changes, so this is for
-    policies without such state. Inference is in one thread, always the same.
+    until the first is gone, or has sent no whole observation for `client_timeout` s. is_shared:
+    several may be connected, and are served in the order in which their observations came; the
+    policy is reset whenever the client changes, so this is for policies without such state.
+    Inference is in one thread, always the same.
 
     api_key: what clients must send as `Authorization: Api-Key ...`; empty: nothing.
 
@@ -54,6 +56,7 @@ class PolicyServer:
         is_shared: bool = False,
         api_key: str = '',
         max_message_size: int = MAX_MESSAGE_SIZE,
+        client_timeout: float = CLIENT_TIMEOUT,
     ) -> None:
         import_websockets()
         self._service, self._host, self.port = service, host, port
@@ -65,6 +68,7 @@ class PolicyServer:
         self._stop: asyncio.Event | None = None
         self._is_ready = threading.Event()
         self._busy = 0
+        self._client_timeout, self._last_whole = client_timeout, 0.0
 
     @property
     def url(self) -> str:
@@ -157,15 +161,19 @@ class PolicyServer:
 
         peer = connection.remote_address
         if self._clients and not self._is_shared:
+            await self._let_go_of_idle()
+        if self._clients and not self._is_shared:
             logger.warning('%s was refused: the server has a client', peer)
             with contextlib.suppress(ConnectionClosed):
                 await connection.send(
                     'the server is busy with another client; it serves one at a time (see '
-                    '--shared of frame-ros serve)'
+                    '--shared of frame-ros serve), and gives the place of one that has sent '
+                    f'nothing for {self._client_timeout:g} s to the next'
                 )
                 await connection.close(TRY_AGAIN_LATER, 'busy with another client')
             return
         self._clients.add(connection)
+        self._last_whole = time.monotonic()
         logger.info('%s connected', peer)
         closed = asyncio.ensure_future(connection.wait_closed())
         try:
@@ -178,11 +186,25 @@ class PolicyServer:
             self._clients.discard(connection)
             logger.info('%s is gone', peer)
 
+    async def _let_go_of_idle(self) -> None:
+        """Closes the only client's connection if it has long sent no whole observation, however
+        alive it is: one that sends it byte by byte has the place no longer than one that is silent.
+        """
+        silence = time.monotonic() - self._last_whole
+        if self.is_busy or silence < self._client_timeout:
+            return
+        for client in tuple(self._clients):
+            logger.warning('%s gives its place away: silent for %.0f s', client, silence)
+            with contextlib.suppress(Exception):
+                await client.close(TRY_AGAIN_LATER, 'silent while another client came')
+            client.transport.abort()
+            self._clients.discard(client)
+
     async def _serve(self, connection: Any, closed: asyncio.Future[Any]) -> None:
         previous: float | None = None
         while True:
             data = await receive(connection)
-            received = time.perf_counter()
+            received, self._last_whole = time.perf_counter(), time.monotonic()
             answer = await self._answer(connection, data, Timing(received, previous), closed)
             del data  # its memory may then take the next one
             if answer is None:

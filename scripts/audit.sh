@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+# Known vulnerabilities of the packages that the set-up installs, by pip-audit and its database. Exit 1 where there are
+# any; where the database cannot be reached, a line says that nothing was checked.
+set -euo pipefail
+ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+PYTHON="${PYTHON:-$("$ROOT/scripts/find_python.sh")}"
+FOLDER="$(mktemp -d)"
+trap 'rm -rf "$FOLDER"' EXIT
+unset PYTHONPATH
+
+skip() {
+  echo "audit: SKIPPED, nothing was checked: $1"
+  exit 0
+}
+
+"$PYTHON" -m venv "$FOLDER/venv"
+"$FOLDER/venv/bin/python" -m pip install --disable-pip-version-check --quiet --no-compile pip-audit >"$FOLDER/log" 2>&1 ||
+  skip "pip-audit cannot be installed ($(tail -n 1 "$FOLDER/log"))"
+options=(--disable-pip --no-deps --progress-spinner off --timeout 15 --format json)
+for file in "$ROOT"/requirements/locked/*.txt; do options+=(-r "$file"); done
+timeout 300 "$FOLDER/venv/bin/pip-audit" "${options[@]}" >"$FOLDER/found" 2>"$FOLDER/log" || true
+[ -s "$FOLDER/found" ] || skip "its database cannot be reached ($(tail -n 1 "$FOLDER/log" | cut -c1-200))"
+status=0
+"$PYTHON" - "$FOLDER/found" <<'COUNT' || status=$?
+import json
+import sys
+
+with open(sys.argv[1], encoding='utf-8') as file:
+    packages = json.load(file)['dependencies']
+known = [package for package in packages if 'skip_reason' not in package]
+found = [(package, each) for package in known for each in package['vulns']]
+for package, each in found:
+    fixed = ', '.join(each['fix_versions']) or 'no version yet'
+    print(f'{package["name"]} {package["version"]}: {each["id"]}, mended in {fixed}')
+print(f'audit: {len(known)} of {len(packages)} packages are in the database, {len(found)} vulnerabilities')
+sys.exit(3 if not known else 1 if found else 0)
+COUNT
+[ $status -ne 3 ] || skip 'its database knows none of the packages: the package index in use has none'
+exit $status
