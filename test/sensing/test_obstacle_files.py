@@ -115,6 +115,7 @@ def entry(text):
         (entry('name: a, shape: mesh, file: text.stl, scale: 0'), 'scale 0'),
         (entry('name: a, shape: mesh, file: text.stl, is_convex: 1'), 'true or false'),
         (entry('name: a, shape: half_space}, {name: a, shape: half_space'), 'two obstacles'),
+        (entry('name: a, shape: {x: 1}'), 'has the shape'),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said(tmp_path, text, words):

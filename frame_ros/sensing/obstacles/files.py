@@ -97,7 +97,7 @@ def read_obstacle(entry: Any, folder: Path) -> Obstacle:
     if not isinstance(entry, dict) or not entry.get('name'):
         raise ValueRangeError(f'{entry!r} has no name')
     name, kind = str(entry['name']), entry.get('shape')
-    if kind not in KEYS:
+    if not isinstance(kind, str) or kind not in KEYS:
         raise ValueRangeError(f'{name!r} has the shape {kind!r}; known: {", ".join(KEYS)}')
     _check_keys(name, kind, entry)
     mesh = _mesh(name, entry, folder) if kind == 'mesh' else None
