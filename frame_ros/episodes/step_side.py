@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -30,6 +31,8 @@ NO_POSE = 'no end-effector pose in this episode'
 LAGGING = {
     'pose': 1, 'contact': 2, 'proximity': 4, 'object': OBJECT, 'goal': GOAL, 'gripper': GRIPPER,
 }  # fmt: skip
+# Samples of contact and proximity that are kept while no episode runs: 2 s of two at 1 kHz.
+MOST_BEFORE_START = 4000
 
 
 def _tracker(config: PipelineConfig) -> ReferenceTracker | None:
@@ -96,6 +99,10 @@ class StepSide:
         self._pose_stamp = 0
         self._position: Sequence[float] = ()  # as it was taken last, filtered
         self._is_finishing = False
+        # Of contact and proximity, while no episode runs: what counts once its START has come.
+        self._before_start: deque[tuple[Callable[[int, Any], None], int, Any]] = deque(
+            maxlen=MOST_BEFORE_START
+        )
         self._start: int | None = None
         self._last_step: int | None = None
         self._begin('', None)
@@ -135,6 +142,7 @@ class StepSide:
             self._low_pass.reset()
         self._episode_id = episode_id
         self._start = start
+        self._is_between_episodes = start is None
         # Samples of before the start that come late belong to no episode.
         self._begun = start or 0
         self._step = self._gaps = self._hold_expired = 0
@@ -159,6 +167,7 @@ class StepSide:
         if event.type is EventType.START:
             self._begin(event.episode_id, stamp)
             self._account.start(event, 'steps')
+            self._count_from(stamp)
         elif event.type is EventType.END and self._account.is_of(event, 'steps'):
             self._account.end(event, 'steps', self._final_safety(stamp), self._reasons())
             self._begin('', None)
@@ -169,13 +178,25 @@ class StepSide:
         if stamp >= self._pose_stamp or self._pose is None:
             self._pose, self._pose_stamp = pose, stamp
 
+    def _count_from(self, start: int) -> None:
+        """Counts what was handed on before the START that it is behind, as that came late."""
+        waiting = list(self._before_start)
+        self._before_start.clear()
+        for update, stamp, value in waiting:
+            if stamp >= start:
+                update(stamp, value)
+
     def _on_contact(self, stamp: int, value: ContactSample) -> None:
-        if stamp >= self._begun:
-            self._safety.update_contact(stamp, value)
+        self._update_safety(self._safety.update_contact, stamp, value)
 
     def _on_proximity(self, stamp: int, distance: float) -> None:
+        self._update_safety(self._safety.update_distance, stamp, distance)
+
+    def _update_safety(self, update: Callable[[int, Any], None], stamp: int, value: Any) -> None:
         if stamp >= self._begun:
-            self._safety.update_distance(stamp, distance)
+            update(stamp, value)
+        if self._is_between_episodes:
+            self._before_start.append((update, stamp, value))
 
     def _on_object(self, stamp: int, value: tuple[float, float, float, str]) -> None:
         if stamp >= self._begun or 'object' in self._lasting:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.errors import MissingExtraError, RobotError, install_hint
-from frame_ros.input_files import MESH, is_within, read_bytes
+from frame_ros.input_files import MESH, is_within, names_file, read_bytes
 
 # What trimesh reads without unpacking archives, and its options for it.
 MESH_KINDS: dict[str, dict[str, Any]] = {
@@ -62,7 +62,7 @@ def find_mesh(reference: str, folder: Path, package_folders: Sequence[Path] = ()
     roots = [_root_of(folder), *packages, *package_folders, *_paths('ROS_PACKAGE_PATH')]
     roots += [prefix / 'share' for prefix in _paths('AMENT_PREFIX_PATH')]
     for candidate in candidates:
-        if candidate.is_file():
+        if names_file(str(candidate)):
             if any(_is_in(candidate, root) for root in roots):
                 return candidate
             raise RobotError(

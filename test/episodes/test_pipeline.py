@@ -246,6 +246,28 @@ def test_what_comes_late_from_before_the_start_is_not_in_the_episode():
     assert equal(inside, [row for row in rows(repeated, 'safety') if row[1]])
 
 
+def test_distances_and_contacts_before_a_start_that_comes_late_count():
+    events = make_events(0.5, 1.8)
+    start = events[0][1]
+    heard = start + 700 * MS  # nothing acts before
+    run = [s for s in make_run(seed=15) if s[0] != 'action' or s[1] > heard + 100 * MS]
+    assert sum(s[0] in ('contact', 'proximity') and start < s[1] < heard for s in run) > 10
+    arrivals = sorted(
+        [(s[1], i, s) for i, s in enumerate(run)]
+        + [(max(s[1], heard), len(run) + i, s) for i, s in enumerate(events)],
+        key=lambda each: each[:2],
+    )
+    pipeline, live = MetricPipeline(CONFIG), []
+    for now, _, (name, stamp, value) in arrivals:
+        pipeline.feed(name, stamp, value, now)
+        live += pipeline.advance(now)
+    live += pipeline.finish()
+    repeated, _ = process(events + run)
+    for kind in ('quality', 'safety'):
+        assert equal(rows(live, kind), rows(repeated, kind))
+    assert rows(live, 'safety')
+
+
 def test_bad_values_are_counted_and_change_nothing():
     run = make_run(seed=8)
     nan = math.nan

@@ -63,6 +63,8 @@ def test_a_mesh_must_lie_with_its_urdf_or_in_a_package(tmp_path, monkeypatch):
     for reference in elsewhere:
         with pytest.raises(RobotError, match='lies outside of .*--package-folder'):
             find_mesh(reference, urdf)
+    with pytest.raises(RobotError, match='is not there'):
+        find_mesh('a' * 5000 + '.stl', urdf)
     assert find_mesh(inside, urdf, [tmp_path / 'other']).is_file()
     (tmp_path / 'other' / 'package.xml').touch()
     assert find_mesh(inside, urdf).is_file()
