@@ -169,7 +169,7 @@ class CommandLimiter:
         is_shorter = bool((regular < step.available).any())
         for span in (regular, step.available) if is_shorter else (step.available,):
             proposals.append(self._limited(step, span, time))
-            if not proposals[-1].excesses:
+            if not proposals[-1].excesses and not proposals[-1].is_repeat:
                 return proposals[-1]
         return proposals[-1] if proposals[0].is_repeat else proposals[0]
 

@@ -149,8 +149,8 @@ class GateMachine(RuleBasedStateMachine):
         i = [self.names.index(name) for name in output.names]
         gap = self.witness.silence(i, self.now.monotonic)
         self.witness.see(i, output.positions, output.times, self.now.monotonic, self.measured)
-        if gap > self.chosen['longest'] and not self.chosen['box']:
-            self.witness.check_near(i, self.measured)
+        if not self.chosen['box']:
+            self.witness.check_near(i, self.measured, self.chosen['longest'])
         before = np.where(self.sent, self.goal, self.measured)
         before = np.clip(before, self.limits.lower, self.limits.upper)
         self.goal, self.sent[i] = before.copy(), True
@@ -171,7 +171,8 @@ class GateMachine(RuleBasedStateMachine):
             TOTALS.add('rests')
         else:
             # Braking may wait for its slot, and who comes back to a place may wait at a wall.
-            is_at_rest = self.resting[1] > 10 and self.chosen['stop_behaviour'] == 'damped'
+            is_damped = self.chosen['stop_behaviour'] == 'damped' and not self.chosen['box']
+            is_at_rest = self.resting[1] > 10 and is_damped
             assert not is_at_rest, f'a held arm moves from {self.resting[0]} to {place}'
             self.resting = (place, 0)
 

@@ -61,12 +61,16 @@ class Witness:
         self.past[k].append((now, place))
         self.place[k], self.time[k], self.sent[k] = place, time, now
 
-    def check_near(self, joints, measured):
-        """After a pause the arm starts near where it is measured, if the time was enough."""
+    def check_near(self, joints, measured, longest):
+        """A joint that was sent nothing for longer than `longest` (s) starts near where it is
+        measured, if the time was enough.
+        """
         for k in joints:
             if k == len(self.limits.names) - 1:  # the gripper squeezes
                 continue
             before, h, speed = self.before[k]
+            if h <= longest:
+                continue
             v, a = float(self.limits.velocity[k]), float(self.limits.acceleration[k])
             aim = min(max(float(measured[k]), self.limits.lower[k]), self.limits.upper[k])
             way = abs(aim - before)

@@ -236,6 +236,20 @@ def test_a_command_too_early_to_brake_repeats_the_last_position():
     assert brake(made, last + PERIOD)[0] == 1.0 and made.velocities[0] == 0.0
 
 
+def test_a_repeat_takes_no_longer_than_the_slot_though_it_is_what_was_asked_for():
+    """At its end a joint cannot brake within a period of the stream, but within the slot."""
+    made, time, slot = CommandLimiter(LIMITS, jitter=0.1, longest=0.5), SECOND, 100_000_000
+    made.begin(START, time)
+    for place in 1.0 - 0.8 * PERIOD / SECOND * np.arange(29, -1, -1):
+        time += PERIOD
+        found = send(made, [place], time, np.array([0]))
+    assert made.velocities[0] > 0.4
+    for _ in range(3):
+        time += 60_000_000
+        found = send(made, [1.0], time, np.array([0]))
+        assert time - found.times[0] <= slot
+
+
 def test_braking_comes_to_rest_at_the_acceleration_limit():
     made = limiter()
     for k in range(12):
