@@ -22,6 +22,7 @@ from frame_ros.nodes.console import Console
 from frame_ros.nodes.gate_inputs import GateInputs
 from frame_ros.nodes.identification import IdentificationNode
 from frame_ros.nodes.joint_state_bytes import FullJointState
+from frame_ros.nodes.publisher_identity import UNKNOWN
 from frame_ros.nodes.recording_clock import RecordingClock
 
 PROFILES = [
@@ -52,7 +53,8 @@ def until(condition, each):
 @each_kind
 def test_who_takes_over_is_heard(giver, ros_context, qos):
     node = ros_context.create_node('gate')
-    publisher, inputs, heard = giver.create_publisher(Bool, 'takeover', qos), GateInputs(node), []
+    publisher, heard = giver.create_publisher(Bool, 'takeover', qos), []
+    inputs = GateInputs(node, services=(), own_events=UNKNOWN, rate_limit=0.0)
 
     def turn():
         publisher.publish(Bool(data=True))
