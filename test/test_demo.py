@@ -125,23 +125,31 @@ def test_the_report_is_one_page_that_names_both_episodes(demo):
     assert 'src="http' not in page
 
 
-def test_a_node_that_dies_is_named(ros_domain, tmp_path):
-    """A policy that cannot be made: the demo says so and ends."""
-    methods = 'def reset(self, seed=None): pass\n    def infer(self, observation): pass\n'
-    (tmp_path / 'mine.py').write_text(f'class Mine:\n    {methods}    def __init__(self): 1 / 0\n')
-    options = ['--policy', f'{tmp_path}/mine.py:Mine']
-    done = subprocess.run(
-        [*DEMO, *options, '--directory', str(tmp_path / 'run')],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=2 * PATIENCE,
+def run_with(policy, tmp_path):
+    """A demo with a policy of the user's own, and how it ended."""
+    (tmp_path / 'mine.py').write_text(policy)
+    options = ['--policy', f'{tmp_path}/mine.py:Mine', '--directory', f'{tmp_path}/run']
+    return subprocess.run(
+        [*DEMO, *options], capture_output=True, text=True, check=False, timeout=3 * PATIENCE
     )
+
+
+def test_a_policy_that_cannot_be_made_is_named_before_anything_starts(ros_domain, tmp_path):
+    methods = 'def reset(self, seed=None): pass\n    def infer(self, observation): pass\n'
+    done = run_with(f'class Mine:\n    {methods}    def __init__(self): 1 / 0\n', tmp_path)
     assert done.returncode == 2
-    assert 'the process policy' in done.stderr
     assert 'raised ZeroDivisionError in mine.py:4' in done.stderr
     assert 'Traceback' not in done.stderr
-    assert f'no episode was recorded; the logs are in {tmp_path}/run/logs' in done.stderr
+    assert not (tmp_path / 'run').exists()
+
+
+def test_a_node_that_dies_is_named(ros_domain, tmp_path):
+    """A policy whose process ends at its first inference: the demo says so and ends."""
+    methods = 'def reset(self, seed=None): pass\n    def infer(self, observation): os._exit(3)\n'
+    done = run_with(f'import os\n\n\nclass Mine:\n    {methods}', tmp_path)
+    assert done.returncode == 2
+    assert 'the process policy' in done.stderr
+    assert 'Traceback' not in done.stderr
 
 
 def test_a_policy_of_the_users_own_runs(ros_domain, tmp_path):

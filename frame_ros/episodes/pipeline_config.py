@@ -15,7 +15,6 @@ from frame_ros.episodes.inference_uncertainty import CONFIDENCE_AGGREGATES, EPIS
 from frame_ros.episodes.references import Reference
 from frame_ros.errors import ValueRangeError
 from frame_ros.input_files import load_json
-from frame_ros.metrics.definitions import VERSION
 from frame_ros.sensing.contacts.grasp import SOURCES, GraspSettings
 
 if TYPE_CHECKING:
@@ -215,6 +214,9 @@ class PipelineConfig:
         """The settings as JSON text, as published on `metrics_config`, with the version of the
         metrics' definitions; numbers are exact.
         """
+        # Here, so that the settings are read where what the metrics need is not installed.
+        from frame_ros.metrics.definitions import VERSION
+
         values = {**asdict(self), DEFINITIONS: VERSION}
         for reference in values['references']:
             del reference['orientations']  # nothing that is computed live needs them

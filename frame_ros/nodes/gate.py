@@ -223,7 +223,10 @@ class Gate(ManagedNode):
                 self._moment(received),
                 self._senders.named('joint_states', publisher),
             )
-            self._warnings.warn('joint_states', problem and f'joint_states: {problem}')
+            # Where nothing is commanded nothing is stopped: an arm may be set elsewhere.
+            is_idle = gate.status == GateStatus.IDLE
+            say = self._warnings.inform if is_idle else self._warnings.warn
+            say('joint_states', problem and f'joint_states: {problem}')
         for beat, received in inputs.heartbeats():
             gate.on_heartbeat(beat, self._moment(received))
 
