@@ -146,7 +146,8 @@ def test_a_policy_that_cannot_be_made_is_named_before_anything_starts(ros_domain
 def test_a_node_that_dies_is_named(ros_domain, tmp_path):
     """A policy whose process ends at its first inference: the demo says so and ends."""
     methods = 'def reset(self, seed=None): pass\n    def infer(self, observation): os._exit(3)\n'
-    done = run_with(f'import os\n\n\nclass Mine:\n    {methods}', tmp_path)
+    names = "name, checkpoint, cameras, poses = 'mine', '', (), ()"
+    done = run_with(f'import os\n\n\nclass Mine:\n    {names}\n    {methods}', tmp_path)
     assert done.returncode == 2
     assert 'the process policy' in done.stderr
     assert 'Traceback' not in done.stderr
