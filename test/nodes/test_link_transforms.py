@@ -41,12 +41,14 @@ def test_transforms_of_several_arms(tf2_environment):
 class Arm:
     """A kinematics node in its namespace, and what it says beside tf."""
 
-    def __init__(self, rclpy, log, name, *parameters, robot='so101'):
+    def __init__(self, rclpy, log, name, *parameters, robot='so101', called=''):
         self.log, self.name, self.robot = log, name, load_robot(robot)
         arguments = [sys.executable, '-m', 'frame_ros.nodes.kinematics', '--ros-args']
         arguments += ['-r', f'__ns:=/{name}', '-p', f'robot:={robot}']
         for parameter in parameters:
             arguments += ['-p', parameter]
+        if called:
+            arguments += ['-r', f'__node:={called}']
         self.process = subprocess.Popen(arguments, stderr=log.open('w'), cwd=ROOT)
         self.node = rclpy.create_node('bench', namespace=f'/{name}')
         self.publisher = self.node.create_publisher(JointState, 'joint_states', 50)
@@ -73,7 +75,7 @@ def arms(ros_context, tmp_path):
 
         def start(name, *parameters, called='', **options):
             log = tmp_path / f'{called or name}.log'
-            arm = Arm(ros_context, log, name, *parameters, **options)
+            arm = Arm(ros_context, log, name, *parameters, called=called, **options)
             stack.callback(arm.close)
             return arm
 
