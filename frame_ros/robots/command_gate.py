@@ -16,7 +16,6 @@ period in between. What it gets back it sends to the arm.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
@@ -27,9 +26,9 @@ from frame_ros.robots.command_limiter import CommandLimiter
 from frame_ros.robots.command_step import Proposal
 from frame_ros.robots.gate_causes import Cause
 from frame_ros.robots.gate_config import CLAMP, REFUSE, GateConfig
+from frame_ros.robots.gate_duty import Duty
 from frame_ros.robots.gate_episode import GateEpisode
 from frame_ros.robots.gate_records import (
-    SECOND,
     Act,
     GateCounts,
     GateStatus,
@@ -69,26 +68,22 @@ class CommandGate:
         self.version = 0
         self.episode = GateEpisode()
         self.watch = Watch(config.watch)
+        self._duty = Duty(self.watch, self.episode)
         names = limiter.limits.names
-        self.names = names
         self._stream = GateStream(limiter, arm, config, self.watch)
         self._limiter, self._log, self._announce = limiter, log, announce
         self._readers = {
             source: CommandReader(names, config.watch.command_timeout)
             for source in (POLICY, TELEOPERATOR)
         }
-        self._newest: Command | None = None
-        self._newest_at = 0  # monotonic, ns: of the last command that could be read
-        self._waiting_since = 0  # monotonic, ns: for the first command of an episode
         self._is_synchronised = False
         self._has_taken_over = False
-        self._activated = Moment(0, 0)
 
     # What comes in.
 
     def activate(self, moment: Moment) -> None:
         """Begins: what happened before is history."""
-        self._activated, self.since = moment, moment.clock
+        self.since = moment.clock
 
     @property
     def measured(self) -> Array:
@@ -163,25 +158,22 @@ class CommandGate:
         self._advance(moment)
         self.counts.received += 1
         reader = self._readers[source]
-        if reader.is_other(publisher, moment):
-            text = f'commands of two publishers: {reader.publisher} is followed, {publisher} is not'
-            reason = Reason(Cause.SECOND_PUBLISHER, text)
+        other = reader.other_publisher(publisher, moment)
+        if other is not None:
             self.counts.refused += 1
-            self._log.add(Act.REFUSED, reason, moment, self.episode.episode_id)
+            self._log.add(Act.REFUSED, other, moment, self.episode.episode_id)
             return None
         command = reader.read(stamp, names, positions, moment)
         if isinstance(command, Reason):
             return self._refuse(command, self.config.on_bad_command, moment)
         reader.accept(command, publisher, moment)
-        self._newest, self._newest_at = command, moment.monotonic
+        self._duty.on_command(command, moment)
         if self.status == GateStatus.STOPPED:
             self.counts.refused += 1
             return None
-        problem = self.watch.joints_problem(moment)
-        if problem is None and source == POLICY:
-            problem = self.watch.policy_problem(moment)
+        problem = self.watch.problem(moment, source == POLICY)
         if problem is not None:
-            if not self._is_engaged(moment):  # nothing moves: there is nothing to hold or stop
+            if not self._duty.is_engaged(moment):  # nothing moves: there is nothing to hold or stop
                 return self._refuse(problem, REFUSE, moment)
             self.counts.refused += 1
             return self._respond(problem, moment)
@@ -243,9 +235,9 @@ class CommandGate:
         if self.status == GateStatus.IDLE and not self._stream.is_moving(moment):
             self._stream.commanded[:] = False
         if self.status in (GateStatus.IDLE, GateStatus.PASSING, GateStatus.HOLDING):
-            if self._is_over(moment):
+            if self.status != GateStatus.IDLE and self._duty.is_over(moment):
                 self._go_idle(moment)
-            problem = self._problem(moment)
+            problem = self._duty.problem(moment)
             if problem is not None:
                 output = self._respond(problem, moment)
                 if output is not None:
@@ -282,13 +274,9 @@ class CommandGate:
         proposal = self._limiter.propose(
             command.indices, command.positions, self._stream.time(moment), self.measured
         )
-        actions = {
-            CLAMP if e.is_catching_up else getattr(self.config, f'on_{e.cause}'): e
-            for e in reversed(proposal.excesses)
-        }
-        for action in (STOP, REFUSE):
-            if action in actions:
-                return self._refuse(Reason.of(actions[action]), action, moment)
+        action, excess = self.config.gravest(proposal.excesses)
+        if excess is not None and action != CLAMP:
+            return self._refuse(Reason.of(excess), action, moment)
         return self._pass(command, proposal, moment)
 
     def _pass(self, command: Command, proposal: Proposal, moment: Moment) -> Output:
@@ -316,34 +304,12 @@ class CommandGate:
 
     # What follows when something is missing.
 
-    def _problem(self, moment: Moment) -> Reason | None:
-        """Why the arm must be held, as long as commands are owed."""
-        watch, is_engaged = self.watch, self._is_engaged(moment)
-        if not is_engaged and not self.episode.is_running:
-            return None
-        problem = watch.joints_problem(moment) if is_engaged else None
-        problem = problem or watch.policy_problem(moment)
-        if problem is not None or is_engaged:
-            return problem or watch.command_problem(moment)
-        waited, limit = (
-            (moment.monotonic - self._waiting_since) / SECOND,
-            self.config.watch.start_timeout,
-        )
-        if waited <= limit:
-            return None
-        text = f'no command in the {waited:.1f} s that the episode has been waiting'
-        return Reason(Cause.STALE_COMMAND, text, value=waited, limit=limit, unit='s')
-
-    def _is_engaged(self, moment: Moment) -> bool:
-        """Whether commands have passed, of which more are owed."""
-        return not math.isnan(self.watch.command_age(moment))
-
     def _respond(self, problem: Reason, moment: Moment) -> Output | None:
         """Holds or stops, as is set for the cause."""
         if self.status == GateStatus.TAKEOVER:
             self._log.add(Act.REFUSED, problem, moment, self.episode.episode_id)
             return None
-        if self.watch.action(problem, moment) == STOP and self._is_engaged(moment):
+        if self.watch.action(problem, moment) == STOP and self._duty.is_engaged(moment):
             return self.stop(problem, moment)
         is_new = self.status != GateStatus.HOLDING
         if is_new:
@@ -358,48 +324,16 @@ class CommandGate:
         """Whether the arm is being commanded, or held."""
         if self.status in (GateStatus.IDLE, GateStatus.STOPPED) or not self._stream.commanded.any():
             return False
-        return self.episode.is_running or not self._has_ended()
-
-    def _has_ended(self) -> bool:
-        """Whether an episode has ended, and no command came well after it."""
-        limit = int(self.config.watch.command_timeout * SECOND)
-        return self.episode.ended is not None and self._newest_at <= self.episode.ended + limit
-
-    def _is_over(self, moment: Moment) -> bool:
-        """Whether no commands are owed any more: the episode is over, or the policy has ended."""
-        if self.episode.is_running or self.status == GateStatus.IDLE:
-            return False
-        limit = int(self.config.watch.command_timeout * SECOND)
-        if moment.monotonic - self._newest_at <= limit:
-            return False
-        beat = self.watch.heartbeat
-        if self._has_ended():
-            return True
-        if not self._is_engaged(moment):
-            return True
-        is_alive = self.watch.heartbeat_problem(moment) is None
-        return beat is not None and is_alive and not beat.is_acting and not beat.problem
+        return self.episode.is_running or not self._duty.has_ended()
 
     def _persisting(self, moment: Moment) -> Reason | None:
         """Why a stop cannot be released yet."""
-        problem = self.watch.joints_problem(moment)
-        if problem is not None:
-            return problem
-        if self._stream.doubted is not None:
-            reason, at = self._stream.doubted
-            if moment.monotonic - at <= int(self.config.watch.joint_states_timeout * SECOND):
-                return reason
-        age = (moment.monotonic - self._newest_at) / SECOND
-        is_commanded = self._newest is not None and age <= self.config.watch.command_timeout
-        of_policy = self.reason.cause in (
-            Cause.HEARTBEAT,
-            Cause.STALE_OBSERVATION,
-            Cause.POLICY_PROBLEM,
-        )
-        if not self._has_taken_over and (of_policy or is_commanded):
-            problem = self.watch.policy_problem(moment)
-        if problem is None and is_commanded and self._newest is not None:
-            problem = too_far(self._newest, self.measured, self._limiter.limits)
+        problem = self.watch.joints_problem(moment) or self._stream.lasting_doubt(moment)
+        if problem is None and not self._has_taken_over:
+            problem = self._duty.lasting_problem(self.reason.cause, moment)
+        command = self._duty.fresh_command(moment)
+        if problem is None and command is not None:
+            problem = too_far(command, self.measured, self._limiter.limits)
         return problem
 
     def _take_over(self, moment: Moment) -> None:
@@ -418,14 +352,14 @@ class CommandGate:
         self._log.end_all(moment)
         self._announce('takeover_end', reason, moment)
         self.watch.forget_commands()
-        self._waiting_since = self._newest_at = moment.monotonic
+        self._duty.wait_again(moment)
         self._is_synchronised = False
         self._change(GateStatus.HOLDING, reason, moment)
 
     def _go_idle(self, moment: Moment) -> None:
         self._log.end_all(moment)
         self.watch.forget_commands()
-        self._waiting_since = moment.monotonic
+        self._duty.wait(moment)
         self._stream.forget()
         self._is_synchronised = False
         self._change(GateStatus.IDLE, Reason(''), moment)
@@ -434,9 +368,7 @@ class CommandGate:
 
     def _is_hold_due(self, moment: Moment) -> bool:
         """Whether the command that holds the arm is to be sent again."""
-        if not self.config.is_streaming and not self._stream.is_moving(moment):
-            return False
-        if moment.monotonic - self._stream.sent_at < int(self.config.period * SECOND):
+        if not self._stream.is_due(moment):
             return False
         if self.status in (GateStatus.HOLDING, GateStatus.STOPPED):
             return True
@@ -457,7 +389,7 @@ class CommandGate:
         self._stream.look(moment)
         if self.episode.advance(moment):
             self._log.begin_episode()
-            self._waiting_since = moment.monotonic
+            self._duty.wait(moment)
 
     def _change(self, status: GateStatus, reason: Reason, moment: Moment) -> None:
         if status != self.status or reason.cause != self.reason.cause:

@@ -64,10 +64,13 @@ class CommandReader:
             return Reason(Cause.NOT_FINITE, text, key[worst], float(values[worst]))
         return self._order(stamp, moment) or Command(stamp, key, found, values)
 
-    def is_other(self, publisher: Hashable, moment: Moment) -> bool:
-        """Whether commands of another publisher were taken within the last `max_age`."""
+    def other_publisher(self, publisher: Hashable, moment: Moment) -> Reason | None:
+        """That commands of another publisher were taken within the last `max_age`."""
         silent = (moment.monotonic - self._heard) / SECOND
-        return publisher != self.publisher and silent <= self._max_age
+        if publisher == self.publisher or silent > self._max_age:
+            return None
+        text = f'commands of two publishers: {self.publisher} is followed, {publisher} is not'
+        return Reason(Cause.SECOND_PUBLISHER, text)
 
     def accept(self, command: Command, publisher: Hashable, moment: Moment) -> None:
         """A command that was read is taken: the next one must be stamped later.

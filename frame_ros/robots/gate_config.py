@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from frame_ros.errors import ValueRangeError
+from frame_ros.robots.command_limits import Excess
 from frame_ros.robots.gate_watch import STOP, WatchConfig
 
 CLAMP, REFUSE = 'clamp', 'refuse'
@@ -49,3 +51,14 @@ class GateConfig:
             )
         if not self.period > 0.0:
             raise ValueRangeError(f'period is {self.period} s; it must be above 0')
+
+    def gravest(self, excesses: Sequence[Excess]) -> tuple[str, Excess | None]:
+        """What follows on these excesses of one command, and the first that it follows on; clamp
+        and None if there are none. Who only catches up is clamped, whatever is set.
+        """
+        found: dict[str, Excess] = {}
+        for excess in excesses:
+            action = CLAMP if excess.is_catching_up else getattr(self, f'on_{excess.cause}')
+            found.setdefault(action, excess)
+        action = next((action for action in (STOP, REFUSE) if action in found), CLAMP)
+        return action, found.get(action)

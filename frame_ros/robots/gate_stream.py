@@ -94,6 +94,14 @@ class GateStream:
         """Something that should not be, until somebody takes notice."""
         self.suspicion, self.doubted = reason, (reason, moment.monotonic)
 
+    def lasting_doubt(self, moment: Moment) -> Reason | None:
+        """The last suspicion, until it has not arisen again for a while."""
+        if self.doubted is None:
+            return None
+        reason, at = self.doubted
+        timeout = int(self._watch.config.joint_states_timeout * SECOND)
+        return reason if moment.monotonic - at <= timeout else None
+
     def start(self, indices: Indices, moment: Moment, is_idle: bool) -> Reason | None:
         """Lets the joints `indices` start again that must; why they cannot, or None."""
         time, limiter = self.time(moment), self.limiter
@@ -137,6 +145,14 @@ class GateStream:
         if proposal is None:
             return None
         return self._sent(moment.clock, proposal, proposal.positions, None, moment)
+
+    def is_due(self, moment: Moment) -> bool:
+        """Whether a command of the gate's own may be sent: a period after the last, and of an arm
+        at rest only where such commands are to be repeated.
+        """
+        if moment.monotonic - self.sent_at < int(self._config.period * SECOND):
+            return False
+        return self._config.is_streaming or self.is_moving(moment)
 
     def is_moving(self, moment: Moment) -> bool:
         """Whether the arm is to be sent farther although no command comes."""

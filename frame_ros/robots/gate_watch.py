@@ -129,6 +129,11 @@ class Watch:
 
     # What is wrong.
 
+    def problem(self, moment: Moment, is_of_policy: bool) -> Reason | None:
+        """Why a command may not pass. is_of_policy: whether the policy sent it."""
+        problem = self.joints_problem(moment)
+        return self.policy_problem(moment) if problem is None and is_of_policy else problem
+
     def joints_problem(self, moment: Moment) -> Reason | None:
         """Why commands cannot be compared with the measured joints."""
         age, limit = self.joint_states_age(moment), self.config.joint_states_timeout
