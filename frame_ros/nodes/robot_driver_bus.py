@@ -267,7 +267,12 @@ class BusLoop:
         return self._robot.read()
 
     def _follow(self, command: _Command, reading: RobotReading) -> None:
-        goals = limited_step(command.goals, reading.positions, self._settings.max_relative_target)
+        goals = limited_step(
+            command.goals,
+            reading.positions,
+            self._robot.is_gripper,
+            self._settings.max_relative_target,
+        )
         self.counts.limited += int(not np.array_equal(goals, command.goals))
         self._robot.send(goals)
         self.counts.sent += 1

@@ -37,7 +37,7 @@ class DriverSettings:
     command_timeout: float = 0.5
     hold_tolerance: float = 0.1
     limit_tolerance: float = 0.02
-    max_relative_target: float = 0.0
+    max_relative_target: float = 0.5
     retries: int = 2
     reconnect_period: float = 1.0
     effort_per_ampere: float = 1.0

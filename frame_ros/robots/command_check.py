@@ -51,13 +51,16 @@ class CommandCheck:
         return merged
 
 
-def limited_step(goals: Array, positions: Array, largest: float) -> Array:
+def limited_step(
+    goals: Array, positions: Array, is_gripper: NDArray[np.bool_], largest: float
+) -> Array:
     """Goals (D,) at most `largest` rad from the positions (D,), as LeRobot's max_relative_target;
-    0: as they are.
+    0: as they are. A gripper's is left as it is: its distance from what it holds is the grip.
     """
     if largest <= 0.0:
         return goals
-    return positions + np.clip(goals - positions, -largest, largest)
+    room = np.where(is_gripper, np.inf, largest)
+    return np.clip(goals, positions - room, positions + room)
 
 
 def holding_goals(

@@ -28,14 +28,20 @@ from frame_ros.nodes.arm_settings import So101Settings
 from frame_ros.nodes.processes import so101_processes
 from frame_ros.nodes.robot_driver import RobotDriver
 from frame_ros.nodes.robot_driver_bus import Activity
+from frame_ros.nodes.robot_driver_settings import DriverSettings
+from frame_ros.robots.command_check import limited_step
 from frame_ros.robots.lerobot_devices import DeviceError, import_devices
 from frame_ros.scenes import JOINT_NAMES
 from frame_ros.scenes.feetech_bus import SimulatedBus
-from frame_ros.scenes.feetech_registers import get
-from frame_ros.scenes.simulated_so101 import SimulatedSo101
+from frame_ros.scenes.feetech_registers import TORQUE_ENABLE, get, put
+from frame_ros.scenes.simulated_so101 import RADIANS_PER_STEP, SimulatedSo101
 
 ANSWER_TIMEOUT = 1.0  # s for an answer: the machine that runs this may be busy
 PAN, LIFT, GRIPPER = (JOINT_NAMES.index(n) for n in ('shoulder_pan', 'shoulder_lift', 'gripper'))
+IS_GRIPPER = np.arange(6) == GRIPPER
+# As LeRobot's SOFollower.configure writes them.
+LEROBOT_REGISTERS = {'P_Coefficient': 16, 'I_Coefficient': 0, 'D_Coefficient': 32}
+LEROBOT_REGISTERS |= {'Acceleration': 254, 'Maximum_Acceleration': 254}
 RESOLUTION = 0.01  # rad: the steps of encoder and goal, and where the position control stands still
 
 
@@ -186,6 +192,40 @@ def test_what_is_refused(bench):
     np.testing.assert_allclose(bench.arm.positions, before, atol=0.1)
     bench.command([1.93], ['shoulder_pan'])  # hardly beyond: clipped
     bench.until(lambda: bench.counts.sent == 1)
+
+
+def test_a_goal_far_away_is_limited_by_default_but_not_the_gripper(bench):
+    bench.start()
+    bench.newest()
+    start = bench.arm.positions
+    assert bench.driver.get_parameter('max_relative_target').value == 0.5
+    bench.command([start[PAN] + 1.5, 1.7], ['shoulder_pan', 'gripper'])
+    bench.until(lambda: bench.counts.sent == 1)
+    assert bench.counts.limited == 1
+    bench.until(lambda: bench.arm.positions[GRIPPER] > 1.6)
+    bench.until(lambda: abs(bench.arm.servos[PAN].velocity) < 0.01)
+    assert bench.arm.positions[PAN] == pytest.approx(start[PAN] + 0.5, abs=0.05)
+
+
+def test_a_fast_motion_is_not_limited():
+    """The lag of servos that are led at 3 rad/s, as they are read a cycle of 20 ms before."""
+    arm, limit = SimulatedSo101(), DriverSettings().max_relative_target
+    for servo in arm.servos:
+        servo.memory[TORQUE_ENABLE] = 1
+        for register, value in LEROBOT_REGISTERS.items():
+            put(servo.memory, register, value)
+    start, goals = arm.positions, arm.positions.copy()
+    read, lag = start, 0.0
+    while goals[PAN] < start[PAN] + 1.5:
+        goals[:5] += np.array([1.0, 0.5, -0.5, -0.5, 1.0]) * 3.0 * 0.02
+        np.testing.assert_array_equal(limited_step(goals, read, IS_GRIPPER, limit), goals)
+        lag, read = max(lag, np.abs(goals - read)[PAN]), arm.positions
+        for i, servo in enumerate(arm.servos):
+            steps = round(arm._middle(i) + goals[i] / RADIANS_PER_STEP)
+            put(servo.memory, 'Goal_Position', steps)
+        for _ in range(20):
+            arm.advance(0.001)
+    assert lag > 0.2
 
 
 def test_a_stale_command_holds_where_the_arm_is_and_keeps_the_grip(bench):

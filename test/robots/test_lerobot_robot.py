@@ -81,9 +81,12 @@ def test_commands_are_checked_and_merged():
 
 def test_steps_and_holding():
     goals, positions = np.array([1.0, 0.05, -0.1]), np.array([0.0, 0.0, 0.4])
-    np.testing.assert_allclose(limited_step(goals, positions, 0.2), [0.2, 0.05, 0.2])
-    assert limited_step(goals, positions, 0.0) is goals
-    held = holding_goals(goals, positions, np.array([False, False, True]), 0.1)
+    is_gripper = np.array([False, False, True])
+    limited = limited_step(goals, positions, np.zeros(3, dtype=bool), 0.2)
+    np.testing.assert_allclose(limited, [0.2, 0.05, 0.2])
+    np.testing.assert_allclose(limited_step(goals, positions, is_gripper, 0.2), [0.2, 0.05, -0.1])
+    assert limited_step(goals, positions, is_gripper, 0.0) is goals
+    held = holding_goals(goals, positions, is_gripper, 0.1)
     np.testing.assert_allclose(held, [0.0, 0.05, -0.1])  # stops; keeps its goal; keeps its grip
 
 
