@@ -27,7 +27,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -208,7 +208,7 @@ def run(options: argparse.Namespace, seeds: Path) -> dict[str, Tally]:
         for name in options.kind:
             tasks.put((name, number))
     tallies = {name: Tally() for name in options.kind}
-    lock = threading.Lock()
+    lock, folders = threading.Lock(), seeds / 'damaged'
 
     def work() -> None:
         worker = Worker(seeds)
@@ -220,8 +220,9 @@ def run(options: argparse.Namespace, seeds: Path) -> dict[str, Tally]:
 
     def one(worker: Worker, name: str, number: int) -> None:
         kind, rng = KINDS[name], random.Random(f'{options.seed} {name} {number}')
-        with tempfile.TemporaryDirectory(prefix='frame_ros_damaged_') as text:
-            folder = Path(text)
+        # The folder of every file of this worker is the same: what lies beside the damaged file is
+        # read once.
+        with _emptied(folders / threading.current_thread().name) as folder:
             valid = sorted((seeds / name).iterdir())
             path = place(kind, name, damaged(kind, name, valid, rng, folder), seeds, folder)
             found = worker.read(kind.reader, path)
@@ -239,6 +240,16 @@ def run(options: argparse.Namespace, seeds: Path) -> dict[str, Tally]:
     if not tasks.empty():
         raise RuntimeError(f'{tasks.qsize()} files were not read: no worker is left')
     return tallies
+
+
+@contextmanager
+def _emptied(folder: Path) -> Iterator[Path]:
+    """Gives an empty folder, and removes it."""
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
 
 
 def _taken(tasks: queue.Queue[tuple[str, int]]) -> Iterator[tuple[str, int]]:

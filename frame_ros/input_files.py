@@ -29,6 +29,7 @@ KINDS = (
     (stat.S_ISCHR, 'a device'),
     (stat.S_ISBLK, 'a device'),
 )
+_ESCAPED_SURROGATE = re.compile(r'\\ud[89a-f]', re.IGNORECASE)
 # Brackets, and texts, in which brackets do not count.
 _JSON_NESTING = re.compile(r'[\[{]|[\]}]|"(?:[^"\\]|\\.)*"', re.DOTALL)
 
@@ -173,7 +174,7 @@ def names_file(text: str) -> bool:
 
 
 def load_json(text: str | bytes) -> Any:
-    """The content of a JSON document.
+    """The content of a JSON document, its texts as of `valid_text`.
 
     Raises:
         ValueError: it is none, or nested too deep.
@@ -183,9 +184,25 @@ def load_json(text: str | bytes) -> Any:
     if depth > NESTING.now:
         raise ValueError(f'it is nested {NESTING.excess(depth)}')
     try:
-        return json.loads(text)
+        content = json.loads(text)
     except RecursionError as error:
         raise ValueError('it is nested too deep') from error
+    return _with_valid_texts(content) if _ESCAPED_SURROGATE.search(text) else content
+
+
+def valid_text(text: str) -> str:
+    """A text that can be written: half a character (a surrogate without its other half, which
+    JSON and YAML can escape, and which no encoding has) becomes U+FFFD.
+    """
+    return text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')
+
+
+def _with_valid_texts(content: Any) -> Any:
+    if isinstance(content, str):
+        return valid_text(content)
+    if isinstance(content, dict):
+        return {_with_valid_texts(key): _with_valid_texts(part) for key, part in content.items()}
+    return [*map(_with_valid_texts, content)] if isinstance(content, list) else content
 
 
 def _json_depth(text: str) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from frame_ros.input_files import NESTING, YAML_VALUES
+from frame_ros.input_files import NESTING, YAML_VALUES, valid_text
 
 _EXPONENT = re.compile(r'[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+$')
 # Characters of a number: longer ones are none that anybody writes, and take long to convert.
@@ -82,12 +82,12 @@ class StrictLoader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
     def construct_scalar(self, node: Any) -> Any:
-        """Raises ConstructorError for a number that is too long."""
+        """Raises ConstructorError for a number that is too long. A text is as of `valid_text`."""
         if node.tag.endswith((':int', ':float')) and len(node.value) > _LONGEST_NUMBER:
             raise yaml.constructor.ConstructorError(
                 None, None, f'a number of {len(node.value)} characters', node.start_mark
             )
-        return super().construct_scalar(node)
+        return valid_text(super().construct_scalar(node))
 
     def _size(self, node: Any) -> int:
         return self._sizes.get(id(node), 1)
@@ -109,6 +109,13 @@ def load_yaml(text: str) -> Any:
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         # What PyYAML's own constructors raise for a value that its tag does not allow.
         raise yaml.YAMLError(f'a value cannot be read: {error}') from error
+
+
+def yaml_problem(error: yaml.YAMLError) -> str:
+    """The cause in one line, with its place where that is known."""
+    mark = getattr(error, 'problem_mark', None)
+    text = getattr(error, 'problem', None) or str(error).partition('\n')[0]
+    return f'line {mark.line + 1}: {text}' if mark is not None else text
 
 
 def _parts(node: Any) -> list[Any]:

@@ -125,6 +125,14 @@ def test_yaml_within_the_limits_is_read_with_aliases_and_merges():
     }
 
 
+@pytest.mark.parametrize('load', [load_json, load_yaml])
+def test_half_a_character_becomes_one_that_can_be_written(load):
+    found = load(r'{"a\uD83D": ["x\uDE00y", {"b": "\ud83d\ude00"}], "c": 1}')
+    assert found['a\ufffd'][0] == 'x\ufffdy' and found['c'] == 1
+    assert load(r'{"a": "\uFEFF\uD800"}') == {'a': '\ufeff\ufffd'}
+    str(found).encode()
+
+
 def test_a_file_is_opened_for_reading_only(tmp_path):
     (tmp_path / 'a').write_text('x')
     with open_file(tmp_path / 'a') as file:

@@ -7,6 +7,7 @@ nothing.
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -72,6 +73,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv: the arguments without the program's name; those of the process by default.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors='backslashreplace')  # as stderr: names of files, of any bytes
     if COMPLETION in os.environ:
         complete()
     try:

@@ -15,6 +15,7 @@ from frame_ros.cli.arguments import any_path, given, input_file, namespace, robo
 from frame_ros.cli.progress import progress_bar
 from frame_ros.cli.report_outputs import DEFAULT_OUTPUT, STANDARD_OUTPUT, check_outputs, pages
 from frame_ros.errors import BagError, ValueRangeError
+from frame_ros.input_files import valid_text
 from frame_ros.output_files import make_folder, write_whole
 
 if TYPE_CHECKING:
@@ -313,6 +314,7 @@ def tell_uses(episodes: Sequence[Episode], namespace: str | None) -> None:
 
 
 def _write_json(text: str, target: str) -> None:
+    text = valid_text(text)  # names of files may be of any bytes
     if target == STANDARD_OUTPUT:
         print(text)
         return

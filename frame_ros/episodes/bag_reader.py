@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.episodes.bag_metadata import bag_information, listed_names
 from frame_ros.episodes.bag_writer import METADATA_RECORD, PARTIAL_SUFFIX, SIDECAR_NAME
 from frame_ros.episodes.definitions import (
     conflict_with_known,
@@ -29,7 +31,7 @@ from frame_ros.episodes.other_storage import (
     is_other_storage,
     read_other_storage,
 )
-from frame_ros.episodes.recordings import bag_information, storage_files, unlisted_files
+from frame_ros.episodes.recordings import storage_files, unlisted_files
 from frame_ros.episodes.unpacking import file_limit
 from frame_ros.errors import BagError
 from frame_ros.input_files import load_json, read_text
@@ -267,33 +269,33 @@ class Bag:
             return
         try:
             information = bag_information(self.path)
-            if information is not None:
-                self._take_facts(information.get('custom_data') or {})
-                self._check_files(information)
-                if unlisted := unlisted_files(self.path):
-                    names = ', '.join(file.name for file in unlisted)
-                    self.report(f'not read, since metadata.yaml does not list them: {names}')
-        except (OSError, KeyError, TypeError, AttributeError, ValueError) as error:
-            why = str(getattr(error, 'strerror', None) or error).partition('\n')[0]
-            self.report(f'metadata.yaml is damaged and was ignored ({type(error).__name__}: {why})')
+        except (OSError, ValueError) as error:
+            self.report(f'metadata.yaml is damaged and was ignored: {_reason(error)}')
+            information = None
+        if information is not None:
+            self._take_facts(information.get('custom_data') or {})
+            self._check_files(information)
         try:
             sidecar = load_json(read_text(self.path / SIDECAR_NAME))
-            self._take_facts(sidecar.get('metadata', {}))
+            self._take_facts(_mapping(_mapping(sidecar).get('metadata', {})))
             self.sidecar = sidecar
         except FileNotFoundError:
             pass
-        except (OSError, ValueError, AttributeError, TypeError):
-            self.report(f'{SIDECAR_NAME} is damaged and was ignored')
+        except (OSError, ValueError) as error:
+            self.report(f'{SIDECAR_NAME} is damaged and was ignored: {_reason(error)}')
 
     def _take_facts(self, facts: dict[str, Any]) -> None:
         self.metadata.update({str(key): str(value) for key, value in facts.items()})
 
     def _check_files(self, information: dict[str, Any]) -> None:
         """Reports what metadata.yaml promises that cannot be read."""
-        names = [Path(name).name for name in information.get('relative_file_paths') or ()]
-        missing = [name for name in names if not (self.path / name).exists()]
+        names = listed_names(information)
+        missing = [name for name in names if not os.path.exists(self.path / name)]
         if missing:
             self.report(f'files that metadata.yaml lists are missing: {", ".join(missing)}')
+        if unlisted := [file.name for file in unlisted_files(self.path)]:
+            others = ', '.join(unlisted)
+            self.report(f'not read, since metadata.yaml does not list them: {others}')
         packing = str(information.get('compression_format') or 'zstd')
         if str(information.get('compression_mode')).lower() == 'message' and packing != 'zstd':
             self.report(f'messages are compressed as {packing!r}; only zstd can be read')
@@ -369,6 +371,16 @@ class Bag:
             except BagError as error:
                 topic.types, topic.reason = {}, str(error)
                 self.report(f'{topic.name} cannot be read: {error}')
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError('a mapping of names and values was expected')
+    return value
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return str(getattr(error, 'strerror', None) or error)
 
 
 def _table(*fields: Any) -> MessageTable:

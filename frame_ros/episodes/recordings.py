@@ -14,18 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
+from frame_ros.episodes.bag_metadata import METADATA_NAME, bag_information, listed_names
 from frame_ros.episodes.bag_writer import SIDECAR_NAME
 from frame_ros.episodes.mcap_reader import MCAP_SUFFIXES, is_mcap, read_mcap
 from frame_ros.episodes.other_storage import SUFFIXES, is_other_storage, time_span
 from frame_ros.episodes.runs import run_at
 from frame_ros.errors import BagError
-from frame_ros.input_files import ENTRIES, read_text
-from frame_ros.strict_yaml import load_yaml
+from frame_ros.input_files import ENTRIES
 
 SECOND = 1_000_000_000
-METADATA_NAME = 'metadata.yaml'
 OWN_FILES = (METADATA_NAME, SIDECAR_NAME)
 # Folders below the one given in which recordings are searched.
 DEEPEST = 6
@@ -273,9 +271,8 @@ def _is_storage(file: Path) -> bool:
 def _listed_in(folder: Path, files: Iterable[Path]) -> list[Path]:
     """Those of the files that metadata.yaml lists, in its order; none if it cannot be read."""
     try:
-        information = bag_information(folder)
-        order = [Path(name).name for name in (information or {})['relative_file_paths']]
-    except (OSError, KeyError, TypeError, ValueError):
+        order = listed_names(bag_information(folder) or {})
+    except (OSError, ValueError):
         return []
     by_name = {file.name: file for file in files}
     # A compressed file may be listed without the suffix of its compression, or be unpacked since.
@@ -339,37 +336,6 @@ def _contents_of(
         return None
     topics = {(c.topic, c.message_type) for c in mcap.channels.values()}
     return topics, int(np.min(received)), int(np.max(received))
-
-
-def bag_information(folder: Path) -> dict[str, Any] | None:
-    """What a bag's metadata.yaml says; None if it has none. Not to be changed: it is kept.
-
-    Raises:
-        OSError: it cannot be opened, or is too large.
-        ValueError: it is no YAML, or not rosbag2's.
-    """
-    path = folder / METADATA_NAME
-    try:
-        state = path.stat()
-    except FileNotFoundError:
-        return None
-    information, problem = _information_of(path, state.st_size, state.st_mtime_ns)
-    if problem:
-        raise ValueError(problem)
-    return information
-
-
-@lru_cache(maxsize=256)
-def _information_of(path: Path, size: int, changed: int) -> tuple[dict[str, Any], str]:
-    """The content, or why there is none, of a file of that size (bytes) and time of change (ns):
-    each is read once.
-    """
-    try:
-        content = load_yaml(read_text(path))
-    except (UnicodeDecodeError, yaml.YAMLError) as error:
-        return {}, str(error)
-    found = content.get('rosbag2_bagfile_information') if isinstance(content, dict) else None
-    return (found, '') if isinstance(found, dict) else ({}, 'it holds no information on a bag')
 
 
 def natural(path: Path) -> list[Any]:

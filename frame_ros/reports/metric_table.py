@@ -131,7 +131,8 @@ def metric_rows(
     it has no steps.
     """
     reasons = [_reasons(episode) for episode in episodes]
-    rows = [_row(entry, episodes, reasons) for entry in REGISTRY.values()]
+    is_raw = any(map(has_raw_actions, episodes))
+    rows = [_row(entry, episodes, reasons, is_raw) for entry in REGISTRY.values()]
     is_new = bool(options and options.changes_errors)
     has_steps = [bool(episode.summary.get('steps')) for episode in episodes]
     return [_with_errors(row, errors, has_steps, is_new) if errors else row for row in rows]
@@ -217,7 +218,9 @@ def has_raw_actions(episode: Episode) -> bool:
     return bool(episode.summary.get('steps')) and settings_of(episode).bounds is None
 
 
-def _row(entry: Metric, episodes: Sequence[Episode], reasons: list[dict[str, str]]) -> MetricRow:
+def _row(
+    entry: Metric, episodes: Sequence[Episode], reasons: list[dict[str, str]], is_raw: bool
+) -> MetricRow:
     values = [episode_value(episode, entry) for episode in episodes]
     why = [
         '' if value is not None else _reason(entry, given) for value, given in zip(values, reasons)
@@ -225,7 +228,7 @@ def _row(entry: Metric, episodes: Sequence[Episode], reasons: list[dict[str, str
     is_instability = entry.message == 'quality' and entry.id not in OF_STATIC_TOO
     left_out = [is_instability and bool(e.summary.get('is_static')) for e in episodes]
     unit = '' if entry.unit == '1' else entry.unit
-    if entry.id in OF_ACTIONS and any(map(has_raw_actions, episodes)):
+    if entry.id in OF_ACTIONS and is_raw:
         unit = RAW_UNIT
     return MetricRow(
         entry.id,

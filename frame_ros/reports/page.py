@@ -20,6 +20,7 @@ from markupsafe import Markup
 from frame_ros.episodes.data import Episode
 from frame_ros.episodes.findings import Level
 from frame_ros.errors import SetupError
+from frame_ros.input_files import valid_text
 from frame_ros.output_files import write_whole
 from frame_ros.reports.episode_check import (
     EpisodeChecks,
@@ -125,7 +126,7 @@ def write_report(
         SetupError: the folder does not exist or cannot be written.
     """
     page = build_report(episodes, title, progress, options=options, checks=checks)
-    write_whole(Path(path), page, 'the report')
+    write_whole(Path(path), valid_text(page), 'the report')  # names of files may be of any bytes
     return Path(path)
 
 

@@ -384,6 +384,22 @@ def test_all_parts_of_a_split_bag_named_together_are_one_episode(
     assert len(json.loads(capsys.readouterr().out)['episodes']) == 1
 
 
+def test_names_and_texts_that_no_encoding_has_are_reported(bag, tmp_path):
+    folder = tmp_path / os.fsdecode(b'bag\xff')
+    shutil.copytree(bag, folder)
+    stray = folder / os.fsdecode(b'stray\xff.mcap')
+    shutil.copy(next(folder.glob('*.mcap')), stray)
+    metadata = folder / 'metadata.yaml'
+    metadata.write_text(
+        metadata.read_text().replace('custom_data:', 'custom_data:\n    task: "lift\\uD800"')
+    )
+    (folder / 'episode.json').unlink()
+    page, data = tmp_path / 'page.html', tmp_path / 'data.json'
+    assert main(['report', str(folder), '-o', str(page), '--json', str(data)]) == 0
+    for text in (page.read_text('utf-8'), data.read_text('utf-8')):
+        assert 'lift\ufffd' in text and 'stray\ufffd.mcap' in text
+
+
 @pytest.mark.parametrize('option', ['-o', '--json'])
 @pytest.mark.parametrize('name', ['episode_1_0.mcap', 'metadata.yaml', 'episode.json'])
 def test_a_file_of_the_bag_is_not_written_over(option, name, bag, tmp_path, capsys):
