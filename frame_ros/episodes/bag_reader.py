@@ -15,15 +15,11 @@ from numpy.typing import NDArray
 
 from frame_ros.episodes.bag_metadata import bag_information, listed_names
 from frame_ros.episodes.bag_writer import METADATA_RECORD, PARTIAL_SUFFIX, SIDECAR_NAME
-from frame_ros.episodes.definitions import (
-    conflict_with_known,
-    find_definition,
-    parse_fields,
-    typestore_of,
-)
+from frame_ros.episodes.definitions import find_definition, parse_fields
 from frame_ros.episodes.findings import Note
 from frame_ros.episodes.layout import decode, stack_rows
 from frame_ros.episodes.mcap_reader import McapFile, read_mcap
+from frame_ros.episodes.older_messages import conflict_with_known, filled_typestore
 from frame_ros.episodes.other_storage import (
     decompressed,
     decompressed_length,
@@ -229,24 +225,29 @@ class Bag:
         """
         store = self._typestores.get(topic.message_type)
         if store is None:
-            self.types_of(topic, is_whole=True)
-            store = typestore_of(topic.message_type, topic.definition, topic.encoding)
-            self._typestores[topic.message_type] = store
+            store = self._typestores[topic.message_type] = self._typestore(topic)
         try:
             return store.deserialize_cdr(memoryview(data.tobytes()), topic.message_type)
         except Exception as error:  # rosbags' generated code raises whatever the bytes lead it to
             raise BagError(f'{topic.message_type}: {error}') from error
 
-    def types_of(self, topic: Topic, is_whole: bool = False) -> dict[str, Any]:
-        """Returns the definition of a topic's type, and of all it contains; is_whole: none of its
-        fields lacks.
+    def _typestore(self, topic: Topic) -> Any:
+        self.types_of(topic)
+        store, missing = filled_typestore(topic.message_type, topic.definition, topic.encoding)
+        if missing:
+            fields = ', '.join(missing)
+            self.report(Note(f'recorded before there were {fields}: their values are not known'))
+        return store
+
+    def types_of(self, topic: Topic) -> dict[str, Any]:
+        """Returns the definition of a topic's type, and of all it contains.
 
         Raises:
             BagError: it cannot be read, or is another than that of the package that is installed.
         """
         if not topic.types:
             raise BagError(f'{topic.name} cannot be read: {topic.reason}')
-        if text := conflict_with_known(topic.message_type, topic.types, is_whole):
+        if text := conflict_with_known(topic.message_type, topic.types):
             raise BagError(f'{topic.name} cannot be read: {text}')
         return topic.types
 

@@ -206,25 +206,14 @@ def _parsed(message_type: str, text: str, encoding: str) -> dict[str, Any]:
     return types
 
 
-def conflict_with_known(message_type: str, types: dict[str, Any], is_whole: bool = False) -> str:
-    """How a bag's own definition of a type differs from that of an installed package, where code
-    that knows the latter would be wrong; '' if it does not, or the type is not known here.
-
-    A field of another type does; so does one that lacks, except of frame_ros's own messages, which
-    gain fields. is_whole: not even of those.
+def known_types(message_type: str) -> dict[str, Any]:
+    """Returns the fields, as of `parse_fields`, of a type of an installed package and of all that
+    it contains; none if it is not known here.
     """
     try:
-        known = parse_fields(message_type, find_definition(message_type).text)
+        return parse_fields(message_type, find_definition(message_type).text)
     except BagError:
-        return ''
-    for name in known.keys() & types.keys():
-        own = dict(types[name][1])
-        for field, kind in known[name][1]:
-            if field in own and own[field] != kind:
-                return f'{name} has another type of {field!r} in the bag than in its package'
-            if field not in own and (is_whole or not name.startswith('frame_ros/')):
-                return f'{name} has no {field!r} in the bag'
-    return ''
+        return {}
 
 
 def _typesys() -> Any:

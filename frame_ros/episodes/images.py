@@ -195,7 +195,7 @@ def iter_images(
         raise BagError(
             f'{found.name} has type {found.message_type}, not {IMAGE_TYPE} or {COMPRESSED_TYPE}'
         )
-    types = bag.types_of(found, is_whole=True)
+    types = bag.types_of(found)
     indices = np.arange(0, len(found), max(every, 1))
     if max_count is not None and len(indices) > max_count:
         indices = indices[np.linspace(0, len(indices) - 1, max_count).round().astype(int)]

@@ -362,6 +362,28 @@ def test_damaged_side_files_are_said_and_ignored(tmp_path):
     assert said(episode, 'metadata.yaml is damaged') and said(episode, 'episode.json is damaged')
 
 
+@pytest.mark.parametrize(
+    'metadata, words',
+    [
+        ('[1]', 'it holds no information on a bag'),
+        ('{"rosbag2_bagfile_information": {"relative_file_paths": [1]}}', 'a list of file names'),
+        ('{"rosbag2_bagfile_information": {"custom_data": "x"}}', 'custom_data must be a mapping'),
+        ('a: ' + '[' * 80, 'line 1: it is nested 65 levels'),
+        (b'\xff', 'it is not UTF-8'),
+    ],
+)
+def test_side_files_that_are_ignored_say_why_in_words(tmp_path, metadata, words):
+    path = write_bag(tmp_path / 'bag', episode_messages(3), {'policy': 'p'})
+    content = metadata if isinstance(metadata, bytes) else metadata.encode()
+    (path / 'metadata.yaml').write_bytes(content)
+    (path / 'episode.json').write_text('[1, 2]')
+    episode = only(path)
+    assert episode.attributes['policy'] == 'p' and len(episode.streams['pose']) == 3
+    ignored = [text for text in episode.problems if 'was ignored: ' in text]
+    assert len(ignored) == 2 and words in ignored[0] and 'a mapping' in ignored[1]
+    assert not any('Error' in text for text in ignored)
+
+
 def test_messages_the_recorder_dropped_are_counted(tmp_path):
     path = write_bag(tmp_path / 'bag', episode_messages(3))
     sidecar = json.loads((path / 'episode.json').read_text())
