@@ -1,17 +1,29 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A stream of joint messages as one table: a column per joint, whoever said it."""
+"""A stream of joint messages as one table with a column per joint, whoever published them."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.episodes.data import Stream
+from frame_ros.episodes.joint_merge import MAX_JOINT_AGE, JointMerger
+
+# Counters of JointMerger for messages that gave no row, in words.
+REASONS = {
+    'stamp_zero': 'no stamp',
+    'stamp_duplicate': 'of the same stamp as the one before',
+    'stamp_jump': 'stamped far ahead of the one before',
+    'wrong_length': 'names and positions of different number',
+    'non_finite': 'a position that is not finite',
+    'incomplete': 'before every joint was heard of',
+    'stale': f'beside a joint not heard of for more than {MAX_JOINT_AGE:g} s',
+}
 
 
 @dataclass(frozen=True)
@@ -29,32 +41,52 @@ class JointTable:
         return len(self.stamps)
 
 
-def joint_table(stream: Stream) -> JointTable:
-    """Returns the rows of a stream of JointState ('action' or 'joint_states').
+def command_table(stream: Stream) -> JointTable:
+    """Returns the rows of a stream of joint commands (JointState).
 
-    Where senders of some joints take turns, such as arm and gripper, each message with the most
-    joints is a row, and of the other joints holds what was said last. Messages without a stamp,
-    with a value that is not finite, or with more or fewer positions than names are left out; of
-    equal stamps the last message stays; messages before every joint was heard of give no row.
+    A command holds until the next one: where senders of some joints take turns, such as arm and
+    gripper, each message with the most joints gives a row with the newest command of the others.
     """
-    left_out: Counter[str] = Counter()
-    keys, order = _name_lists(stream), np.argsort(stream.stamps, kind='stable')
-    positions = np.asarray(stream.values['positions'], np.float64)
-    counts = stream.values['positions_count']
-    is_usable = _usable(stream, left_out)
-    main = max((keys[i] for i in order if is_usable[i]), key=len, default=())
-    names = tuple(dict.fromkeys([*main, *(n for i in order if is_usable[i] for n in keys[i])]))
+    return _merged(stream, math.inf, is_held=True)
+
+
+def state_table(stream: Stream) -> JointTable:
+    """Returns the rows of a stream of joint states, merged by joint name as the policy node merges
+    them (`JointMerger`).
+    """
+    return _merged(stream, MAX_JOINT_AGE, is_held=False)
+
+
+def _merged(stream: Stream, max_age: float, is_held: bool) -> JointTable:
+    """The states that the messages give in the order of their stamps."""
+    messages = list(named_positions(stream))
+    names = _joint_names(messages)
     if not names:
-        return JointTable((), np.zeros(0, np.int64), np.zeros((0, 0)), dict(left_out))
-    column = {name: i for i, name in enumerate(names)}
-    places = {key: [column[name] for name in key] for key in set(keys)}
-    rows, stamps, state = [], [], np.full(len(names), np.nan)
-    for i in order[is_usable[order]]:
-        state[places[keys[i]]] = positions[i, : counts[i]]
-        if len(keys[i]) == len(main):
-            rows.append(state.copy())
-            stamps.append(int(stream.stamps[i]))
-    return _complete(names, np.array(stamps, np.int64), np.array(rows), left_out)
+        return JointTable((), np.zeros(0, np.int64), np.zeros((0, 0)))
+    merger = JointMerger(names, max_age, is_held)
+    stamps, rows = [], []
+    for i in np.argsort(stream.stamps, kind='stable').tolist():
+        state = merger.update(int(stream.stamps[i]), *messages[i])
+        if state is not None:
+            stamps.append(merger.stamp)
+            rows.append(state.positions)
+    left_out = {why: merger.counts[count] for count, why in REASONS.items()}
+    return JointTable(
+        names,
+        np.array(stamps, np.int64),
+        np.array(rows).reshape(-1, len(names)),
+        {why: count for why, count in left_out.items() if count},
+    )
+
+
+def _joint_names(
+    messages: Sequence[tuple[tuple[str, ...], NDArray[np.float64]]],
+) -> tuple[str, ...]:
+    """Every joint with a position, those of the message with the most joints first."""
+    lists = list(dict.fromkeys(names for names, values in messages if len(names) == len(values)))
+    return tuple(
+        dict.fromkeys([*max(lists, key=len, default=()), *(n for ns in lists for n in ns)])
+    )
 
 
 def named_positions(stream: Stream) -> Iterator[tuple[tuple[str, ...], NDArray[np.float64]]]:
@@ -75,36 +107,3 @@ def _name_lists(stream: Stream) -> list[tuple[str, ...]]:
             cache[key] = tuple(str(name) for name in row[:count])
         found.append(cache[key])
     return found
-
-
-def _usable(stream: Stream, left_out: Counter[str]) -> NDArray[np.bool_]:
-    """(T,) whether a message can be used; the others are counted."""
-    counts, names = stream.values['positions_count'], stream.values['names_count']
-    positions = np.asarray(stream.values['positions'], np.float64)
-    is_there = np.arange(positions.shape[1]) < counts[:, None]
-    is_finite = np.isfinite(positions) | ~is_there
-    is_usable = np.ones(len(stream), bool)
-    for why, is_good in (
-        ('no stamp', stream.stamps > 0),
-        ('names and positions of different number', (counts == names) & (counts > 0)),
-        ('a position that is not finite', is_finite.all(axis=1)),
-    ):
-        left_out[why] += int((is_usable & ~is_good).sum())
-        is_usable &= is_good
-    return is_usable
-
-
-def _complete(
-    names: tuple[str, ...],
-    stamps: NDArray[np.int64],
-    rows: NDArray[np.float64],
-    left_out: Counter[str],
-) -> JointTable:
-    """The rows in which every joint is known, the last of each stamp."""
-    is_known = np.isfinite(rows).all(axis=1)
-    left_out['before every joint was heard of'] += int((~is_known).sum())
-    stamps, rows = stamps[is_known], rows[is_known]
-    is_last = np.append(np.diff(stamps) > 0, True)[: len(stamps)]
-    left_out['of the same stamp as the next'] += int((~is_last).sum())
-    counted = {why: count for why, count in left_out.items() if count}
-    return JointTable(names, stamps[is_last], rows[is_last], counted)

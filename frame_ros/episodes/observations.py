@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.data import Episode
-from frame_ros.episodes.joint_table import joint_table
+from frame_ros.episodes.joint_table import state_table
 from frame_ros.episodes.pictures import Camera, camera_topics
 from frame_ros.episodes.streams import ORIENTATION, POSITION, ROLE_TOPICS, SECOND
 from frame_ros.errors import BagError, ValueRangeError
@@ -63,7 +63,7 @@ class RecordedObservations:
                 f'{episode.path}: no joint_states, so no observation can be made of it; if they '
                 'are on another topic, name it: --topic joint_states=TOPIC'
             )
-        self.joints = joint_table(stream)
+        self.joints = state_table(stream)
         if not len(self.joints):
             raise BagError(f'{episode.path}: none of the {len(stream)} joint_states is usable')
         bag = bag or Bag(episode.path)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.data import Episode, EventType, Stream
-from frame_ros.episodes.joint_table import joint_table
+from frame_ros.episodes.joint_table import command_table
 from frame_ros.episodes.reading import read_bag
 from frame_ros.episodes.recorded_units import RecordedUnits
 from frame_ros.episodes.recordings import find_bags
@@ -100,7 +100,7 @@ def actions_of(episode: Episode) -> RecordedActions:
         )
     begin, end = bounds_of(episode)
     inside = (stream.stamps >= begin) & (stream.stamps <= end)
-    table = joint_table(_part(stream, inside))
+    table = command_table(_part(stream, inside))
     if not len(table):
         why = ', '.join(f'{what}: {count}' for what, count in table.left_out.items())
         raise BagError(

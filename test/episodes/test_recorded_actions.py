@@ -47,11 +47,11 @@ def test_what_is_not_usable_is_left_out_and_counted(tmp_path):
     ]
     actions = recorded_actions(write_bag(tmp_path / 'bag', sorted(sent, key=lambda m: m[1])))
     assert len(actions) == 30
-    np.testing.assert_array_equal(actions.positions[5], [0.7] * 6)
+    np.testing.assert_array_equal(actions.positions[5], commands(30)[5])
     assert actions.left_out == {
         'names and positions of different number': 1,
         'a position that is not finite': 1,
-        'of the same stamp as the next': 1,
+        'of the same stamp as the one before': 1,
     }
 
 
@@ -96,6 +96,20 @@ def test_a_bag_without_commands_is_said(tmp_path):
 def opened(path, **options):
     (episode,) = read_raw(path)
     return RecordedObservations(episode, **options)
+
+
+def test_joints_of_a_publisher_that_fell_silent_are_not_seen_for_ever(tmp_path):
+    sent = []
+    for step in range(40):
+        at = T0 + step * SECOND // 20
+        sent.append(('/joint_states', at, joint_state(at, [step, 2], ('a', 'b'))))
+        if step < 20:
+            sent.append(('/joint_states', at + 9, joint_state(at + 9, [step / 10], ('g',))))
+    observations = opened(write_bag(tmp_path / 'bag', sent))
+    table = observations.joints
+    assert table.names == ('a', 'b', 'g') and (table.stamps[-1] - T0) / SECOND < 1.0 + 0.5
+    assert table.left_out['beside a joint not heard of for more than 0.5 s'] == 10
+    assert observations.lack(T0 + 2 * SECOND).startswith('joint_states: older')
 
 
 def test_an_observation_holds_the_newest_of_everything(tmp_path):
