@@ -39,18 +39,25 @@ def excesses(
     )
     w = (q - before) / h
     rest = q + np.sign(w) * way_to_rest(np.minimum(np.abs(w), fastest), a, slot)
-    measured = step.measured if step.measured is not None else np.full(len(q), math.nan)
-    distance, change = np.abs(q - measured), np.abs(q - before)
+    change = np.abs(q - before)
     gain = np.abs(w - asked[i]) / h
     limit = np.where(rest > upper, upper, lower)
     found = (
         _worst(limits, JOINT, step, rest, limit, np.maximum(lower - rest, rest - upper)),
-        _worst(limits, STEP, step, distance, limits.step[i], distance - limits.step[i]),
+        far_from_measured(limits, step),
         _worst(limits, STEP, step, change, limits.tick[i], change - limits.tick[i]),
         _worst(limits, VELOCITY, step, np.abs(w), fastest, np.abs(w) / fastest - 1.0),
         _worst(limits, ACCELERATION, step, gain, a, gain / a - 1.0),
     )
     return tuple(excess for excess in found if excess is not None)
+
+
+def far_from_measured(limits: JointLimits, step: Step) -> Excess | None:
+    """That what is requested is farther than a step from where the joints are measured."""
+    if step.measured is None:
+        return None
+    distance, room = np.abs(step.q - step.measured), limits.step[step.i]
+    return _worst(limits, STEP, step, distance, room, distance - room)
 
 
 def behind(limits: JointLimits, step: Step, cause: str) -> Excess:

@@ -29,8 +29,8 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.robots.braking import reach
-from frame_ros.robots.command_excess import ROUNDING, behind, excesses
+from frame_ros.robots import joint_step
+from frame_ros.robots.command_excess import ROUNDING, behind, excesses, far_from_measured
 from frame_ros.robots.command_limits import ACCELERATION, Excess, JointLimits
 from frame_ros.robots.command_step import Proposal, Step
 from frame_ros.robots.workspace import Workspace
@@ -43,7 +43,6 @@ Mask = NDArray[np.bool_]
 
 SECOND = 1_000_000_000
 SHORTEST = 1_000  # ns: no step is shorter
-HALVINGS = 10  # of the part between braking and what was asked for, in the workspace
 START = 1 / 30  # s that an arm counts as having been where it is measured when it is sent first
 REMEMBERED = 16  # commands whose distance in time tells the stream's own period
 
@@ -94,22 +93,20 @@ class CommandLimiter:
         self._last = 0
 
     def begin(self, positions: Array, time: int) -> None:
-        """Joints that were never sent anywhere begin, at rest, at these positions (D,), moved
-        inside their limits; NaN: not known, such a joint begins at its first command. time: ns.
+        """Joints that were never sent anywhere begin, at rest, at these positions (D,), inside
+        their limits or not; NaN: not known, such a joint begins at its first command. time: ns.
         """
         if self._is_sent.all():
             return
         new = ~self._is_sent & np.isfinite(positions)
-        inside = np.clip(positions, self.limits.lower, self.limits.upper)
-        self.positions[new] = self._requested[new] = inside[new]
+        self.positions[new] = self._requested[new] = positions[new]
         self.times[new] = time - self._start
 
     def start_again(self, which: Mask, positions: Array) -> None:
         """The joints `which` (D,) go to these positions (D,), as fast as they may, before they go
         on with the stream; NaN: they go on at once.
         """
-        inside = np.clip(positions, self.limits.lower, self.limits.upper)
-        self.base = np.where(which, inside, self.base)
+        self.base = np.where(which, positions, self.base)
 
     def has_paused(self, time: int) -> Mask:
         """(D,) whether a joint has been sent nothing for longer than a period may be."""
@@ -159,7 +156,8 @@ class CommandLimiter:
         step = self._step(indices, requested, time, measured)
         if harmless is not None and (harmless.times == harmless.times[0]).all():
             step.h = harmless.durations
-            if self._outside(step, harmless.velocities, requested) is None:
+            check, speeds = self._check, harmless.velocities
+            if check is None or check.problem(self.positions, step, speeds, requested) is None:
                 return harmless
         goes_on = np.isinf(step.room)
         least = np.maximum(step.available - self._slot, 0)
@@ -263,22 +261,25 @@ class CommandLimiter:
             self._last = min(self._last, time)
 
     def _step(self, i: Indices, requested: Array, time: int, measured: Array | None) -> Step:
-        is_new = ~np.isfinite(self.positions[i])
-        p = np.where(is_new, self._inside(i, requested), self.positions[i])
+        limits, is_new = self.limits, ~np.isfinite(self.positions[i])
+        inside = np.clip(requested, limits.lower[i], limits.upper[i])
+        p = np.where(is_new, inside, self.positions[i])
         available = np.where(is_new, self._start, np.maximum(time - self.times[i], 0))
         base, v = self.base[i], self.velocities[i]
         has_base = np.isfinite(base)
-        ends = has_base | (available > self.longest)
+        starts = has_base | (available > self.longest)
         g = np.minimum(min(self._period(time), self._start), available) / SECOND
-        limits = self.limits
         slow = np.minimum(limits.acceleration[i] * g * g, limits.velocity[i] * g)
-        room = np.where(ends, np.minimum(slow, limits.tick[i]), math.inf)
+        room = np.where(starts, np.minimum(slow, limits.tick[i]), math.inf)
         center = np.where(has_base, base, p)
-        place = None if measured is None else measured[i]
-        others = self.velocities.copy()
-        return Step(
-            i, p, v, requested, place, others, available, center, room, np.zeros(len(i))
+        step = Step(
+            i=i, p=p, v=v, q=requested, before=self._requested[i],
+            measured=None if measured is None else measured[i], others=self.velocities.copy(),
+            available=available, base=base, center=center, room=room, h=np.zeros(len(i)),
+            lower=p, upper=p,
         )  # fmt: skip
+        step.lower, step.upper = joint_step.ends(limits, step, self._jitter)
+        return step
 
     def _period(self, time: int) -> int:
         """ns, the stream's own: the mean distance of the last commands; at first the last one's."""
@@ -288,36 +289,36 @@ class CommandLimiter:
         passed = time - self._last
         return passed if 0 < passed <= self.longest else self._start
 
-    def _inside(self, i: Indices, positions: Array) -> Array:
-        result: Array = np.clip(positions, self.limits.lower[i], self.limits.upper[i])
-        return result
-
     def _limited(self, step: Step, span: Times, time: int) -> Proposal:
         """The step that is nearest to what is requested, and the limits for which it differs."""
         i, p, q = step.i, step.p, step.q
         step.h = h = np.maximum(span, SHORTEST) / SECOND
-        before, goes = self._requested[i], np.isfinite(q)
+        before, goes = step.before, np.isfinite(q)
         asked = np.where(goes, q - np.where(np.isfinite(before), before, p), 0.0) / h
-        low, high = self._bounds(step)
+        low, high = joint_step.bounds(self.limits, step, self._jitter)
         slack = ROUNDING * self.limits.velocity[i]
         can = (low <= high + slack) & (span >= SHORTEST)
         high = np.maximum(low, high)  # they are equal then, but for rounding
-        exact, place = (q - p) / h, self._place(step)
+        exact, place = (q - p) / h, joint_step.place(self.limits, step)
         is_exact = (exact >= low - slack) & (exact <= high + slack) & (place == q)
-        is_exact &= self._is_met(step, slack)
-        w = np.where(goes, self._tracking(step, place), 0.0)
+        is_exact &= joint_step.is_met(self.limits, step, slack)
+        tracking = joint_step.tracking(self.limits, step, place, self._jitter)
+        w = np.where(goes, tracking, 0.0)
         w = np.where(is_exact, exact, np.clip(w, low, high))
         positions = np.where(is_exact, q, p + w * h)
         found: tuple[Excess, ...] = ()
         if not (is_exact & can)[goes].all():
             found = excesses(self.limits, step, self._requested, self._asked, self._jitter)
         if self._check is not None:
-            w, positions, can, found = self._in_workspace(step, w, positions, can, found)
-        positions = np.where(can, self._inside(i, positions), p)
+            w, positions, can, found = self._check.limited(
+                self.positions, step, w, positions, can, found
+            )
+        positions = np.where(can, np.clip(positions, step.lower, step.upper), p)
         if (positions != q)[goes].any() and not found:
             found = (behind(self.limits, step, self._cause),)
         if (positions == q)[goes].all():
-            found = ()
+            far = far_from_measured(self.limits, step)
+            found = () if far is None else (far,)
         w = np.where(can, (positions - p) / h, step.v)
         # Who cannot take a step yet goes on from where it was; who rests has rested until now.
         times = np.where(can, self.times[i] + span, np.where(step.v == 0.0, time, self.times[i]))
@@ -326,62 +327,6 @@ class CommandLimiter:
         is_there = np.abs(positions - step.center) <= step.room
         is_repeat = not can.all()
         return Proposal(i, positions, w, wanted, asked, h, times, time, found, is_there, is_repeat)
-
-    def _bounds(self, step: Step) -> tuple[Array, Array]:
-        """Least and largest velocity (K,) of a step; the least above the largest: there is none."""
-        i, p, v, h, s = step.i, step.p, step.v, step.h, self._jitter
-        limits, a = self.limits, self.limits.acceleration[i]
-        fastest = limits.velocity[i]
-        low = np.maximum(v - a * h, np.maximum(-fastest, -reach(p - limits.lower[i], a, h, s)))
-        high = np.minimum(v + a * h, np.minimum(fastest, reach(limits.upper[i] - p, a, h, s)))
-        # The tick limit gives way where no braking would keep to it.
-        tick = np.where(np.isinf(step.room), limits.tick[i] / h, math.inf)
-        return (
-            np.where(low <= high, np.minimum(np.maximum(low, -tick), high), low),
-            np.where(low <= high, np.maximum(np.minimum(high, tick), low), high),
-        )
-
-    def _asked_velocity(self, step: Step) -> Array:
-        """(K,) the velocity of what is requested, since the last command."""
-        before, fastest = self._requested[step.i], self.limits.velocity[step.i]
-        asked = np.where(np.isfinite(before), step.q - before, 0.0) / step.h
-        result: Array = np.clip(asked, -fastest, fastest)
-        return result
-
-    def _is_met(self, step: Step, slack: Array) -> Mask:
-        """(K,) whether who goes where requested can take over its velocity there with the next
-        command. Always so, if the last command passed as it was.
-        """
-        is_behind = step.p != self._requested[step.i]
-        if not is_behind.any():
-            return ~is_behind
-        change = np.abs((step.q - step.p) / step.h - self._asked_velocity(step))
-        a = self.limits.acceleration[step.i]
-        result: Mask = ~is_behind | (change <= a * step.h + slack)
-        return result
-
-    def _place(self, step: Step) -> Array:
-        """(K,) what is requested, or the place next to it that is within a step of where the joint
-        is, and near where it starts again.
-        """
-        place = step.q
-        if step.measured is not None:
-            middle = np.where(np.isfinite(step.measured), step.measured, step.q)
-            room = self.limits.step[step.i]
-            place = np.clip(place, middle - room, middle + room)
-        result: Array = np.clip(place, step.center - step.room, step.center + step.room)
-        return result
-
-    def _tracking(self, step: Step, place: Array) -> Array:
-        """(K,) the velocity that catches up with what is requested: as fast as allowed, but so that
-        the joint can take over its velocity when it is there; without overshoot, if that is steady.
-        """
-        goes_on = (place == step.q) & np.isinf(step.room)
-        asked = np.where(goes_on, self._asked_velocity(step), 0.0)
-        left = place - step.p - asked * step.h
-        a = self.limits.acceleration[step.i]
-        result: Array = asked + np.sign(left) * reach(np.abs(left), a, step.h, self._jitter)
-        return result
 
     # The workspace.
 
@@ -403,65 +348,3 @@ class CommandLimiter:
         if at.size and (at != at[0]).any():
             return False
         return self._check.is_clear(self.positions, self.velocities, proposal)
-
-    def _in_workspace(
-        self, step: Step, w: Array, positions: Array, can: Mask, found: tuple[Excess, ...]
-    ) -> tuple[Array, Array, Mask, tuple[Excess, ...]]:
-        """The step as far as the workspace allows it."""
-        assert self._check is not None
-        is_arm = np.isin(step.i, self._check.arm)
-        if not is_arm.any():
-            return w, positions, can, found
-        can = np.where(is_arm, can[is_arm].all(), can)
-        if not can.any():
-            return w, positions, can, found
-        excess = self._outside(step, w, positions)
-        if excess is not None:
-            allowed = self._allowed(step, w, is_arm)
-            can = can & ~is_arm if allowed is None else can
-            w = w if allowed is None else allowed
-            positions = step.p + w * step.h
-            if np.isfinite(step.q).any():
-                found = (excess, *found)
-        return w, positions, can, found
-
-    def _allowed(self, step: Step, w: Array, is_arm: Mask) -> Array | None:
-        """The velocities (K,) between braking and `w` that are nearest to `w` of those allowed;
-        None if even braking is not, because the step is shorter than the slot.
-        """
-        brake = np.where(is_arm, self._braked(step), w)
-        allowed = 0.0
-        is_short = float(step.h[is_arm & (step.v != 0.0)].min(initial=math.inf)) < self._jitter
-        if is_short and self._outside(step, brake, step.p + brake * step.h, True) is not None:
-            return None
-        for halving in range(1, HALVINGS + 1):
-            part = allowed + 0.5**halving
-            trial = brake + part * (w - brake)
-            if self._outside(step, trial, step.p + trial * step.h) is None:
-                allowed = part
-        result: Array = brake + allowed * (w - brake)
-        return result
-
-    def _outside(
-        self, step: Step, w: Array, positions: Array, is_braking: bool = False
-    ) -> Excess | None:
-        """What in the workspace forbids to go to `positions` at w, and to rest from there."""
-        if self._check is None:
-            return None
-        is_braking = is_braking or not np.isfinite(step.q).any()
-        return self._check.problem(self.positions, step, w, positions, is_braking)
-
-    def _braked(self, step: Step) -> Array:
-        """The velocities (K,) of a step on the way to rest: of all joints of the arm less by the
-        same part. In a step as long as the slot, or longer, it needs no check: the way is part of
-        the one that was found free before.
-        """
-        assert self._check is not None
-        arm = self._check.arm
-        duration = float(np.max(np.abs(step.others[arm]) / self.limits.acceleration[arm]))
-        is_moving = (step.v != 0.0) & np.isin(step.i, arm)
-        h = float(np.min(step.h, where=is_moving, initial=math.inf))
-        part = max(0.0, 1.0 - h / duration) if duration > 0.0 else 0.0
-        low, high = self._bounds(step)
-        w: Array = np.clip(step.v * part, low, np.maximum(low, high))
-        return w

@@ -46,19 +46,24 @@ class Step:
     """From the last command to the next, of K joints.
 
     i: which. p, v: (K,) where they were sent, and how fast they move there. q: (K,) where they are
-    to go; NaN: to rest. measured: (K,) where they are. others: (D,) velocities of all joints.
-    available: (K,) ns since they were sent to p. center, room: (K,) where a joint starts again, and
-    how far from there it may be sent at once; room is infinite where the stream goes on. h: (K,) s
-    that the step takes.
+    to go; NaN: to rest. before: (K,) where they were to go with the last command. measured: (K,)
+    where they are. others: (D,) velocities of all joints. available: (K,) ns since they were sent
+    to p. base: (K,) where a joint starts again; NaN: it goes on. center, room: (K,) around where it
+    begins, and how far from there it may be sent at once; room is infinite where the stream goes
+    on. h: (K,) s that the step takes. lower, upper: (K,) between which it may end.
     """
 
     i: Indices
     p: Array
     v: Array
     q: Array
+    before: Array
     measured: Array | None
     others: Array
     available: Times
+    base: Array
     center: Array
     room: Array
     h: Array
+    lower: Array
+    upper: Array

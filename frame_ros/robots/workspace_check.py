@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 from frame_ros.robots.braking import time_to_rest
 from frame_ros.robots.command_limits import VELOCITY, Excess, JointLimits
 from frame_ros.robots.command_step import Proposal, Step
+from frame_ros.robots.joint_step import bounds
 from frame_ros.robots.workspace import Workspace
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 ROUNDING = 1e-9  # m, or of a limit
+HALVINGS = 10  # of the part between braking and what was asked for
 
 
 class WorkspaceCheck:
@@ -58,13 +61,45 @@ class WorkspaceCheck:
             left -= self._levers[i] * way
         return left > 0.0
 
+    def limited(
+        self,
+        now: Array,
+        step: Step,
+        w: Array,
+        positions: Array,
+        can: Mask,
+        found: tuple[Excess, ...],
+    ) -> tuple[Array, Array, Mask, tuple[Excess, ...]]:
+        """A step as far as the workspace allows it: velocities and positions (K,), which joints can
+        take it, and the limits for which it differs, all given as the joints' own limits have it.
+
+        now: (D,) the last commands.
+        """
+        is_arm = np.isin(step.i, self.arm)
+        if not is_arm.any():
+            return w, positions, can, found
+        can = np.where(is_arm, can[is_arm].all(), can)
+        if not can.any():
+            return w, positions, can, found
+        excess = self.problem(now, step, w, positions)
+        if excess is not None:
+            allowed = self._allowed(now, step, w, is_arm)
+            can = can & ~is_arm if allowed is None else can
+            w = w if allowed is None else allowed
+            positions = step.p + w * step.h
+            if np.isfinite(step.q).any():
+                found = (excess, *found)
+        return w, positions, can, found
+
     def problem(
         self, now: Array, step: Step, w: Array, positions: Array, is_braking: bool = False
     ) -> Excess | None:
         """What is exceeded by going to `positions` (K,) at the velocities w (K,), and from there to
-        rest. now: (D,) the last commands. A command to none of the arm's joints exceeds nothing,
-        and who brakes is not too fast.
+        rest. A command to none of the arm's joints exceeds nothing, and who brakes is not too fast.
+
+        now: (D,) the last commands.
         """
+        is_braking = is_braking or not np.isfinite(step.q).any()
         workspace, limits, arm = self._workspace, self._limits, self.arm
         if not np.isin(step.i, arm).any():
             return None
@@ -79,7 +114,9 @@ class WorkspaceCheck:
             return None
         duration = float(np.max(np.abs(velocities[arm]) / limits.acceleration[arm]))
         straight = following + velocities * time_to_rest(duration, self._slot)
-        final = np.clip(straight, limits.lower, limits.upper)
+        # Who begins outside its limits may stay there.
+        lower, upper = np.minimum(limits.lower, following), np.maximum(limits.upper, following)
+        final = np.clip(straight, lower, upper)
         # A joint that its limit stops earlier leaves the straight way, by no more than this.
         left = np.abs(final - following)
         bend = float(workspace.levers @ np.where(straight != final, left, 0.0)[arm])
@@ -92,3 +129,35 @@ class WorkspaceCheck:
         allowed = ROUNDING + max(0.0, workspace.outside(before[arm]).distance)
         found = workspace.farthest(following[arm], final[arm])
         return workspace.excess(found) if found.distance + bend > allowed else None
+
+    def _allowed(self, now: Array, step: Step, w: Array, is_arm: Mask) -> Array | None:
+        """The velocities (K,) between braking and `w` that are nearest to `w` of those allowed;
+        None if even braking is not, because the step is shorter than the slot.
+        """
+        brake = np.where(is_arm, self._braked(step), w)
+        allowed = 0.0
+        is_short = float(step.h[is_arm & (step.v != 0.0)].min(initial=math.inf)) < self._slot
+        if is_short and self.problem(now, step, brake, step.p + brake * step.h, True) is not None:
+            return None
+        for halving in range(1, HALVINGS + 1):
+            part = allowed + 0.5**halving
+            trial = brake + part * (w - brake)
+            if self.problem(now, step, trial, step.p + trial * step.h) is None:
+                allowed = part
+        result: Array = brake + allowed * (w - brake)
+        return result
+
+    def _braked(self, step: Step) -> Array:
+        """The velocities (K,) of a step on the way to rest: of all joints of the arm less by the
+        same part. In a step as long as the slot, or longer, it needs no check: the way is part of
+        the one that was found free before.
+        """
+        duration = float(
+            np.max(np.abs(step.others[self.arm]) / self._limits.acceleration[self.arm])
+        )
+        is_moving = (step.v != 0.0) & np.isin(step.i, self.arm)
+        h = float(np.min(step.h, where=is_moving, initial=math.inf))
+        part = max(0.0, 1.0 - h / duration) if duration > 0.0 else 0.0
+        low, high = bounds(self._limits, step, self._slot)
+        w: Array = np.clip(step.v * part, low, np.maximum(low, high))
+        return w

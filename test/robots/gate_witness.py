@@ -2,16 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """An observer of what a command gate sends, who knows nothing of how it came about."""
 
+import math
 from collections import deque
+
+import numpy as np
 
 SECOND = 10**9
 START = 1 / 30  # s that an arm counts as having been where it is measured when it is sent first
 NEAR = 0.1  # rad
 REMEMBERED = 40
+LED = 1.0  # s ago that a joint may have been where it is led
 
 
 class Witness:
-    """Checks every output: in range, no faster than v, no change of speed faster than a.
+    """Checks every output: in range, no faster than v, no change of speed faster than a. Who was
+    measured outside its range begins there, and does not go farther.
 
     By the times that come with the outputs, which may lie behind the clock by at most the slot (s),
     and, of speed, by the clock itself over all outputs of late, the slot added.
@@ -23,6 +28,7 @@ class Witness:
         self.place, self.speed = [None] * size, [0.0] * size
         self.time, self.sent = [0] * size, [0] * size
         self.before = [None] * size  # place and time before the last output
+        self.measured = deque()  # of late, with its time
         self.past = [deque(maxlen=REMEMBERED) for _ in range(size)]
 
     def silence(self, joints, now):
@@ -30,7 +36,13 @@ class Witness:
         return max((now - self.sent[k] if self.sent[k] else 0) / SECOND for k in joints)
 
     def see(self, joints, places, times, now, measured):
-        """One output at `now` (ns), places (K,) of the joints at times (K,), ns."""
+        """One output at `now` (ns), places (K,) of the joints at times (K,), ns. measured: (D,)."""
+        self.measured.append((now, np.where(np.isfinite(measured), measured, self.limits.lower)))
+        while now - self.measured[0][0] > LED * SECOND:
+            self.measured.popleft()
+        places_seen = np.stack([seen for _, seen in self.measured])
+        self.least = np.minimum(self.limits.lower, places_seen.min(axis=0))
+        self.most = np.maximum(self.limits.upper, places_seen.max(axis=0))
         for k, place, time in zip(joints, places.tolist(), times.tolist(), strict=True):
             self._see(k, place, time, now, float(measured[k]))
 
@@ -38,10 +50,11 @@ class Witness:
         limits, name = self.limits, self.limits.names[k]
         lower, upper = limits.lower[k], limits.upper[k]
         v, a = float(limits.velocity[k]), float(limits.acceleration[k])
-        assert lower <= place <= upper, f'{name} at {place}, its range is {lower} to {upper}'
         if self.place[k] is None:
-            self.place[k] = min(max(measured, lower), upper)
+            self.place[k] = measured if math.isfinite(measured) else min(max(place, lower), upper)
             self.time[k] = now - round(START * SECOND)
+        least, most = min(self.least[k], self.place[k]), max(self.most[k], self.place[k])
+        assert least <= place <= most, f'{name} at {place}, its range is {lower} to {upper}'
         assert now - round(self.slot * SECOND) - 2 <= time <= now, f'{name} is late: {now - time}'
         assert time >= self.time[k], f'{name}: time runs back'
         h, way = (time - self.time[k]) / SECOND, place - self.place[k]
@@ -72,7 +85,7 @@ class Witness:
             if h <= longest:
                 continue
             v, a = float(self.limits.velocity[k]), float(self.limits.acceleration[k])
-            aim = min(max(float(measured[k]), self.limits.lower[k]), self.limits.upper[k])
+            aim = float(measured[k])
             way = abs(aim - before)
             if way <= v * h / 2 and way <= a * h * h / 4 and abs(speed) <= a * h / 4:
                 left, slot = abs(aim - self.place[k]), min(a * START**2, v * START)

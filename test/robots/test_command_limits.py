@@ -190,10 +190,62 @@ def test_a_command_far_from_the_measured_position_is_limited():
         found = send(made, [0.9, 0.0, 0.0], SECOND + (k + 1) * PERIOD, measured=measured)
     assert found.positions == pytest.approx([0.3, 0.0, 0.0])
     assert STEP in {excess.cause for excess in found.excesses}
-    measured[0] = 0.0  # it is pushed back: the command follows, no faster than it may
-    for k in range(40, 80):
+    measured[0] = 0.1  # it is pushed back: nothing follows it
+    for k in range(40, 60):
         found = send(made, [0.9, 0.0, 0.0], SECOND + (k + 1) * PERIOD, measured=measured)
-    assert found.positions[0] == pytest.approx(0.1)
+    assert found.positions[0] == pytest.approx(0.3) and found.excesses[0].cause == STEP
+    for k in range(60, 80):  # nearer to the arm it may go, though that is still far from it
+        found = send(made, [0.25, 0.0, 0.0], SECOND + (k + 1) * PERIOD, measured=measured)
+    assert found.positions[0] == 0.25 and found.excesses[0].cause == STEP
+
+
+@pytest.mark.parametrize('offset', [-0.8, -0.14, -0.09, 0.09, 0.14, 0.8])
+def test_no_measurement_leads_a_joint_away_from_what_is_asked(offset):
+    limits = JointLimits(**{**LIMITS.__dict__, 'step': np.full(3, 0.1)})
+    made = CommandLimiter(limits)
+    made.begin(START, SECOND)
+    place = START[0]
+    for k in range(120):
+        measured = START + np.array([place - START[0] + offset, 0.0, 0.0])
+        place = send(made, START, SECOND + (k + 1) * PERIOD, measured=measured).positions[0]
+        assert place == START[0]
+
+
+@pytest.mark.parametrize('below', [1e-3, 0.05, 0.3])
+@pytest.mark.parametrize('asked', ['lowest', 'inside', 'there', 'outside'])
+def test_a_joint_measured_outside_its_range_comes_back_within_its_rates(below, asked):
+    made, start = CommandLimiter(LIMITS), np.array([LIMITS.lower[0] - below, 0.0, 0.02])
+    made.begin(start, SECOND)
+    watcher, to = Witness(LIMITS, 0.02), start.copy()
+    to[0] = {'lowest': -1.0, 'inside': -0.5, 'there': start[0], 'outside': -1.5}[asked]
+    assert brake(made, SECOND)[0] == start[0]
+    for k in range(60):
+        time = SECOND + k * PERIOD
+        found = send(made, to, time)
+        watcher.see(EVERYTHING, found.positions, found.times, time, start)
+    assert made.positions[0] == max(to[0], LIMITS.lower[0])
+    assert (found.excesses != ()) == (to[0] < LIMITS.lower[0])
+
+
+def test_who_starts_again_outside_its_range_is_led_there_and_may_only_come_back():
+    made = limiter()
+    time, outside = SECOND + PERIOD, np.array([LIMITS.lower[0] - 0.2, *START[1:]])
+    watcher = Witness(LIMITS, 0.02)
+    for k in range(80):
+        time += PERIOD
+        to = START if k < 20 else np.array([-0.9, *START[1:]])
+        if k == 20:
+            made.start_again(np.array([True, False, False]), outside)
+        found = send(made, to, time)
+        watcher.see(EVERYTHING, found.positions, found.times, time, START if k < 20 else outside)
+        if k >= 20 and np.isnan(made.base[0]):
+            break
+    assert found.positions[0] == pytest.approx(outside[0], abs=0.02)
+    for _ in range(60):
+        time += PERIOD
+        found = send(made, [-1.4, *START[1:]], time)
+        watcher.see(EVERYTHING, found.positions, found.times, time, START)
+    assert found.positions[0] == LIMITS.lower[0]
 
 
 def test_a_jump_between_two_commands_is_a_step():

@@ -30,7 +30,7 @@ def try_examples(count, steps, is_random=False):
 
 def test_nothing_that_happens_makes_the_gate_break_a_limit():
     try_examples(25, 30)
-    assert TOTALS.outputs > 1000 and TOTALS.counts['gate: passed'] > 100
+    assert TOTALS.counts['passed'] > 500 and TOTALS.counts['gate: passed'] > 50
     assert TOTALS.counts['gate: stops'] > 10 and TOTALS.counts['resets'] > 0
 
 
