@@ -118,24 +118,27 @@ class ControllerOutput:
         self._send_gripper(told)
         self._told |= told
 
-    def hold(self, stamp_ns: int, names: Sequence[str], positions: ArrayLike) -> bool:
-        """Tells the controller to stay at these joint positions; whether anything was sent.
+    def hold(
+        self, stamp_ns: int, names: Sequence[str], positions: ArrayLike, is_at_rest: bool = True
+    ) -> bool:
+        """Sends the controller joint positions on the way to rest, or where it is to stay; whether
+        anything was sent.
 
-        Give the positions at the stop, and the same ones if it is repeated: an arm that gives way
+        Give the positions of the stop, and the same ones if it is repeated: an arm that gives way
         under its load would creep if told each time where it is now. A gripper keeps what it was
-        last told, so that what it holds is not let go. A controller of poses gets nothing: it keeps
-        its last target by itself.
+        last told, so that what it holds is not let go. is_at_rest: whether the arm is to be still
+        there.
 
         Raises:
             RobotError, ValueRangeError: as `publish`.
         """
-        if self.layout.kind in ('none', 'pose'):
+        if self.layout.kind == 'none':
             return False
         told = _by_name(names, positions)
         told |= {name: self._told[name] for name in self.layout.fingers if name in self._told}
         # A trajectory comes to rest without a jolt if its point says that it is at rest, and
         # crisp_controllers keep the last velocity that a JointState told them.
-        is_told = self.layout.kind in ('trajectory', 'joint_state')
+        is_told = is_at_rest and self.layout.kind in ('trajectory', 'joint_state')
         still = dict.fromkeys(told, 0.0) if is_told else None
         self._publisher.publish(self._message(stamp_ns, told, still))
         return True

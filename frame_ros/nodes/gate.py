@@ -6,12 +6,14 @@ It monitors and limits the commands of a policy; it is no certified safety funct
 place of no emergency stop.
 
 One plain thread receives, decides and sends, and looks at the watchdogs, all by the monotonic
-clock. It takes what stops the arm first, then the newest commands, then what is measured. The
-executor serves lifecycle and parameters, and may be as busy as it likes.
+clock. It takes what stops the arm first, then what is measured, then the newest commands: none is
+judged by what was known before it waited. The executor serves lifecycle and parameters, and may be
+as busy as it likes.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 import sys
 import threading
@@ -53,6 +55,7 @@ from frame_ros.robots.gate_records import (
 
 SWITCH_INTERVAL = 0.0005  # s that another thread may keep the interpreter's lock
 SHORTEST_WAIT = 0.0005  # s
+REST_TIME = 2.0  # s that the arm may be braked for when the gate ends
 LONGEST_AGO = SECOND  # ns that something may have waited; the system clock may have been set
 BOUNDARIES = {EpisodeEvent.START: START, EpisodeEvent.END: END}
 
@@ -92,7 +95,7 @@ class Gate(ManagedNode):
         robot = settings.load_robot()
         self.readiness.hardware_id = robot.name
         limiter = settings.make_limiter(robot)
-        self._outputs = outputs = GateOutputs(self, settings, robot)
+        self._outputs = outputs = GateOutputs(self, settings, robot, limiter.limits.names)
         self._make_gate = lambda: CommandGate(
             settings.make_limiter(robot),
             robot.joint_names,
@@ -132,36 +135,23 @@ class Gate(ManagedNode):
         self._thread.start()
 
     def _stop(self) -> None:
-        """The arm gets a last command that holds it."""
+        """The arm is braked, and held by a last command."""
         self._ending.set()
-        self._serve_by_thread(False)
         if self._thread is not None:
             self._thread.join()
             self._thread = None
+        self._serve_by_thread(False)
         if self._inputs is not None:
             self._inputs.close()
             self._inputs = None
-        if self.gate is not None and self._outputs is not None:
-            self._send_last(self.gate, self._outputs)
+        if self.gate is not None:
+            counts = ', '.join(f'{name} {count}' for name, count in vars(self.gate.counts).items())
+            self.get_logger().info(f'ended; {counts}')
         self.gate = None
 
     def _serve_by_thread(self, is_served: bool) -> None:
         for service in self._polled_services:
             service.set_polled(is_served)
-
-    def _send_last(self, gate: CommandGate, outputs: GateOutputs) -> None:
-        moment = self._moment()
-        try:
-            last = gate.deactivate(moment)
-            if last is not None:
-                outputs.send(last)
-            outputs.flush(gate, moment, self._latency)
-            outputs.wait_until_received()
-        except Exception:
-            self.get_logger().error(traceback.format_exc())
-            outputs.send_last(moment.clock)
-        counts = ', '.join(f'{name} {count}' for name, count in vars(gate.counts).items())
-        self.get_logger().info(f'ended; {counts}')
 
     def _release(self) -> None:
         if self._outputs is not None:
@@ -178,6 +168,10 @@ class Gate(ManagedNode):
                 self._turn()
             except Exception:
                 self._fail(traceback.format_exc())
+        try:
+            self._come_to_rest()
+        except Exception:
+            self._fail(traceback.format_exc())
 
     def _turn(self) -> None:
         """Waits until there is something, or a watchdog may be overdue, and does what there is to
@@ -190,18 +184,34 @@ class Gate(ManagedNode):
             self._timeout(gate),
             time.monotonic_ns(),
         )
-        answers = [answer for service in self._polled_services for answer in service.poll()]
-        try:
-            with self._lock:
-                self._take_urgent(gate, inputs, outputs)
-                self._take_commands(gate, inputs)
+        for service in self._polled_services:
+            service.poll()
+        with self._lock:
+            self._take_urgent(gate, inputs, outputs)
+            self._take_states(gate, inputs)
+            self._take_commands(gate, inputs)
+            self._looked = moment = self._moment()
+            self._send(gate.tick(moment))
+            outputs.flush(gate, moment, self._latency)
+
+    def _come_to_rest(self) -> None:
+        """Brakes the arm, for at most REST_TIME, and holds it with a last command."""
+        gate, inputs, outputs = self.gate, self._inputs, self._outputs
+        assert gate is not None and inputs is not None and outputs is not None
+        deadline = time.monotonic() + REST_TIME
+        is_moving = True
+        with self._lock:
+            while is_moving and time.monotonic() < deadline:
                 self._take_states(gate, inputs)
-                self._looked = moment = self._moment()
-                self._send(gate.tick(moment))
+                moment = self._moment()
+                self._send(gate.deactivate(moment))
                 outputs.flush(gate, moment, self._latency)
-        finally:
-            for answer in answers:
-                answer()
+                is_moving = gate.is_moving(moment)
+                if is_moving:
+                    time.sleep(self.settings.period)
+            outputs.wait_until_received()
+        if is_moving:
+            self.get_logger().error(f'the arm was not at rest after {REST_TIME:g} s')
 
     def _take_urgent(self, gate: CommandGate, inputs: GateInputs, outputs: GateOutputs) -> None:
         for heard in inputs.events():
@@ -215,7 +225,7 @@ class Gate(ManagedNode):
             gate.doubt(Reason(Cause.SECOND_PUBLISHER, text), self._moment())
 
     def _take_states(self, gate: CommandGate, inputs: GateInputs) -> None:
-        for joints, publisher, received in inputs.joint_states():
+        for joints, publisher, received in inputs.joint_states.take():
             problem = gate.on_joint_states(
                 joints.names,
                 joints.positions,
@@ -258,9 +268,8 @@ class Gate(ManagedNode):
         )
         if output is None:
             return
-        assert self._outputs is not None
         is_same = output.positions is command.positions
-        self._outputs.send(output, command.data if is_same else None)
+        self._send(output, command.data if is_same else None)
         if not output.is_hold:
             self._latency = (time.time_ns() - received) / SECOND
 
@@ -283,25 +292,39 @@ class Gate(ManagedNode):
         left = (due - time.monotonic_ns()) / SECOND
         return min(max(left, SHORTEST_WAIT), self.settings.period)
 
-    def _send(self, output: Output | None) -> None:
-        if output is not None and self._outputs is not None:
-            self._outputs.send(output)
+    def _send(self, output: Output | None, data: bytes | None = None) -> None:
+        if output is not None and self.gate is not None and self._outputs is not None:
+            self._outputs.send(output, self.gate.measured, data)
 
     def _fail(self, text: str) -> None:
         """Something that must not happen has happened: a stop, whatever else fails."""
-        self._warnings.fail('gate', text)
         gate, outputs, moment = self.gate, self._outputs, self._moment()
         assert gate is not None and outputs is not None
+
+        def stop() -> None:
+            last_line = text.strip().splitlines()[-1]
+            output = gate.stop(Reason(Cause.INTERNAL_ERROR, last_line), moment)
+            self._send(output or gate.tick(moment))
+            outputs.flush(gate, moment, self._latency)
+
+        def send_last() -> None:
+            gate.status = GateStatus.STOPPED
+            outputs.send_last(moment.clock)
+
         with self._lock:
-            try:
-                last_line = text.strip().splitlines()[-1]
-                stop = gate.stop(Reason(Cause.INTERNAL_ERROR, last_line), moment)
-                self._send(stop or gate.tick(moment))
-                outputs.flush(gate, moment, self._latency)
-            except Exception:
-                gate.status = GateStatus.STOPPED
-                outputs.send_last(moment.clock)
+            self._is_done(stop) or self._is_done(send_last)
+        self._is_done(lambda: self._warnings.fail('gate', text))
         self._ending.wait(self.settings.period)
+
+    def _is_done(self, action: Callable[[], None]) -> bool:
+        """Whether it could be done; the thread goes on in any case."""
+        try:
+            action()
+        except Exception:
+            with contextlib.suppress(Exception):
+                self._warnings.fail('gate', traceback.format_exc())
+            return False
+        return True
 
     # What the executor's thread does, the services only while the gate's thread does not.
 

@@ -7,39 +7,29 @@ waiting, and takes what stops the arm first.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from rclpy.node import Node
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
-from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 
 from frame_ros.msg import PolicyHeartbeat
 from frame_ros.nodes.command_intake import CommandIntake
 from frame_ros.nodes.event_intake import EventIntake, HeardEvent
 from frame_ros.nodes.fitting_subscription import BEST_EFFORT, FittingSubscription
-from frame_ros.nodes.joint_state_bytes import JointStateReader, ReadJointState
 from frame_ros.nodes.polled import PolledSubscription
 from frame_ros.nodes.polled_service import PolledService
-from frame_ros.nodes.publisher_identity import UNKNOWN
+from frame_ros.nodes.state_intake import StateIntake
 from frame_ros.nodes.wake_set import WakeSet
 from frame_ros.robots.command_gate import POLICY, TELEOPERATOR
 from frame_ros.robots.gate_watch import Heartbeat
 
 SECOND = 10**9
-STATE_DEPTH, EVENT_DEPTH = 5, 50
+BEAT_DEPTH, EVENT_DEPTH = 5, 50
 EVENT_QOS = QoSProfile(depth=EVENT_DEPTH, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 CROWDED = 0.005  # s between two looks at commands of which some must be left out
 MOST = 50  # messages taken at once of one topic
 COMMAND_TOPICS = {POLICY: 'policy_commands', TELEOPERATOR: 'teleop_commands'}
-
-
-class Heard(NamedTuple):
-    """Joints as they came. publisher: its GID. received: ns of the system clock."""
-
-    joints: ReadJointState
-    publisher: bytes
-    received: int
 
 
 class GateInputs:
@@ -58,19 +48,15 @@ class GateInputs:
             for source, topic in COMMAND_TOPICS.items()
         }
         self._heartbeats = FittingSubscription(
-            node, PolicyHeartbeat, 'policy_heartbeat', depth=STATE_DEPTH, reliability=BEST_EFFORT,
+            node, PolicyHeartbeat, 'policy_heartbeat', depth=BEAT_DEPTH, reliability=BEST_EFFORT,
             is_live=True, is_steady=True,
         )  # fmt: skip
-        self._joints = FittingSubscription(
-            node, JointState, 'joint_states', depth=STATE_DEPTH, reliability=BEST_EFFORT,
-            is_live=True, is_steady=True, is_required=True, is_identified=True,
-            read=JointStateReader().read,
-        )  # fmt: skip
+        self.joint_states = StateIntake(node)
         self._events = EventIntake(node, own_events, EVENT_DEPTH)
         # Some who take over may latch it, and others not, or not even be reliable; it is heard of
         # all, and twice means the same.
         self._takeovers = (
-            FittingSubscription(node, Bool, 'takeover', depth=STATE_DEPTH, is_live=True),
+            FittingSubscription(node, Bool, 'takeover', depth=BEAT_DEPTH, is_live=True),
             PolledSubscription(node, Bool, 'takeover', EVENT_QOS),
         )
         self._urgent = [*self._events.subscriptions, *self._takeovers]
@@ -99,11 +85,6 @@ class GateInputs:
             for message, _ in subscription.take(MOST):
                 yield message.data
 
-    def joint_states(self) -> Iterator[Heard]:
-        """Measured joints."""
-        for joints, info in self._joints.take(MOST):
-            yield Heard(joints, info.get('publisher', UNKNOWN), info['received_timestamp'])
-
     def heartbeats(self) -> Iterator[tuple[Heartbeat, int]]:
         """(heartbeat of the policy node, when it was received)."""
         for message, info in self._heartbeats.take(MOST):
@@ -117,9 +98,9 @@ class GateInputs:
 
     def close(self) -> None:
         """Ends the subscriptions."""
-        for intake in (*self.commands.values(), self._events):
+        for intake in (*self.commands.values(), self.joint_states, self._events):
             intake.close()
-        for subscription in (self._heartbeats, self._joints, *self._takeovers):
+        for subscription in (self._heartbeats, *self._takeovers):
             subscription.destroy()
         self._wake_set.destroy()
 

@@ -5,26 +5,34 @@
 from __future__ import annotations
 
 import math
+import time
 from array import array
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import KeyValue
+from numpy.typing import NDArray
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
+from frame_ros.errors import RobotError
 from frame_ros.msg import EpisodeEvent, GateIntervention, GateState
 from frame_ros.nodes.gate_inputs import EVENT_QOS, SECOND
 from frame_ros.nodes.gate_settings import GateSettings
 from frame_ros.nodes.output_watch import OutputWatch
 from frame_ros.nodes.publisher_identity import identity_of
+from frame_ros.nodes.repeated_warnings import RepeatedWarnings
 from frame_ros.robots import Robot
 from frame_ros.robots.command_gate import CommandGate
+from frame_ros.robots.full_command import FullCommand
 from frame_ros.robots.gate_records import Act, Intervention, Moment, Output, Reason
 
+Array = NDArray[np.float64]
 SOURCE = 'gate'  # of its events
 OUTPUT_QOS = QoSProfile(depth=50)
 LATCHED_QOS = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
@@ -46,7 +54,10 @@ class GateOutputs:
     events_identity: the GID of the publisher of episode_events.
     """
 
-    def __init__(self, node: Node, settings: GateSettings, robot: Robot) -> None:
+    def __init__(
+        self, node: Node, settings: GateSettings, robot: Robot, names: Sequence[str]
+    ) -> None:
+        """names: the joints that can be commanded, (D,)."""
         self._node = node
         self._commands = node.create_publisher(JointState, 'joint_commands', OUTPUT_QOS)
         self._interventions = node.create_publisher(
@@ -60,7 +71,8 @@ class GateOutputs:
         self._waiting: deque[tuple[Any, Any]] = deque()
         self._last_stamp = 0
         self._last: Output | None = None
-        self._told: dict[str, float] = {}
+        self._full = FullCommand(names, robot.joint_names, settings.longest_period)
+        self._warnings = RepeatedWarnings(node.get_logger())
         self._shown = -1
         self._next_state = 0.0
         self._state_period = 1.0 / settings.state_rate
@@ -89,25 +101,32 @@ class GateOutputs:
         """The GID of another node that has published commands since the last call."""
         return self._watch.other()
 
-    def send(self, output: Output, data: bytes | None = None) -> None:
+    def send(self, output: Output, measured: Array, data: bytes | None = None) -> None:
         """A command to the arm, at once. Stamps rise, also where a hold came in between.
 
-        data: the command as it came, if it passes as it was and holds nothing else.
+        measured: (D,) positions. data: the command as it came, if it passes as it was and holds
+        nothing else.
         """
         stamp = output.stamp
         if 0 <= self._last_stamp - stamp < SECOND:
             stamp, data = self._last_stamp + 1, None
         self._last_stamp, self._last = stamp, output
         self._commands.publish(data or self._message(output, stamp))
-        if self._controller is None:
-            return
-        # Controllers want all of their joints: those that are not in the command stay.
-        self._told.update(zip(output.names, output.positions.tolist(), strict=True))
-        names, positions = list(self._told), list(self._told.values())
-        if output.is_hold:
-            self._controller.hold(stamp, names, positions)
-        else:
-            self._controller.publish(stamp, names, positions)
+        if self._controller is not None:
+            self._send_to_controller(output, stamp, measured)
+
+    def _send_to_controller(self, output: Output, stamp: int, measured: Array) -> None:
+        """The same for the controller, which wants all of its joints."""
+        told = self._full.complete(output.names, output.positions, measured, time.monotonic())
+        names, positions = list(told), list(told.values())
+        try:
+            if output.is_hold:
+                is_at_rest = not output.velocities.any()
+                self._controller.hold(stamp, names, positions, is_at_rest)
+            else:
+                self._controller.publish(stamp, names, positions)
+        except RobotError as error:  # of joints that nobody has commanded or measured yet
+            self._warnings.warn('output', f'not sent to the controller: {error}')
 
     def send_last(self, clock: int) -> None:
         """The last command once more, when nothing else can be computed. clock: ns."""

@@ -84,6 +84,15 @@ class JointStateReader:
             stamp_of_serialised(data), self._names, positions, data if is_all else None
         )
 
+    def layout(self, data: bytes) -> bytes:
+        """What a message has between its stamp and its numbers, its names above all; empty if no
+        such message was read of late.
+        """
+        for layout in self._layouts if data[:2] == LITTLE_ENDIAN else ():
+            if data[12 : 12 + len(layout.middle)] == layout.middle:
+                return layout.middle
+        return b''
+
     def read_all(self, data: bytes) -> FullJointState:
         """The same with velocities and efforts."""
         stamp, names, positions, _ = self.read(data)

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
 """A service whose requests a thread of the node's own takes, so that no executor keeps them
-waiting.
+waiting; nor do their answers keep that thread, which another one sends.
 
 As with `polled`, the handle is not public API of rclpy; where it is missing or differs, and
 whenever no thread polls, the node's executor serves.
@@ -9,11 +9,20 @@ whenever no thread polls, the node's executor serves.
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from collections.abc import Callable
+from queue import SimpleQueue
 from typing import Any
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
+
+from frame_ros.nodes.service_calls import RequestId, ServiceCalls
+
+MOST_WAITING = 100  # answers; further ones are left out
+LAST_WAIT = 0.5  # s for answers that are still waiting when nobody polls any more
 
 
 class _WhileUnpolled(MutuallyExclusiveCallbackGroup):
@@ -40,26 +49,45 @@ class PolledService:
         self._group = _WhileUnpolled()
         self._service = node.create_service(service_type, name, serve, callback_group=self._group)
         handle = getattr(self._service, 'handle', None)
-        can_poll = callable(getattr(handle, 'service_take_request', None))
-        self.wait_handle = handle if can_poll else None
+        self._calls: ServiceCalls | None = None
+        with contextlib.suppress(AttributeError):
+            self._calls = ServiceCalls(service_type)
+        is_pollable = self._calls is not None and isinstance(getattr(handle, 'pointer', None), int)
+        self.wait_handle = handle if is_pollable else None
+        self._answers: SimpleQueue[tuple[RequestId, Any] | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
 
     def set_polled(self, is_polled: bool) -> None:
         """Whether a thread polls from now on."""
         self._group.is_polled = is_polled and self.wait_handle is not None
+        if self._group.is_polled and self._thread is None:
+            self._answers = SimpleQueue()
+            self._thread = threading.Thread(
+                target=self._send, args=(self._answers,), name='answers', daemon=True
+            )
+            self._thread.start()
+        elif not self._group.is_polled and self._thread is not None:
+            self._answers.put(None)
+            self._thread.join(LAST_WAIT)
+            self._thread = None
 
-    def poll(self, max_count: int = 10) -> list[Callable[[], None]]:
-        """Serves the requests that have come; never blocks.
-
-        Returns:
-            What sends the answers. The middleware may wait 0.1 s for a client that it has only just
-            met: what is urgent comes before.
-        """
-        answers = []
-        while self.wait_handle is not None and self._group.is_polled and len(answers) < max_count:
+    def poll(self, max_count: int = 10) -> None:
+        """Serves the requests that have come; never blocks."""
+        calls = self._calls
+        if calls is None or not self._group.is_polled:
+            return
+        for _ in range(max_count):
             with self.wait_handle:
-                request, header = self.wait_handle.service_take_request(self._type.Request)
-            if header is None:
-                break
+                taken = calls.take(self.wait_handle.pointer)
+            if taken is None:
+                return
+            request, identity = taken
             response = self._serve(request, self._type.Response())
-            answers.append(lambda r=response, h=header: self._service.send_response(r, h))
-        return answers
+            if self._answers.qsize() < MOST_WAITING:
+                self._answers.put((identity, response))
+
+    def _send(self, answers: SimpleQueue[tuple[RequestId, Any] | None]) -> None:
+        assert self._calls is not None
+        while (answer := answers.get()) is not None:
+            with contextlib.suppress(rclpy_implementation.InvalidHandle), self.wait_handle:
+                self._calls.send(self.wait_handle.pointer, *answer)

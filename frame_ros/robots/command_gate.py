@@ -63,21 +63,17 @@ class CommandGate:
         log: InterventionLog,
         announce: Callable[[str, Reason, Moment], None] = lambda kind, reason, moment: None,
     ) -> None:
-        self.config, self.counts = config, GateCounts()
+        self.config, self.counts, self.version = config, GateCounts(), 0
         self.status, self.reason, self.since = GateStatus.IDLE, Reason(''), 0
-        self.version = 0
-        self.episode = GateEpisode()
-        self.watch = Watch(config.watch)
+        self.episode, self.watch = GateEpisode(), Watch(config.watch)
         self._duty = Duty(self.watch, self.episode)
-        names = limiter.limits.names
         self._stream = GateStream(limiter, arm, config, self.watch)
         self._limiter, self._log, self._announce = limiter, log, announce
         self._readers = {
-            source: CommandReader(names, config.watch.command_timeout)
+            source: CommandReader(limiter.limits.names, config.watch.command_timeout)
             for source in (POLICY, TELEOPERATOR)
         }
-        self._is_synchronised = False
-        self._has_taken_over = False
+        self._is_synchronised = self._has_taken_over = False
 
     # What comes in.
 
@@ -244,20 +240,24 @@ class CommandGate:
                     return output
         return self._hold(moment) if self._is_hold_due(moment) else None
 
+    def is_moving(self, moment: Moment) -> bool:
+        """Whether the arm is still to be braked, or led to where it starts again."""
+        return self._stream.is_moving(moment)
+
     def deactivate(self, moment: Moment) -> Output | None:
-        """Ends: the last command, with which the arm is left; None if it was never commanded."""
+        """Ends: the next command on the way to rest, once per period while it `is_moving`; the last
+        is that with which the arm is left. None if it is not commanded.
+        """
+        self._advance(moment)
         self._log.end_all(moment)
-        if self.status == GateStatus.IDLE:
-            return None
-        return self._hold(moment)
+        is_owed = self.status != GateStatus.IDLE or self.is_moving(moment)
+        return self._hold(moment) if is_owed else None
 
     def next_deadline(self, moment: Moment) -> int | None:
         """When (monotonic, ns) a watchdog may be overdue, or the arm must be braked, so that `tick`
         must be called.
         """
-        due = self.watch.next_deadline(moment)
-        times = [time for time in (due, self._stream.next_deadline(moment)) if time is not None]
-        return min(times, default=None)
+        return self._stream.next_deadline(moment)
 
     # Commands.
 
@@ -275,9 +275,9 @@ class CommandGate:
             command.indices, command.positions, self._stream.time(moment), self.measured
         )
         action, excess = self.config.gravest(proposal.excesses)
-        if excess is not None and action != CLAMP:
-            return self._refuse(Reason.of(excess), action, moment)
-        return self._pass(command, proposal, moment)
+        if excess is None or action == CLAMP:
+            return self._pass(command, proposal, moment)
+        return self._refuse(Reason.of(excess), action, moment)
 
     def _pass(self, command: Command, proposal: Proposal, moment: Moment) -> Output:
         self.watch.on_command(moment)

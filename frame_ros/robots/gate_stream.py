@@ -166,11 +166,14 @@ class GateStream:
         return is_due and self.limiter.is_moving(time)
 
     def next_deadline(self, moment: Moment) -> int | None:
-        """When (monotonic, ns) the arm must be braked if no command comes; None: not yet known."""
-        if self._config.is_simulated:
-            return None
-        due = self.limiter.deadline()
-        return None if due is None or due <= moment.monotonic else due
+        """When (monotonic, ns) something watched may be overdue, or the arm must be braked if no
+        command comes; None: not yet known.
+        """
+        overdue = self._watch.next_deadline(moment)
+        due = None if self._config.is_simulated else self.limiter.deadline()
+        if due is None or due <= moment.monotonic:
+            return overdue
+        return due if overdue is None else min(due, overdue)
 
     def forget(self) -> None:
         """The arm may be anywhere until it is sent somewhere again."""

@@ -188,7 +188,29 @@ def test_the_pose_is_the_forward_kinematics_of_the_command(bench):
         former = sent
         np.testing.assert_allclose(one.received(gripper).data, [0.75])
     assert message.header.frame_id == 'base' and message.header.stamp.nanosec == 250
-    assert not one.output.hold(STAMP, FRANKA, READY) and one.silent('target_pose')
+
+
+def test_a_pose_brakes_and_is_held_too(bench):
+    gripper = 'gripper/gripper_position_controller/commands'
+    topics = {'target_pose': (PoseStamped, CRISP_QOS), gripper: (Float64MultiArray, 10)}
+    one = bench('crisp_pose', FR3, topics)
+    tcp = load_robot('fr3', 'tcp')
+    one.output.publish(STAMP, FRANKA, READY)
+    one.received('target_pose'), one.received(gripper)
+    for further, is_at_rest in ((0.05, False), (0.06, False), (0.06, True)):
+        joints = READY + further * np.r_[np.ones(7), 0.0]
+        assert one.output.hold(STAMP, FRANKA, joints, is_at_rest)
+        at = one.received('target_pose').pose.position
+        np.testing.assert_allclose((at.x, at.y, at.z), tcp.forward(joints[:7])[0], atol=1e-12)
+    assert one.silent(gripper)
+
+
+def test_on_the_way_to_rest_no_velocity_is_told(bench):
+    one = bench('crisp_joint', FR3, {'target_joint': (JointState, CRISP_QOS)}, gripper='none')
+    one.output.hold(STAMP, FRANKA, READY, is_at_rest=False)
+    assert not one.received('target_joint').velocity
+    one.output.hold(STAMP, FRANKA, READY)
+    assert list(one.received('target_joint').velocity) == [0.0] * 7
 
 
 def test_crisp_joints_are_the_arms_alone_and_all(bench):

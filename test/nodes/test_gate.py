@@ -173,6 +173,54 @@ def test_an_error_inside_is_a_stop(bench, broken):
     bench.wait(lambda: len(bench.cell.commands) > count + 5)
 
 
+def test_the_gates_thread_goes_on_when_not_even_a_stop_can_be_sent(bench, monkeypatch):
+    node = bench.gate()
+    bench.wait_for(GateState.PASSING, lambda: bench.cell.drive(0.04))
+    thread, failures = node._thread, []
+
+    def fail(*arguments):
+        failures.append(arguments)
+        raise ZeroDivisionError('a bug')
+
+    with monkeypatch.context() as broken:
+        for part, name in (
+            (node.gate, 'tick'),
+            (node.gate, 'stop'),
+            (node._outputs, 'send_last'),
+            (node._warnings, 'fail'),
+        ):
+            broken.setattr(part, name, fail)
+        bench.wait(lambda: len(failures) > 20)
+    assert thread.is_alive() and node.gate.status == GateState.STOPPED
+    count = len(bench.cell.commands)
+    bench.wait(lambda: len(bench.cell.commands) > count)
+    bench.wait(lambda: bench.call(bench.cell.reset).success)
+    bench.wait_for(GateState.PASSING, lambda: bench.cell.drive(0.04))
+
+
+def test_a_gate_that_is_deactivated_at_speed_brakes_the_arm_to_rest(bench):
+    bench.gate(acceleration_limits=[10.0])
+    request = ChangeState.Request()
+    request.transition.id = Transition.TRANSITION_DEACTIVATE
+    place, speeds = list(HOME), []
+    future = None
+    while future is None or not future.done():
+        if len(bench.cell.commands) > 30 and future is None:
+            future = bench.cell.change_state.call_async(request)
+        place[0] = min(place[0] + 0.02, 1.9)  # 1 rad/s
+        bench.cell.command(place)
+        time.sleep(0.02)
+    count = 0
+    while count < len(bench.cell.commands):
+        count = len(bench.cell.commands)
+        time.sleep(0.1)
+    sent = [message.position[0] for _, message in bench.cell.commands]
+    speeds = [after - before for before, after in zip(sent, sent[1:], strict=False)]
+    assert max(speeds) > 0.01
+    assert speeds[-1] == pytest.approx(0.0, abs=1e-9)
+    assert max(abs(after - before) for before, after in zip(speeds, speeds[1:])) < 0.02 * 0.9
+
+
 def test_a_deactivated_gate_lets_nothing_pass(bench):
     bench.gate()
     bench.cell.drive(0.3)
@@ -239,6 +287,27 @@ def test_commands_go_to_a_users_controller_too(bench):
     bench.call(bench.cell.stop)
     count = len(received)
     bench.wait(lambda: len(received) > count + 3)
+
+
+def test_a_controller_that_wants_all_joints_gets_them_with_a_command_of_one(bench):
+    received = []
+    bench.cell.create_subscription(
+        Float64MultiArray, 'forward_position_controller/commands', received.append, 50
+    )
+    bench.gate(output='ros2_control_position', output_options=['gripper=with_joints'])
+    bench.wait(lambda: bench.cell.count_publishers('forward_position_controller/commands'))
+    place = HOME[0]
+
+    def command():
+        nonlocal place
+        place += 0.001
+        bench.cell.command([place], names=['shoulder_pan'])
+        time.sleep(0.03)
+
+    bench.wait(lambda: command() or received)
+    bench.wait_for(GateState.PASSING, command)
+    assert list(received[0].data) == pytest.approx(list(HOME), abs=0.05)
+    assert not any(state.cause == 'internal_error' for state in bench.cell.states)
 
 
 def test_the_file_of_defaults_has_every_parameter_and_its_default():

@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+from patience import PATIENCE
 
 rclpy = pytest.importorskip('rclpy')
 
@@ -15,7 +16,12 @@ from rclpy.serialization import serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
 from frame_ros.episodes.node_health import Level  # noqa: E402
-from frame_ros.msg import EpisodeEvent, GateState  # noqa: E402
+from frame_ros.msg import (  # noqa: E402
+    EpisodeEvent,
+    GateIntervention,
+    GateState,
+    PolicyHeartbeat,
+)
 
 BEST_EFFORT = QoSProfile(depth=5, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 
@@ -192,10 +198,72 @@ def test_who_commands_the_arm_beside_the_gate_stops_it_and_is_named(bench, stran
     bench.wait(lambda: bench.call(bench.cell.reset).success)
 
 
+def test_two_gates_on_one_topic_stop_each_other_and_are_named(bench):
+    """Of two processes, as an operator would start them by mistake."""
+    others, remaps = [], ('__node:=another_gate', 'gate_state:=another_state')
+    bench.cell.create_subscription(GateState, 'another_state', others.append, 10)
+    for arguments in ((), tuple(part for remap in remaps for part in ('-r', remap))):
+        bench.process('gate', *arguments)
+    bench.wait(lambda: bench.cell.states and others)
+    bench.wait(lambda: bench.cell.count_subscribers('policy_commands') == 2)
+    bench.wait(
+        lambda: bench.cell.drive(0.04) and GateState.STOPPED == bench.cell.state == others[-1].state
+    )
+    # Who notices first says so to the other one by a STOP event.
+    last = {bench.cell.states[-1].text, others[-1].text}
+    first = {'/another_gate publishes /joint_commands too', '/gate publishes /joint_commands too'}
+    assert last & first
+    answer = bench.call(bench.cell.reset)
+    assert not answer.success and 'second_publisher' in answer.message
+    bench.processes[1].terminate()
+    assert bench.processes[1].wait(PATIENCE) == 0
+    bench.wait(lambda: bench.call(bench.cell.reset).success)
+    bench.wait_for(GateState.PASSING, lambda: bench.cell.drive(0.04))
+
+
+def test_what_waited_while_the_gate_stood_still_is_taken_before_commands(bench):
+    node = bench.gate()
+    for _ in range(5):
+        with node._lock:  # its thread stands still, and the arm is pushed
+            bench.cell.positions[0] += 0.2
+            time.sleep(0.15)
+            bench.cell.heartbeats.publish(PolicyHeartbeat(is_acting=True))
+            bench.cell._measure()
+            bench.cell.command(bench.cell.positions)
+        count = len(bench.cell.commands)
+        bench.wait(lambda count=count: bench.cell.drive(0.04) and len(bench.cell.commands) > count)
+        bench.wait_for(GateState.HOLDING)
+        bench.call(bench.cell.stop)
+        bench.wait(lambda: bench.call(bench.cell.reset).success)
+    causes = {m.cause for m in bench.cell.interventions if m.action == GateIntervention.REFUSED}
+    assert not causes & {'stale_joint_states', 'step_limit'}
+
+
+def test_a_gripper_that_is_seldom_measured_is_heard_beside_a_fast_arm(bench, stranger):
+    node = bench.gate()
+    bench.cell.measures = False
+    names, gripper = list(JOINTS[:5]), stranger.create_publisher(JointState, 'joint_states', 10)
+    arm = bench.cell.create_publisher(JointState, 'joint_states', 10)
+    bench.wait(lambda: gripper.get_subscription_count() and arm.get_subscription_count())
+    time.sleep(0.6)  # joint_states_timeout: the cell's own are forgotten
+
+    def measured(names, positions):
+        message = JointState(name=names, position=positions)
+        message.header.stamp = bench.cell.get_clock().now().to_msg()
+        return message
+
+    with node._lock:  # what comes meanwhile waits
+        gripper.publish(measured(['gripper'], [0.5]))
+        for _ in range(200):
+            arm.publish(measured(names, HOME[:5]))
+        time.sleep(0.1)
+    bench.wait(lambda: node.gate.measured[5] == 0.5)
+
+
 def test_damaged_commands_and_joint_states_are_left_out(bench):
     node, cell = passing(bench), bench.cell
     whole = serialize_message(JointState(name=list(JOINTS), position=list(HOME)))
-    inputs = [node._inputs.commands['policy'].subscription, node._inputs._joints]
+    inputs = [node._inputs.commands['policy'].subscription, node._inputs.joint_states.subscription]
     for size in (4, 20, len(whole) // 2, len(whole) - 20):
         cell._policy.publish(whole[:size])
         cell._joints.publish(whole[:size])

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which publisher a message is from, and services that a thread polls."""
 
+import threading
 import time
 
 import pytest
@@ -10,6 +11,7 @@ rclpy = pytest.importorskip('rclpy')
 
 from patience import PATIENCE  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
+from rclpy.qos import QoSDurabilityPolicy, QoSProfile  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
@@ -88,14 +90,65 @@ def test_a_service_is_polled_or_served_by_the_executor(node):
                 own.spin_once(0.0)
                 assert len(served) == count
                 wake_set.wait((), (service,), 0.1)
-                for answer in service.poll():
-                    answer()
+                service.poll()
             else:
-                assert service.poll() == []
+                service.poll()
+                assert len(served) == count
                 own.spin_once(0.1)
             executor.spin_once(0.01)
             count = len(served)
         assert future.result().success
     assert len(served) == 3
+    service.set_polled(False)
     wake_set.destroy()
     client_node.destroy_node()
+
+
+def test_an_answer_that_waits_for_its_client_keeps_no_thread_waiting(node, monkeypatch):
+    """A client that asks for latched answers is never connected to the service's."""
+
+    def serve(request, response):
+        response.success, response.message = True, 'gr\u00fcn ' * 1000
+        return response
+
+    service = PolledService(node, Trigger, 'go', serve)
+    service.set_polled(True)
+    other = rclpy.create_node('client')
+    latched = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
+    deaf, client = (
+        other.create_client(Trigger, 'go', qos_profile=q) for q in (latched, QoSProfile(depth=10))
+    )
+    assert client.wait_for_service(PATIENCE)
+    executor = SingleThreadedExecutor()
+    executor.add_node(other)
+    wake_set, deadline = WakeSet(node, 0, 1), time.monotonic() + PATIENCE
+    sending, sent, turns = threading.Event(), threading.Event(), 0
+    send = service._calls.send
+
+    def watched(*arguments):
+        sending.set()
+        result = send(*arguments)
+        sent.set()
+        return result
+
+    monkeypatch.setattr(service._calls, 'send', watched)
+    while turns < 10:  # of this thread during one answer; a busy machine may need another
+        assert time.monotonic() < deadline
+        sending.clear(), sent.clear()
+        deaf.call_async(Trigger.Request())
+        wake_set.wait((), (service,), PATIENCE)
+        service.poll()
+        turns = 0
+        while not sent.is_set():
+            assert time.monotonic() < deadline
+            turns += sending.is_set()
+            time.sleep(0.001)
+    future = client.call_async(Trigger.Request())
+    while not future.done():
+        assert time.monotonic() < deadline
+        service.poll()
+        executor.spin_once(0.01)
+    assert future.result().message == 'gr\u00fcn ' * 1000
+    service.set_polled(False)
+    wake_set.destroy()
+    other.destroy_node()

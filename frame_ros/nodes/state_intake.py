@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Joint states as the gate takes them: of each publisher and each set of joints, the newest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+
+from frame_ros.nodes.fitting_subscription import BEST_EFFORT, FittingSubscription
+from frame_ros.nodes.joint_state_bytes import JointStateReader, ReadJointState
+from frame_ros.nodes.polled import Taken
+from frame_ros.nodes.publisher_identity import UNKNOWN
+
+# All publishers share it. Of two with a kilohertz each it is half a second, in which a gripper's
+# states, which come seldom, must be found.
+DEPTH = 1000
+NEWEST = 4  # of each publisher and set of joints, taken at once; the older of more are left out
+
+
+class Heard(NamedTuple):
+    """Joints as they came. publisher: its GID. received: ns of the system clock."""
+
+    joints: ReadJointState
+    publisher: bytes
+    received: int
+
+
+class StateIntake:
+    """Takes from joint_states. For one thread."""
+
+    def __init__(self, node: Node) -> None:
+        self._reader = JointStateReader()
+        self.subscription = FittingSubscription(
+            node, JointState, 'joint_states', depth=DEPTH, reliability=BEST_EFFORT, is_live=True,
+            is_steady=True, is_required=True, is_identified=True, read=self._reader.read,
+        )  # fmt: skip
+
+    def take(self) -> Iterator[Heard]:
+        """What was measured last of each joint, oldest first."""
+        taken = self.subscription.take_unread(DEPTH)
+        for joints, info in self.subscription.readable(self._newest(taken)):
+            yield Heard(joints, info.get('publisher', UNKNOWN), info['received_timestamp'])
+
+    def _newest(self, taken: list[Taken]) -> list[Taken]:
+        if len(taken) <= NEWEST:
+            return taken
+        found: list[Taken] = []
+        seen: Counter[tuple[bytes, bytes]] = Counter()
+        for data, info in reversed(taken):
+            key = info.get('publisher', UNKNOWN), self._reader.layout(data)
+            seen[key] += 1
+            if seen[key] <= NEWEST or not all(key):
+                found.append((data, info))
+        return found[::-1]
+
+    def close(self) -> None:
+        """Ends the subscription."""
+        self.subscription.destroy()
