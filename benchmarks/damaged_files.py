@@ -60,12 +60,14 @@ class Kind:
     reader: str
     suffix: str
     structural: Sequence[Callable[..., bytes]] = ()
-    place: str = ''  # in a bag's folder, beside an .mcap
+    place: str = ''  # in a bag's folder
+    bag: str = 'bag'  # which: a folder of the seeds
 
 
 KINDS = {
     'mcap': Kind('bag', '.mcap', (mcap_records,)),
     'db3': Kind('bag', '.db3', (database,)),
+    'wal': Kind('bag', '.db3-wal', place='a.db3-wal', bag='bag_of_wal'),
     'sidecar': Kind('bag', '.json', (json_tree, bomb), 'episode.json'),
     'metadata': Kind('bag', '.yaml', (yaml_tree, bomb), 'metadata.yaml'),
     'urdf': Kind('robot', '.urdf', (urdf_tree, urdf_tree, urdf_bomb)),
@@ -166,9 +168,9 @@ def place(kind: Kind, name: str, data: bytes, seeds: Path, folder: Path) -> Path
     """Puts a damaged file where its reader expects it; returns the path to read."""
     if kind.place:
         bag = folder / 'bag'
-        shutil.copytree(seeds / 'bag', bag)
+        shutil.copytree(seeds / kind.bag, bag)
         (bag / kind.place).write_bytes(data)
-        return bag
+        return bag / 'a.db3' if name == 'wal' else bag
     if name == 'mesh':
         return _robot_with_mesh(data, folder)
     path = folder / f'damaged{kind.suffix}'

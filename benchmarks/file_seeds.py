@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 import struct
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +100,24 @@ def _bags(folder: Path) -> None:
             writer.write(made[connection.id], at, data)
     assert store is not None
     shutil.copy(next((folder / 'db').glob('*.db3')), folder / 'db3' / 'a.db3')
+    _bag_of_a_killed_recorder(folder)
+
+
+def _bag_of_a_killed_recorder(folder: Path) -> None:
+    """A database with half of its messages in a file beside it."""
+    bag, source = folder / 'bag_of_wal', folder / 'being_written.db3'
+    bag.mkdir()
+    shutil.copy(folder / 'db3' / 'a.db3', source)
+    with closing(sqlite3.connect(source)) as database:
+        rows = database.execute('SELECT * FROM messages WHERE id % 2').fetchall()
+        database.execute('DELETE FROM messages WHERE id % 2')
+        database.commit()
+        database.execute('PRAGMA journal_mode = WAL')
+        marks = ', '.join('?' for _ in rows[0])
+        database.executemany(f'INSERT INTO messages VALUES ({marks})', rows)
+        database.commit()
+        shutil.copy(source, bag / 'a.db3')
+        shutil.copy(f'{source}-wal', folder / 'wal')
 
 
 def _pictures(message: Any, stamp: Any, start: int, second: int) -> list[tuple[str, int, Any]]:

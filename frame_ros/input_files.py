@@ -82,6 +82,7 @@ UNPACKED_FILE = Limit(
     1 << 30, 'bytes', "all of a bag's file unpacked, or 100 times the file's size if that is more"
 )
 UNPACKED_RATIO = 100
+COPIED = Limit(4 << 30, 'bytes', 'a bag of SQLite whose recorder was killed, copied to be read')
 MESSAGES = Limit(
     5_000_000, 'messages', "a bag's file, or one for every 4 of its bytes if that is more"
 )

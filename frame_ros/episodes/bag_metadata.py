@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""metadata.yaml of a bag's folder, as rosbag2 writes it, and as anybody may have damaged it."""
+"""What lies beside the storage in a bag's folder, as it was written or as anybody damaged it:
+metadata.yaml of rosbag2, and our episode.json."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from typing import Any
 
 import yaml
 
-from frame_ros.input_files import read_text
+from frame_ros.episodes.bag_writer import SIDECAR_NAME
+from frame_ros.input_files import load_json, read_text
 from frame_ros.strict_yaml import load_yaml, yaml_problem
 
 METADATA_NAME = 'metadata.yaml'
@@ -37,6 +39,22 @@ def bag_information(folder: Path) -> dict[str, Any] | None:
 def listed_names(information: dict[str, Any]) -> list[str]:
     """The names of the storage files that a bag consists of, in order; none where none is given."""
     return [Path(name).name for name in information.get('relative_file_paths') or ()]
+
+
+def sidecar_of(folder: Path) -> dict[str, Any]:
+    """The content of a bag's episode.json; nothing if it has none.
+
+    Raises:
+        OSError: it cannot be opened, or is too large.
+        ValueError: it is no JSON, or none of ours.
+    """
+    try:
+        content = load_json(read_text(folder / SIDECAR_NAME))
+    except FileNotFoundError:
+        return {}
+    if not isinstance(content, dict) or not isinstance(content.get('metadata', {}), dict):
+        raise ValueError('a mapping of names and values was expected')
+    return content
 
 
 @lru_cache(maxsize=256)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.episodes.bag_metadata import bag_information, listed_names
+from frame_ros.episodes.bag_metadata import bag_information, listed_names, sidecar_of
 from frame_ros.episodes.bag_writer import METADATA_RECORD, PARTIAL_SUFFIX, SIDECAR_NAME
 from frame_ros.episodes.definitions import find_definition, parse_fields
 from frame_ros.episodes.findings import Note
@@ -30,7 +30,6 @@ from frame_ros.episodes.other_storage import (
 from frame_ros.episodes.recordings import storage_files, unlisted_files
 from frame_ros.episodes.unpacking import file_limit
 from frame_ros.errors import BagError
-from frame_ros.input_files import load_json, read_text
 
 
 @dataclass
@@ -277,11 +276,8 @@ class Bag:
             self._take_facts(information.get('custom_data') or {})
             self._check_files(information)
         try:
-            sidecar = load_json(read_text(self.path / SIDECAR_NAME))
-            self._take_facts(_mapping(_mapping(sidecar).get('metadata', {})))
-            self.sidecar = sidecar
-        except FileNotFoundError:
-            pass
+            self.sidecar = sidecar_of(self.path)
+            self._take_facts(self.sidecar.get('metadata', {}))
         except (OSError, ValueError) as error:
             self.report(f'{SIDECAR_NAME} is damaged and was ignored: {_reason(error)}')
 
@@ -334,7 +330,11 @@ class Bag:
             )
 
     def _add_other_storage(self, file: Path) -> None:
-        for part in read_other_storage(file):
+        storage = read_other_storage(file)
+        self.is_truncated |= storage.is_cut
+        if storage.problem:
+            self.report(storage.problem if storage.is_cut else Note(storage.problem))
+        for part in storage.topics:
             received = np.array(part.received, np.int64)
             lengths = np.array(part.lengths, np.int64)
             table = _table(
@@ -372,12 +372,6 @@ class Bag:
             except BagError as error:
                 topic.types, topic.reason = {}, str(error)
                 self.report(f'{topic.name} cannot be read: {error}')
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError('a mapping of names and values was expected')
-    return value
 
 
 def _reason(error: OSError | ValueError) -> str:

@@ -5,10 +5,8 @@ compressed one by one."""
 
 from __future__ import annotations
 
-import re
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,9 +14,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.episodes.unpacking import PACKED, unpack, unpacked_file, zstd
+from frame_ros.episodes.sqlite_files import JOURNAL, SHARED, WAL, SqliteFile
+from frame_ros.episodes.unpacking import unpack, zstd
 from frame_ros.errors import BagError
-from frame_ros.input_files import UNPACKED_PART, open_file
+from frame_ros.input_files import UNPACKED_PART
 
 # A compressed message begins with these bytes; CDR never does.
 ZSTD_MAGIC = b'\x28\xb5\x2f\xfd'
@@ -26,8 +25,6 @@ SUFFIXES = ('.db3', '.db3.zstd')
 # Messages that are such; SQLite lets every column hold anything.
 READABLE = "typeof(timestamp) = 'integer' AND typeof(data) = 'blob'"
 ORDER = 'ORDER BY timestamp, id'
-# What a database of rosbag2 never holds, and SQLite would run while it is read.
-_COMPUTED = re.compile(r'\bVIRTUAL\b|\bAS\s*\(', re.IGNORECASE)
 
 
 @dataclass
@@ -49,13 +46,30 @@ def is_other_storage(path: Path) -> bool:
     return path.name.endswith(SUFFIXES)
 
 
-def read_other_storage(file: Path) -> list[OtherTopic]:
-    """Returns the topics of a storage file whose messages are CDR.
+@dataclass
+class OtherStorage:
+    """A storage file: its topics whose messages are CDR, what lacks of it, and whether its
+    recorder was killed."""
+
+    topics: list[OtherTopic]
+    problem: str
+    is_cut: bool
+
+
+def is_beside_storage(path: Path) -> bool:
+    """Whether a file is what SQLite keeps beside a storage file while it is written, by its
+    name."""
+    return path.name.endswith(tuple(f'.db3{suffix}' for suffix in (WAL, JOURNAL, SHARED)))
+
+
+def read_other_storage(path: Path) -> OtherStorage:
+    """Returns what a storage file holds.
 
     Raises:
         BagError: it cannot be read.
     """
-    with _database(file) as database:
+    file = SqliteFile(path)
+    with file.opened() as database:
         definitions = _definitions(database)
         received: dict[int, list[int]] = {}
         lengths: dict[int, list[int]] = {}
@@ -64,7 +78,7 @@ def read_other_storage(file: Path) -> list[OtherTopic]:
         ):
             received.setdefault(topic, []).append(stamp)
             lengths.setdefault(topic, []).append(length)
-        return [
+        topics = [
             OtherTopic(
                 name,
                 message_type,
@@ -75,6 +89,7 @@ def read_other_storage(file: Path) -> list[OtherTopic]:
             )
             for number, name, message_type in _topics(database)
         ]
+    return OtherStorage(topics, file.problem, file.is_cut)
 
 
 def time_span(file: Path) -> tuple[set[tuple[str, str]], int, int] | None:
@@ -84,43 +99,12 @@ def time_span(file: Path) -> tuple[set[tuple[str, str]], int, int] | None:
     Raises:
         BagError: it cannot be read.
     """
-    with _database(file) as database:
+    with SqliteFile(file).opened() as database:
         topics = {(name, message_type) for _, name, message_type in _topics(database)}
         (span,) = database.execute(
             f'SELECT min(timestamp), max(timestamp) FROM messages WHERE {READABLE}'
         )
         return None if span[0] is None else (topics, span[0], span[1])
-
-
-@contextmanager
-def _database(file: Path) -> Iterator[sqlite3.Connection]:
-    """Opens a storage file for reading, unpacked if it is compressed."""
-    if file.name.endswith(PACKED):
-        with unpacked_file(file) as plain, _database(plain) as database:
-            yield database
-        return
-    try:
-        open_file(file).close()
-        address = f'{file.absolute().as_uri()}?immutable=1'
-        with closing(sqlite3.connect(address, uri=True)) as database:
-            database.text_factory = lambda text: text.decode('utf-8', 'replace')
-            _check_tables(file, database)
-            yield database
-    except OSError as error:
-        raise BagError(f'{file} cannot be read: {error.strerror or error}') from error
-    except (sqlite3.Error, OverflowError) as error:
-        raise BagError(f'{file} cannot be read: {error}') from error
-
-
-def _check_tables(file: Path, database: sqlite3.Connection) -> None:
-    """Refuses what is no bag, and what computes its content, which can take for ever."""
-    tables = database.execute('SELECT type, name, sql FROM sqlite_master').fetchall()
-    for kind, name, text in tables:
-        if kind == 'view' or (kind == 'table' and _COMPUTED.search(str(text))):
-            raise BagError(f'{file} cannot be read: {name!r} is computed, no table of messages')
-    missing = {'topics', 'messages'} - {name for kind, name, _ in tables if kind == 'table'}
-    if missing:
-        raise BagError(f'{file} is no bag: it lacks the table {" and ".join(sorted(missing))}')
 
 
 def _topics(database: sqlite3.Connection) -> list[tuple[int, str, str]]:
@@ -146,10 +130,10 @@ def _definitions(database: sqlite3.Connection) -> dict[str, tuple[str, str]]:
     return {row[0]: (row[1], row[2]) for row in rows if all(isinstance(each, str) for each in row)}
 
 
-def _buffer(file: Path, number: int) -> Callable[[int], NDArray[np.uint8]]:
+def _buffer(file: SqliteFile, number: int) -> Callable[[int], NDArray[np.uint8]]:
     @lru_cache(maxsize=1)
     def load(segment: int) -> NDArray[np.uint8]:
-        with _database(file) as database:
+        with file.opened() as database:
             rows = database.execute(
                 f'SELECT data FROM messages WHERE topic_id = ? AND {READABLE} {ORDER}', (number,)
             )

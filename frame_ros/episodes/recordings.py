@@ -18,7 +18,12 @@ import numpy as np
 from frame_ros.episodes.bag_metadata import METADATA_NAME, bag_information, listed_names
 from frame_ros.episodes.bag_writer import SIDECAR_NAME
 from frame_ros.episodes.mcap_reader import MCAP_SUFFIXES, is_mcap, read_mcap
-from frame_ros.episodes.other_storage import SUFFIXES, is_other_storage, time_span
+from frame_ros.episodes.other_storage import (
+    SUFFIXES,
+    is_beside_storage,
+    is_other_storage,
+    time_span,
+)
 from frame_ros.episodes.runs import run_at
 from frame_ros.errors import BagError
 from frame_ros.input_files import ENTRIES
@@ -233,7 +238,7 @@ def _search_below(child: Path, found: Survey, depth: int, seen: set[Path]) -> No
 def _leave_out(file: Path, found: Survey) -> None:
     if file.suffix == '.bag':
         found.unread.append((file, f'a ROS 1 bag; {ros1_hint(file)}'))
-    elif file.name not in OWN_FILES and not _is_storage(file):
+    elif file.name not in OWN_FILES and not _is_storage(file) and not is_beside_storage(file):
         found.others.append((file, NO_RECORDING))
 
 
