@@ -78,7 +78,7 @@ class Gate(ManagedNode):
         self._inputs: GateInputs | None = None
         self._thread: threading.Thread | None = None
         self._ending = threading.Event()
-        self._lock = threading.Lock()  # of the gate and its outputs
+        self._lock = threading.RLock()  # of the gate and its outputs
         self._is_simulated = bool(self.get_parameter('use_sim_time').value)
         self._latency = math.nan
         self._looked = Moment(0, 0)  # when the watchdogs were looked at last
@@ -175,21 +175,21 @@ class Gate(ManagedNode):
 
     def _turn(self) -> None:
         """Waits until there is something, or a watchdog may be overdue, and does what there is to
-        do: what stops the arm first, then the newest commands.
+        do: what stops the arm first, then what is measured, then the newest commands.
         """
         gate, inputs, outputs = self.gate, self._inputs, self._outputs
         assert gate is not None and inputs is not None and outputs is not None
-        inputs.wait(
-            TELEOPERATOR if self._has_taken_over else POLICY,
-            self._timeout(gate),
-            time.monotonic_ns(),
-        )
-        for service in self._polled_services:
-            service.poll()
+        source = TELEOPERATOR if self._has_taken_over else POLICY
+        is_urgent = inputs.wait(source, self._timeout(gate), time.monotonic_ns())
         with self._lock:
+            waited = (time.monotonic_ns() - self._looked.monotonic) / SECOND
+            is_late = waited > self.settings.longest_period
+            if not is_urgent and not is_late:  # commands need not wait for a look at all of it
+                self._take_commands(gate, inputs)
             self._take_urgent(gate, inputs, outputs)
             self._take_states(gate, inputs)
-            self._take_commands(gate, inputs)
+            if is_urgent or is_late:
+                self._take_commands(gate, inputs)
             self._looked = moment = self._moment()
             self._send(gate.tick(moment))
             outputs.flush(gate, moment, self._latency)
@@ -214,6 +214,8 @@ class Gate(ManagedNode):
             self.get_logger().error(f'the arm was not at rest after {REST_TIME:g} s')
 
     def _take_urgent(self, gate: CommandGate, inputs: GateInputs, outputs: GateOutputs) -> None:
+        for service in self._polled_services:
+            service.poll()
         for heard in inputs.events():
             self._on_event(gate, heard)
         for has_taken_over in inputs.takeovers():

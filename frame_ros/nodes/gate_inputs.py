@@ -62,8 +62,9 @@ class GateInputs:
         self._urgent = [*self._events.subscriptions, *self._takeovers]
         self._wake_set = WakeSet(node, len(self._urgent) + 1, len(services))
 
-    def wait(self, source: str, timeout: float, at: int) -> None:
-        """Waits for what is urgent or a command of `source`, at most `timeout` s.
+    def wait(self, source: str, timeout: float, at: int) -> bool:
+        """Waits for what is urgent or a command of `source`, at most `timeout` s; returns whether
+        anything urgent came.
 
         Where more commands come than are looked at they wake nobody: the newest are taken every
         CROWDED s, in a flood after `timeout`. at: now, monotonic, ns.
@@ -73,7 +74,8 @@ class GateInputs:
         driving = () if is_flooded or commands.is_crowded else (commands.subscription,)
         if commands.is_crowded and not is_flooded:
             timeout = min(timeout, CROWDED)
-        self._wake_set.wait((*self._urgent, *driving), self._services, timeout)
+        ready = self._wake_set.wait((*self._urgent, *driving), self._services, timeout)
+        return any(each is not commands.subscription for each in ready)
 
     def events(self) -> Iterator[HeardEvent]:
         """Events of others, of each at most MOST."""

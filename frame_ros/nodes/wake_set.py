@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from rclpy.impl.implementation_singleton import rclpy_implementation
@@ -30,9 +30,10 @@ class WakeSet:
             self._set = kind and kind(subscriptions, 0, 0, 0, services, 0, self._context)
 
     def wait(
-        self, subscriptions: Iterable[Any], services: Iterable[PolledService], timeout: float
-    ) -> None:
-        """Blocks until one of them has something, or `timeout` s have passed.
+        self, subscriptions: Sequence[Any], services: Sequence[PolledService], timeout: float
+    ) -> list[Any]:
+        """Blocks until one of them has something, or `timeout` s have passed; returns those that
+        have, or may have where that cannot be known.
 
         Keep the timeout short: a shutdown of the context does not wake it.
         """
@@ -40,16 +41,16 @@ class WakeSet:
         servers = [service.wait_handle for service in services]
         if self._set is None or None in inputs or None in servers:
             time.sleep(min(timeout, SLEEP))
-            return
+            return [*subscriptions, *services]
         with contextlib.ExitStack() as stack:
             for handle in (self._context, *inputs, *servers):
                 stack.enter_context(handle)
             self._set.clear_entities()
-            for handle in inputs:
-                self._set.add_subscription(handle)
-            for handle in servers:
-                self._set.add_service(handle)
+            places = [('subscription', self._set.add_subscription(handle)) for handle in inputs]
+            places += [('service', self._set.add_service(handle)) for handle in servers]
             self._set.wait(int(timeout * 1e9))
+            waited = zip((*subscriptions, *services), places, strict=True)
+            return [each for each, place in waited if self._set.is_ready(*place)]
 
     def destroy(self) -> None:
         """Frees it."""
