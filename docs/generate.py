@@ -73,7 +73,8 @@ command and node.
 {table(('What', 'At most', 'Raised by the factor'), rows)}
 Only ordinary files are opened: a named pipe, a device or a socket is refused at once, also where
 a link leads to one. A link in a folder of recordings is followed to a recording, or to a folder
-right in which recordings lie, and no further. Videos are embedded into a report only where they
+right in which recordings lie, and no further. A robot description that a bag names is opened only
+where it lies in the bag's folder. Videos are embedded into a report only where they
 lie beside their bag, not where a link leads elsewhere. What is written is made as a new file and
 then put into its place: a link that stands there is replaced, never followed.
 """

@@ -18,7 +18,7 @@ from frame_ros.cli.arguments import given, namespace, positive, robot, whole
 from frame_ros.cli.metrics import format_table
 from frame_ros.cli.options import parse_options
 from frame_ros.cli.progress import progress_bar
-from frame_ros.errors import PolicyError, ValueRangeError
+from frame_ros.errors import BagError, PolicyError, ValueRangeError
 
 if TYPE_CHECKING:
     from frame_ros.episodes.data import Episode
@@ -132,7 +132,7 @@ def run(args: argparse.Namespace) -> int:
         for bag in args.bags
         for e in read_raw(bag, args.namespace, topics, robot_name or None, units)
     ]
-    robot = load_robot(args.robot or str(episodes[0].attributes.get('robot') or 'so101'))
+    robot = load_robot(args.robot or _recorded_robot(episodes[0]))
     limits = robot.joint_limits
     if args.recorded:
         name, results = 'recorded chunks', recorded_errors(episodes, args)
@@ -147,6 +147,19 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(as_text(summary, name))
     return 0
+
+
+def _recorded_robot(episode: Episode) -> str:
+    """The robot that was recorded with an episode, or so101 where none was.
+
+    Raises:
+        BagError: a description was named that is not opened.
+    """
+    from frame_ros.episodes.recorded_robot import NOT_OPENED, not_opened_text
+
+    if named := episode.attributes.get(NOT_OPENED):
+        raise BagError(not_opened_text(named))
+    return str(episode.attributes.get('robot') or 'so101')
 
 
 def check_policy(args: argparse.Namespace) -> None:

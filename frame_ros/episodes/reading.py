@@ -16,6 +16,7 @@ from frame_ros.episodes.data import Episode, Event, EventType, Stream
 from frame_ros.episodes.division import Part, divide
 from frame_ros.episodes.findings import Note
 from frame_ros.episodes.live_inputs import heard_since, read_first_stamps
+from frame_ros.episodes.recorded_robot import NOT_OPENED, not_opened_text, with_robot
 from frame_ros.episodes.recorded_settings import SETTINGS_TOPIC, settings_of_part
 from frame_ros.episodes.recorded_units import RecordedUnits, in_radians, joint_problems
 from frame_ros.episodes.recordings import find_bags
@@ -137,13 +138,12 @@ def _bag_error(path: Path, error: Exception, what: str = 'it cannot be read') ->
 
 def _episodes_of(bag: Bag, choice: _Choice) -> Iterator[Episode]:
     namespace, topics = choice.namespace, choice.topics
-    if choice.robot:
-        bag.metadata.setdefault('robot', choice.robot)
+    bag.metadata = _with_robot(bag, bag.metadata, choice.robot)
+    robot = choice.robot or bag.metadata.get('robot')
     topic_map = TopicMap(bag, namespace, topics)
     streams, live = _read_streams(bag, topic_map)
     events = _read_events(bag, topic_map)
     _note_given(bag, namespace, topics)
-    robot = choice.robot or bag.metadata.get('robot')
     streams = _checked_joints(bag, streams, robot, choice.joint_units or RecordedUnits())
     if 'pose' not in streams:
         unused = add_computed_pose(bag, streams, robot)
@@ -154,7 +154,8 @@ def _episodes_of(bag: Bag, choice: _Choice) -> Iterator[Episode]:
     counts = {**_recorder_counts(bag, used), **unused}
     first, said = read_first_stamps(bag, topic_map.namespace)
     for part in divide(events, bag.metadata.get('episode_id', ''), bag.name):
-        episode = _episode(bag, part, streams, live, counts, topic_map.settings)
+        attributes = _attributes(bag, part, topic_map.settings, choice.robot)
+        episode = _episode(bag, part, streams, live, counts, attributes)
         starts = [event.stamp for event in part.events if event.type is EventType.START]
         episode.heard_since = heard_since(episode.streams, first, min(starts, default=0), said)
         yield episode
@@ -251,20 +252,35 @@ def _note_topics(bag: Bag, topic_map: TopicMap, streams: Mapping[str, Stream]) -
             bag.problems.append(f'no {role}: {" or ".join(ROLE_TOPICS[role])} was not recorded')
 
 
-def _episode(
-    bag: Bag,
-    part: Part,
-    streams: Mapping[str, Stream],
-    live: Mapping[str, Stream],
-    counts: Mapping[str, int],
-    settings: Sequence[tuple[int, str]],
-) -> Episode:
+def _attributes(
+    bag: Bag, part: Part, settings: Sequence[tuple[int, str]], given_robot: str | None
+) -> dict[str, str]:
+    """The facts of an episode: of its bag, its settings, its START."""
     attributes = dict(bag.metadata)
     if settings:
         attributes[SETTINGS_TOPIC] = settings_of_part(settings, part)
     for event in part.events:
         if event.type is EventType.START:
             attributes.update(event.attributes)
+    return _with_robot(bag, attributes, given_robot)
+
+
+def _with_robot(bag: Bag, facts: dict[str, str], given: str | None) -> dict[str, str]:
+    folder = bag.path if bag.path.is_dir() else bag.path.parent
+    found = with_robot(facts, folder, given)
+    if NOT_OPENED in found and not given:
+        bag.report(Note(not_opened_text(found[NOT_OPENED])))
+    return found
+
+
+def _episode(
+    bag: Bag,
+    part: Part,
+    streams: Mapping[str, Stream],
+    live: Mapping[str, Stream],
+    counts: Mapping[str, int],
+    attributes: dict[str, str],
+) -> Episode:
     own = _cut_all(streams, part)
     absent = [f'no {role} in this episode' for role in NEEDED if role in streams.keys() - own]
     return Episode(

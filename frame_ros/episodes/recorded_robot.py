@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The robot that a bag names. A bag may come from anywhere: of a path that it names nothing is
+opened but an ordinary file in the bag's own folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from frame_ros.input_files import is_within, names_file
+
+# The fact that says which robot a bag names where that is not opened.
+NOT_OPENED = 'robot_not_opened'
+
+
+def with_robot(facts: dict[str, str], folder: Path, given: str | None) -> dict[str, str]:
+    """Returns the facts of a bag with such a 'robot' that `load_robot` may be given: the name of a
+    known one, the path of a URDF in the bag's folder, else the one that the user gave. Anything
+    else that was named becomes `NOT_OPENED`.
+    """
+    from frame_ros.robots import ROBOT_NAMES
+
+    named = facts.get('robot', '')
+    others = {key: value for key, value in facts.items() if key != 'robot'}
+    file = '' if named in ROBOT_NAMES else _in_folder(named, folder)
+    if named and named not in ROBOT_NAMES and not file:
+        others[NOT_OPENED] = named
+        named = ''
+    robot = file or named or given
+    return {**others, 'robot': robot} if robot else others
+
+
+def not_opened_text(named: str) -> str:
+    """A report of what was named."""
+    return (
+        f'the bag names the robot {named[:100]!r}, which is none of the known ones and no file in '
+        "the bag's folder: it was not opened (--robot names a description)"
+    )
+
+
+def _in_folder(named: str, folder: Path) -> str:
+    """The absolute path of an ordinary file in a folder, links followed; '' if it is none."""
+    file = os.path.abspath(folder / named)
+    # First as it is written: nothing elsewhere is touched.
+    if '\0' in named or not Path(file).is_relative_to(os.path.abspath(folder)):
+        return ''
+    return file if names_file(file) and is_within(Path(file), folder) else ''

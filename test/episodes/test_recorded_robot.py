@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Of the robot description that a bag names, nothing is opened but a file of its own folder."""
+
+import os
+from pathlib import Path
+
+import pytest
+from bag_making import T0, event, message, write_bag
+from robot_bags import robot_messages
+
+from frame_ros.cli import main
+from frame_ros.episodes.data import EventType
+from frame_ros.episodes.findings import Note
+from frame_ros.episodes.reading import read_episodes
+from frame_ros.reports.robot_outline import robot_outline
+from frame_ros.robots import find_urdf
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """The paths that anything opens from here on."""
+    found, kept = [], os.open
+
+    def recorded(path, *args, **kwargs):
+        found.append(os.fspath(path))
+        return kept(path, *args, **kwargs)
+
+    monkeypatch.setattr(os, 'open', recorded)
+    return found
+
+
+def bag_of(folder, robot, by='metadata'):
+    """A bag that names its robot in its metadata, or in an episode's START."""
+    sent = robot_messages()
+    if by == 'event':
+        pair = message('diagnostic_msgs/msg/KeyValue', key='robot', value=robot)
+        sent[0] = ('/episode_events', T0 - 2000, event(T0, EventType.START, attributes=[pair]))
+    return write_bag(folder, sent, {'robot': robot} if by == 'metadata' else {})
+
+
+def only(path, **options):
+    (episode,) = read_episodes(path, **options)
+    return episode
+
+
+@pytest.mark.parametrize('by', ['metadata', 'event'])
+@pytest.mark.parametrize('kind', ['file', 'link', 'pipe', 'device', 'above', 'text', 'folder'])
+def test_what_lies_elsewhere_is_not_opened(tmp_path, opened, by, kind):
+    urdf = find_urdf('so101').read_text()
+    outside = tmp_path / 'arm.urdf'
+    outside.write_text(urdf)
+    named = {
+        'file': str(outside), 'link': 'arm.urdf', 'pipe': 'arm.urdf', 'device': '/dev/zero',
+        'above': '../arm.urdf', 'text': urdf, 'folder': '.',
+    }[kind]  # fmt: skip
+    path = bag_of(tmp_path / 'bag', named, by)
+    if kind == 'link':
+        (path / 'arm.urdf').symlink_to(outside)
+    elif kind == 'pipe':
+        os.mkfifo(path / 'arm.urdf')
+    del opened[:]
+    episode = only(path)
+    assert 'robot' not in episode.attributes and robot_outline(episode) is None
+    (said,) = [text for text in episode.problems if 'it was not opened' in text]
+    assert isinstance(said, Note) and named[:20] in said
+    elsewhere = {str(outside), str(path / 'arm.urdf'), '/dev/zero'}
+    assert not elsewhere & {os.path.abspath(Path(each)) for each in opened}
+
+
+@pytest.mark.parametrize('by', ['metadata', 'event'])
+@pytest.mark.parametrize('is_absolute', [False, True])
+def test_a_description_in_the_bags_folder_is_read(tmp_path, by, is_absolute):
+    folder = tmp_path / 'bag'
+    file = folder / 'arm.urdf'
+    path = bag_of(folder, str(file) if is_absolute else 'arm.urdf', by)
+    file.write_text(find_urdf('so101').read_text())
+    episode = only(path)
+    assert episode.attributes['robot'] == str(file)
+    assert not any('not opened' in text for text in episode.problems)
+
+
+def test_the_users_description_takes_the_place_of_one_that_is_not_opened(tmp_path):
+    path = bag_of(tmp_path / 'bag', '/elsewhere/arm.urdf')
+    episode = only(path, robot='so101')
+    assert episode.attributes['robot'] == 'so101'
+    assert not any('not opened' in text for text in episode.problems)
+
+
+def test_known_robots_are_known_by_name(tmp_path):
+    assert only(bag_of(tmp_path / 'bag', 'fr3')).attributes['robot'] == 'fr3'
+
+
+def test_a_policy_is_not_tried_on_another_robot_than_the_bag_names(tmp_path, capsys):
+    path = bag_of(tmp_path / 'bag', '/elsewhere/arm.urdf')
+    assert main(['open-loop', str(path), '--recorded']) == 2
+    assert '/elsewhere/arm.urdf' in capsys.readouterr().err
