@@ -249,14 +249,15 @@ def report_latency(cell: Cell, seconds: float, bars: Bars) -> None:
     """Prints a line per case."""
     head = ('limits', 'median', '95 %', '99 %', 'inside')
     print(
-        f'latency added, ms, {COMMAND_RATE:g} Hz: end to end; inside: median from received to sent'
+        f'latency added, ms, {COMMAND_RATE:g} Hz: end to end, from one hop over DDS to the other; '
+        'inside the gate: median from received to sent'
     )
     print(f'{head[0]:46}' + ''.join(f'{name:>9}' for name in head[1:]))
     print(f'{RELAY:46}' + ''.join(f'{v:9.3f}' for v in relay_latency(cell, seconds)), flush=True)
     for name, parameters in CASES.items():
         figures = latency(cell, seconds, parameters)
         print(f'{name:46}' + ''.join(f'{v:9.3f}' for v in figures), flush=True)
-        for what, value in (('end to end', figures[0]), ('inside', figures[3])):
+        for what, value in (('end to end', figures[0]), ('received to sent', figures[3])):
             bars.at_most(f'{name}, {what}, median ms', value, LATENCY_BAR)
 
 

@@ -344,7 +344,4 @@ class CommandLimiter:
     def _is_clear(self, proposal: Proposal) -> bool:
         if self._check is None:
             return True
-        at = proposal.times[np.isin(proposal.indices, self._check.arm)]
-        if at.size and (at != at[0]).any():
-            return False
         return self._check.is_clear(self.positions, self.velocities, proposal)

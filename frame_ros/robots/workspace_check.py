@@ -38,11 +38,15 @@ class WorkspaceCheck:
         self._looked_at: dict[int, float] = {}
 
     def is_clear(self, positions: Array, moving: Array, proposal: Proposal) -> bool:
-        """Whether the arm, to its rest, stays nearer to where it was looked at last than it was
-        from the ends of the workspace there, and is slow enough by the same estimate.
+        """Whether the arm, whose joints are there at one time, stays on its way to rest nearer to
+        where it was looked at last than it was from the ends of the workspace there, and is slow
+        enough by the same estimate.
 
         positions, moving: (D,) the last commands, and their velocities.
         """
+        reached = zip(proposal.indices.tolist(), proposal.times.tolist(), strict=True)
+        if len({time for i, time in reached if i in self._levers}) > 1:
+            return False
         places, speeds, went = positions.tolist(), moving.tolist(), 0.0
         requested, velocities = proposal.requested.tolist(), proposal.velocities.tolist()
         for k, i in enumerate(proposal.indices.tolist()):
