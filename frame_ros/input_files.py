@@ -60,7 +60,9 @@ class Limit:
         """How an amount above the limit is reported: '6.2 GB, above the limit of 268 MB (...)'."""
         text = f'{self._text(amount)}, above the limit of {self._text(self.now)}'
         factor = -(-amount // self.amount)
-        return text if self.is_fixed else f'{text} (--file-limits {factor:g} allows it)'
+        if self.is_fixed:
+            return text
+        return f'{text} (--file-limits {factor:g} or {FACTOR_VARIABLE}={factor:g} allows it)'
 
     def _text(self, amount: float) -> str:
         if self.unit != 'bytes':

@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from frame_ros.errors import SetupError
 
@@ -107,6 +110,25 @@ def _replace(path: Path, text: str) -> None:
     part = path.with_name(f'.{path.name[:200]}.{secrets.token_hex(8)}.part')
     with replacing(path, part):
         part.write_text(text, encoding='utf-8')
+
+
+@contextmanager
+def appending(path: Path) -> Iterator[BinaryIO]:
+    """Opens a file, made if it is missing, for reading and for writing at its end. A link at its
+    place is not followed.
+
+    Raises:
+        OSError: it cannot be opened, or is a link, a named pipe or a device.
+    """
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, 'it is a link, and outputs go through none', str(path))
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    handle = os.open(path, flags, 0o666)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, 'it is not a file', str(path))
+    with os.fdopen(handle, 'a+b') as file:
+        yield file
 
 
 def make_folder(path: Path, name: str) -> Path:

@@ -74,7 +74,8 @@ def test_the_option_of_a_command_raises_the_limits(tmp_path, monkeypatch, capsys
 
 def test_an_excess_says_the_amounts():
     text = Limit(256 << 20, 'bytes').excess(6.2e9)
-    assert text == '6.2 GB, above the limit of 268 MB (--file-limits 24 allows it)'
+    allows = '--file-limits 24 or FRAME_ROS_FILE_LIMITS=24 allows it'
+    assert text == f'6.2 GB, above the limit of 268 MB ({allows})'
 
 
 @pytest.mark.parametrize('text', ['[' * 100_000, '{"a":' * 500 + '1' + '}' * 500])
@@ -131,6 +132,17 @@ def test_half_a_character_becomes_one_that_can_be_written(load):
     assert found['a\ufffd'][0] == 'x\ufffdy' and found['c'] == 1
     assert load(r'{"a": "\uFEFF\uD800"}') == {'a': '\ufeff\ufffd'}
     str(found).encode()
+
+
+def test_a_long_honest_document_is_read_when_the_user_raises_the_limits(monkeypatch):
+    """Such as metadata.yaml of a day's recording in parts of 10 s."""
+    entry = '{path: bag_%d.mcap, duration: {nanoseconds: 1}, message_count: 1}'
+    text = 'files:\n' + ''.join(f'- {entry % number}\n' for number in range(8640))
+    monkeypatch.setenv(FACTOR_VARIABLE, '1')
+    with pytest.raises(yaml.YAMLError, match='above the limit of 50,000 values .*--file-limits 2'):
+        load_yaml(text)
+    monkeypatch.setenv(FACTOR_VARIABLE, '2')
+    assert len(load_yaml(text)['files']) == 8640
 
 
 def test_a_file_is_opened_for_reading_only(tmp_path):

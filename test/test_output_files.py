@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from frame_ros.errors import SetupError
-from frame_ros.output_files import check_file, replacing, write_whole
+from frame_ros.output_files import appending, check_file, replacing, write_whole
 
 
 def test_a_file_is_replaced_only_by_a_whole_one(tmp_path):
@@ -55,3 +55,18 @@ def test_a_new_file_is_made_where_a_link_has_its_temporary_name(tmp_path):
     assert (tmp_path / 'victim').read_text() == 'mine'
     assert (tmp_path / 'bag.mp4').read_text() == 'video'
     assert sorted(path.name for path in tmp_path.iterdir()) == ['bag.mp4', 'victim']
+
+
+def test_a_file_is_appended_to_and_no_link(tmp_path):
+    for text in (b'first', b'second'):
+        with appending(tmp_path / 'a') as file:
+            file.write(text)
+    assert (tmp_path / 'a').read_bytes() == b'firstsecond'
+    (tmp_path / 'b').symlink_to(tmp_path / 'a')
+    (tmp_path / 'c').symlink_to(tmp_path / 'new')
+    os.mkfifo(tmp_path / 'd')
+    for name in 'bcd':
+        with pytest.raises(OSError, match='link|not a file'), appending(tmp_path / name):
+            pass
+    assert not (tmp_path / 'new').exists()
+    assert (tmp_path / 'a').read_bytes() == b'firstsecond'

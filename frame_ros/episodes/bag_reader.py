@@ -270,7 +270,7 @@ class Bag:
         try:
             information = bag_information(self.path)
         except (OSError, ValueError) as error:
-            self.report(f'metadata.yaml is damaged and was ignored: {_reason(error)}')
+            self.report(f'metadata.yaml cannot be read and was ignored: {_reason(error)}')
             information = None
         if information is not None:
             self._take_facts(information.get('custom_data') or {})
@@ -279,7 +279,7 @@ class Bag:
             self.sidecar = sidecar_of(self.path)
             self._take_facts(self.sidecar.get('metadata', {}))
         except (OSError, ValueError) as error:
-            self.report(f'{SIDECAR_NAME} is damaged and was ignored: {_reason(error)}')
+            self.report(f'{SIDECAR_NAME} cannot be read and was ignored: {_reason(error)}')
 
     def _take_facts(self, facts: dict[str, Any]) -> None:
         self.metadata.update({str(key): str(value) for key, value in facts.items()})

@@ -166,7 +166,11 @@ def typestore_of(message_type: str, text: str, encoding: str = 'ros2msg') -> Any
     """
     typesys = _typesys()
     store = typesys.get_typestore(typesys.Stores.EMPTY)
-    store.register(parse_fields(message_type, text, encoding))
+    types = parse_fields(message_type, text, encoding)
+    try:
+        store.register(types)
+    except Exception as error:  # rosbags makes classes of them, as the text leads it to
+        raise _unreadable(message_type, error) from error
     return store
 
 
@@ -200,10 +204,12 @@ def _parsed(message_type: str, text: str, encoding: str) -> dict[str, Any]:
                 types.update(typesys.get_types_from_idl(part))
         _count_fields(message_type, types, {}, 1)
     except Exception as error:  # rosbags' parser raises whatever the text leads it to
-        raise BagError(
-            f'the definition of {message_type} in the bag cannot be read: {error}'
-        ) from error
+        raise _unreadable(message_type, error) from error
     return types
+
+
+def _unreadable(message_type: str, error: Exception) -> BagError:
+    return BagError(f'the definition of {message_type} in the bag cannot be read: {error}')
 
 
 def known_types(message_type: str) -> dict[str, Any]:
@@ -246,7 +252,10 @@ def _count_fields(name: str, types: dict[str, Any], known: dict[str, int], level
         if number < 1:
             raise ValueError(f'{name} has an array of {number}')
         kind, detail = detail[0] if kind > 2 else (kind, detail)
-        count += number * _count_fields(detail, types, known, level + 1) if kind == 2 else 1
+        if kind == 2:
+            count += number * _count_fields(detail, types, known, level + 1)
+        else:  # numbers of one array are read together, texts one by one
+            count += number if 'string' in detail[0] else 1
         if count > FIELDS.now:
             raise ValueError(f'{name} has {FIELDS.excess(count)}')
     known[name] = max(count, 1)

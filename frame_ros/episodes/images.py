@@ -130,7 +130,10 @@ def compressed_size(content: bytes) -> tuple[int, int]:
             return height, width
         length = struct.unpack_from('>H', content, position + 2)[0]
         position += 1 if marker == 0xFF else 2 + length
-    raise BagError(f'a compressed image that begins with {content[:8]!r} is no JPEG and no PNG')
+    raise BagError(
+        f'a compressed image that begins with {content[:8]!r} is no JPEG and no PNG; others, such '
+        'as TIFF, are not read'
+    )
 
 
 def find_image_topics(bag: Bag) -> list[str]:

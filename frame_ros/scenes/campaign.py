@@ -14,10 +14,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from frame_ros.errors import FrameRosError, SetupError, ValueRangeError
 from frame_ros.input_files import UNPACKED_PART, load_json, read_text
+from frame_ros.output_files import appending
 
 FORMAT = 'frame_ros campaign 1'
 RESULTS = 'results.jsonl'
@@ -166,9 +167,9 @@ class Campaign:
         text = json.dumps(line, allow_nan=False) + '\n'
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            _end_last_line(self._path)
-            with self._path.open('a', encoding='utf-8') as file:
-                file.write(text)
+            with appending(self._path) as file:
+                _end_last_line(file)
+                file.write(text.encode())
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
@@ -219,11 +220,11 @@ def _parse(line: str) -> Outcome:
     return Outcome(trial, dict(content['result']))
 
 
-def _end_last_line(path: Path) -> None:
+def _end_last_line(file: BinaryIO) -> None:
     """A line that was cut is taken off, so that the next one begins at its place."""
-    if not path.is_file() or not path.stat().st_size:
+    end = file.seek(0, os.SEEK_END)
+    file.seek(max(end - 1, 0))
+    if file.read(1) in (b'', b'\n'):
         return
-    with path.open('rb+') as file:
-        content = file.read()
-        if not content.endswith(b'\n'):
-            file.truncate(content.rfind(b'\n') + 1)
+    file.seek(0)
+    file.truncate(file.read().rfind(b'\n') + 1)

@@ -18,7 +18,12 @@ from rosbags.typesys import Stores, get_typestore
 from frame_ros.episodes import layout
 from frame_ros.episodes.bag_reader import Bag
 from frame_ros.episodes.bag_writer import BagWriter
-from frame_ros.episodes.definitions import MessageDefinition, find_definition, parse_fields
+from frame_ros.episodes.definitions import (
+    MessageDefinition,
+    find_definition,
+    parse_fields,
+    typestore_of,
+)
 from frame_ros.episodes.images import decode_compressed, iter_images
 from frame_ros.episodes.mcap_writer import CHUNK, MAGIC
 from frame_ros.episodes.pictures import Camera
@@ -153,6 +158,17 @@ def test_a_metadata_file_above_a_limit_says_what_allows_it(tmp_path, low_limits)
     assert any('--file-limits' in problem for problem in Bag(folder).problems)
 
 
+def test_arrays_of_texts_count_as_so_many_fields():
+    with pytest.raises(BagError, match='4,000,000,000 fields, above the limit'):
+        parse_fields('p/msg/A', 'string[4000000000] x')
+    assert parse_fields('p/msg/A', 'float64[4000000] x\nstring[9] y\nstring[] z')
+
+
+def test_a_field_that_is_given_twice_is_an_error_in_words():
+    with pytest.raises(BagError, match='definition of p/msg/A in the bag cannot be read'):
+        typestore_of('p/msg/A', 'int8 a\nint8 a')
+
+
 def test_definitions_that_double_or_repeat_themselves_are_refused():
     doubling = 'A0 a\n' + ''.join(
         f'{"=" * 80}\nMSG: p/A{i}\nA{i + 1} a\nA{i + 1} b\n' for i in range(50)
@@ -227,6 +243,8 @@ def test_a_picture_that_declares_too_many_pixels_is_not_decoded(low_limits):
         _, large = cv2.imencode(kind, np.zeros((300, 300, 3), np.uint8))
         with pytest.raises(BagError, match='90,000 pixels, above the limit'):
             decode_compressed(large.ravel(), kind)
+    with pytest.raises(BagError, match='TIFF, are not read'):
+        decode_compressed(np.frombuffer(b'II*\0' + bytes(100), np.uint8), 'tiff')
     for content in (b'', b'\xff\xd8', b'\xff\xd8\xff', b'BM' + bytes(100), small.tobytes()[:30]):
         with pytest.raises(BagError):
             decode_compressed(np.frombuffer(content, np.uint8), 'x')

@@ -261,7 +261,7 @@ def test_a_sidecar_that_is_nested_without_end_is_ignored(tmp_path):
     path = write_bag(tmp_path / 'a', episode_messages(3))
     (path / 'episode.json').write_text(NESTED)
     episode = only(path)
-    assert said(episode, 'episode.json is damaged') and episode.summary['steps'] == 3
+    assert said(episode, 'episode.json cannot be read') and episode.summary['steps'] == 3
 
 
 def test_settings_that_are_nested_without_end_are_ignored(tmp_path):
@@ -355,11 +355,13 @@ def test_damaged_side_files_are_said_and_ignored(tmp_path):
     (path / 'episode.json').write_text('[1, 2')
     episode = only(path)
     assert episode.attributes['policy'] == 'p' and len(episode.streams['pose']) == 3
-    assert said(episode, 'metadata.yaml is damaged') and said(episode, 'episode.json is damaged')
+    assert said(episode, 'metadata.yaml cannot be read')
+    assert said(episode, 'episode.json cannot be read')
     (path / 'metadata.yaml').write_text('[1]')
     (path / 'episode.json').write_text('[1, 2]')
     episode = only(path)
-    assert said(episode, 'metadata.yaml is damaged') and said(episode, 'episode.json is damaged')
+    assert said(episode, 'metadata.yaml cannot be read')
+    assert said(episode, 'episode.json cannot be read')
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,15 @@ def test_a_line_that_was_cut_is_run_again(tmp_path):
     assert [json.loads(line)['seed'] for line in path.read_text().splitlines()] == [1, 2]
 
 
+def test_results_are_never_written_through_a_link(tmp_path):
+    other = tmp_path / 'other'
+    other.write_text('')
+    (tmp_path / RESULTS).symlink_to(other)
+    with pytest.raises(SetupError, match='it is a link'):
+        Campaign(SQUARE, tmp_path).run(trials(1))
+    assert other.read_text() == ''
+
+
 def test_a_trial_that_cannot_be_is_said_and_the_rest_goes_on(tmp_path):
     campaign = Campaign(SQUARE, tmp_path)
     bad, good = campaign.run([*trials(4, kind='broken'), *trials(2)])
