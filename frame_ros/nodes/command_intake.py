@@ -5,19 +5,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 from frame_ros.nodes.fitting_subscription import BEST_EFFORT, FittingSubscription
 from frame_ros.nodes.joint_state_bytes import JointStateReader, ReadJointState
+from frame_ros.nodes.newest import newest_of_each
 from frame_ros.nodes.publisher_identity import UNKNOWN
 from frame_ros.robots.command_flow import CommandFlow
 from frame_ros.robots.gate_causes import Cause
 from frame_ros.robots.gate_records import Reason
 
 DEPTH = 10  # the newest that are kept until they are taken
-NEWEST = 4  # handed on at once; the older of more are left out
+NEWEST = 4  # of each publisher, handed on at once; the older of more are left out
 MOST_PUBLISHERS = 100
 
 
@@ -46,14 +48,15 @@ class CommandIntake:
         ns of the system clock). at: now, monotonic, ns.
         """
         taken = self.subscription.take_unread(2 * DEPTH)
+        newest = newest_of_each(taken, NEWEST, lambda each: _publisher(each[1]))
         self.is_crowded = len(taken) > NEWEST
         if not taken:
             return
         sent = sum(self._sent(info) for _, info in taken)
         self.flow.add(sent, at)
-        self.thinned += max(len(taken) - NEWEST, 0)
-        for command, info in self.subscription.readable(taken[-NEWEST:]):
-            yield command, info.get('publisher', UNKNOWN), info['received_timestamp']
+        self.thinned += len(taken) - len(newest)
+        for command, info in self.subscription.readable(newest):
+            yield command, _publisher(info), info['received_timestamp']
 
     def flood(self, at: int) -> Reason | None:
         """That too many commands come, while they do."""
@@ -66,7 +69,7 @@ class CommandIntake:
     def _sent(self, info: dict) -> int:
         """Commands that a publisher has sent since its last that was taken, itself included."""
         number = info.get('publication_sequence_number') or 0
-        publisher = info.get('publisher', UNKNOWN)
+        publisher = _publisher(info)
         if publisher not in self._numbers and len(self._numbers) >= MOST_PUBLISHERS:
             self._numbers.clear()
         before = self._numbers.get(publisher, number - 1)
@@ -77,3 +80,9 @@ class CommandIntake:
     def close(self) -> None:
         """Ends the subscription."""
         self.subscription.destroy()
+
+
+def _publisher(info: dict[str, Any]) -> bytes:
+    """The GID of a message's publisher; of all the same one where it cannot be known."""
+    publisher: bytes = info.get('publisher', UNKNOWN)
+    return publisher

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ from sensor_msgs.msg import JointState
 
 from frame_ros.nodes.fitting_subscription import BEST_EFFORT, FittingSubscription
 from frame_ros.nodes.joint_state_bytes import JointStateReader, ReadJointState
+from frame_ros.nodes.newest import newest_of_each
 from frame_ros.nodes.polled import Taken
 from frame_ros.nodes.publisher_identity import UNKNOWN
 
@@ -42,21 +42,15 @@ class StateIntake:
 
     def take(self) -> Iterator[Heard]:
         """What was measured last of each joint, oldest first."""
-        taken = self.subscription.take_unread(DEPTH)
-        for joints, info in self.subscription.readable(self._newest(taken)):
+        taken = newest_of_each(self.subscription.take_unread(DEPTH), NEWEST, self._source)
+        for joints, info in self.subscription.readable(taken):
             yield Heard(joints, info.get('publisher', UNKNOWN), info['received_timestamp'])
 
-    def _newest(self, taken: list[Taken]) -> list[Taken]:
-        if len(taken) <= NEWEST:
-            return taken
-        found: list[Taken] = []
-        seen: Counter[tuple[bytes, bytes]] = Counter()
-        for data, info in reversed(taken):
-            key = info.get('publisher', UNKNOWN), self._reader.layout(data)
-            seen[key] += 1
-            if seen[key] <= NEWEST or not all(key):
-                found.append((data, info))
-        return found[::-1]
+    def _source(self, taken: Taken) -> tuple[bytes, bytes] | None:
+        """Whose a message is, and of which joints; None: not known."""
+        data, info = taken
+        key = info.get('publisher', UNKNOWN), self._reader.layout(data)
+        return key if all(key) else None
 
     def close(self) -> None:
         """Ends the subscription."""

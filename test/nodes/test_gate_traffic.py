@@ -22,6 +22,7 @@ from frame_ros.msg import (  # noqa: E402
     GateState,
     PolicyHeartbeat,
 )
+from frame_ros.nodes.command_intake import CommandIntake  # noqa: E402
 
 BEST_EFFORT = QoSProfile(depth=5, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 
@@ -258,6 +259,23 @@ def test_a_gripper_that_is_seldom_measured_is_heard_beside_a_fast_arm(bench, str
             arm.publish(measured(names, HOME[:5]))
         time.sleep(0.1)
     bench.wait(lambda: node.gate.measured[5] == 0.5)
+
+
+def test_many_commands_of_a_stranger_do_not_push_out_those_of_the_policy(bench, stranger):
+    intake = CommandIntake(stranger, 'policy_commands', 0.0)
+    noisy = stranger.create_publisher(JointState, 'policy_commands', 10)
+    bench.wait(
+        lambda: bench.cell._policy.get_subscription_count() and noisy.get_subscription_count()
+    )
+    bench.cell.command([1.0], names=['elbow_flex'])
+    bench.wait(lambda: intake.subscription.wait(0.1))
+    for place in range(8):
+        noisy.publish(JointState(name=['elbow_flex'], position=[float(place)]))
+    time.sleep(0.2)
+    places = [command.positions.tolist() for command, _, _ in intake.take(time.monotonic_ns())]
+    assert places == [[1.0], [4.0], [5.0], [6.0], [7.0]]
+    assert intake.thinned == 4
+    intake.close()
 
 
 def test_damaged_commands_and_joint_states_are_left_out(bench):
