@@ -6,14 +6,15 @@
     python benchmarks/demo_contacts.py --bags RUN [RUN ...]     # of runs that are there
 
 Runs `frame-ros demo` again and again beside busy loops, and prints per demo the sensed contacts
-that truth does not know, those longer than the true ones by more than 0.1 s, true ones that could
-have been felt and were not, and the values in which live and bag differ beyond what the bag
-explains. Bars: none of the four. True contacts that are too weak or too short for the sensors are
-counted beside them.
+that truth does not know, sensed collisions that truth knows only as expected contacts, contacts
+longer than the true ones by more than 0.1 s, true ones that could have been felt and were not, and
+the values in which live and bag differ beyond what the bag explains. Bars: none of the five.
+Counted beside them: contacts on the other side (arm or hand) than in truth, true collisions that
+were sensed as expected contacts, true contacts that are too weak or too short for the sensors.
 
-Each finished demo is kept in results.jsonl of --directory, and not run again; after a change of the
-code give another directory. A demo that fails or takes longer than --timeout is tried again next
-time.
+Each finished demo is kept in results.jsonl of --directory, and not run again (what is counted is
+part of its key); after a change of the code give another directory. A demo that fails or takes
+longer than --timeout is tried again next time.
 """
 
 from __future__ import annotations
@@ -27,27 +28,28 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 from bars import Bars, parse
 
-from frame_ros.episodes.contact_sensitivity import recorded_sensitivity
 from frame_ros.episodes.data import Episode
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.recordings import find_bags
 from frame_ros.episodes.sensed_contacts import sensed_contacts
 from frame_ros.episodes.true_contacts import true_contacts
-from frame_ros.evaluation.contact_comparison import ContactMatch, compare_contacts
+from frame_ros.evaluation.contact_comparison import ContactMatch, Verdict
 from frame_ros.evaluation.missed_contacts import MissedContact, WhyMissed
 from frame_ros.reports.parity import compare_live
 from frame_ros.reports.source import open_bag
+from frame_ros.reports.truth_view import compared_contacts
 
 BUSY = 'while True: pass'
 STOPPING = 60.0  # s in which an interrupted demo stops its nodes
 RESULTS = 'results.jsonl'
 BARS = {
     'false': 'contacts that truth does not know',
+    'false_collisions': 'collisions that truth knows only as expected contacts',
     'overlong': 'contacts longer than the true ones by more than 0.1 s',
     'missed': 'true contacts that could have been felt and were not',
     'different': 'values in which live and bag differ unexplained',
@@ -57,8 +59,9 @@ BARS = {
 
 @dataclass
 class Tally:
-    """Of several episodes. unread: those without truth or contact events. too_weak, too_short: true
-    contacts that the sensors do not feel. seconds: that the demo took.
+    """Of several episodes. unread: those without truth or contact events. other_side: contacts on
+    another side than the true ones. excused: true collisions sensed as expected contacts. too_weak,
+    too_short: true contacts that the sensors do not feel. seconds: that the demo took.
     """
 
     episodes: int = 0
@@ -66,6 +69,9 @@ class Tally:
     true: int = 0
     unread: int = 0
     false: int = 0
+    false_collisions: int = 0
+    other_side: int = 0
+    excused: int = 0
     overlong: int = 0
     missed: int = 0
     too_weak: int = 0
@@ -99,8 +105,10 @@ def main() -> int:
         bars.at_most(text, total(tallies, name), 0)
     print(
         f'{len(tallies)} runs, {total(tallies, "episodes")} episodes: {total(tallies, "sensed")} '
-        f'contacts sensed; of {total(tallies, "true")} true ones {total(tallies, "too_weak")} too '
-        f'weak and {total(tallies, "too_short")} too short for the sensors'
+        f'contacts sensed, {total(tallies, "other_side")} of them on the other side than the true '
+        f'ones; of {total(tallies, "true")} true ones {total(tallies, "too_weak")} too weak and '
+        f'{total(tallies, "too_short")} too short for the sensors, and {total(tallies, "excused")} '
+        'collisions sensed as expected contacts'
     )
     empty = sum(not tally.episodes for tally in tallies)
     if failed or empty or not tallies:
@@ -119,7 +127,7 @@ def demo(robot: str, number: int, args: argparse.Namespace, kept: dict[str, Tall
     folder = args.directory / f'{robot}-{number:02d}'
     settings = {
         'robot': robot, 'number': number, 'busy': args.busy, 'episodes': args.episodes,
-        'quality': args.quality,
+        'quality': args.quality, 'counted': [each.name for each in fields(Tally)],
     }  # fmt: skip
     key = json.dumps(settings, sort_keys=True)
     if key in kept:
@@ -207,9 +215,11 @@ def show(folder: Path, tally: Tally, note: str) -> None:
     """Prints what one demo gave."""
     print(
         f'{folder}{note and f" ({note})"}: {tally.episodes} episodes, {tally.sensed} contacts '
-        f'sensed, {tally.true} true; false {tally.false}, overlong {tally.overlong}, missed '
-        f'{tally.missed}, too weak {tally.too_weak}, too short {tally.too_short}; live and bag '
-        f'differ in {tally.different} values; without truth or events {tally.unread}',
+        f'sensed, {tally.true} true; false {tally.false}, false collisions '
+        f'{tally.false_collisions}, overlong {tally.overlong}, missed {tally.missed}, other side '
+        f'{tally.other_side}, collisions excused {tally.excused}, too weak {tally.too_weak}, too '
+        f'short {tally.too_short}; live and bag differ in {tally.different} values; without truth '
+        f'or events {tally.unread}',
         *tally.lines,
         sep='\n    ',
         flush=True,
@@ -227,17 +237,25 @@ def _add(tally: Tally, episode: Episode) -> None:
     if truth is None or (sensed.contacts is None and is_touched):
         tally.unread += 1
         return
-    found = compare_contacts(sensed.contacts or (), truth, recorded_sensitivity(episode, bag))
+    found = compared_contacts(episode, bag)
+    if found is None:
+        tally.unread += 1
+        return
     tally.sensed += len(found.matches)
     tally.true += len(truth.contacts)
     tally.false += len(found.false)
+    tally.false_collisions += len(found.false_collisions)
+    tally.other_side += len(found.of(Verdict.OTHER_SIDE))
+    tally.excused += len(found.excused)
     tally.overlong += len(found.overlong)
     tally.missed += len(found.missed)
     tally.too_weak += sum(each.why is WhyMissed.TOO_WEAK for each in found.unsensed)
     tally.too_short += sum(each.why is WhyMissed.TOO_SHORT for each in found.unsensed)
-    tally.lines += _lines('false', found.false, sensed.begin)
-    tally.lines += _lines('overlong', found.overlong, sensed.begin)
-    tally.lines += [_unsensed(each, sensed.begin) for each in found.unsensed]
+    for verdict in Verdict:
+        if verdict is not Verdict.KNOWN:
+            tally.lines += _lines(str(verdict), found.of(verdict), sensed.begin)
+    tally.lines += [_unsensed('excused', each, sensed.begin) for each in found.excused]
+    tally.lines += [_unsensed(str(each.why), each, sensed.begin) for each in found.unsensed]
 
 
 def _lines(what: str, matches: Sequence[ContactMatch], begin: int) -> list[str]:
@@ -250,10 +268,10 @@ def _lines(what: str, matches: Sequence[ContactMatch], begin: int) -> list[str]:
     ]
 
 
-def _unsensed(missed: MissedContact, begin: int) -> str:
+def _unsensed(what: str, missed: MissedContact, begin: int) -> str:
     true = missed.true
     return (
-        f'{missed.why}: {(true.begin - begin) / 1e9:.2f} s, {true.duration:.2f} s long, '
+        f'{what}: {(true.begin - begin) / 1e9:.2f} s, {true.duration:.2f} s long, '
         f'{true.link} on {true.other}, {"expected" if true.is_expected else "unexpected"}, '
         f'presses with {true.peak_force:.1f} N; net force {missed.net_force:.2f} N, '
         f'{missed.lasting_force:.2f} N for {missed.response_time:.3f} s, where '

@@ -66,7 +66,7 @@ def true_contacts(episode: Episode, bag: Bag | None) -> TrueContacts | None:
 
 
 def _contacts(messages: list[Any]) -> list[RecordedContact]:
-    """One per stretch in which the same link touches the same thing."""
+    """One per stretch in which the same link touches the same thing, as expected or not."""
     running: dict[tuple[str, str], RecordedContact] = {}
     found: list[RecordedContact] = []
     for message in messages:
@@ -77,8 +77,11 @@ def _contacts(messages: list[Any]) -> list[RecordedContact]:
             pair = contact.link, contact.other
             before = running.get(pair)
             if before is not None and contact.begin <= before.end:
-                contact = _continued(before, contact)
-                running.pop(pair)
+                if before.is_expected == contact.is_expected:
+                    contact = _continued(before, contact)
+                    running.pop(pair)
+                else:
+                    contact = replace(contact, begin=before.end)
             now[pair] = contact
         found += running.values()
         running = now
@@ -102,5 +105,4 @@ def _continued(before: RecordedContact, now: RecordedContact) -> RecordedContact
         begin=before.begin,
         number=before.number,
         peak_force=max(before.peak_force, now.peak_force),
-        is_expected=before.is_expected and now.is_expected,
     )

@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from frame_ros.episodes.contact_sensitivity import RecordedSensitivity
 from frame_ros.episodes.sensed_contacts import RecordedContact
@@ -23,13 +24,26 @@ LARGEST_EXCESS = 0.1
 FORCE_SHARE = 0.25
 
 
+class Verdict(StrEnum):
+    """What truth says of a sensed contact; the words of a report."""
+
+    KNOWN = 'known'
+    OVERLONG = 'overlong'
+    OTHER_SIDE = 'on the other side'
+    FALSE = 'false'
+    FALSE_COLLISION = 'false collision'
+
+
 @dataclass(frozen=True)
 class ContactMatch:
-    """A sensed contact and the true ones of its time, those on its link if there are any.
+    """A sensed contact and the true ones of its time: those on its link if there are any, else on
+    its side, else all.
 
     true_force: N, largest net force of all true contacts in that time. excess: s by which the
     sensed contact is longer than the true ones, whose pauses count up to twice the tolerance; NaN
-    without any. is_known: whether truth explains it.
+    without any. is_known: whether truth knows a contact of that force. is_collision: whether truth
+    knows a collision at that time. is_on_side: whether a true contact is on the side, arm or hand,
+    of the link that was named; true where the sensor names none.
     """
 
     sensed: RecordedContact
@@ -37,6 +51,19 @@ class ContactMatch:
     true_force: float
     excess: float
     is_known: bool
+    is_collision: bool
+    is_on_side: bool
+
+    @property
+    def verdict(self) -> Verdict:
+        """The gravest of what is wrong with it."""
+        if not self.is_known:
+            return Verdict.FALSE
+        if not self.sensed.is_expected and not self.is_collision:
+            return Verdict.FALSE_COLLISION
+        if not self.is_on_side:
+            return Verdict.OTHER_SIDE
+        return Verdict.OVERLONG if self.is_overlong else Verdict.KNOWN
 
     @property
     def is_overlong(self) -> bool:
@@ -52,11 +79,13 @@ class ContactMatch:
 @dataclass(frozen=True)
 class ContactComparison:
     """matches: one per sensed contact, in their order. unsensed: true contacts of whose time
-    nothing was sensed, and why.
+    nothing was sensed, and why. excused: true collisions that the sensor could have felt, and at
+    whose time only expected contacts were sensed.
     """
 
     matches: tuple[ContactMatch, ...]
     unsensed: tuple[MissedContact, ...]
+    excused: tuple[MissedContact, ...] = ()
 
     @property
     def missed(self) -> tuple[MissedContact, ...]:
@@ -66,7 +95,16 @@ class ContactComparison:
     @property
     def false(self) -> tuple[ContactMatch, ...]:
         """Sensed contacts that truth does not know."""
-        return tuple(match for match in self.matches if not match.is_known)
+        return self.of(Verdict.FALSE)
+
+    @property
+    def false_collisions(self) -> tuple[ContactMatch, ...]:
+        """Sensed collisions that truth knows only as expected contacts."""
+        return self.of(Verdict.FALSE_COLLISION)
+
+    def of(self, verdict: Verdict) -> tuple[ContactMatch, ...]:
+        """Sensed contacts with a verdict."""
+        return tuple(match for match in self.matches if match.verdict is verdict)
 
     @property
     def overlong(self) -> tuple[ContactMatch, ...]:
@@ -78,6 +116,7 @@ def compare_contacts(
     sensed: Sequence[RecordedContact],
     truth: TrueContacts,
     sensitivity: RecordedSensitivity | None = None,
+    hand: Collection[str] = (),
     tolerance: float = TOLERANCE,
 ) -> ContactComparison:
     """Compares the sensed contacts of an episode with the true ones.
@@ -85,28 +124,52 @@ def compare_contacts(
     A true contact belongs to the time of a sensed one if they overlap, or lie no further apart than
     the tolerance, s. One that is not expected explains whatever is sensed at its time; expected
     ones, such as a grasp, explain a force up to 1 / FORCE_SHARE of the net force that they had:
-    a hand that holds an object must not excuse a collision of the arm. sensitivity: of the sensor,
-    which says of each true contact that was not sensed whether it could have been; None: not known.
+    a hand that holds an object must not excuse a collision of the arm. A collision that was sensed
+    is one only if truth knows one at that time.
+
+    Where the sensor names a link, it is compared with the true ones by side: the hand, or the arm
+    before it. Joint efforts cannot tell links closer than that, and a wrench names none.
+
+    sensitivity: of the sensor, which says of each true contact that was not sensed whether it could
+    have been; None: not known. hand: links of the hand, see `hand_links`; empty: sides are not
+    compared.
     """
     margin = round(tolerance * SECOND)
-    matches = tuple(_match(contact, truth, margin) for contact in sensed)
+    matches = tuple(_match(contact, truth, frozenset(hand), margin) for contact in sensed)
     unsensed = tuple(
         missed_contact(contact, truth, sensitivity)
         for contact in truth.contacts
         if not any(_meet(contact, other, margin) for other in sensed)
     )
-    return ContactComparison(matches, unsensed)
+    collisions = [contact for contact in sensed if not contact.is_expected]
+    excused = (
+        missed_contact(true, truth, sensitivity)
+        for true in truth.contacts
+        if not true.is_expected
+        and any(_meet(true, other, margin) for other in sensed)
+        and not any(_meet(true, other, margin) for other in collisions)
+    )
+    return ContactComparison(matches, unsensed, tuple(e for e in excused if e.could_be_felt))
 
 
-def _match(sensed: RecordedContact, truth: TrueContacts, margin: int) -> ContactMatch:
-    near = [contact for contact in truth.contacts if _meet(contact, sensed, margin)]
-    own = tuple(c for c in near if c.link == sensed.link) or tuple(near)
+def _match(
+    sensed: RecordedContact, truth: TrueContacts, hand: frozenset[str], margin: int
+) -> ContactMatch:
+    near = tuple(contact for contact in truth.contacts if _meet(contact, sensed, margin))
+    beside = tuple(c for c in near if _are_on_one_side(c.link, sensed.link, hand))
+    own = tuple(c for c in near if c.link == sensed.link) or beside or near
     force = truth.largest_force(sensed.begin - margin, sensed.end + margin)
     is_explained = math.isnan(sensed.peak_force) or force >= FORCE_SHARE * sensed.peak_force
     return ContactMatch(
         sensed, own, force, _excess(sensed, own, margin),
         any(not contact.is_expected or is_explained for contact in near),
+        any(not contact.is_expected for contact in near),
+        bool(beside),
     )  # fmt: skip
+
+
+def _are_on_one_side(first: str, second: str, hand: frozenset[str]) -> bool:
+    return not (hand and first and second) or (first in hand) == (second in hand)
 
 
 def _excess(sensed: RecordedContact, true: Sequence[RecordedContact], margin: int) -> float:

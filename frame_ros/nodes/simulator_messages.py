@@ -22,7 +22,8 @@ from frame_ros.nodes.message_parts import (
     optical_frame,
 )
 from frame_ros.robots.frame_names import FrameNames
-from frame_ros.scenes import Contact, Intrinsics, LeastDistance
+from frame_ros.scenes import Intrinsics, LeastDistance
+from frame_ros.scenes.contact_interval import IntervalContacts
 
 
 def pose_message(stamp: int, base: str, pose: NDArray[np.float64]) -> PoseStamped:
@@ -33,16 +34,16 @@ def pose_message(stamp: int, base: str, pose: NDArray[np.float64]) -> PoseStampe
 
 
 def contact_message(
-    stamp: int, base: str, contacts: list[Contact], tip: NDArray[np.float64]
+    stamp: int, base: str, found: IntervalContacts, tip: NDArray[np.float64]
 ) -> ContactState:
     """ground_truth/contact. base: the base frame. tip: (3,) m, where the net wrench is taken."""
+    contacts = found.contacts
     message = ContactState(header=header_message(stamp, base), source=ContactState.SOURCE_SIMULATOR)
     message.in_contact = bool(contacts)
     message.in_collision = not all(contact.is_expected for contact in contacts)
-    force = sum((contact.net_force for contact in contacts), np.zeros(3))
-    torque = sum((contact.net_torque for contact in contacts), np.zeros(3)) - np.cross(tip, force)
-    message.force = float(np.linalg.norm(force))
-    fill_wrench(message.wrench, np.concatenate((force, torque)))
+    torque = found.torque - np.cross(tip, found.force)
+    message.force = float(np.linalg.norm(found.force))
+    fill_wrench(message.wrench, np.concatenate((found.force, torque)))
     fill_contacts(message, contacts)
     return message
 

@@ -33,7 +33,7 @@ def robot_outline(episode: Episode) -> RobotOutline | None:
     or the poses are in another frame than that of its base.
     """
     joints, pose = episode.streams.get('joint_states'), episode.streams.get('pose')
-    robot = _robot(episode.attributes.get('robot', ''))
+    robot = known_robot(episode)
     if robot is None or joints is None or pose is None or 'positions' not in joints.values:
         return None
     if pose.frame_id.split('/')[-1] not in ('', robot.base_link):
@@ -47,6 +47,11 @@ def robot_outline(episode: Episode) -> RobotOutline | None:
     if not all(np.isfinite(points).all() for points in drawn):
         return None
     return RobotOutline(robot.name, *drawn)
+
+
+def known_robot(episode: Episode) -> Robot | None:
+    """Returns the robot of an episode; None where it is not known, or cannot be read."""
+    return _robot(episode.attributes.get('robot', ''))
 
 
 @lru_cache(maxsize=8)

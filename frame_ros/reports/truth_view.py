@@ -24,11 +24,14 @@ from frame_ros.episodes.true_distances import true_distances
 from frame_ros.evaluation.contact_comparison import (
     ContactComparison,
     ContactMatch,
+    Verdict,
     compare_contacts,
 )
 from frame_ros.evaluation.missed_contacts import MissedContact, WhyMissed
 from frame_ros.reports.numbers import counted, finite, readable
+from frame_ros.reports.robot_outline import known_robot
 from frame_ros.reports.series import episode_end, episode_start
+from frame_ros.robots.hand_links import hand_links
 
 SECOND = 1e9
 # m by which a sensed distance may be larger than the true one.
@@ -101,29 +104,44 @@ def compared_contacts(episode: Episode, bag: Bag | None) -> ContactComparison | 
     topic = f'{namespace_of(episode)}/{CONTACT_TOPIC}'
     if truth is None or not is_sensed or _is_used(episode, 'contact', topic):
         return None
-    return compare_contacts(sensed or (), truth, recorded_sensitivity(episode, bag))
+    robot = known_robot(episode)
+    hand = hand_links(robot) if robot is not None else ()
+    return compare_contacts(sensed or (), truth, recorded_sensitivity(episode, bag), hand)
 
 
 def truth_findings(episode: Episode, bag: Bag | None) -> list[Finding]:
-    """Collisions that truth does not know, or that were not sensed, make their number doubtful,
-    even where the sensor cannot feel them.
+    """Collisions that truth does not know, or knows only as expected contacts, and true ones that
+    were not sensed, or only as expected contacts, make their number doubtful; what was too weak or
+    too short for the sensor, by what it states of itself, is worth knowing.
     """
     found = compared_contacts(episode, bag)
     if found is None:
         return []
     false = sum(not match.sensed.is_expected for match in found.false)
-    missed = [each for each in found.unsensed if not each.true.is_expected]
-    beyond = sum(not each.could_be_felt for each in missed)
-    note = f' ({beyond} too weak or too short for the sensor)' if beyond else ''
+    unsensed = [each for each in found.unsensed if not each.true.is_expected]
+    missed = sum(each.could_be_felt for each in unsensed)
+    of_truth = "of the simulator's truth that"
     texts = [
-        (false, f"{counted(false, 'sensed collision')} that the simulator's truth does not know"),
+        (Level.DOUBTFUL, false, 'sensed collision', "that the simulator's truth does not know"),
         (
-            len(missed),
-            f"{counted(len(missed), 'collision')} of the simulator's truth that nothing sensed"
-            + note,
+            Level.DOUBTFUL, len(found.false_collisions), 'false collision',
+            "sensed: the simulator's truth knows only an expected contact at that time",
         ),
+        (Level.DOUBTFUL, missed, 'collision', f'{of_truth} nothing sensed'),
+        (
+            Level.DOUBTFUL, len(found.excused), 'collision',
+            f'{of_truth} was sensed as an expected contact',
+        ),
+        (
+            Level.WORTH_KNOWING, len(unsensed) - missed, 'collision',
+            f'{of_truth} nothing sensed: too weak or too short for the sensor',
+        ),
+    ]  # fmt: skip
+    return [
+        Finding(level, f'{counted(count, what)} {text}', 'contact')
+        for level, count, what, text in texts
+        if count
     ]
-    return [Finding(Level.DOUBTFUL, text, 'contact') for count, text in texts if count]
 
 
 def truth_data(episode: Episode, bag: Bag | None) -> dict[str, Any] | None:
@@ -157,10 +175,16 @@ def contact_text(found: ContactComparison) -> str:
     """'3 contacts sensed: 1 false, 0 longer ...; 2 true contacts not sensed, 0 unexpected: ...'"""
     unsensed = found.unsensed
     unexpected = sum(not each.true.is_expected for each in unsensed)
+    elsewhere = len(found.of(Verdict.OTHER_SIDE))
+    side = f'{elsewhere} on the other side, arm or hand, than in truth, ' if elsewhere else ''
+    count = counted(len(found.excused), 'true collision')
+    excused = f'; {count} sensed as expected contact' if found.excused else ''
     text = (
         f'{counted(len(found.matches), "contact")} sensed: {len(found.false)} false (nothing '
-        f'true explains them), {len(found.overlong)} longer than the true one by more than 0.1 s; '
-        f'{counted(len(unsensed), "true contact")} not sensed, {unexpected} of them unexpected'
+        f'true explains them), {counted(len(found.false_collisions), "false collision")} (truth '
+        f'knows only an expected contact), {side}{len(found.overlong)} longer than the true one by '
+        f'more than 0.1 s{excused}; {counted(len(unsensed), "true contact")} not sensed, '
+        f'{unexpected} of them unexpected'
     )
     return f'{text}: {reasons_text(unsensed)}.' if unsensed else f'{text}.'
 
@@ -189,6 +213,8 @@ def _range(values: Sequence[float]) -> str:
 def _contacts(found: ContactComparison, begin: int) -> dict[str, Any]:
     return {
         'false': len(found.false),
+        'false_collisions': len(found.false_collisions),
+        'excused': len(found.excused),
         'overlong': len(found.overlong),
         'sensed': [_sensed(match, begin) for match in found.matches],
         'missed': [
@@ -200,7 +226,6 @@ def _contacts(found: ContactComparison, begin: int) -> dict[str, Any]:
 
 def _sensed(match: ContactMatch, begin: int) -> dict[str, Any]:
     sensed = match.sensed
-    verdict = 'overlong' if match.is_overlong else 'known' if match.is_known else 'false'
     own = {
         'begin': (sensed.begin - begin) / SECOND,
         'duration': sensed.duration,
@@ -208,7 +233,7 @@ def _sensed(match: ContactMatch, begin: int) -> dict[str, Any]:
         'is_expected': sensed.is_expected,
         'peak_force': finite(sensed.peak_force),
     }
-    return {**_true(match.true, begin), 'sensed': own, 'verdict': verdict}
+    return {**_true(match.true, begin), 'sensed': own, 'verdict': str(match.verdict)}
 
 
 def _unsensed(missed: MissedContact, begin: int) -> dict[str, Any]:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
 FINGER_LINKS = SO101.finger_links
 _LEAST_FORCE = 1e-6  # N; below, the geoms are near each other without pressing
+# A finger on the object to pick is meant while the gripper's drive closes, by CLOSING of its range,
+# or did within SETTLING, s; and up to a net force of all fingers of LARGEST_PUSH, N: fingers that
+# hold an object press against each other, and only what is left over moves the arm.
+CLOSING, SETTLING, LARGEST_PUSH = 0.01, 0.5, 20.0
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,8 @@ class Contact:
 class ContactTruth:
     """Reads the contacts of a MuJoCo state.
 
-    `robot_bodies` maps body id to link name; all else is named by its body.
+    `robot_bodies` maps body id to link name; all else is named by its body. Of the fingers on the
+    object to pick it keeps when the gripper last closed, so it is read at every step.
     """
 
     def __init__(
@@ -59,7 +65,9 @@ class ContactTruth:
         target: str,
         ignored: set[frozenset[str]],
         fingers: tuple[str, ...] = FINGER_LINKS,
+        is_closing: Callable[[mujoco.MjData], bool] | None = None,
     ):
+        """is_closing: whether the gripper's drive closes; None: it always does."""
         self._mj = load_mujoco()
         self._model = model
         self._links = robot_bodies
@@ -68,15 +76,20 @@ class ContactTruth:
         self._names = [model.body(i).name for i in range(model.nbody)]
         self._target = target
         self._ignored = ignored
+        self._is_closing = is_closing
+        self._closed = -np.inf
         self._began: dict[tuple[str, str], tuple[float, float, float, float]] = {}
 
     def reset(self) -> None:
         """Forgets how long contacts have lasted."""
         self._began.clear()
+        self._closed = -np.inf
 
     def read(self, data: mujoco.MjData, forces: AppliedForces | None = None) -> list[Contact]:
         """Contacts that press, as of `data`, and applied forces; sorted by link and other."""
         groups: dict[tuple[str, str], list[tuple[NDArray, NDArray, NDArray]]] = {}
+        if self._is_closing is None or self._is_closing(data):
+            self._closed = data.time
         for index in self._candidates(data):
             contact = data.contact[index]
             bodies = (
@@ -124,6 +137,7 @@ class ContactTruth:
     def _merge(self, groups: dict, time: float) -> list[Contact]:
         self._began = {pair: began for pair, began in self._began.items() if pair in groups}
         contacts = []
+        grasp = self._grasp(groups, time)
         for pair in sorted(groups):
             link, other = pair
             positions, normals, forces = (
@@ -137,7 +151,7 @@ class ContactTruth:
             self._began[pair] = (start, time, impulse, peak)
             normal = weights @ normals
             is_external = other not in self._links.values()
-            is_expected, reason = self._judge(link, other)
+            is_expected, reason = self._judge(link, other, grasp)
             contacts.append(
                 Contact(
                     link,
@@ -156,10 +170,21 @@ class ContactTruth:
             )
         return contacts
 
-    def _judge(self, link: str, other: str) -> tuple[bool, str]:
+    def _grasp(self, groups: dict, time: float) -> tuple[bool, str]:
+        """Whether what the fingers do to the object to pick is meant, and why."""
+        own = [rows for (link, other), rows in groups.items()
+               if other == self._target and link in self._fingers]  # fmt: skip
+        push = float(np.linalg.norm(sum((row[2] for rows in own for row in rows), np.zeros(3))))
+        if push > LARGEST_PUSH:
+            return False, f'the fingers push the object to pick by {push:.0f} N'
+        if time - self._closed > SETTLING:
+            return False, 'finger on the object to pick, but the gripper does not close'
+        return True, 'finger on the object to pick'
+
+    def _judge(self, link: str, other: str, grasp: tuple[bool, str]) -> tuple[bool, str]:
         if other == self._target:
             if link in self._fingers:
-                return True, 'finger on the object to pick'
+                return grasp
             return False, 'arm on the object to pick'
         if other == APPLIED:
             return False, 'somebody pushes the robot'

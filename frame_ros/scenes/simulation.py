@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from frame_ros.errors import ShapeError, ValueRangeError
 from frame_ros.robots import find_urdf
 from frame_ros.scenes.applied_forces import AppliedForces
 from frame_ros.scenes.clutter import Obstacle, draw_clutter
-from frame_ros.scenes.contacts import Contact, ContactTruth
+from frame_ros.scenes.contacts import CLOSING, Contact, ContactTruth
 from frame_ros.scenes.distances import DistanceTruth, LeastDistance
 from frame_ros.scenes.external_forces import ExternalForces, ExternalTruth
 from frame_ros.scenes.layout import COLOURS, SceneLayout, draw_layout
@@ -94,7 +95,9 @@ class PickPlaceSimulation(SceneCameras):
         self._links = self._robot_links()
         self._bodies = {name: body for body, name in self._links.items()}
         ignored = {frozenset((robot.base_link, 'table'))}
-        self._contacts = ContactTruth(model, self._links, 'cube', ignored, robot.finger_links)
+        self._contacts = ContactTruth(
+            model, self._links, 'cube', ignored, robot.finger_links, self._is_closing
+        )
         self._distances: dict[tuple[str, ...], DistanceTruth] = {}
         self._forces = AppliedForces()
         self._external = ExternalTruth(model, self._dofs[:-1], model.body(robot.tip_link).id)
@@ -226,6 +229,11 @@ class PickPlaceSimulation(SceneCameras):
 
     def _is_target_touched(self) -> bool:
         return any(contact.other == 'cube' for contact in self.contacts())
+
+    def _is_closing(self, data: Any) -> bool:
+        """Whether the gripper's drive goes to a smaller opening than it has, or presses."""
+        least = CLOSING * float(self.upper[-1] - self.lower[-1])
+        return bool(data.ctrl[self._actuators[-1]] < data.qpos[self._qpos[-1]] - least)
 
     def joint_state(self) -> JointReadings:
         """Joint positions, velocities, and efforts.

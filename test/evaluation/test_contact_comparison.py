@@ -10,7 +10,7 @@ import pytest
 from frame_ros.episodes.contact_sensitivity import RecordedSensitivity
 from frame_ros.episodes.sensed_contacts import RecordedContact
 from frame_ros.episodes.true_contacts import TrueContacts
-from frame_ros.evaluation.contact_comparison import compare_contacts
+from frame_ros.evaluation.contact_comparison import Verdict, compare_contacts
 from frame_ros.evaluation.missed_contacts import WhyMissed
 from frame_ros.sensing.contacts.source import ContactSource
 
@@ -60,8 +60,44 @@ def test_a_grasp_does_not_excuse_a_collision():
     light = truth([grasp], force=0.3)
     assert len(compare_contacts([contact(2.0, 2.2, 'upper_arm')], light).false) == 1
     pressing = truth([grasp], force=6.0)
-    (match,) = compare_contacts([contact(2.0, 2.2, 'upper_arm')], pressing).matches
-    assert match.is_known and not match.is_on_link
+    found = compare_contacts([contact(2.0, 2.2, 'upper_arm')], pressing)
+    (match,) = found.false_collisions
+    assert match.is_known and not match.is_collision and not match.is_on_link
+    assert not found.false and match.verdict == 'false collision'
+
+
+HAND = ('gripper', 'jaw')
+
+
+@pytest.mark.parametrize(
+    ('link', 'is_expected', 'true', 'verdict'),
+    [
+        ('gripper', True, ('jaw', True), Verdict.KNOWN),
+        ('', False, ('jaw', True), Verdict.FALSE_COLLISION),
+        ('', False, ('jaw', False), Verdict.KNOWN),
+        ('gripper', False, ('jaw', True), Verdict.FALSE_COLLISION),
+        ('upper_arm', False, ('jaw', True), Verdict.FALSE_COLLISION),
+        ('upper_arm', False, ('forearm', False), Verdict.KNOWN),
+        ('upper_arm', False, ('jaw', False), Verdict.OTHER_SIDE),
+        ('gripper', True, ('forearm', False), Verdict.OTHER_SIDE),
+    ],
+)
+def test_the_side_and_whether_it_was_expected_are_compared(link, is_expected, true, verdict):
+    sensed = contact(1.0, 1.2, link, is_expected=is_expected)
+    known = truth([contact(1.0, 1.2, true[0], is_expected=true[1])])
+    (match,) = compare_contacts([sensed], known, hand=HAND).matches
+    assert match.verdict is verdict
+
+
+def test_a_collision_that_was_sensed_as_expected_is_excused():
+    push = contact(1.0, 1.5, 'gripper')
+    sensed = contact(1.05, 1.5, 'gripper', is_expected=True)
+    found = compare_contacts([sensed], truth([push]), felt_from(2.0), HAND)
+    assert [each.true for each in found.excused] == [push]
+    assert not found.unsensed and not found.false_collisions
+    weak = compare_contacts([sensed], truth([push], force=1.0), felt_from(2.0), HAND)
+    told = compare_contacts([sensed, contact(1.1, 1.5, '')], truth([push]), felt_from(2.0), HAND)
+    assert weak.excused == told.excused == ()
 
 
 def test_several_true_contacts_of_its_time_count_together_those_on_its_link_first():

@@ -19,6 +19,7 @@ from frame_ros.nodes.simulator_noise import JointSensors
 from frame_ros.nodes.simulator_settings import SimulatorSettings
 from frame_ros.nodes.simulator_timing import FAST_TICK, SECOND, TICK, PictureParts, Sampling
 from frame_ros.scenes import PickPlaceSimulation
+from frame_ros.scenes.contact_interval import ContactInterval
 
 MILLISECOND = 1_000_000
 
@@ -134,14 +135,15 @@ def test_velocities_are_no_differences_across_a_reset():
 
 
 def test_true_contacts_have_all_their_columns_and_the_largest_force_so_far():
-    simulation = PickPlaceSimulation(3)
+    simulation, interval = PickPlaceSimulation(3), ContactInterval()
     pushed = []
     for force in (4.0, 1.0):
         simulation.clear_forces()
         place = simulation.data.body('lower_arm_link').xpos.copy()
         simulation.apply_force('lower_arm_link', place, np.array((0.0, 0.0, force)))
         simulation.step(steps=1)
-        pushed.append(contact_message(1, 'base_link', simulation.contacts(), np.zeros(3)))
+        interval.add(simulation.contacts())
+        pushed.append(contact_message(1, 'base_link', interval.take(), np.zeros(3)))
     columns = ('links', 'others', 'is_expected', 'reasons', 'forces', 'peak_forces', 'durations')
     assert {len(getattr(pushed[1], name)) for name in columns} == {1}
     assert [message.forces[0] for message in pushed] == pytest.approx([4.0, 1.0])

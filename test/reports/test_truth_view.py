@@ -7,7 +7,9 @@ import pytest
 from bag_making import T0, message, stamp
 from robot_bags import robot_bag
 
+from frame_ros.episodes.findings import Level
 from frame_ros.episodes.reading import read_episodes
+from frame_ros.episodes.true_contacts import true_contacts
 from frame_ros.reports import build_report, report_data
 from frame_ros.reports.episode_check import check_episode
 from frame_ros.reports.rates import stream_rates
@@ -118,8 +120,43 @@ def test_a_contact_that_was_not_sensed_says_why(tmp_path, threshold, verdict, kn
     page = build_report([episode])
     assert f'1 {verdict} (net force up to 9 N; {known})' in page
     assert ('net 9 N, felt from 12 N' in page) is (verdict == 'too weak')
-    (finding,) = (text for text in check_episode(episode).doubtful if 'nothing sensed' in text)
-    assert ('too weak or too short' in finding) is (verdict == 'too weak')
+    found = check_episode(episode)
+    is_doubtful = any('nothing sensed' in text for text in found.doubtful)
+    beyond = found.texts(Level.WORTH_KNOWING)
+    is_beyond = any('too weak or too short' in text for text in beyond)
+    assert (is_doubtful, is_beyond) == (verdict != 'too weak', verdict == 'too weak')
+
+
+def test_a_sensed_collision_that_truth_knows_as_expected_is_named_so(tmp_path):
+    extra = [
+        *(state(SENSED, 0.02 * i) for i in range(50)),
+        *(state(TRUE, 0.02 * i) for i in range(11)),
+        *(state(TRUE, at, [('jaw', True, 6.0, at - 0.2)]) for at in (0.22, 0.26, 0.3, 0.4)),
+        *(state(TRUE, 0.42 + 0.02 * i) for i in range(24)),
+        *events(1, 0.22, 0.26, 'upper_arm'),
+    ]
+    episode = an_episode(tmp_path, extra)
+    found = truth_data(episode, open_bag(episode))['contacts']
+    assert [row['verdict'] for row in found['sensed']] == ['false collision']
+    assert (found['false'], found['false_collisions'], found['excused']) == (0, 1, 0)
+    assert any('1 false collision sensed' in text for text in check_episode(episode).doubtful)
+    page = build_report([episode])
+    assert '1 false collision (truth knows only an expected contact)' in page
+    assert '✕ false collision' in page
+
+
+def test_a_contact_that_turns_expected_is_two(tmp_path):
+    extra = [
+        state(SENSED, 0.0),
+        state(TRUE, 0.1),
+        *(state(TRUE, at, [('jaw', False, 30.0, at - 0.2)]) for at in (0.22, 0.3)),
+        *(state(TRUE, at, [('jaw', True, 30.0, at - 0.2)]) for at in (0.32, 0.5)),
+        state(TRUE, 0.52),
+    ]
+    episode = an_episode(tmp_path, extra)
+    found = true_contacts(episode, open_bag(episode)).contacts
+    spans = [(each.is_expected, round(each.duration, 6)) for each in found]
+    assert spans == [(False, 0.1), (True, 0.2)]
 
 
 def test_distances_by_hand(episode):

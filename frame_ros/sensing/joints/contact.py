@@ -46,11 +46,12 @@ class JointContactSettings:
     together. scatter_margin: deviations, of the residual by what jumps between samples, that widen
     them, as independent errors add; 0: they do not. least_threshold: N m, no threshold is
     below it. release: share of the thresholds below which a contact ends. on_time, off_time: s for
-    which that lasts. max_gap: s between samples from which the observer begins anew. settle_time: s
-    after a beginning in which nothing is known. held_mass: kg, heaviest object that the gripper may
-    hold, whose weight widens the thresholds while it holds one. limit_margin: rad (m) from a limit
-    of the URDF from which a joint is not judged: its stop may hold it. stall: what counts as a
-    stall.
+    which that lasts. link_time: s for which a lasting contact must be found on another link before
+    that one is named. max_gap: s between samples from which the observer begins anew. settle_time:
+    s after a beginning in which nothing is known. held_mass: kg, heaviest object that the gripper
+    may hold, whose weight widens the thresholds while it holds one. limit_margin: rad (m) from a
+    limit of the URDF from which a joint is not judged: its stop may hold it. stall: what counts as
+    a stall.
 
     Raises:
         ValueRangeError: a value that cannot be.
@@ -64,6 +65,7 @@ class JointContactSettings:
     release: float = 0.7
     on_time: float = 0.02
     off_time: float = 0.06
+    link_time: float = 0.1
     max_gap: float = 0.15
     settle_time: float = 0.3
     held_mass: float = 0.05
@@ -72,7 +74,8 @@ class JointContactSettings:
 
     def __post_init__(self) -> None:
         numbers = (self.gain, self.scatter_margin, self.least_threshold, self.on_time,
-                   self.off_time, self.settle_time, self.held_mass, self.limit_margin)  # fmt: skip
+                   self.off_time, self.link_time, self.settle_time, self.held_mass,
+                   self.limit_margin)  # fmt: skip
         if not all(0.0 <= value < math.inf for value in numbers):
             raise ValueRangeError(f'{self}: values are finite and not negative')
         if not 0.0 < self.margin < math.inf or not 0.0 < self.release <= 1.0:
@@ -162,6 +165,7 @@ class JointContact:
         self._estimate: tuple[int, int, ForceEstimate] | None = None
         self._position: Array | None = None
         self._link = ''
+        self._renamed: tuple[str, int] | None = None  # what else is found, and since when (ns)
 
     @property
     def sensitivity(self) -> Sensitivity:
@@ -265,9 +269,9 @@ class JointContact:
         estimate = self._estimated(stamp, q, body, is_contact)
         norm = math.sqrt(estimate.force @ estimate.force)
         if not is_contact:
-            self._link = ''
+            self._link, self._renamed = '', None
         elif largest >= self.settings.release or not self._link:
-            self._link = self.dynamics.bodies[body]
+            self._name(stamp, self.dynamics.bodies[body])
         has_direction = is_contact and norm > 0.0
         return Detection(
             stamp,
@@ -282,6 +286,15 @@ class JointContact:
             thresholds=self.threshold,
             is_stalled=stalled,
         )
+
+    def _name(self, stamp: int, link: str) -> None:
+        """Names the touched link; another than before once nothing else was found for link_time."""
+        if link == self._link or not self._link:
+            self._link, self._renamed = link, None
+        elif self._renamed is None or self._renamed[0] != link:
+            self._renamed = link, stamp
+        if self._renamed and stamp - self._renamed[1] >= self.settings.link_time * SECOND:
+            self._link, self._renamed = link, None
 
     def _touched(self, q: Array, shares: Array) -> int:
         """The body behind the outermost joint that takes part; or the next one, and so on, if that
