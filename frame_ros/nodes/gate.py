@@ -222,7 +222,7 @@ class Gate(ManagedNode):
             self._has_taken_over = has_taken_over
             self._send(gate.set_takeover(has_taken_over, self._moment()))
         other = outputs.other_publisher()
-        if other is not None and gate.status != GateStatus.IDLE:
+        if other is not None:
             text = f'{self._senders.named(outputs.topic, other)} publishes {outputs.topic} too'
             gate.doubt(Reason(Cause.SECOND_PUBLISHER, text), self._moment())
 

@@ -37,6 +37,7 @@ from frame_ros.robots.gate_records import (
     Output,
     Reason,
 )
+from frame_ros.robots.gate_release import Release
 from frame_ros.robots.gate_stream import GateStream
 from frame_ros.robots.gate_watch import STOP, Heartbeat, Watch
 
@@ -168,8 +169,11 @@ class CommandGate:
             self.counts.refused += 1
             return None
         problem = self.watch.problem(moment, source == POLICY)
+        if problem is None and not self._is_sending():
+            problem = self._stream.standing_doubt(moment)
         if problem is not None:
-            if not self._duty.is_engaged(moment):  # nothing moves: there is nothing to hold or stop
+            # Where nothing moves there is nothing to hold or stop.
+            if not self._duty.is_engaged(moment) or self._stream.is_catching_up(moment):
                 return self._refuse(problem, REFUSE, moment)
             self.counts.refused += 1
             return self._respond(problem, moment)
@@ -203,15 +207,21 @@ class CommandGate:
         return self._hold(moment)
 
     def reset(self, moment: Moment) -> tuple[bool, str]:
-        """Releases a latched stop if its cause is gone; whether it did, and why, in words."""
+        """Releases a latched stop if its cause is gone; whether it did, and why, in words.
+
+        An arm that is at rest, and has been measured at one place for a while, starts from there,
+        wherever it was sent.
+        """
         if self.status != GateStatus.STOPPED:
             return False, f'the gate is not stopped, it is {self.status.name.lower()}'
-        problem = self._persisting(moment)
+        release = Release(self._stream, self.reason.cause, not self._has_taken_over, moment)
+        problem = release.problem(self.watch, self._duty)
         if problem is not None:
             return False, f'still stopped, {problem.cause}: {problem.text}'
         before = self.reason
         reason = Reason(Cause.OPERATOR, f'reset after {before.cause}: {before.text}')
         self._log.once(Act.RESET, reason, moment, self.episode.episode_id)
+        release.start()
         self._go_idle(moment)
         if self._has_taken_over:
             self._take_over(moment)
@@ -228,9 +238,10 @@ class CommandGate:
         suspicion, self._stream.suspicion = self._stream.suspicion, None
         if suspicion is not None and self._is_sending():
             return self.stop(suspicion, moment)
-        if self.status == GateStatus.IDLE and not self._stream.is_moving(moment):
-            self._stream.commanded[:] = False
-        if self.status in (GateStatus.IDLE, GateStatus.PASSING, GateStatus.HOLDING):
+        if self.status == GateStatus.IDLE:
+            self._stream.let_go(moment)
+        is_watching = self.status in (GateStatus.IDLE, GateStatus.PASSING, GateStatus.HOLDING)
+        if is_watching and not self._stream.is_catching_up(moment):
             if self.status != GateStatus.IDLE and self._duty.is_over(moment):
                 self._go_idle(moment)
             problem = self._duty.problem(moment)
@@ -263,13 +274,12 @@ class CommandGate:
 
     def _fit(self, command: Command, moment: Moment) -> Output | None:
         """Sends a command that can be understood on, as far as the limits allow."""
-        if not self._is_synchronised:
-            far = too_far(command, self.measured, self._limiter.limits)
-            if far is not None:
-                return self._refuse(far, REFUSE, moment)
-        blind = self._stream.start(command.indices, moment, self.status == GateStatus.IDLE)
-        if blind is not None:
-            return self._refuse(blind, REFUSE, moment)
+        problem = self._stream.blind(moment)
+        if problem is None and not self._is_synchronised:
+            problem = too_far(command, self.measured, self._limiter.limits)
+        problem = problem or self._stream.start(command.indices, moment)
+        if problem is not None:
+            return self._refuse(problem, REFUSE, moment)
         self._is_synchronised = True
         proposal = self._limiter.propose(
             command.indices, command.positions, self._stream.time(moment), self.measured
@@ -326,16 +336,6 @@ class CommandGate:
             return False
         return self.episode.is_running or not self._duty.has_ended()
 
-    def _persisting(self, moment: Moment) -> Reason | None:
-        """Why a stop cannot be released yet."""
-        problem = self.watch.joints_problem(moment) or self._stream.lasting_doubt(moment)
-        if problem is None and not self._has_taken_over:
-            problem = self._duty.lasting_problem(self.reason.cause, moment)
-        command = self._duty.fresh_command(moment)
-        if problem is None and command is not None:
-            problem = too_far(command, self.measured, self._limiter.limits)
-        return problem
-
     def _take_over(self, moment: Moment) -> None:
         reason = Reason(Cause.OPERATOR, 'a person takes over')
         self._log.end_all(moment)
@@ -360,7 +360,7 @@ class CommandGate:
         self._log.end_all(moment)
         self.watch.forget_commands()
         self._duty.wait(moment)
-        self._stream.forget()
+        self._stream.let_go(moment)
         self._is_synchronised = False
         self._change(GateStatus.IDLE, Reason(''), moment)
 
@@ -383,7 +383,7 @@ class CommandGate:
         """The next command that brings the arm to rest and keeps it there."""
         if self.status in (GateStatus.HOLDING, GateStatus.STOPPED):
             self._is_synchronised = False
-        return self._stream.hold(moment, self.status == GateStatus.IDLE)
+        return self._stream.hold(moment)
 
     def _advance(self, moment: Moment) -> None:
         self._stream.look(moment)

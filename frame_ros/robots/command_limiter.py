@@ -148,7 +148,7 @@ class CommandLimiter:
         A joint that has no command yet begins at this one. measured: (D,) positions, NaN where not
         measured; None: the step limit does not hold.
         """
-        self._notice(time)
+        self.notice(time)
         indices, requested = self._with_moving(indices, requested)
         harmless = self._harmless(indices, requested, time, measured)
         if harmless is not None and self._is_clear(harmless):
@@ -193,7 +193,7 @@ class CommandLimiter:
         """The next command, made the last, to those of the joints `which` (D,) that were sent
         anywhere: to where they start again, or to rest. time: ns. None: there are no such joints.
         """
-        self._notice(time)
+        self.notice(time)
         i = np.flatnonzero(which & self._is_sent)
         if not i.size:
             return None
@@ -254,7 +254,7 @@ class CommandLimiter:
         nowhere = np.full(len(left_out), math.nan)
         return np.append(indices, left_out), np.append(requested, nowhere)
 
-    def _notice(self, time: int) -> None:
+    def notice(self, time: int) -> None:
         """If the clock was set back, the stream's time goes with it."""
         if self.times.max() - time > self.longest:
             self.times = np.minimum(self.times, time)

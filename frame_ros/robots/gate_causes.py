@@ -37,6 +37,7 @@ class Cause(StrEnum):
         'measured positions that cannot be: not finite, out of range, faster than the joint can '
         'move, or far from where it was sent',
     )
+    CLOCK_SET_BACK = 'clock_set_back', 'the simulated clock was set back'
     STALE_COMMAND = 'stale_command', 'no command for too long'
     STALE_JOINT_STATES = 'stale_joint_states', 'no new joint states for too long'
     STALE_OBSERVATION = 'stale_observation', 'the action comes from an observation that is too old'

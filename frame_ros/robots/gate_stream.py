@@ -3,7 +3,8 @@
 """What a command gate sends and measures: where the arm was sent, and where it starts again.
 
 After a pause a joint goes on from where it was sent last, which its servo still holds, if it is
-measured near there; otherwise something else moved it, and it goes on from where it is measured.
+measured near there; otherwise something else moved it, and it goes on from where it is measured,
+once it is still there. Only commands lead it there: who is held or stopped is not sent elsewhere.
 """
 
 from __future__ import annotations
@@ -23,8 +24,13 @@ from frame_ros.robots.gate_watch import Watch
 from frame_ros.robots.measured_joints import LAG, MeasuredJoints, measured_at
 from frame_ros.robots.sent_path import SentPath
 
+Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+STANDING = (Cause.SECOND_PUBLISHER, Cause.COMMAND_FLOOD)
 NEAR = 0.1  # rad from where a joint was sent, within which it goes on from there after a pause
+CATCH_UP = 0.05  # s in which what came meanwhile is taken, after the process stood still
+LATE = 1.0  # s that something may have waited before it is taken
 
 
 class GateStream:
@@ -54,18 +60,49 @@ class GateStream:
         self._arm = np.array([name in arm for name in names])
         self._unseen = self._arm.copy()
         self._near = np.where(self._arm, np.minimum(limiter.limits.step, NEAR), math.inf)
+        self._starts = np.zeros(len(names), dtype=bool)  # joints that something may have moved
+        self._rest: Array = np.full(len(names), math.nan)  # where they come back to, held
         self._seen, self._needed = 0, 0  # ns: the last look; since when the arm must be measured
+        self._looked, self._catches_up = 0, 0  # monotonic, ns: the last look; until when it waits
 
     def time(self, moment: Moment) -> int:
         """ns on the clock that velocities are by."""
         return moment.clock if self._config.is_simulated else moment.monotonic
 
+    def has_stood_still(self, moment: Moment) -> bool:
+        """Whether nobody looked for longer than a period may be: the process stood still."""
+        return moment.monotonic - self._looked > self.limiter.longest
+
+    def is_catching_up(self, moment: Moment) -> bool:
+        """Whether the process stood still just now, so that what is missing may only not have been
+        taken yet.
+        """
+        return moment.monotonic < self._catches_up
+
     def look(self, moment: Moment) -> None:
-        """Notices if nobody looked for longer than a period may be: the process stood still."""
+        """Notices if the process stood still, or the clock was set back."""
         now = self.time(moment)
-        if now - self._seen > self.limiter.longest:
+        self._notice(now, self.limiter.longest, moment)
+        if self.has_stood_still(moment):
             self._needed = now - self.limiter.longest
+            if self._looked >= self._catches_up:  # not twice in a row: then it is just slow
+                self._catches_up = moment.monotonic + int(CATCH_UP * SECOND)
+        self._seen, self._looked = now, moment.monotonic
+
+    def _notice(self, now: int, most: int, moment: Moment) -> None:
+        """Forgets where the arm was, if the clock was set back by more than `most` ns: it may be
+        anywhere in the time that begins now.
+        """
+        back = (self._seen - now) / SECOND
+        if self._seen - now <= most:
+            return
         self._seen = now
+        self.joints.forget()
+        self._path.forget()
+        self.limiter.notice(now)
+        self._starts[:], self._unseen, self._needed = True, self._arm.copy(), now
+        text = f'the clock was set back by {back:.3g} s'
+        self.doubt(Reason(Cause.CLOCK_SET_BACK, text, value=back, unit='s'), moment)
 
     def measure(
         self,
@@ -77,6 +114,7 @@ class GateStream:
     ) -> str:
         """Takes measured positions if they can be true; what is wrong with them, or ''."""
         now = self.time(moment)
+        self._notice(now, self.limiter.longest + int(LATE * SECOND), moment)
         measured = measured_at(stamp, now, moment.clock)
         found = self.joints.take(names, positions, measured, now, moment, publisher)
         if isinstance(found, Reason):
@@ -102,25 +140,48 @@ class GateStream:
         timeout = int(self._watch.config.joint_states_timeout * SECOND)
         return reason if moment.monotonic - at <= timeout else None
 
-    def start(self, indices: Indices, moment: Moment, is_idle: bool) -> Reason | None:
+    def standing_doubt(self, moment: Moment) -> Reason | None:
+        """The last suspicion, if it lasts and is no matter of a single measurement: where nothing
+        is commanded there is nothing to stop, and it keeps the first command from passing.
+        """
+        reason = self.lasting_doubt(moment)
+        return reason if reason is not None and reason.cause in STANDING else None
+
+    def blind(self, moment: Moment) -> Reason | None:
+        """That the arm was not measured since the process stood still, or the clock was set."""
+        if self._needed and self.joints.times[self._arm].min() < self._needed:
+            text = 'the joints were not measured since the gate stood still'
+            return Reason(Cause.STALE_JOINT_STATES, text)
+        self._needed = 0
+        return None
+
+    def start(self, indices: Indices, moment: Moment) -> Reason | None:
         """Lets the joints `indices` start again that must; why they cannot, or None."""
         time, limiter = self.time(moment), self.limiter
-        if self._needed:
-            if self.joints.times[self._arm].min() < self._needed:
-                text = 'the joints were not measured since the gate stood still'
-                return Reason(Cause.STALE_JOINT_STATES, text)
-            self._needed = 0
         limiter.begin(self.joints.positions, time)
-        if not is_idle and time - int(limiter.times[indices].min()) <= limiter.longest:
+        is_late = time - int(limiter.times[indices].min()) > limiter.longest
+        if not is_late and not self._starts.any():
             return None
         which = np.zeros(len(self.names), dtype=bool)
         which[indices] = True
-        has_paused = limiter.has_paused(time)
-        which &= has_paused | (is_idle & np.isnan(limiter.base))
-        with np.errstate(invalid='ignore'):
-            is_far = np.abs(self.joints.positions - limiter.positions) > self._near
-        limiter.start_again(which, np.where(is_far, self.joints.positions, math.nan))
+        which &= limiter.has_paused(time) | self._starts
+        is_far, measured = self._is_far(), self.joints.positions
+        moved = which & is_far & np.isnan(self.joints.still.places(time))
+        if moved.any():
+            k = int(np.argmax(moved))
+            name, away = self.names[k], float(abs(measured[k] - limiter.positions[k]))
+            unit = limiter.limits.units[k]
+            text = f'{name} is {away:.3g} {unit} from where it was sent, and not still there'
+            return Reason(Cause.IMPLAUSIBLE_JOINT_STATES, text, name, away, NEAR, unit)
+        limiter.start_again(which, np.where(is_far, measured, math.nan))
+        self._starts &= ~which
         return None
+
+    def _is_far(self) -> Mask:
+        """(D,) whether a joint is measured elsewhere than it was sent."""
+        with np.errstate(invalid='ignore'):
+            result: Mask = np.abs(self.joints.positions - self.limiter.positions) > self._near
+        return result
 
     def send(
         self, stamp: int, proposal: Proposal, names: tuple[str, ...], moment: Moment
@@ -130,18 +191,25 @@ class GateStream:
         self.commanded[proposal.indices] = True
         return self._sent(stamp, proposal, positions, names, moment)
 
-    def hold(self, moment: Moment, is_idle: bool) -> Output | None:
+    def hold(self, moment: Moment) -> Output | None:
         """The next command that brings the arm to rest and keeps it there. None: it was never
-        commanded, or must be measured before it is known where to hold it.
+        commanded, or was not measured since the process stood still.
+
+        A joint that something moved while it was sent nothing is left out: it stays as it is. So
+        does the whole arm, if none of its joints was sent anything.
         """
-        if not self.commanded.any():
+        if not self.commanded.any() or self.blind(moment) is not None:
             return None
-        if self.start(np.flatnonzero(self.commanded), moment, is_idle) is not None:
-            return None
-        limiter = self.limiter
-        if self._config.stop_behaviour == HOLD_STILL and not self.is_braking:
-            limiter.start_again(self.commanded & np.isnan(limiter.base), limiter.positions)
-        proposal = limiter.brake(self.time(moment), self.commanded)
+        limiter, time = self.limiter, self.time(moment)
+        if not self.is_braking:
+            is_still = self._config.stop_behaviour == HOLD_STILL
+            self._rest = np.where(is_still, limiter.positions, math.nan)
+        has_paused = limiter.has_paused(time)
+        is_moved = self.commanded & has_paused & self._is_far()
+        is_all = is_moved.any() and has_paused[self.commanded].all()
+        which = self.commanded & ~(is_moved | is_all)
+        limiter.start_again(self.commanded, np.where(which, self._rest, math.nan))
+        proposal = limiter.brake(time, which)
         if proposal is None:
             return None
         return self._sent(moment.clock, proposal, proposal.positions, None, moment)
@@ -175,9 +243,27 @@ class GateStream:
             return overdue
         return due if overdue is None else min(due, overdue)
 
-    def forget(self) -> None:
-        """The arm may be anywhere until it is sent somewhere again."""
+    def let_go(self, moment: Moment) -> None:
+        """An arm that has come to rest may be moved until it is commanded again."""
+        if not self.commanded.any() or self.is_moving(moment):
+            return
+        self.commanded[:], self._starts[:] = False, True
         self._path.forget()
+
+    def settled(self, moment: Moment) -> Array | None:
+        """(D,) where the joints are, if the arm is at rest and all of its joints have been measured
+        at one place for a while, that where they were sent or another; None: they have not.
+        """
+        places = self.joints.still.places(self.time(moment))
+        if self.is_moving(moment) or np.isnan(places[self._arm]).any():
+            return None
+        return places
+
+    def believe(self, positions: Array, moment: Moment) -> None:
+        """The joints are at these positions (D,), as `settled` found, wherever they were sent."""
+        self._path.forget()
+        self.joints.believe(positions, self.time(moment))
+        self._watch.on_joint_states(moment.clock, moment)
 
     def _sent(
         self,

@@ -14,6 +14,7 @@ from frame_ros.robots.command_limits import JointLimits
 from frame_ros.robots.gate_causes import Cause
 from frame_ros.robots.gate_records import SECOND, Moment, Reason
 from frame_ros.robots.sent_path import SentPath
+from frame_ros.robots.still_joints import StillJoints
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -32,12 +33,13 @@ class MeasuredJoints:
     of one. path: where they were sent.
 
     positions: (D,) rad or m, NaN where not known. times: (D,) ns on the caller's clock, when each
-    was measured.
+    was measured. still: which of them have not moved of late, where they were sent or elsewhere.
     """
 
     def __init__(self, limits: JointLimits, timeout: float, path: SentPath) -> None:
         self.positions: Array = np.full(len(limits.names), math.nan)
         self.times = np.zeros(len(limits.names), dtype=np.int64)
+        self.still = StillJoints(len(limits.names))
         self._limits, self._timeout, self._path = limits, int(timeout * SECOND), path
         self._astray = DISAGREEMENT * limits.step
         self._at_once = limits.fastest * TIMING  # rad (m) that a joint may go in any time
@@ -78,20 +80,39 @@ class MeasuredJoints:
             return None
         values = values[self._places]
         problem = self._other_publisher(i, publisher, moment)
-        if problem is None and not self._is_harmless(i, values):
-            problem = self._implausible(i, values, measured, now)
         if problem is not None:
             return problem
+        is_harmless = self._is_harmless(i, values)
+        problem = None if is_harmless else self._impossible(i, values)
+        if problem is not None:
+            self.still.forget(i)
+            return problem
+        if now - measured < int(DELAY * SECOND):
+            self.still.add(i, values, measured)
+        problem = None if is_harmless else self._implausible(i, values, measured, now)
+        if problem is not None:
+            return problem
+        for k in i.tolist():
+            self._publishers[k], self._heard[k] = publisher, moment.monotonic
         self.positions[i] = values
         self.times[i] = np.maximum(measured, self.times[i])
         return i
+
+    def believe(self, positions: Array, now: int) -> None:
+        """The joints are at these positions (D,), whatever was thought before; NaN: not known."""
+        is_known = np.isfinite(positions)
+        self.positions[is_known], self.times[is_known] = positions[is_known], now
+
+    def forget(self) -> None:
+        """The joints may be anywhere, and the clock has begun again."""
+        self.positions[:], self.times[:] = math.nan, 0
+        self.still.forget(np.arange(len(self.positions)))
 
     def _other_publisher(
         self, indices: Indices, publisher: Hashable, moment: Moment
     ) -> Reason | None:
         now, others = moment.monotonic, self._publishers
-        followed = indices.tolist()
-        for i in followed:
+        for i in indices.tolist():
             if publisher != others[i] and now - self._heard[i] <= self._timeout:
                 name = self._limits.names[i]
                 text = (
@@ -99,8 +120,6 @@ class MeasuredJoints:
                     f'{publisher} is not'
                 )
                 return Reason(Cause.SECOND_PUBLISHER, text, name)
-        for i in followed:
-            others[i], self._heard[i] = publisher, now
         return None
 
     def _is_harmless(self, i: Indices, values: Array) -> bool:
@@ -110,31 +129,38 @@ class MeasuredJoints:
         is_true = (went <= self._at_once[i]) & (ends[0][i] <= values) & (values <= ends[1][i])
         return bool(is_true.all()) and not bool((away > self._astray[i]).any())
 
-    def _implausible(self, i: Indices, values: Array, measured: int, now: int) -> Reason | None:
-        """Why positions (K,) cannot be true, by the joint that is worst."""
-        limits, cause = self._limits, Cause.IMPLAUSIBLE_JOINT_STATES
+    def _impossible(self, i: Indices, values: Array) -> Reason | None:
+        """Why no arm is at positions (K,), by the joint that is worst."""
         if not np.isfinite(values).all():
             worst = int(np.argmin(np.isfinite(values)))
-            name = limits.names[i[worst]]
-            return Reason(cause, f'{name} is {values[worst]}', name, float(values[worst]))
+            name, text = self._limits.names[i[worst]], f'is {values[worst]}'
+            cause = Cause.IMPLAUSIBLE_JOINT_STATES
+            return Reason(cause, f'{name} {text}', name, float(values[worst]))
+        ends = self._limits.ends
+        beyond = np.maximum(ends[0][i] - values, values - ends[1][i])
+        return self._worst(i, 'is {0:.3g} {1} out of its range', beyond, self._beyond[i])
+
+    def _implausible(self, i: Indices, values: Array, measured: int, now: int) -> Reason | None:
+        """Why this arm is not at positions (K,), by the joint that is worst."""
         passed = np.maximum(measured - self.times[i], 0) / SECOND + TIMING
-        way, room = np.abs(values - self.positions[i]), limits.fastest[i] * passed
+        way, room = np.abs(values - self.positions[i]), self._limits.fastest[i] * passed
         low, high = (ends[i] for ends in self._path.range(now))
         away = np.maximum(low - values, values - high)
-        beyond = np.maximum(limits.ends[0][i] - values, values - limits.ends[1][i])
-        checks = (
-            ('is {0:.3g} {1} out of its range', beyond, self._beyond[i]),
-            ('went {0:.3g} {1}, which it cannot so fast', way, room),
-            ('is {0:.3g} {1} from where it was sent', away, self._astray[i]),
-        )
-        for text, value, limit in checks:
-            over = np.where(np.isfinite(value), value - limit, -math.inf)
-            worst = int(over.argmax())
-            if over[worst] > 0.0:
-                name, unit = limits.names[i[worst]], limits.units[i[worst]]
-                said = f'{name} ' + text.format(value[worst], unit)
-                return Reason(cause, said, name, float(value[worst]), float(limit[worst]), unit)
-        return None
+        text = 'is {0:.3g} {1} from where it was sent'
+        return self._worst(
+            i, 'went {0:.3g} {1}, which it cannot so fast', way, room
+        ) or self._worst(i, text, away, self._astray[i])
+
+    def _worst(self, i: Indices, text: str, value: Array, limit: Array) -> Reason | None:
+        """The joint that exceeds a limit by most; None if none does."""
+        over = np.where(np.isfinite(value), value - limit, -math.inf)
+        worst = int(over.argmax())
+        if not over[worst] > 0.0:
+            return None
+        name, unit = self._limits.names[i[worst]], self._limits.units[i[worst]]
+        said = f'{name} ' + text.format(value[worst], unit)
+        cause, most = Cause.IMPLAUSIBLE_JOINT_STATES, float(limit[worst])
+        return Reason(cause, said, name, float(value[worst]), most, unit)
 
 
 def measured_at(stamp: int, now: int, clock: int) -> int:
