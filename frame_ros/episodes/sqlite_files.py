@@ -70,7 +70,8 @@ class SqliteFile:
                 yield database
         except OSError as error:
             raise BagError(f'{self._file} cannot be read: {error.strerror or error}') from error
-        except (sqlite3.Error, OverflowError) as error:
+        except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:
+            # SQLite's words, and sqlite3's where they name a table that is no text.
             raise BagError(f'{self._file} cannot be read: {error}') from error
 
     def _take_rest(self, stack: ExitStack) -> None:

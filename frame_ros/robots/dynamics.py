@@ -9,28 +9,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
-from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.errors import MissingExtraError, RobotError
-from frame_ros.robots.description import Joint, RobotDescription, parse_urdf, rotation_from_rpy
+from frame_ros.robots.description import Joint, RobotDescription, parse_urdf
+from frame_ros.robots.link_inertia import link_inertias, possible_inertia, scaled
 from frame_ros.robots.robot import Robot
 
 Array = NDArray[np.float64]
 GRAVITY = (0.0, 0.0, -9.81)  # m/s^2
-
-
-@dataclass(frozen=True)
-class LinkInertia:
-    """mass: kg. centre_of_mass: (3,) m in the link's frame. inertia: (3, 3) kg m^2 about it, in the
-    link's axes.
-    """
-
-    mass: float
-    centre_of_mass: Array
-    inertia: Array
 
 
 @dataclass(frozen=True)
@@ -111,7 +100,7 @@ class RobotDynamics:
         self._pin = _pinocchio()
         self._axes = self._pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
         self._held = dict(held or {})
-        self._inertias = _scaled(link_inertias(robot), mass_scales or {}, robot)
+        self._inertias = scaled(link_inertias(robot), mass_scales or {}, robot)
         self._build(gravity)
         self._check_masses()
         self.set_payload(tool)
@@ -193,7 +182,8 @@ class RobotDynamics:
         for index, inertia in enumerate(self._bare):
             self._model.inertias[index] = inertia
         if payload is not None and payload.mass > 0.0:
-            inertia = np.zeros((3, 3)) if payload.inertia is None else payload.inertia
+            given = np.zeros((3, 3)) if payload.inertia is None else payload.inertia
+            inertia = possible_inertia(given, f'the payload at {payload.link}')
             body = self._pin.Inertia(payload.mass, np.array(payload.centre_of_mass), inertia)
             self._model.appendBodyToJoint(self._place(payload.link)[0], body, self._place(
                 payload.link
@@ -329,58 +319,6 @@ class RobotDynamics:
             parameters = self._model.inertias[body].toDynamicParameters()
             torques[:, column] = self._back(regressor[:, 10 * (body - 1) : 10 * body] @ parameters)
         return torques
-
-
-def link_inertias(robot: Robot) -> dict[str, LinkInertia]:
-    """The inertias that a robot's URDF gives; links without one are left out.
-
-    Raises:
-        RobotError: a mass is negative or a number cannot be read.
-    """
-    found = {}
-    for link in ElementTree.fromstring(robot.urdf).findall('link'):
-        inertial = link.find('inertial')
-        if inertial is not None:
-            found[str(link.get('name'))] = _inertia(inertial, str(link.get('name')))
-    return found
-
-
-def _inertia(inertial: ElementTree.Element, link: str) -> LinkInertia:
-    origin = inertial.find('origin')
-    try:
-        mass = float(inertial.find('mass').get('value'))  # type: ignore[union-attr, arg-type]
-        centre, angles = (
-            [float(part) for part in ('0 0 0' if text is None else text).split()]
-            for text in (None if origin is None else origin.get(name) for name in ('xyz', 'rpy'))
-        )
-        tensor = inertial.find('inertia')
-        xx, xy, xz, yy, yz, zz = (
-            0.0 if tensor is None else float(tensor.get(name, 0.0))
-            for name in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
-        )
-        rotation = rotation_from_rpy(*angles)
-    except (AttributeError, TypeError, ValueError) as error:
-        raise RobotError(f'the <inertial> of {link} cannot be read: {error}') from error
-    matrix = np.array(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
-    if not 0.0 <= mass < math.inf or len(centre) != 3 or not np.isfinite(matrix).all():
-        raise RobotError(f'the <inertial> of {link} has a mass of {mass} kg at {centre}')
-    return LinkInertia(mass, np.array(centre), rotation @ matrix @ rotation.T)
-
-
-def _scaled(
-    inertias: dict[str, LinkInertia], scales: Mapping[str, float], robot: Robot
-) -> dict[str, LinkInertia]:
-    for link, scale in scales.items():
-        if link not in robot.links or not 0.0 < scale < math.inf:
-            raise RobotError(f'the mass of {link!r} is to be scaled by {scale}')
-    return {
-        link: LinkInertia(
-            scales.get(link, 1.0) * each.mass,
-            each.centre_of_mass,
-            scales.get(link, 1.0) * each.inertia,
-        )
-        for link, each in inertias.items()
-    }
 
 
 def _outwards(description: RobotDescription) -> list[Joint]:

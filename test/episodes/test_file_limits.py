@@ -286,3 +286,13 @@ def test_a_database_whose_columns_hold_anything_is_read_without_that(tmp_path):
         database.execute("UPDATE messages SET data = 'x' WHERE rowid = 2")
     bag = Bag(folder)
     assert [found.data for _, found in bag.messages('/text')] == ['third']
+
+
+def test_a_database_whose_errors_are_no_text_is_an_error_in_words(tmp_path):
+    folder = rosbag(tmp_path / 'bag', CompressionMode.NONE, ['first'])
+    (path,) = folder.glob('*.db3')
+    content = path.read_bytes()
+    assert content.count(b'CREATE INDEX') == 1
+    path.write_bytes(content.replace(b'CREATE INDEX', b'CREATE\xa0INDEX'))
+    with pytest.raises(BagError, match='cannot be read'):
+        Bag(folder)

@@ -180,8 +180,27 @@ def test_what_cannot_be_is_told():
     bad = robot.urdf.replace('<mass value="0.103"/>', '<mass value="heavy"/>')
     with pytest.raises(RobotError, match='<inertial> of upper_arm_link cannot be read'):
         RobotDynamics(load_robot(bad))
+    negative = robot.urdf.replace('izz="0.000142487"', 'izz="-1"')
+    assert negative != robot.urdf
+    with pytest.raises(RobotError, match='upper_arm_link has an inertia of -1 kg'):
+        RobotDynamics(load_robot(negative))
+    with pytest.raises(RobotError, match='payload at gripper_link has an inertia of -1 kg'):
+        RobotDynamics(robot, tool=Payload('gripper_link', 1.0, inertia=np.diag([1.0, 1.0, -1.0])))
     dynamics = RobotDynamics(robot)
     with pytest.raises(RobotError, match='must be finite'):
         dynamics.gravity([0, 0, np.nan, 0, 0])
     with pytest.raises(RobotError, match=r'needs \(5,\)'):
         dynamics.gravity([0, 0])
+
+
+def test_a_rod_without_inertia_about_its_axis_may_lie_in_any_direction():
+    for angles in np.random.default_rng(5).uniform(-3.0, 3.0, (200, 3)):
+        text = ' '.join(map(str, angles))
+        rod = (
+            '<robot name="r"><link name="a"/><link name="b"><inertial>'
+            f'<origin xyz="0 0 0" rpy="{text}"/><mass value="1"/>'
+            '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="0"/></inertial></link>'
+            '<joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 1 0"/>'
+            '<limit lower="-1" upper="1" velocity="1" effort="1"/></joint></robot>'
+        )
+        assert RobotDynamics(load_robot(rod)).mass_matrix([0.0]) <= 1.0 + 1e-9
