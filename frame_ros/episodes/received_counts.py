@@ -21,12 +21,13 @@ SECOND = 1_000_000_000
 class ReceivedCounts:
     """Of one topic, at N moments in order. received: (N,) messages since the node was started.
     last: (N,) stamps of the newest of them, ns. lost: (N,) messages that did not reach the node, or
-    made room for newer ones, since it was started.
+    made room for newer ones, since it was started. recorded: messages of it in the bag.
     """
 
     received: NDArray[np.int64]
     last: NDArray[np.int64]
     lost: NDArray[np.int64]
+    recorded: int = 0
 
     def lacking(self, stamps: NDArray[np.int64]) -> NDArray[np.int64]:
         """Returns (N - 1,) how many more messages the node took between two moments than there are
@@ -55,4 +56,7 @@ def received_counts(bag: Bag, namespace: str = '') -> dict[str, ReceivedCounts]:
                 if last and (not found or each.received > found[-1][0]):
                     found.append((int(each.received), last, int(each.lost)))
     counts = {topic: np.array(found, np.int64) for topic, found in rows.items() if len(found) > 1}
-    return {topic: ReceivedCounts(*found.T) for topic, found in counts.items()}
+    return {
+        topic: ReceivedCounts(found[:, 0], found[:, 1], found[:, 2], len(bag.topics.get(topic, ())))
+        for topic, found in counts.items()
+    }

@@ -17,8 +17,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.data import Episode, Stream
 from frame_ros.episodes.received_counts import ReceivedCounts
+from frame_ros.episodes.recorded_settings import used_topics
 
 SECOND = 1_000_000_000
 # Ages of poses that differ by more than this, s, are of different poses.
@@ -140,20 +142,57 @@ def counted_losses(episode: Episode, counts: Mapping[str, ReceivedCounts]) -> di
     """Role -> what the bag lacks by the live node's own counts (topic -> counts)."""
     found = {}
     gaps = suspected_losses(episode)
-    for role, stream in episode.streams.items():
-        if stream.topic not in counts or not len(stream):
-            continue
-        last, lacking, is_inside = _lacking(stream, counts[stream.topic])
+    for role, topic in _counted_roles(episode, counts).items():
+        stamps = _stamps_of(episode, role)
+        last, lacking, is_inside = _lacking(episode, stamps, counts[topic])
         missing = int(lacking[is_inside].sum())
         if missing > 0:
             is_short = is_inside & (lacking > 0)
-            begins, ends = last[:-1][is_short] + 1, last[1:][is_short]
-            if role in gaps:  # which say it more closely
-                begins, ends = gaps[role].begins, gaps[role].ends
-            found[role] = Loss(
-                role, stream.topic, missing, len(stream), begins, ends, is_counted=True
-            )
+            stretches = last[:-1][is_short] + 1, last[1:][is_short]
+            begins, ends = _closer(stretches, stamps, gaps.get(role), bounds_of(episode))
+            recorded = len(stamps)
+            found[role] = Loss(role, topic, missing, recorded, begins, ends, is_counted=True)
     return found
+
+
+def _counted_roles(episode: Episode, counts: Mapping[str, ReceivedCounts]) -> dict[str, str]:
+    """Role -> topic of the streams that the live node counted, also of those that it used and the
+    bag has nothing of.
+    """
+    used = used_topics(episode.attributes.get('metrics_config', ''))
+    lost = {r: topic for r, topic in used.items() if topic in counts and not counts[topic].recorded}
+    streams = {role: stream.topic for role, stream in episode.streams.items() if len(stream)}
+    return {role: topic for role, topic in (lost | streams).items() if topic in counts}
+
+
+def _closer(
+    stretches: tuple[NDArray[np.int64], NDArray[np.int64]],
+    stamps: NDArray[np.int64],
+    gaps: Loss | None,
+    bounds: tuple[int, int],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Begins and ends (N,), ns, of the stretches (begins, ends) between two counts in which
+    something is missed: between the first and the last recorded (T,) the gaps in the stamps say it
+    more closely; before and behind them nothing is there.
+    """
+    begins, ends = stretches
+    if not len(stamps):
+        return np.array(bounds[:1], np.int64), np.array(bounds[1:], np.int64)
+    is_head, is_tail = begins < stamps.min(), ends > stamps.max()
+    begins, ends = np.where(is_head, bounds[0], begins), np.where(is_tail, bounds[1], ends)
+    if gaps is None:
+        return begins, ends
+    outside = is_head | is_tail
+    return (
+        np.concatenate([begins[outside], gaps.begins]),
+        np.concatenate([ends[outside], gaps.ends]),
+    )
+
+
+def _stamps_of(episode: Episode, role: str) -> NDArray[np.int64]:
+    """(T,) stamps of the messages of a role that are in the bag, ns."""
+    stream = episode.streams.get(role)
+    return stream.stamps if stream is not None else np.zeros(0, np.int64)
 
 
 def unrefuted(
@@ -166,7 +205,7 @@ def unrefuted(
         stream, begins = episode.streams.get(role), loss.begins
         is_open = np.ones(len(begins), bool)
         if stream is not None and stream.topic in counts:
-            last, lacking, is_inside = _lacking(stream, counts[stream.topic])
+            last, lacking, is_inside = _lacking(episode, stream.stamps, counts[stream.topic])
             if is_inside.any() and not lacking[is_inside].any():
                 first, newest = last[:-1][is_inside].min(), last[1:][is_inside].max()
                 is_open = (begins <= first) | (begins > newest)
@@ -181,13 +220,18 @@ def unrefuted(
 
 
 def _lacking(
-    stream: Stream, counts: ReceivedCounts
+    episode: Episode, stamps: NDArray[np.int64], counts: ReceivedCounts
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """(N,) stamps of the counts; (N - 1,) what is lacking between them, and whether both are within
-    the stream."""
+    """(N,) stamps of the counts; (N - 1,) what is lacking of the recorded (T,) between them, and
+    whether both are within the episode, whose last moments may come too late to be recorded, or
+    within what was recorded.
+    """
+    begin, end = bounds_of(episode)
+    first = min(begin, int(stamps.min(initial=begin)))
+    newest = max(end - SECOND, int(stamps.max(initial=0)))
     last = counts.last
-    is_inside = (last[:-1] >= stream.stamps.min()) & (last[1:] <= stream.stamps.max())
-    return last, counts.lacking(stream.stamps), is_inside
+    is_inside = (last[:-1] >= first) & (last[1:] <= newest)
+    return last, counts.lacking(stamps), is_inside
 
 
 def live_losses(episode: Episode, counts: Mapping[str, ReceivedCounts]) -> list[Loss]:

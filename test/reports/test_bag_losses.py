@@ -204,6 +204,27 @@ def test_the_live_nodes_own_counts_say_what_is_lacking(tmp_path, is_counted):
         assert 'DISAGREE' in verdict.text
 
 
+@pytest.mark.parametrize(
+    ('places', 'least'), [(range(200), 140), (range(380, 600), 90), (range(600), 420)]
+)
+@pytest.mark.parametrize('is_regular', [True, False])
+def test_the_counts_say_that_the_begin_the_end_or_all_of_a_stream_is_lacking(
+    tmp_path, places, least, is_regular
+):
+    used = message('std_msgs/msg/String', data='{"topics": {"contact": "/contact"}}')
+    sent = run_of() if is_regular else irregular(run_of(), '/contact')
+    places = places if is_regular else range(places.start // 2, places.stop // 2)
+    sent = with_live([('/metrics_config', T0, used), *sent])
+    lossy = without(with_counts(sent, '/contact'), '/contact', list(places))
+    parity = compare_live(read(tmp_path / 'bag', lossy))
+    (loss,) = parity.losses
+    assert loss.is_counted and loss.role == 'contact'
+    assert least // (1 if is_regular else 2) <= loss.missing <= len(places)
+    verdict = parity_verdict([parity])
+    assert verdict.text.startswith('the bag lacks messages that the live node had: ')
+    assert verdict.holds and verdict.unjudged
+
+
 def test_a_gap_that_the_counts_know_to_be_a_pause_excuses_nothing(tmp_path):
     paused = with_live(without(run_of(), '/contact', list(range(200, 204))))
     wrong = altered(paused, '/safety_metrics', 200, cr=0.9)
