@@ -7,7 +7,7 @@
 A gate in a process of its own, and around it an arm that follows its commands with a lag, a policy,
 a person, an operator and trouble: takeovers, stops, resets, STOP events, episodes, heartbeats and
 joint states that end and begin, joint states that lie, second publishers, commands that jump, come
-in jerks, leave joints out, and stalls of the whole process.
+in jerks, leave joints out, stalls of the whole process, and that it is deactivated and activated.
 
 Every message on joint_commands is checked, in every state, by when it was published. The gate
 states the times of its stream to lie behind the clock by at most its slot (`jitter`); publishing
@@ -33,6 +33,8 @@ from bars import Bars, parse
 from gate import HOME, JOINTS, gate
 from gate_flood import Operator
 from gate_wire import WireCheck
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
@@ -151,6 +153,7 @@ class Trouble:
 
     def __init__(self, world: World, operator: Operator, process: Any, rng: random.Random) -> None:
         self._world, self._operator, self._process, self._rng = world, operator, process, rng
+        self._change = operator.node.create_client(ChangeState, 'gate/change_state')
         self.done: Counter[str] = Counter()
         self._has_taken_over = False
         self._kinds = [name for name in dir(self) if name.startswith('do_')]
@@ -220,6 +223,17 @@ class Trouble:
         """Somebody pushes the arm, slowly enough to be true."""
         name = self._rng.choice(JOINTS)
         self._world.place[name] += self._rng.uniform(-0.05, 0.05)
+
+    def do_restart(self) -> None:
+        """The gate is deactivated, and activated again."""
+        self._ask(Transition.TRANSITION_DEACTIVATE)
+        pause = self._rng.choice((0.02, 0.1, 0.5))
+        threading.Timer(pause, self._ask, (Transition.TRANSITION_ACTIVATE,)).start()
+
+    def _ask(self, transition: int) -> None:
+        request = ChangeState.Request()
+        request.transition.id = transition
+        self._change.call_async(request)
 
     def do_stall(self) -> None:
         """The gate's process stands still."""

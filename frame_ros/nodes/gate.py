@@ -96,8 +96,9 @@ class Gate(ManagedNode):
         self.readiness.hardware_id = robot.name
         limiter = settings.make_limiter(robot)
         self._outputs = outputs = GateOutputs(self, settings, robot, limiter.limits.names)
+        # One limiter for all activations: it knows where the arm was sent.
         self._make_gate = lambda: CommandGate(
-            settings.make_limiter(robot),
+            limiter,
             robot.joint_names,
             settings.make_config(self._is_simulated),
             InterventionLog(outputs.intervene, outputs.note),

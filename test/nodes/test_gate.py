@@ -221,6 +221,28 @@ def test_a_gate_that_is_deactivated_at_speed_brakes_the_arm_to_rest(bench):
     assert max(abs(after - before) for before, after in zip(speeds, speeds[1:])) < 0.02 * 0.9
 
 
+def test_an_activated_gate_goes_on_from_where_the_arm_was_sent_before(bench):
+    """Its servos still hold that place, below which it sags."""
+    node = bench.gate()
+    bench.wait_for(GateState.PASSING, lambda: bench.cell.drive(0.04))
+    node.trigger_deactivate()
+    bench.wait(lambda: not bench.cell.count_subscribers('policy_commands'))
+    sent = bench.cell.commands[-1][1].position.tolist()
+    bench.cell.positions[1] -= 0.08
+    node.trigger_activate()
+    bench.wait(lambda: bench.has_measured(node))
+    bench.wait(lambda: bench.cell.count_subscribers('policy_commands'))
+    count = len(bench.cell.commands)
+
+    def command():
+        bench.cell.command(sent)
+        time.sleep(0.02)
+        return len(bench.cell.commands) > count
+
+    bench.wait(command)
+    assert bench.cell.commands[count][1].position.tolist() == pytest.approx(sent, abs=1e-6)
+
+
 def test_a_deactivated_gate_lets_nothing_pass(bench):
     bench.gate()
     bench.cell.drive(0.3)
