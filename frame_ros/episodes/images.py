@@ -110,13 +110,34 @@ def decode_compressed(data: NDArray[np.uint8], encoded: str) -> NDArray:
     return np.asarray(cv2.cvtColor(image, order))
 
 
+def _check_chunks(content: bytes) -> None:
+    """Refuses a PNG with a part that declares more bytes than follow: the decoder would set them
+    aside.
+
+    Raises:
+        BagError: it has one.
+    """
+    position = len(PNG)
+    while position + 8 <= len(content):
+        length, name = struct.unpack_from('>I4s', content, position)
+        position += 12 + length  # its length, name and checksum included
+        if position > len(content):
+            raise BagError(
+                f'a PNG of {len(content)} bytes is cut or damaged: its part {name!r} would have '
+                f'{length} bytes'
+            )
+        if name == b'IEND':
+            return
+
+
 def compressed_size(content: bytes) -> tuple[int, int]:
     """Height and width that a JPEG or a PNG declares.
 
     Raises:
-        BagError: it is neither, or cut before it says so.
+        BagError: it is neither, or cut.
     """
     if content.startswith(PNG) and len(content) >= 24:
+        _check_chunks(content)
         width, height = struct.unpack_from('>II', content, 16)
         return height, width
     position = 2

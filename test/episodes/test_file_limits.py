@@ -250,6 +250,15 @@ def test_a_picture_that_declares_too_many_pixels_is_not_decoded(low_limits):
             decode_compressed(np.frombuffer(content, np.uint8), 'x')
 
 
+def test_a_part_of_a_picture_that_declares_more_bytes_than_follow_is_refused():
+    _, content = cv2.imencode('.png', np.zeros((6, 8, 3), np.uint8))
+    data = content.tobytes()
+    damaged = data.replace(data[33:37] + b'IDAT', b'\xff\xff\xff\xffIDAT')
+    assert damaged != data
+    with pytest.raises(BagError, match="part b'IDAT' would have 4294967295 bytes"):
+        decode_compressed(np.frombuffer(damaged, np.uint8), 'png')
+
+
 @pytest.mark.parametrize(
     ('text', 'words'),
     [
