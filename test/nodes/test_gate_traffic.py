@@ -20,7 +20,6 @@ from frame_ros.msg import (  # noqa: E402
     EpisodeEvent,
     GateIntervention,
     GateState,
-    PolicyHeartbeat,
 )
 from frame_ros.nodes.command_intake import CommandIntake  # noqa: E402
 
@@ -228,7 +227,6 @@ def test_what_waited_while_the_gate_stood_still_is_taken_before_commands(bench):
         with node._lock:  # its thread stands still, and the arm is pushed
             bench.cell.positions[0] += 0.2
             time.sleep(0.15)
-            bench.cell.heartbeats.publish(PolicyHeartbeat(is_acting=True))
             bench.cell._measure()
             bench.cell.command(bench.cell.positions)
         count = len(bench.cell.commands)
