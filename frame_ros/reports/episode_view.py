@@ -22,7 +22,7 @@ from frame_ros.reports.episode_check import EpisodeCheck
 from frame_ros.reports.figures import PANEL_HEIGHT, SURROUND, is_thinned, series_figure
 from frame_ros.reports.intervention_view import intervention_view
 from frame_ros.reports.media import Still, Video, VideoBudget, find_videos
-from frame_ros.reports.metric_table import MetricRow, outcome_of, value_name
+from frame_ros.reports.metric_table import LEFT_OUT, MetricRow, is_static, outcome_of, value_name
 from frame_ros.reports.numbers import counted, finite, readable, readable_unit
 from frame_ros.reports.parity import BAR
 from frame_ros.reports.parity_verdict import parity_verdict
@@ -96,7 +96,7 @@ def episode_view(
         'outcome': OUTCOME_WORDS[outcome_of(episode)],
         'is_open': is_open,
         'is_truncated': episode.is_truncated,
-        'is_static': bool(summary.get('is_static')) and bool(summary.get('steps')),
+        'is_static': is_static(episode) and bool(summary.get('steps')),
         'duration': finite(summary.get('duration')),
         'steps': int(summary.get('steps') or 0),
         'cells': [cell(episode, column) for column in COLUMNS],
@@ -212,7 +212,7 @@ def _quality_text(check: EpisodeCheck, counts: QualityCounts) -> str:
 def _metric(row: MetricRow, index: int) -> dict[str, Any]:
     value = row.values[index]
     factor, unit = readable_unit([value], row.unit)
-    is_static = bool(row.is_left_out) and row.is_left_out[index] and value is not None
+    is_left_out = bool(row.is_left_out) and row.is_left_out[index] and value is not None
     return {
         'name': row.name,
         'id': row.id,
@@ -221,7 +221,5 @@ def _metric(row: MetricRow, index: int) -> dict[str, Any]:
         'factor': factor,
         'unit': unit,
         'higher_is_better': row.higher_is_better,
-        'remark': 'static episode: not comparable, left out of the aggregates'
-        if is_static
-        else row.reasons[index],
+        'remark': LEFT_OUT if is_left_out else row.reasons[index],
     }

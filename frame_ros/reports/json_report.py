@@ -148,7 +148,7 @@ def _aggregate(row: MetricRow) -> dict[str, Any]:
         'median': row.median,
         'least': row.least,
         'greatest': row.greatest,
-        'reason': None if row.is_available else row.reason,
+        'reason': row.reason or None,
     }
 
 

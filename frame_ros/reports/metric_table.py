@@ -36,6 +36,7 @@ AGGREGATES: dict[str, Reduction] = {MEAN: np.mean, SMALLEST: np.min, LARGEST: np
 OF_ACTIONS = ('a_pi', 'a_vi', 'a_ai')
 # Without the limits of a robot nothing is known to scale them by.
 RAW_UNIT = 'rad or m, raw'
+LEFT_OUT = 'static episode: not comparable, left out of the aggregates'
 OF_STATIC_TOO = ('pl', 'ate', 'rte', 'ot', 'pose_age')
 
 
@@ -91,8 +92,11 @@ class MetricRow:
 
     @property
     def reason(self) -> str:
-        """Why it is unavailable, the different reasons joined."""
-        return '; '.join(dict.fromkeys(r for r in self.reasons if r))
+        """Why there is no aggregate, the different reasons joined; '' if there is one."""
+        if self.known:
+            return ''
+        reasons = [*self.reasons, LEFT_OUT] if self.is_available else self.reasons
+        return '; '.join(dict.fromkeys(r for r in reasons if r))
 
 
 @dataclass(frozen=True)
@@ -213,6 +217,11 @@ def value_name(field: str) -> str:
     return field.replace('_', ' ')
 
 
+def is_static(episode: Episode) -> bool:
+    """Whether the TCP hardly moved; without poses that is not known, and it counts as moved."""
+    return bool(episode.summary.get('is_static')) and 'pose' in episode.streams
+
+
 def has_raw_actions(episode: Episode) -> bool:
     """Whether the episode has steps whose actions were not scaled to [0, 1]."""
     return bool(episode.summary.get('steps')) and settings_of(episode).bounds is None
@@ -226,7 +235,7 @@ def _row(
         '' if value is not None else _reason(entry, given) for value, given in zip(values, reasons)
     ]
     is_instability = entry.message == 'quality' and entry.id not in OF_STATIC_TOO
-    left_out = [is_instability and bool(e.summary.get('is_static')) for e in episodes]
+    left_out = [is_instability and is_static(e) for e in episodes]
     unit = '' if entry.unit == '1' else entry.unit
     if entry.id in OF_ACTIONS and is_raw:
         unit = RAW_UNIT

@@ -140,6 +140,23 @@ def test_static_episodes_show_their_values_and_stay_out_of_the_aggregates():
     assert not left_out & {'ate', 'rte', 'dtw', 'ot', 'pl', 'pose_age'}
 
 
+def test_what_only_static_episodes_have_says_why_there_is_no_aggregate():
+    episode = synthetic_episode(1)
+    episode.summary['is_static'] = True
+    row = by_id(metric_rows([episode]))['a_pi']
+    assert row.median is None and row.values[0] is not None
+    assert row.reason == 'static episode: not comparable, left out of the aggregates'
+
+
+def test_without_poses_no_episode_is_called_static():
+    """Its action instability counts: nobody knows that the arm stood still."""
+    episode = synthetic_episode(1)
+    episode.summary['is_static'] = True
+    del episode.streams['pose']
+    row = by_id(metric_rows([episode]))['a_pi']
+    assert row.median == row.values[0] and row.reason == ''
+
+
 def test_success_counts_timeouts_as_trials_and_unknown_as_none():
     outcomes = [Outcome.SUCCESS, Outcome.TIMEOUT, Outcome.STOPPED, Outcome.UNKNOWN]
     episodes = [empty_episode() for _ in outcomes]
