@@ -66,7 +66,9 @@ def read_each(
         others = [r for r in references if not is_from_bag(r, bag)]
         if mean_by and others:
             others = [mean_reference(others, mean_by)]
-        yield from read_all(bag, references=others, **choice)
+        for episode in read_all(bag, references=others, **choice):
+            episode.is_own_reference = not others
+            yield episode
 
 
 def read_all(path: Path, **choice: Any) -> Iterator[Episode]:

@@ -120,10 +120,11 @@ class Episode:
     topic, one array per field. metrics: kind -> the same recomputed: field -> (steps,) array, plus
     'stamp' (steps,) int64. summary: field of EpisodeSummary -> value, recomputed. data_quality:
     counters by name, e.g. 'pose.gaps'. references: those that ATE and RTE were computed against
-    where they were given at reading, instead of recorded. problems: what a person should know, in
-    words: truncated bag, missing topic, unreadable type; those that make no number doubtful are of
-    type `findings.Note`. heard_since: role -> stamp (ns) from which on the live metrics node
-    received a stream, where the recording begins before.
+    where they were given at reading, instead of recorded. is_own_reference: whether those given are
+    from its own bag, and so do not count. problems: what a person should know, in words: truncated
+    bag, missing topic, unreadable type; those that make no number doubtful are of type
+    `findings.Note`. heard_since: role -> stamp (ns) from which on the live metrics node received a
+    stream, where the recording begins before.
     """
 
     path: Path
@@ -138,4 +139,5 @@ class Episode:
     problems: list[str] = field(default_factory=list)
     is_truncated: bool = False
     references: tuple[Reference, ...] = ()
+    is_own_reference: bool = False
     heard_since: dict[str, int] = field(default_factory=dict)

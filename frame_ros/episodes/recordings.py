@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -159,7 +160,7 @@ def files_of_bag(path: Path) -> list[Path]:
 
 def ros1_hint(path: Path) -> str:
     """The command that makes a bag of ROS 2 of one of ROS 1."""
-    source, target = path.name, path.stem
+    source, target = (shlex.quote(str(each)) for each in (path, path.with_suffix('')))
     return (
         f'convert it first: rosbags-convert --src {source} --dst {target} --dst-storage mcap '
         '--dst-typestore ros2_jazzy'

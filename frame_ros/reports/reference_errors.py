@@ -57,7 +57,7 @@ def episode_errors(episode: Episode, options: ReportOptions) -> EpisodeErrors:
     """
     settings = settings_of(episode)
     others = {i: r for i, r in enumerate(settings.references) if not _is_of(r, episode)}
-    is_own = len(others) < len(settings.references)
+    is_own = episode.is_own_reference or len(others) < len(settings.references)
     if not others:
         why = ONLY_OWN if is_own else NO_REFERENCE
         return EpisodeErrors(reason=why, dtw_reason=why, is_own=is_own)

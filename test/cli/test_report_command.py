@@ -300,7 +300,10 @@ def test_references_are_demonstrations_that_succeeded(
     assert data['references']['references'][0]['origin'].startswith('mean of 1')
     assert data['references']['sentence'].startswith('by arc length')
     assert main(['report', str(bag), '--reference', str(bag), '--json', str(target), '-q']) == 0
-    assert json.loads(target.read_text())['metrics']['ate']['median'] is None
+    metrics = json.loads(target.read_text())['metrics']
+    assert [metrics[id]['median'] for id in ('ate', 'rte', 'dtw')] == [None] * 3
+    reasons = {metrics[id]['reason'] for id in ('ate', 'rte', 'dtw')}
+    assert reasons == {'the episode is its own only reference'}
     both = ['report', str(bag), '--reference', str(bag), '--reference', str(reference)]
     assert main([*both, '--reference-mean', '--json', str(target), '-q']) == 0
     (mean,) = json.loads(target.read_text())['references']['references']

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which files in folders are one recording, and what in them is none."""
 
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -135,10 +136,13 @@ def test_bags_are_found_in_nested_folders_and_the_rest_is_named(tmp_path):
     assert unread_lines(found, with_others=False) == lines[:1]
 
 
-def test_the_command_of_the_ros_1_hint_converts(tmp_path):
+def test_the_command_of_the_ros_1_hint_converts(tmp_path, monkeypatch):
     old = get_typestore(Stores.ROS1_NOETIC)
     kind = 'sensor_msgs/msg/JointState'
-    with Ros1Writer(tmp_path / 'old.bag') as writer:
+    place = Path('of others', 'old.bag')  # as named where the command is run
+    (tmp_path / place).parent.mkdir()
+    monkeypatch.chdir(tmp_path)
+    with Ros1Writer(place) as writer:
         connection = writer.add_connection('/joint_states', kind, typestore=old)
         header = old.types['std_msgs/msg/Header']
         time = old.types['builtin_interfaces/msg/Time']
@@ -149,12 +153,12 @@ def test_the_command_of_the_ros_1_hint_converts(tmp_path):
             )  # fmt: skip
             writer.write(connection, T0 + i, old.serialize_ros1(content, kind))
     with pytest.raises(BagError, match='ROS 1') as told:
-        Bag(tmp_path / 'old.bag')
-    hint = ros1_hint(tmp_path / 'old.bag')
+        Bag(place)
+    hint = ros1_hint(place)
     assert hint in str(told.value)
-    command = hint.partition(': ')[2].split()
-    subprocess.run(command, cwd=tmp_path, check=True, timeout=120)
-    _, columns = Bag(tmp_path / 'old').columns('/joint_states')
+    command = shlex.split(hint.partition(': ')[2])
+    subprocess.run(command, check=True, timeout=120)
+    _, columns = Bag(place.with_suffix('')).columns('/joint_states')
     assert columns['header.stamp.sec'].tolist() == [100, 101, 102, 103, 104]
     assert columns['position'][:, 0].tolist() == [0.1 * i for i in range(5)]
     assert 'header.seq' not in columns
