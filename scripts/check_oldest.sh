@@ -10,6 +10,12 @@ FOLDER="$(mktemp -d)"
 trap 'rm -rf "$FOLDER"' EXIT
 unset PYTHONPATH AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH
 
+# What pip says is shown where it fails: otherwise it is about the indexes that this machine's pip is set to.
+fail_with_log() {
+  cat "$FOLDER/log" >&2
+  exit 1
+}
+
 "$PYTHON" - "$ROOT/setup.cfg" >"$FOLDER/oldest.txt" <<'OLDEST'
 import configparser
 import sys
@@ -21,7 +27,8 @@ for line in metadata['options']['install_requires'].split():
 OLDEST
 "$PYTHON" -m venv "$FOLDER/venv"
 "$FOLDER/venv/bin/python" -m pip install --disable-pip-version-check --quiet --no-compile -r "$FOLDER/oldest.txt" \
-  "$(grep '^pytest==' "$ROOT/requirements/test.txt")" "$(grep '^hypothesis==' "$ROOT/requirements/test.txt")"
+  "$(grep '^pytest==' "$ROOT/requirements/test.txt")" "$(grep '^hypothesis==' "$ROOT/requirements/test.txt")" \
+  >"$FOLDER/log" 2>&1 || fail_with_log
 echo "oldest allowed: $(tr '\n' ' ' <"$FOLDER/oldest.txt")"
 cd "$ROOT"
 PYTHONPATH="$ROOT" "$FOLDER/venv/bin/python" -m pytest -q -p no:cacheprovider test/test_input_files.py test/metrics/test_safety_metrics.py \

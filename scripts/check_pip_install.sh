@@ -10,11 +10,18 @@ FOLDER="$(mktemp -d)"
 trap 'rm -rf "$FOLDER"' EXIT
 unset PYTHONPATH AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH
 
+# What pip says is shown where it fails: otherwise it is about the indexes that this machine's pip is set to.
+fail_with_log() {
+  cat "$FOLDER/log" >&2
+  exit 1
+}
+
 # pip builds in the source folder: it gets a copy, so that the checkout stays clean.
 mkdir "$FOLDER/source"
 (cd "$ROOT" && cp -r setup.py setup.cfg pyproject.toml package.xml README.md LICENSE frame_ros urdf config msg "$FOLDER/source")
 "$PYTHON" -m venv "$FOLDER/venv"
-"$FOLDER/venv/bin/python" -m pip install --disable-pip-version-check --quiet "$FOLDER/source" "$@"
+"$FOLDER/venv/bin/python" -m pip install --disable-pip-version-check --quiet "$FOLDER/source" "$@" \
+  >"$FOLDER/log" 2>&1 || fail_with_log
 
 cd "$FOLDER"
 venv/bin/frame-ros --help >/dev/null
