@@ -108,6 +108,11 @@ class CommandLimiter:
         """
         self.base = np.where(which, positions, self.base)
 
+    def set_back(self, by: int) -> None:
+        """The stream's clock was set back by so many ns, in no time."""
+        self.times -= by
+        self._last -= by
+
     def has_paused(self, time: int) -> Mask:
         """(D,) whether a joint has been sent nothing for longer than a period may be."""
         result: Mask = time - self.times > self.longest
@@ -148,7 +153,6 @@ class CommandLimiter:
         A joint that has no command yet begins at this one. measured: (D,) positions, NaN where not
         measured; None: the step limit does not hold.
         """
-        self.notice(time)
         indices, requested = self._with_moving(indices, requested)
         harmless = self._harmless(indices, requested, time, measured)
         if harmless is not None and self._is_clear(harmless):
@@ -193,7 +197,6 @@ class CommandLimiter:
         """The next command, made the last, to those of the joints `which` (D,) that were sent
         anywhere: to where they start again, or to rest. time: ns. None: there are no such joints.
         """
-        self.notice(time)
         i = np.flatnonzero(which & self._is_sent)
         if not i.size:
             return None
@@ -253,12 +256,6 @@ class CommandLimiter:
             return indices, requested
         nowhere = np.full(len(left_out), math.nan)
         return np.append(indices, left_out), np.append(requested, nowhere)
-
-    def notice(self, time: int) -> None:
-        """If the clock was set back, the stream's time goes with it."""
-        if self.times.max() - time > self.longest:
-            self.times = np.minimum(self.times, time)
-            self._last = min(self._last, time)
 
     def _step(self, i: Indices, requested: Array, time: int, measured: Array | None) -> Step:
         limits, is_new = self.limits, ~np.isfinite(self.positions[i])

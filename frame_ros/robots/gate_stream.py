@@ -93,16 +93,17 @@ class GateStream:
         """Forgets where the arm was, if the clock was set back by more than `most` ns: it may be
         anywhere in the time that begins now.
         """
-        back = (self._seen - now) / SECOND
-        if self._seen - now <= most:
+        by = self._seen - now
+        if by <= most:
             return
         self._seen = now
         self.joints.forget()
         self._path.forget()
-        self.limiter.notice(now)
+        self.limiter.set_back(by)
         self._starts[:], self._unseen, self._needed = True, self._arm.copy(), now
-        text = f'the clock was set back by {back:.3g} s'
-        self.doubt(Reason(Cause.CLOCK_SET_BACK, text, value=back, unit='s'), moment)
+        text = f'the clock was set back by {by / SECOND:.3g} s'
+        reason = Reason(Cause.CLOCK_SET_BACK, text, value=by / SECOND, unit='s')
+        self.doubt(reason, moment)
 
     def measure(
         self,

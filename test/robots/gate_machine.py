@@ -1,218 +1,28 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A command gate, an arm that obeys it, and everything that can happen to both, in any order."""
+"""Everything that can happen to a command gate and its arm, in any order."""
 
 import math
-from dataclasses import dataclass, field
 
 import numpy as np
-from gate_witness import Witness
+from gate_world import HOME, MS, ROBOT, SECOND, TOTALS, GateWorld, places
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from hypothesis.stateful import rule
 
-from frame_ros.robots import load_robot
-from frame_ros.robots.command_gate import POLICY, TELEOPERATOR, CommandGate
-from frame_ros.robots.command_limiter import CommandLimiter
-from frame_ros.robots.command_limits import limits_of
+from frame_ros.robots.command_gate import POLICY, TELEOPERATOR
 from frame_ros.robots.gate_causes import Cause
-from frame_ros.robots.gate_config import GateConfig
 from frame_ros.robots.gate_episode import END, START
-from frame_ros.robots.gate_records import GateStatus, InterventionLog, Moment, Reason
-from frame_ros.robots.gate_watch import Heartbeat, WatchConfig
-from frame_ros.robots.workspace import Workspace
+from frame_ros.robots.gate_records import GateStatus, Moment, Reason
+from frame_ros.robots.gate_watch import Heartbeat
 
-SECOND, MS = 10**9, 10**6
-ROBOT = load_robot('so101')
-HOME = np.array([0.0, -1.35, 1.25, 0.85, 0.0, 0.3])
-BOX = (0.05, -0.15, 0.02, 0.30, 0.15, 0.40)
-LINKS = [load_robot('so101', link) for link in ('lower_arm_link', 'wrist_link', 'gripper_link')]
-PERIOD = 20 * MS
-BRAKING = 1.3 * SECOND  # ns, at most, from full speed
-
-
-@dataclass
-class Totals:
-    """Over all examples: what was tried."""
-
-    examples: int = 0
-    steps: int = 0
-    outputs: int = 0
-    commands: int = 0
-    counts: dict[str, int] = field(default_factory=dict)
-
-    def add(self, what: str, count: int = 1) -> None:
-        self.counts[what] = self.counts.get(what, 0) + count
-
-
-TOTALS = Totals()
-
-actions = st.sampled_from(['clamp'] * 8 + ['refuse', 'stop'])
-options = st.fixed_dictionaries(
-    {
-        'velocity_scale': st.sampled_from([1.0, 1.0, 0.3, 0.05]),
-        'acceleration_scale': st.sampled_from([1.0, 1.0, 0.3, 0.1]),
-        'position_margin': st.sampled_from([0.0, 0.1]),
-        'step': st.sampled_from([0.35, 0.35, 0.1, math.inf]),
-        'tick': st.sampled_from([0.2, 0.2, 0.05, math.inf]),
-        'jitter': st.sampled_from([0.02, 0.02, 0.0, 0.1]),
-        'longest': st.sampled_from([0.1, 0.1, 0.04, 0.5]),
-        'box': st.sampled_from([False, False, True]),
-        'outside': st.sampled_from([None] * 4 + [(k, sign) for k in range(5) for sign in (0, 1)]),
-        'stop_behaviour': st.sampled_from(['damped', 'damped', 'hold']),
-        'is_streaming': st.sampled_from([True, True, False]),
-        'stop_timeout': st.sampled_from([2.0, 0.5, 0.0]),
-        'command_timeout': st.sampled_from([0.25, 0.1, 1.0]),
-        'on_velocity_limit': actions,
-        'on_step_limit': actions,
-        'on_workspace': actions,
-        'on_stale_joint_states': st.sampled_from(['hold', 'stop']),
-    }
-)
 gaps = st.sampled_from([0, 1, 5, 15, 20, 33, 33, 33, 50, 80, 99, 101, 150, 400])  # ms
-places = st.lists(st.floats(-1.0, 1.0), min_size=6, max_size=6)
 subsets = st.sampled_from(
     [(0, 1, 2, 3, 4, 5)] * 4 + [(0, 1, 2, 3, 4), (5,), (0,), (5, 2, 0), (1, 2)]
 )
 
 
-class GateMachine(RuleBasedStateMachine):
+class GateMachine(GateWorld):
     """Time passes in every rule; the gate is looked at once per period, but for stalls."""
-
-    @initialize(chosen=options, place=places)
-    def begin(self, chosen, place):
-        """Makes the gate; the arm is at HOME, or anywhere near it."""
-        TOTALS.examples += 1
-        limits = limits_of(
-            ROBOT,
-            velocity_scale=chosen['velocity_scale'],
-            acceleration_scale=chosen['acceleration_scale'],
-            position_margin=chosen['position_margin'],
-            step=chosen['step'],
-            tick=chosen['tick'],
-        )
-        workspace = Workspace(ROBOT, BOX, floor=0.01) if chosen['box'] else None
-        watch = {k: v for k, v in chosen.items() if k in WatchConfig.__dataclass_fields__}
-        rest = {k: v for k, v in chosen.items() if k in GateConfig.__dataclass_fields__}
-        self.gate = CommandGate(
-            CommandLimiter(limits, workspace, chosen['jitter'], chosen['longest']),
-            ROBOT.joint_names,
-            GateConfig(watch=WatchConfig(**watch), period=PERIOD / SECOND, **rest),
-            InterventionLog(lambda _: None, lambda _: None),
-        )
-        self.names, self.limits, self.chosen = limits.names, limits, chosen
-        self.witness = Witness(limits, chosen['jitter'])
-        self.now = Moment(1000 * SECOND, 5000 * SECOND)
-        self.gate.activate(self.now)
-        self.arm = HOME + (0.0 if chosen['box'] else 0.2) * np.array(place)
-        if chosen['outside'] is not None:
-            joint, end = chosen['outside']
-            lower, upper = limits.ends[:, joint]
-            self.arm[joint] = limits.ends[end, joint] + 0.08 * (upper - lower) * (2 * end - 1)
-        self.goal, self.target = self.arm.copy(), self.arm.copy()
-        self.lie, self.sent = np.zeros(6), np.zeros(6, dtype=bool)
-        self.is_blocked, self.measures, self.beats = False, True, None
-        self.source, self.measured, self.seen = POLICY, self.arm.copy(), 0
-        self.resting, self.strayed = (None, 0), []
-        self.look()
-
-    # What the world does.
-
-    def pass_time(self, ns):
-        """The arm goes where it was sent, as fast as it can, some of the way per period."""
-        self.now = Moment(self.now.monotonic + ns, self.now.clock + ns)
-        if not self.is_blocked:
-            way = (self.goal - self.arm) * (1.0 - math.exp(-ns / (40 * MS)))
-            most = 0.9 * self.limits.fastest * ns / SECOND
-            self.arm += np.clip(way, -most, most)
-
-    def look(self):
-        """What the node does once per period."""
-        if self.measures:
-            shown = self.arm + self.lie
-            if not self.gate.on_joint_states(self.names, shown, self.now.clock, self.now, 'driver'):
-                self.measured, self.seen = shown, self.now.monotonic
-        if self.beats is not None:
-            self.gate.on_heartbeat(self.beats, self.now)
-        self.keep(self.gate.tick(self.now))
-
-    def wait(self, ms):
-        """Time passes with looks at the gate in between."""
-        left = ms * MS
-        while left > 0:
-            passed = min(left, PERIOD)
-            self.pass_time(passed)
-            left -= passed
-            if passed == PERIOD:
-                self.look()
-
-    def keep(self, output):
-        """Judges what is sent to the arm, which takes it."""
-        status = self.gate.status
-        if output is None:
-            return
-        TOTALS.outputs += 1
-        TOTALS.add('holds' if output.is_hold else 'passed')
-        i = [self.names.index(name) for name in output.names]
-        gap = self.witness.silence(i, self.now.monotonic)
-        self.witness.see(i, output.positions, output.times, self.now.monotonic, self.measured)
-        if not self.chosen['box']:
-            self.witness.check_near(i, self.measured, self.chosen['longest'])
-        before = np.where(self.sent, self.goal, self.measured)
-        self.goal, self.sent[i] = before.copy(), True
-        self.goal[i] = output.positions
-        assert status != GateStatus.STOPPED or output.is_hold, 'a stopped gate passes nothing'
-        self.check_held(output, i, status, gap)
-        if self.chosen['box']:
-            self.check_box(before)
-
-    def check_held(self, output, i, status, gap):
-        """Who is held and has come to rest stays there, whatever is measured."""
-        is_held = status in (GateStatus.STOPPED, GateStatus.HOLDING) and output.is_hold
-        place = (i, output.positions.tolist())
-        if not is_held or gap > self.chosen['longest']:
-            self.resting = (None, 0)
-        elif self.resting[0] == place:
-            self.resting = (place, self.resting[1] + 1)
-            TOTALS.add('rests')
-        else:
-            # Braking may wait for its slot, and who comes back to a place may wait at a wall.
-            is_damped = self.chosen['stop_behaviour'] == 'damped' and not self.chosen['box']
-            is_at_rest = self.resting[1] > 10 and is_damped
-            assert not is_at_rest, f'a held arm moves from {self.resting[0]} to {place}'
-            self.resting = (place, 0)
-
-    def outside(self, q):
-        """How far (m) the tip or a link is out of the box; negative inside."""
-        tip = ROBOT.forward(q[:5])[0]
-        heights = [link.forward(q[: len(link.joint_names)])[0][2] for link in LINKS]
-        return max(*(BOX[:3] - tip), *(tip - BOX[3:]), *(0.01 - h for h in heights))
-
-    def check_box(self, before):
-        """The tip and the links are where they may be; who was outside does not go farther."""
-        now = self.now.monotonic
-        self.strayed = [(t, far) for t, far in self.strayed if now - t < BRAKING]
-        self.strayed.append((now, max(0.0, self.outside(before))))
-        found, allowed = self.outside(self.goal), max(far for _, far in self.strayed)
-        TOTALS.add('in the box' if allowed == 0.0 else 'outside the box')
-        TOTALS.add('at the wall', -5e-3 < found <= 0.0)
-        assert found <= allowed + 1e-6, f'{found} m out of the box, it was {allowed}'
-
-    def send(self, positions, joints, source=None, publisher='policy', age=0):
-        """A command to some joints."""
-        TOTALS.commands += 1
-        names = tuple(self.names[k] for k in joints)
-        values = np.asarray(positions, float)[list(joints)]
-        stamp = self.now.clock - age * MS
-        self.keep(
-            self.gate.on_command(source or self.source, stamp, names, values, self.now, publisher)
-        )
-
-    def teardown(self):
-        """Counts what was done."""
-        if hasattr(self, 'gate'):
-            for name, count in vars(self.gate.counts).items():
-                TOTALS.add(f'gate: {name}', count)
-            self.keep(self.gate.deactivate(self.now))
 
     # What may happen.
 
@@ -249,16 +59,21 @@ class GateMachine(RuleBasedStateMachine):
 
     def release(self):
         """A person mends what is wrong, and releases the stop."""
-        self.measures, self.lie = True, np.zeros(6)
+        self.measures, self.off = True, np.zeros(6)
         self.beats = Heartbeat(is_acting=True) if self.beats else None
         self.wait(700)
         self.reset_gate()
 
     def reset_gate(self):
         """Whether the stop is released; then the arm may start again from where it is."""
+        is_moving = self.gate.is_moving(self.now)
         is_released, _ = self.gate.reset(self.now)
         TOTALS.add('resets', is_released)
-        self.resting = (None, 0) if is_released else self.resting
+        TOTALS.add('resets while it brakes', is_released and is_moving)
+        is_far = np.abs(self.gate.measured - self.goal)[:5].max() > 0.3
+        TOTALS.add('resets elsewhere', is_released and is_far)
+        if is_released:
+            self.rests[:] = 0
         return is_released
 
     @rule(to=places, scale=st.sampled_from([0.05, 0.5, 4.0, 1e6]), joints=subsets, gap=gaps)
@@ -322,14 +137,17 @@ class GateMachine(RuleBasedStateMachine):
             self.wait(20)
 
     @rule(
-        kind=st.sampled_from(['jump', 'nan', 'second', 'range', 'drift', 'truth']), lie=places,
+        kind=st.sampled_from(['jump', 'nan', 'second', 'range', 'drift', *['offset'] * 2, 'truth']),
+        lie=places,
         count=st.integers(1, 20),
     )  # fmt: skip
     def measure_falsely(self, kind, lie, count):
         """Measurements that are not true: most of them cannot be."""
         TOTALS.steps += 1
-        if kind in ('drift', 'truth'):  # a lie that moves no faster than a joint cannot be known
-            self.lie = 0.15 * np.array(lie) if kind == 'drift' else np.zeros(6)
+        if kind in ('drift', 'truth', 'offset'):  # no such lie can be known at once
+            room = min(float(self.limits.step[0]), 0.5)
+            size = {'drift': 1.0, 'truth': 0.0, 'offset': 1.6 * room}[kind]
+            self.off = size * np.array(lie)
             return self.wait(count * 20)
         shown = {
             'jump': self.measured + 1.5 * np.sign(np.array(lie) + 1e-9),
@@ -392,3 +210,87 @@ class GateMachine(RuleBasedStateMachine):
         if self.reset_gate():
             self.target = self.measured.copy() if is_near else self.goal.copy()
             self.send(self.target, range(6))
+
+    @rule(
+        speed=st.floats(0.5, 6.0),
+        to=places,
+        gap=st.sampled_from([0, 1, 5, 20, 40, 60]),
+        is_commanded=st.booleans(),
+    )
+    def reset_while_braking(self, speed, to, gap, is_commanded):
+        """A fast arm is stopped, and released before it is at rest."""
+        self.drive(to, speed, [33] * 8, range(6))
+        self.wait(1)
+        self.keep(self.gate.stop(Reason(Cause.OPERATOR), self.now))
+        self.wait(gap)
+        if self.reset_gate() and is_commanded:
+            self.send(self.goal, range(6))
+
+    @rule(push=places, ms=st.integers(100, 1500), rest=st.sampled_from([0, 200, 400, 1000]))
+    def move_by_hand(self, push, ms, rest):
+        """A stopped arm is moved by hand, left there, and released."""
+        TOTALS.steps += 1
+        self.keep(self.gate.stop(Reason(Cause.OPERATOR), self.now))
+        self.is_blocked = True
+        for _ in range(ms // 20):
+            self.arm = np.clip(
+                self.arm + np.array(push) * 0.03, self.limits.lower, self.limits.upper
+            )
+            self.wait(20)
+        self.wait(rest)
+        if self.reset_gate():
+            self.target = self.measured.copy()
+            self.drive(push, 0.5, [33] * 5, range(6))
+        self.is_blocked = False
+
+    @rule(count=st.integers(5, 40))
+    def stay(self, count):
+        """A policy that wants to stay where it was sent, whatever is measured."""
+        TOTALS.steps += 1
+        for _ in range(count):
+            self.send(self.wanted, range(6))
+            self.wait(33)
+
+    @rule(
+        axis=st.integers(0, 2),
+        sign=st.sampled_from([-1.0, 1.0]),
+        speed=st.floats(0.05, 1.5),
+        joints=subsets,
+        count=st.integers(5, 40),
+    )
+    def reach_for_the_wall(self, axis, sign, speed, joints, count):
+        """A policy that moves the tip along an axis, at `speed` m/s, through the wall."""
+        TOTALS.steps += 1
+        if self.gate.status == GateStatus.STOPPED:
+            self.release()
+        target = self.measured.copy()
+        for _ in range(count):
+            tip = ROBOT.forward(target[:5])[0]
+            pull = np.array(
+                [
+                    (ROBOT.forward(target[:5] + 1e-4 * row)[0] - tip)[axis] / 1e-4
+                    for row in np.eye(5)
+                ]
+            )
+            step = sign * pull * speed * 0.033 / max(float(pull @ pull), 1e-3)
+            target[:5] += np.clip(step, -0.15, 0.15)
+            self.send(target, joints)
+            self.wait(33)
+        self.target = target
+
+    @rule(back=st.sampled_from([0.6, 3.0, 600.0]), teleport=st.booleans(), to=places)
+    def set_clock_back(self, back, teleport, to):
+        """The simulator begins again, or the bag: the arm may be elsewhere."""
+        TOTALS.steps += 1
+        ns = round(back * SECOND)
+        self.look()
+        self.now = Moment(self.now.monotonic, self.now.clock - ns)
+        if not self.chosen['is_simulated']:
+            return
+        TOTALS.add('clocks set back')
+        self.witness.set_back(ns)
+        self.seen = 0
+        if teleport:
+            self.arm = np.clip(HOME + np.array(to), self.limits.lower, self.limits.upper)
+        self.look()
+        self.wait(40)

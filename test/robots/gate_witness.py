@@ -11,7 +11,7 @@ SECOND = 10**9
 START = 1 / 30  # s that an arm counts as having been where it is measured when it is sent first
 NEAR = 0.1  # rad
 REMEMBERED = 40
-LED = 1.0  # s ago that a joint may have been where it is led
+LED = 5.0  # s ago that a joint may have been where it is led
 
 
 class Witness:
@@ -26,14 +26,25 @@ class Witness:
         self.limits, self.slot = limits, slot
         size = len(limits.names)
         self.place, self.speed = [None] * size, [0.0] * size
+        self.lasted = [0.0] * size  # the last step, s
         self.time, self.sent = [0] * size, [0] * size
         self.before = [None] * size  # place and time before the last output
         self.measured = deque()  # of late, with its time
         self.past = [deque(maxlen=REMEMBERED) for _ in range(size)]
 
-    def silence(self, joints, now):
-        """The longest time (s) for which one of the joints was sent nothing; 0 if it never was."""
-        return max((now - self.sent[k] if self.sent[k] else 0) / SECOND for k in joints)
+    def silences(self, now):
+        """(D,) for how long (s) each joint was sent nothing; 0 if it never was."""
+        return np.array([(now - sent if sent else 0) / SECOND for sent in self.sent])
+
+    def set_back(self, ns):
+        """The clock of the stream was set back."""
+        self.time = [time - ns for time in self.time]
+        self.sent = [sent and sent - ns for sent in self.sent]
+        self.past = [
+            deque(((then - ns, place) for then, place in past), maxlen=REMEMBERED)
+            for past in self.past
+        ]
+        self.measured = deque((then - ns, seen) for then, seen in self.measured)
 
     def see(self, joints, places, times, now, measured):
         """One output at `now` (ns), places (K,) of the joints at times (K,), ns. measured: (D,)."""
@@ -58,7 +69,7 @@ class Witness:
         assert now - round(self.slot * SECOND) - 2 <= time <= now, f'{name} is late: {now - time}'
         assert time >= self.time[k], f'{name}: time runs back'
         h, way = (time - self.time[k]) / SECOND, place - self.place[k]
-        self.before[k] = (self.place[k], h, self.speed[k])
+        self.before[k], self.lasted[k] = (self.place[k], h, self.speed[k]), h
         if h == 0.0:
             assert way == 0.0, f'{name} jumps by {way} in no time'
         else:
