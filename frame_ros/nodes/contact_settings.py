@@ -98,7 +98,6 @@ class ContactSettings:
     joint_release: float = 0.7
     joint_on_time: float = 0.02
     joint_off_time: float = 0.06
-    joint_link_time: float = 0.1
     joint_max_gap: float = 0.15
     joint_settle_time: float = 0.3
     joint_held_mass: float = 0.05

@@ -19,8 +19,9 @@ from frame_ros.sensing.contacts.sensitivity import SETTLED, UNKNOWN, Sensitivity
 from frame_ros.sensing.contacts.source import ContactSource
 from frame_ros.sensing.contacts.threshold import Threshold
 from frame_ros.sensing.joints.activity import JointActivity
-from frame_ros.sensing.joints.force_estimate import USUAL_FORCE, ForceEstimate, ForceEstimator
+from frame_ros.sensing.joints.force_estimate import ForceEstimate, ForceEstimator
 from frame_ros.sensing.joints.friction_direction import FrictionDirection
+from frame_ros.sensing.joints.link_evidence import LinkEvidence
 from frame_ros.sensing.joints.momentum_observer import MomentumObserver, ObserverSettings
 from frame_ros.sensing.joints.motor_model import MotorModel
 from frame_ros.sensing.joints.scatter import ResidualScatter
@@ -28,8 +29,6 @@ from frame_ros.sensing.joints.stall import StallDetector, StallSettings
 
 Array = NDArray[np.float64]
 SECOND = 1_000_000_000
-SIGNIFICANT = 0.6  # of its threshold: a joint that takes part in a contact
-CLEAR = 1.5  # thresholds that a usual force must make at a joint, for its silence to mean something
 NOISE_SHARE = 0.3  # of a threshold that is taken as its residual's deviation
 FORCE_PERIOD = 20_000_000  # ns from one force estimate to the next while there is no contact
 ACTIVITY_TIME = 0.15  # s in which what a joint did stops to count
@@ -46,8 +45,7 @@ class JointContactSettings:
     together. scatter_margin: deviations, of the residual by what jumps between samples, that widen
     them, as independent errors add; 0: they do not. least_threshold: N m, no threshold is
     below it. release: share of the thresholds below which a contact ends. on_time, off_time: s for
-    which that lasts. link_time: s for which a lasting contact must be found on another link before
-    that one is named. max_gap: s between samples from which the observer begins anew. settle_time:
+    which that lasts. max_gap: s between samples from which the observer begins anew. settle_time:
     s after a beginning in which nothing is known. held_mass: kg, heaviest object that the gripper
     may hold, whose weight widens the thresholds while it holds one. limit_margin: rad (m) from a
     limit of the URDF from which a joint is not judged: its stop may hold it. stall: what counts as
@@ -65,7 +63,6 @@ class JointContactSettings:
     release: float = 0.7
     on_time: float = 0.02
     off_time: float = 0.06
-    link_time: float = 0.1
     max_gap: float = 0.15
     settle_time: float = 0.3
     held_mass: float = 0.05
@@ -74,7 +71,7 @@ class JointContactSettings:
 
     def __post_init__(self) -> None:
         numbers = (self.gain, self.scatter_margin, self.least_threshold, self.on_time,
-                   self.off_time, self.link_time, self.settle_time, self.held_mass,
+                   self.off_time, self.settle_time, self.held_mass,
                    self.limit_margin)  # fmt: skip
         if not all(0.0 <= value < math.inf for value in numbers):
             raise ValueRangeError(f'{self}: values are finite and not negative')
@@ -95,10 +92,9 @@ class JointContact:
     """Detects contacts of any link behind the first joint from the efforts of the joints.
 
     A contact on a link gives torque only to the joints between it and the base (Haddadin et al.
-    2017, section IV): what is touched is the link behind the outermost joint that feels something,
-    or lies further out but has no lever about the joints between; `link` is then the first that
-    cannot be told from it, such as a gripper behind its roll joint. A force through
-    a joint's axis, or along it, gives that joint no torque. A contact is what one joint feels above
+    2017, section IV), by which links are told apart, see `LinkEvidence`: `link` is the hand's until
+    enough speaks for another. A force through a joint's axis, or along it, gives that joint no
+    torque. A contact is what one joint feels above
     its threshold, or all together above theirs: the root of the sum of squares of what independent
     errors make, a threshold being some three standard deviations, passes 1.24 thresholds (of five
     joints) or 1.34 (of seven) as seldom as one of them its own.
@@ -145,6 +141,7 @@ class JointContact:
             1.0, self.settings.release, self.settings.on_time, self.settings.off_time
         )
         self._estimator = ForceEstimator(dynamics)
+        self._evidence = LinkEvidence(dynamics, self._gain)
         self._has_thresholds = bool(
             (self.motors.threshold_base > 0).all() or self.settings.least_threshold > 0
         )
@@ -159,13 +156,12 @@ class JointContact:
         self._scatter.reset()
         self._stall.reset()
         self._over.reset()
+        self._evidence.reset()
         self.residual = unknown(len(self.joint_names))
         self.threshold = unknown(len(self.joint_names))
         self._stamp: int | None = None
         self._estimate: tuple[int, int, ForceEstimate] | None = None
         self._position: Array | None = None
-        self._link = ''
-        self._renamed: tuple[str, int] | None = None  # what else is found, and since when (ns)
 
     @property
     def sensitivity(self) -> Sensitivity:
@@ -265,13 +261,13 @@ class JointContact:
         together = math.sqrt(shares @ shares) / self.settings.combined_threshold
         largest = max(float(np.maximum.reduce(shares)), together)
         is_contact = self._over.update(stamp, largest)
-        body = self._touched(q, shares) if is_contact else len(shares) - 1
+        body = len(shares) - 1
+        if is_contact:
+            body = self._evidence.update(stamp, q, self.residual, self.threshold)
+        else:
+            self._evidence.reset()
         estimate = self._estimated(stamp, q, body, is_contact)
         norm = math.sqrt(estimate.force @ estimate.force)
-        if not is_contact:
-            self._link, self._renamed = '', None
-        elif largest >= self.settings.release or not self._link:
-            self._name(stamp, self.dynamics.bodies[body])
         has_direction = is_contact and norm > 0.0
         return Detection(
             stamp,
@@ -279,35 +275,13 @@ class JointContact:
             is_contact,
             norm,
             estimate.wrench,
-            self._link,
+            self.dynamics.bodies[body] if is_contact else '',
             normal=estimate.force / norm if has_direction else unknown(3),
             joint_names=self.joint_names,
             residuals=self.residual,
             thresholds=self.threshold,
             is_stalled=stalled,
         )
-
-    def _name(self, stamp: int, link: str) -> None:
-        """Names the touched link; another than before once nothing else was found for link_time."""
-        if link == self._link or not self._link:
-            self._link, self._renamed = link, None
-        elif self._renamed is None or self._renamed[0] != link:
-            self._renamed = link, stamp
-        if self._renamed and stamp - self._renamed[1] >= self.settings.link_time * SECOND:
-            self._link, self._renamed = link, None
-
-    def _touched(self, q: Array, shares: Array) -> int:
-        """The body behind the outermost joint that takes part; or the next one, and so on, if that
-        one's own joint has no lever by which it would feel a usual force.
-        """
-        least = min(SIGNIFICANT, float(np.maximum.reduce(shares)))
-        body = int(np.flatnonzero(shares >= least)[-1])
-        while body < len(shares) - 1:
-            felt = USUAL_FORCE * self._estimator.lever(q, body + 1)
-            if felt >= CLEAR * self.threshold[body + 1]:
-                break
-            body += 1
-        return body
 
     def _estimated(self, stamp: int, q: Array, body: int, is_contact: bool) -> ForceEstimate:
         """The force now; in free motion now and then, as it costs more than all the rest."""

@@ -47,16 +47,6 @@ class ForceEstimator:
         self._places = [_middle(dynamics, body) for body in dynamics.bodies]
         self._usual = np.array((USUAL_FORCE,) * 3 + (USUAL_TORQUE,) * 3)
 
-    def lever(self, q: Array, body: int) -> float:
-        """m (1 for a joint that slides) from the axis of a body's joint to its middle, or to the
-        tip of the last: by how much the joint can feel a force there.
-        """
-        link, middle = self._places[body]
-        if body == len(self._places) - 1:
-            link, middle = self._dynamics.robot.tip_link, np.zeros(3)
-        column = self._dynamics.link_jacobian(link, q, middle)[:3, body]
-        return float(np.linalg.norm(column))
-
     def estimate(self, q: Array, residuals: Array, deviations: Array, body: int) -> ForceEstimate:
         """q: (N,) rad. residuals, deviations: (N,) N m. body: which is touched, 0 to N - 1."""
         tip = self._dynamics.robot.tip_link
