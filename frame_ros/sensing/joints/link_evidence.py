@@ -19,7 +19,7 @@ PERIOD = 20_000_000  # ns between two looks; each costs more than all the rest o
 # Of the evidence, in units of its logarithm: how much of each look speaks for the hand whatever is
 # felt, as a force hardly ever acts just where it is sought; and how much in sum settles that it is
 # not the hand. Both chosen on recorded episodes: see docs/sensing-evaluation.md.
-DOUBT, SETTLED = 0.5, 4.0
+DOUBT, SETTLED = 0.5, 5.0
 FADING = 0.25  # share of the observer's own decay from which a residual fades
 
 
