@@ -192,8 +192,11 @@ def _tell(report: ExportReport, args: argparse.Namespace) -> None:
         print(json.dumps(data, indent=2))
     if args.quiet:
         return
+    from frame_ros.reports.numbers import counted
+
+    episodes = counted(report.episodes, 'episode')
     print(
-        f'{report.folder}: {report.episodes} episodes, {report.frames:,} frames at {report.fps} Hz',
+        f'{report.folder}: {episodes}, {report.frames:,} frames at {report.fps} Hz',
         file=sys.stderr,
     )
     for why, count in report.left_out.items():

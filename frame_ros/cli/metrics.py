@@ -10,6 +10,8 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from frame_ros.cli.arguments import given
+from frame_ros.cli.parser import suggestion
+from frame_ros.errors import ValueRangeError
 
 if TYPE_CHECKING:
     from frame_ros.metrics.registry import Metric
@@ -40,6 +42,9 @@ def run(args: argparse.Namespace) -> int:
     """
     from frame_ros.metrics.registry import REGISTRY, metric
 
+    for id in args.ids:
+        if id not in REGISTRY and (hint := suggestion(id, REGISTRY)):
+            raise ValueRangeError(f'no metric has the id {id!r}; {hint}')
     entries = [metric(id) for id in args.ids] or list(REGISTRY.values())
     if args.json:
         print(json.dumps([_as_data(entry) for entry in entries], indent=2, ensure_ascii=False))

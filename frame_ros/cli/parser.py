@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
@@ -33,6 +34,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=HelpFormatter, exit_on_error=False, **options)
+        self._given: Sequence[str] = ()
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
@@ -40,18 +42,29 @@ class Parser(argparse.ArgumentParser):
         """As its base, but what is not known is an error of the parser that met it: that of the
         subcommand, with its usage.
         """
+        self._given = sys.argv[1:] if args is None else list(args)
         found, extras = super().parse_known_args(args, namespace)
         if extras:
             self.refuse(extras)
         return found, extras
 
+    def error(self, message: str) -> NoReturn:
+        """As its base, with hints for misspelt options where a required one is missing."""
+        if 'are required' in message and (hints := self._hints(self._given)):
+            message = f'{message} ({hints})'
+        super().error(message)
+
     def refuse(self, extras: Sequence[str]) -> NoReturn:
         """Ends with an error for arguments that nobody takes."""
+        hints = self._hints(extras)
+        self.error(f'unrecognized arguments: {" ".join(extras)}{f" ({hints})" if hints else ""}')
+
+    def _hints(self, arguments: Sequence[str]) -> str:
+        """For every option among the arguments that this parser does not have, what it may mean."""
         known = [text for action in self._actions for text in action.option_strings]
-        options = [text.partition('=')[0] for text in extras if text.startswith('-')]
-        hints = [f'{text}: {hint}' for text in options if (hint := suggestion(text, known))]
-        said = '; '.join(hints)
-        self.error(f'unrecognized arguments: {" ".join(extras)}{f" ({said})" if said else ""}')
+        options = [text.partition('=')[0] for text in arguments if text.startswith('-')]
+        unknown = [text for text in options if text not in known]
+        return '; '.join(f'{text}: {hint}' for text in unknown if (hint := suggestion(text, known)))
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

@@ -123,7 +123,7 @@ class Session(Node):
             self.wait_until_ready()
             for index in range(self.config.episodes):
                 self.run_episode(index)
-            self.get_logger().info(f'all {self.config.episodes} episodes done')
+            self.get_logger().info(f'episodes done: {self.config.episodes}')
         except StopRequestedError:
             self.get_logger().info('stopped before the last episode')
         except SetupError as error:

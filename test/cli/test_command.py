@@ -73,6 +73,7 @@ def test_wrong_usage_is_told_with_code_2(arguments: list[str], capsys: pytest.Ca
         (['xyz'], 'there are demo, report'),
         (['demo', '--epsodes', '3'], '--epsodes: did you mean --episodes?'),
         (['serve', '--policy', 'hold', '--sharde'], '--sharde: did you mean --shared?'),
+        (['serve', '--polcy', 'hold'], '--polcy: did you mean --policy'),
         (['metrics', '--jsn=x'], '--jsn: did you mean --json?'),
         (['metrics', '--zzz'], 'unrecognized arguments: --zzz\n'),
     ],
@@ -84,6 +85,11 @@ def test_what_is_misspelt_is_suggested(arguments, said, capsys):
     error = capsys.readouterr().err
     assert said in error
     assert f'usage: frame-ros {arguments[0] if arguments[0] in COMMANDS else "[-h]"}' in error
+
+
+def test_a_misspelt_metric_is_suggested(capsys):
+    assert main(['metrics', 'pss']) == 2
+    assert "no metric has the id 'pss'; did you mean ps" in capsys.readouterr().err
 
 
 def options_of(command: str) -> list[argparse.Action]:

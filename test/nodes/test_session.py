@@ -90,7 +90,7 @@ def test_episodes_without_an_outcome_end_by_time(ros_domain, tmp_path):
                 close_console(console)
     except ProcessError as error:
         pytest.fail(str(error))
-    assert 'all 2 episodes done' in (tmp_path / 'logs' / 'session.log').read_text()
+    assert 'episodes done: 2' in (tmp_path / 'logs' / 'session.log').read_text()
     assert [result.outcome for result in results] == [Outcome.TIMEOUT, Outcome.TIMEOUT]
     assert [result.attributes['seed'] for result in results] == ['7', '8']
     sidecars = [json.loads(path.read_text()) for path in sorted(tmp_path.glob('*/episode.json'))]
