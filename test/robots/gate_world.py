@@ -109,7 +109,7 @@ class GateWorld(RuleBasedStateMachine):
         self.is_blocked, self.measures, self.beats = False, True, None
         self.source, self.measured, self.seen = POLICY, self.arm.copy(), 0
         self.resting, self.rests, self.strayed = np.full(6, math.nan), np.zeros(6), []
-        self.is_idle, self.led_until = True, np.zeros(6)
+        self.is_let_go, self.led_until = np.ones(6, dtype=bool), np.zeros(6)
         self.look()
 
     # What the world does.
@@ -131,6 +131,7 @@ class GateWorld(RuleBasedStateMachine):
 
     def look(self):
         """What the node does once per period."""
+        self.is_let_go |= self.gate.status == GateStatus.IDLE
         if self.measures:
             shown = self.arm + self.lie
             if not self.gate.on_joint_states(self.names, shown, self.now.clock, self.now, 'driver'):
@@ -192,7 +193,7 @@ class GateWorld(RuleBasedStateMachine):
         wanted = np.clip(wanted, self.limits.lower, self.limits.upper)
         if self.chosen['stop_behaviour'] == 'hold':  # who comes back to a place does so first
             return
-        starts = self.is_idle | (silent > self.chosen['longest'])
+        starts = self.is_let_go | (silent > self.chosen['longest'])
         starts &= np.abs(self.measured - before) > 0.09
         self.led_until[starts] = self.now.monotonic + LED * SECOND
         for k in joints:
@@ -234,7 +235,7 @@ class GateWorld(RuleBasedStateMachine):
         stamp = self.now.clock - age * MS
         before = np.where(self.sent, self.goal, self.measured)
         speeds, silent = np.array(self.witness.speed), self.witness.silences(self.time)
-        self.is_idle = self.gate.status == GateStatus.IDLE
+        self.is_let_go |= self.gate.status == GateStatus.IDLE
         output = self.gate.on_command(
             source or self.source, stamp, names, values, self.now, publisher
         )
@@ -245,7 +246,7 @@ class GateWorld(RuleBasedStateMachine):
             since = np.maximum(np.array(self.witness.lasted), 1e-9)
             asked = (wanted - self.wanted) / since
             self.check_led(wanted, joints, before, speeds, silent, asked)
-            self.wanted = wanted
+            self.wanted, self.is_let_go[joints] = wanted, False
 
     def teardown(self):
         """Counts what was done."""
