@@ -4,7 +4,9 @@
 out.
 """
 
+import re
 from dataclasses import replace
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -82,6 +84,15 @@ def test_one_thing_has_one_symbol_in_every_view():
         for view in views:
             assert f'class="mark {mark.kind}"' in view and SHAPES[mark.symbol] in view
     assert len({mark.symbol for mark in MARKS}) == len(MARKS)
+
+
+def test_names_of_upright_axes_are_not_cut_where_texts_are_large():
+    """A turned text reaches as far to the left of its baseline as its size says."""
+    css = files('frame_ros.reports').joinpath('page_assets', 'report.css').read_text()
+    sizes = re.findall(r'\.view (?:text|\.heading)[^{]*\{[^}]*font-size: (\d+)px', css)
+    svg = str(view_svg(path(with_joints('fr3', 0.1, 0.2)), (0, 1), 'Top view'))
+    (baseline,) = re.findall(r'rotate\(-90 (\d+) ', svg)
+    assert int(baseline) >= max(map(int, sizes)) == 18
 
 
 @pytest.mark.parametrize(('zeros', 'text'), [(1, 'without 1 zero<'), (12, 'without 12 zeros<')])
