@@ -12,8 +12,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any, NamedTuple
 
-OK = 0
-GID_SIZE = 16  # bytes, RMW_GID_STORAGE_SIZE
+from frame_ros.nodes.publisher_identity import GID_SIZE, OK
 
 
 class RequestId(ctypes.Structure):
