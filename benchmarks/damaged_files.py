@@ -8,7 +8,7 @@
 Of each kind, files that are valid are damaged (file_mutations.py) and read (file_readers.py) in
 worker processes. A crash is an exception that is none of ours, also one that was caught as unclear,
 or the end of the worker; a hang is a file that takes more than 10 s of the processor, or a minute
-in all. `--keep` keeps the files that did either.
+in all. `--keep` keeps the files that did either. Interrupted, it shows the figures so far.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import queue
 import random
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -136,6 +137,7 @@ class Worker:
             stderr=subprocess.DEVNULL if not os.environ.get('FUZZ_DEBUG') else None,
             text=True,
             bufsize=1,
+            start_new_session=True,  # an interrupt is for this process alone
             env={**os.environ, 'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'},
         )
         if not self._line(self._process, STARTING):
@@ -216,6 +218,8 @@ def run(options: argparse.Namespace, seeds: Path) -> dict[str, Tally]:
         worker = Worker(seeds)
         try:
             for name, number in _taken(tasks):
+                if stops:
+                    return
                 one(worker, name, number)
         finally:
             worker.close()
@@ -234,12 +238,15 @@ def run(options: argparse.Namespace, seeds: Path) -> dict[str, Tally]:
         with lock:
             _count(tallies[name], name, number, found)
 
+    stops: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda received, _: stops.append(received))
     threads = [threading.Thread(target=work) for _ in range(options.workers)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    if not tasks.empty():
+    if not tasks.empty() and not stops:
         raise RuntimeError(f'{tasks.qsize()} files were not read: no worker is left')
     return tallies
 

@@ -304,7 +304,8 @@ class McapFile:
         """The rows of the messages whose records begin at `positions`; None if one does not."""
         if len(positions) == 0:
             return np.zeros(0, ROW)
-        if positions[0] < 0 or positions.max() + MESSAGE_PREFIX > end:
+        # An index may name any place: sums of such overflow.
+        if positions.min() < 0 or positions.max() > end - MESSAGE_PREFIX:
             return None
         windows = np.lib.stride_tricks.sliding_window_view(buffer, MESSAGE_PREFIX)
         head = np.ascontiguousarray(windows[positions]).view(PREFIX)[:, 0]

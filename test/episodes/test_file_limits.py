@@ -81,6 +81,17 @@ def test_an_index_that_names_one_message_many_times_is_not_used(tmp_path):
     assert len(Bag(whole).topics['/ee_pose']) == count
 
 
+@pytest.mark.parametrize('place', [2**63 - 1, 2**63 - 20, 2**63, 2**64 - 1])
+def test_an_index_that_names_places_without_end_is_not_used(tmp_path, place):
+    whole = write_bag(tmp_path / 'bag', episode_messages(5), compression_level=0)
+    data = (whole / 'bag_0.mcap').read_bytes()
+    count = len(Bag(whole).topics['/ee_pose'])
+    at = data.index(b'\7' + struct.pack('<Q', 6 + 16 * count)) + 15
+    spoilt = data[: at + 8] + struct.pack('<Q', place) + data[at + 16 :]
+    (whole / 'bag_0.mcap').write_bytes(spoilt)
+    assert len(Bag(whole).topics['/ee_pose']) == count
+
+
 def rosbag(folder, mode, messages, plugin=StoragePlugin.SQLITE3):
     store = get_typestore(Stores.ROS2_JAZZY)
     writer = Writer(folder, version=9, storage_plugin=plugin)
