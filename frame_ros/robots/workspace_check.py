@@ -118,8 +118,10 @@ class WorkspaceCheck:
             return None
         duration = float(np.max(np.abs(velocities[arm]) / limits.acceleration[arm]))
         straight = following + velocities * time_to_rest(duration, self._slot)
-        # Who begins outside its limits may stay there.
+        # Who begins or starts again outside its limits may stay there, and rest as far as it must.
         lower, upper = np.minimum(limits.lower, following), np.maximum(limits.upper, following)
+        lower[step.i] = np.minimum(lower[step.i], step.lower)
+        upper[step.i] = np.maximum(upper[step.i], step.upper)
         final = np.clip(straight, lower, upper)
         # A joint that its limit stops earlier leaves the straight way, by no more than this.
         left = np.abs(final - following)
