@@ -97,7 +97,7 @@ class ContactTracker:
     more than one source tells of it, goes on until none does, and its force is that of the source
     that measures it best (simulator, wrench, robot, joint effort). One source tells of one contact
     at a time; where its link changes from one known link to another, the contact ends and another
-    begins.
+    begins, which sources that name no link then tell of too.
 
     A contact is judged when it begins, and stands by that, but for two changes: if it was expected
     and its force passes the limit of its reason, or if it was explained by the gripper or what that
@@ -172,7 +172,7 @@ class ContactTracker:
         source = detection.source
         contact = next((c for c in self._open if source in c.newest), None)
         if contact and contact.link and detection.link and contact.link != detection.link:
-            if contact.leave(source):
+            if contact.leave(source) or not contact.is_named:
                 self._end(contact, detection.stamp, '', events)
             contact = None
         if contact is None:
@@ -252,6 +252,11 @@ class _Contact:
     def may_be(self, link: str) -> bool:
         """Whether a detection on this link may be of this contact."""
         return not link or not self.link or link == self.link
+
+    @property
+    def is_named(self) -> bool:
+        """Whether a source that tells of it now names its link."""
+        return any(detection.link for detection in self.newest.values())
 
     def add(self, detection: Detection) -> bool:
         """Takes a detection of it; whether its force is the one that counts."""
