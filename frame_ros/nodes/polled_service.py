@@ -50,7 +50,7 @@ class PolledService:
         self._service = node.create_service(service_type, name, serve, callback_group=self._group)
         handle = getattr(self._service, 'handle', None)
         self._calls: ServiceCalls | None = None
-        with contextlib.suppress(AttributeError):
+        with contextlib.suppress(AttributeError, ValueError):  # no such functions, other capsules
             self._calls = ServiceCalls(service_type)
         is_pollable = self._calls is not None and isinstance(getattr(handle, 'pointer', None), int)
         self.wait_handle = handle if is_pollable else None
