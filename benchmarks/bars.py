@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What all benchmarks share: the option --short, and bars with a verdict.
+"""What all benchmarks share: the option --short, a ROS domain of their own, bars with a verdict.
 
 A full run exits with 1 if a bar is missed. A short run shows that the benchmark works; its figures
 are of too few samples to be judged.
@@ -9,15 +9,24 @@ are of too few samples to be judged.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
+
+from frame_ros.nodes.supervisor import free_domain
 
 
 def parse(
     parser: argparse.ArgumentParser, argv: Sequence[str] | None = None, **short: Any
 ) -> argparse.Namespace:
-    """Parses the command line. short: the defaults of options in a run with --short."""
+    """Parses the command line. short: the defaults of options in a run with --short.
+
+    Where no ROS_DOMAIN_ID is set the benchmark gets a free one, so that it does not hear the nodes
+    of another.
+    """
+    if not os.environ.get('ROS_DOMAIN_ID'):
+        os.environ['ROS_DOMAIN_ID'] = str(free_domain())
     parser.add_argument(
         '--short', action='store_true', help='few seconds; bars are shown, not judged'
     )

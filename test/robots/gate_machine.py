@@ -72,8 +72,8 @@ class GateMachine(GateWorld):
         TOTALS.add('resets while it brakes', is_released and is_moving)
         is_far = np.abs(self.gate.measured - self.goal)[:5].max() > 0.3
         TOTALS.add('resets elsewhere', is_released and is_far)
-        if is_released:
-            self.rests[:] = 0
+        if is_released:  # into whatever state: the arm starts from where it is
+            self.rests[:], self.is_let_go[:] = 0, True
         return is_released
 
     @rule(to=places, scale=st.sampled_from([0.05, 0.5, 4.0, 1e6]), joints=subsets, gap=gaps)
