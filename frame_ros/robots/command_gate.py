@@ -280,7 +280,6 @@ class CommandGate:
         problem = problem or self._stream.start(command.indices, moment)
         if problem is not None:
             return self._refuse(problem, REFUSE, moment)
-        self._is_synchronised = True
         proposal = self._limiter.propose(
             command.indices, command.positions, self._stream.time(moment), self.measured
         )
@@ -290,6 +289,7 @@ class CommandGate:
         return self._refuse(Reason.of(excess), action, moment)
 
     def _pass(self, command: Command, proposal: Proposal, moment: Moment) -> Output:
+        self._is_synchronised = True
         self.watch.on_command(moment)
         if proposal.excesses:
             self.counts.limited += 1

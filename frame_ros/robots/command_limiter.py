@@ -75,6 +75,7 @@ class CommandLimiter:
         self.positions: Array = np.full(size, math.nan)
         self.velocities: Array = np.zeros(size)
         self.times: Times = np.zeros(size, dtype=np.int64)
+        self._sent: Times = np.zeros(size, dtype=np.int64)
         self.base: Array = np.full(size, math.nan)
         self._requested: Array = np.full(size, math.nan)
         self._asked: Array = np.zeros(size)
@@ -100,7 +101,7 @@ class CommandLimiter:
             return
         new = ~self._is_sent & np.isfinite(positions)
         self.positions[new] = self._requested[new] = positions[new]
-        self.times[new] = time - self._start
+        self.times[new] = self._sent[new] = time - self._start
 
     def start_again(self, which: Mask, positions: Array) -> None:
         """The joints `which` (D,) go to these positions (D,), as fast as they may, before they go
@@ -111,11 +112,12 @@ class CommandLimiter:
     def set_back(self, by: int) -> None:
         """The stream's clock was set back by so many ns, in no time."""
         self.times -= by
+        self._sent -= by
         self._last -= by
 
     def has_paused(self, time: int) -> Mask:
         """(D,) whether a joint has been sent nothing for longer than a period may be."""
-        result: Mask = time - self.times > self.longest
+        result: Mask = time - self._sent > self.longest
         return result
 
     def is_moving(self, time: int) -> bool:
@@ -184,7 +186,7 @@ class CommandLimiter:
             self._cause = proposal.excesses[0].cause
         self.positions[i] = proposal.positions
         self.velocities[i] = proposal.velocities
-        self.times[i] = proposal.times
+        self.times[i], self._sent[i] = proposal.times, time
         self._is_sent[i] = True
         if proposal.is_there is not None:
             self.base[i[proposal.is_there]] = math.nan
@@ -203,7 +205,7 @@ class CommandLimiter:
         step = self._step(i, self.base[i], time, None)
         found = self._limited(step, step.available, time)
         self.positions[i], self.velocities[i] = found.positions, found.velocities
-        self.times[i] = found.times
+        self.times[i], self._sent[i] = found.times, time
         self._requested[i], self._asked[i] = found.positions, found.velocities
         is_there = np.abs(self.positions[i] - self.base[i]) <= ROUNDING
         self.base[i[is_there]] = math.nan
@@ -219,7 +221,7 @@ class CommandLimiter:
         period, slot, longest = self._period(time), self._slot, self.longest
         state = (self.positions, self._requested, self.velocities, self.base)
         sent, asked, speeds, bases = [values.tolist() for values in state]
-        times, table = self.times.tolist(), []
+        times, since, table = self.times.tolist(), (time - self._sent).tolist(), []
         places = measured.tolist() if measured is not None else sent
         requests = requested.tolist()
         for k, i in enumerate(indices.tolist()):
@@ -228,7 +230,7 @@ class CommandLimiter:
             if p != asked[i] or not lower <= q <= upper or abs(q - p) > tick:
                 return None
             span = min(max(period, available - slot), available)
-            if span < SHORTEST or available > longest or bases[i] == bases[i]:
+            if span < SHORTEST or since[i] > longest or bases[i] == bases[i]:
                 return None
             if abs(q - places[i]) > room:
                 return None
@@ -264,7 +266,7 @@ class CommandLimiter:
         available = np.where(is_new, self._start, np.maximum(time - self.times[i], 0))
         base, v = self.base[i], self.velocities[i]
         has_base = np.isfinite(base)
-        starts = has_base | (available > self.longest)
+        starts = has_base | (~is_new & self.has_paused(time)[i])
         g = np.minimum(min(self._period(time), self._start), available) / SECOND
         slow = np.minimum(limits.acceleration[i] * g * g, limits.velocity[i] * g)
         room = np.where(starts, np.minimum(slow, limits.tick[i]), math.inf)

@@ -61,6 +61,7 @@ class GateStream:
         self._unseen = self._arm.copy()
         self._near = np.where(self._arm, np.minimum(limiter.limits.step, NEAR), math.inf)
         self._starts = np.zeros(len(names), dtype=bool)  # joints that something may have moved
+        self._starting = np.zeros(len(names), dtype=bool)  # of these, who start with this command
         self._rest: Array = np.full(len(names), math.nan)  # where they come back to, held
         self._seen, self._needed = 0, 0  # ns: the last look; since when the arm must be measured
         self._looked, self._catches_up = 0, 0  # monotonic, ns: the last look; until when it waits
@@ -160,12 +161,13 @@ class GateStream:
         """Lets the joints `indices` start again that must; why they cannot, or None."""
         time, limiter = self.time(moment), self.limiter
         limiter.begin(self.joints.positions, time)
-        is_late = time - int(limiter.times[indices].min()) > limiter.longest
-        if not is_late and not self._starts.any():
+        has_paused = limiter.has_paused(time)
+        if not has_paused[indices].any() and not self._starts.any():
+            self._starting[:] = False
             return None
         which = np.zeros(len(self.names), dtype=bool)
         which[indices] = True
-        which &= limiter.has_paused(time) | self._starts
+        which &= has_paused | self._starts
         is_far, measured = self._is_far(), self.joints.positions
         moved = which & is_far & np.isnan(self.joints.still.places(time))
         if moved.any():
@@ -175,7 +177,7 @@ class GateStream:
             text = f'{name} is {away:.3g} {unit} from where it was sent, and not still there'
             return Reason(Cause.IMPLAUSIBLE_JOINT_STATES, text, name, away, NEAR, unit)
         limiter.start_again(which, np.where(is_far, measured, math.nan))
-        self._starts &= ~which
+        self._starting = which  # until the command is sent, the arm may still move
         return None
 
     def _is_far(self) -> Mask:
@@ -189,6 +191,7 @@ class GateStream:
     ) -> Output:
         """Makes a proposal what is sent. names: of its joints, if they are known."""
         positions = self.limiter.commit(proposal)
+        self._starts &= ~self._starting
         self.commanded[proposal.indices] = True
         return self._sent(stamp, proposal, positions, names, moment)
 

@@ -23,16 +23,16 @@ PERIOD = 33 * MS
 class Bench:
     """A gate and an arm that follows it at once, 10 s after activation by both clocks.
 
-    now: s since then. clock_runs: whether the robot's clock does.
+    now: s since then. clock_runs: whether the robot's clock does. longest: s, of the limiter.
     """
 
-    def __init__(self, follows=True, **options):
+    def __init__(self, follows=True, longest=0.1, **options):
         self.interventions, self.marks, self.announced = [], [], []
         watch = {k: v for k, v in options.items() if k in WatchConfig.__dataclass_fields__}
         others = {k: v for k, v in options.items() if k not in watch}
         log = InterventionLog(self.interventions.append, self.marks.append)
         self.gate = CommandGate(
-            CommandLimiter(LIMITS),
+            CommandLimiter(LIMITS, longest=longest),
             ROBOT.joint_names,
             GateConfig(watch=WatchConfig(**watch), **others),
             log,

@@ -28,6 +28,7 @@ class Witness:
         self.place, self.speed = [None] * size, [0.0] * size
         self.lasted = [0.0] * size  # the last step, s
         self.time, self.sent = [0] * size, [0] * size
+        self.silent = [0.0] * size  # before the last output, s
         self.before = [None] * size  # place and time before the last output
         self.measured = deque()  # of late, with its time
         self.past = [deque(maxlen=REMEMBERED) for _ in range(size)]
@@ -83,6 +84,7 @@ class Witness:
             most = v * ((now - then) / SECOND + self.slot) * (1 + 1e-6) + 1e-9
             assert abs(place - there) <= most, f'{name} went {place - there}, at most {most}'
         self.past[k].append((now, place))
+        self.silent[k] = (now - self.sent[k]) / SECOND
         self.place[k], self.time[k], self.sent[k] = place, time, now
 
     def check_near(self, joints, measured, longest):
@@ -93,7 +95,7 @@ class Witness:
             if k == len(self.limits.names) - 1:  # the gripper squeezes
                 continue
             before, h, speed = self.before[k]
-            if h <= longest:
+            if self.silent[k] <= longest:
                 continue
             v, a = float(self.limits.velocity[k]), float(self.limits.acceleration[k])
             aim = float(measured[k])

@@ -180,6 +180,18 @@ def test_what_exceeds_is_named_with_its_value_and_limit(command, cause, joint, u
     assert joint in excess.text and unit in excess.text
 
 
+def test_a_stream_that_lags_within_its_slot_has_not_paused():
+    made, time = limiter(jitter=0.02, longest=0.04), SECOND + PERIOD
+    send(made, START, time)
+    for ms in [30] * 10 + [39] * 10:  # slower than its mean period, of which the limiter steps
+        time += ms * 1_000_000
+        assert not made.has_paused(time).any()
+        assert send(made, START, time).positions == pytest.approx(START)
+    assert (time + 39_000_000 - made.times > 40_000_000).all()  # it is behind the clock
+    assert not made.has_paused(time + 39_000_000).any()
+    assert made.has_paused(time + 41_000_000).all()
+
+
 def test_a_command_far_from_the_measured_position_is_limited():
     limits = JointLimits(
         **{**LIMITS.__dict__, 'step': np.array([0.1, 0.1, np.inf]), 'tick': np.full(3, np.inf)}

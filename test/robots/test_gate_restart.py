@@ -227,6 +227,29 @@ def test_a_simulated_clock_may_be_set_back(is_driven):
     assert bench.sent[-1][1].positions == pytest.approx(bench.joints)
 
 
+def test_a_command_that_is_not_sent_does_not_settle_where_the_arm_starts():
+    bench = Bench(longest=3.0)
+    bench.drive(5)
+    bench.keep(bench.gate.stop(Reason(Cause.OPERATOR), bench.moment))
+    bench.wait(0.5)
+    assert bench.gate.reset(bench.moment)[0]
+    there = bench.joints.copy()
+
+    def move(step):
+        for _ in range(30):
+            bench.joints[1] += step
+            bench.wait(0.02)
+        bench.wait(0.4)
+
+    move(0.02)
+    assert bench.gate._stream.start(np.arange(6), bench.moment) is None  # then it is refused
+    move(-0.02)
+    bench.follows = False
+    for _ in range(10):
+        assert bench.command(there).positions == pytest.approx(there)
+        bench.wait(PERIOD / SECOND)
+
+
 # Doubts before the first command.
 
 
