@@ -3,10 +3,12 @@
 """Benchmarks: each can be run in short and judges its bars; CI runs all that lie in the folder."""
 
 import argparse
+import importlib
 import importlib.util
 import json
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -80,8 +82,11 @@ def test_the_costs_of_live_metrics_are_measured():
     assert 'not judged in a short run' in done.stderr
 
 
-def test_a_demo_that_has_ended_is_not_run_again(tmp_path):
+def test_a_demo_that_has_ended_is_not_run_again(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    counted = [each.name for each in fields(importlib.import_module('demo_contacts').Tally)]
     settings = {'robot': 'so101', 'number': 0, 'busy': 2, 'episodes': 3, 'quality': ''}
+    settings['counted'] = counted
     rows = [
         {'settings': settings, 'tally': {'episodes': 3, 'sensed': 4, 'true': 6, 'too_weak': 2}},
         {'settings': settings | {'number': 1}, 'tally': {'episodes': 3, 'true': 6, 'false': 1}},
@@ -98,7 +103,8 @@ def test_a_demo_that_has_ended_is_not_run_again(tmp_path):
     assert one.returncode == 0, one.stderr
     assert 'so101-00 (kept): 3 episodes, 4 contacts sensed, 6 true' in one.stdout
     assert 'a line is no result' in one.stderr
-    assert '1 runs, 3 episodes: 4 contacts sensed; of 6 true ones 2 too weak' in one.stdout
+    assert '1 runs, 3 episodes: 4 contacts sensed, 0 of them on the other side' in one.stdout
+    assert 'of 6 true ones 2 too weak' in one.stdout
     two = run(2)
     assert two.returncode == 1
     assert 'contacts that truth does not know: 1, at most 0: MISSED' in two.stdout
