@@ -180,6 +180,16 @@ def test_what_exceeds_is_named_with_its_value_and_limit(command, cause, joint, u
     assert joint in excess.text and unit in excess.text
 
 
+def test_who_is_asked_to_jump_and_come_back_does_not_overshoot():
+    made, time = limiter(), SECOND + PERIOD
+    send(made, START, time)
+    send(made, START - np.array([1e4, 0.0, 0.0]), time + PERIOD)
+    time, turned = time + 4 * PERIOD, made.positions[0]
+    found = [send(made, START, time + k * PERIOD).positions[0] for k in range(30)]
+    assert turned < START[0] and max(found) <= START[0] + 1e-9
+    assert found[-1] == START[0]
+
+
 def test_a_stream_that_lags_within_its_slot_has_not_paused():
     made, time = limiter(jitter=0.02, longest=0.04), SECOND + PERIOD
     send(made, START, time)
