@@ -27,6 +27,8 @@ def next_domain() -> str:
 
 
 # Set before anything imports rclpy; rclpy.init reads it, child processes inherit it.
+# Processes that tests start are of the sources, too.
+os.environ['PYTHONPATH'] = f'{ROOT}:{os.environ.get("PYTHONPATH", "")}'.rstrip(':')
 os.environ['ROS_DOMAIN_ID'] = next_domain()
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
 os.environ['FASTRTPS_DEFAULT_PROFILES_FILE'] = str(ROOT / 'config' / 'fastdds_loopback.xml')
