@@ -111,8 +111,8 @@ def compared_contacts(episode: Episode, bag: Bag | None) -> ContactComparison | 
 
 def truth_findings(episode: Episode, bag: Bag | None) -> list[Finding]:
     """Collisions that truth does not know, or knows only as expected contacts, and true ones that
-    were not sensed, or only as expected contacts, make their number doubtful; what was too weak or
-    too short for the sensor, by what it states of itself, is worth knowing.
+    were not sensed make their number doubtful; worth knowing are true ones that were sensed as
+    expected contacts, and those too weak or too short for the sensor, by what it states of itself.
     """
     found = compared_contacts(episode, bag)
     if found is None:
@@ -129,7 +129,7 @@ def truth_findings(episode: Episode, bag: Bag | None) -> list[Finding]:
         ),
         (Level.DOUBTFUL, missed, 'collision', f'{of_truth} nothing sensed'),
         (
-            Level.DOUBTFUL, len(found.excused), 'collision',
+            Level.WORTH_KNOWING, len(found.excused), 'collision',
             f'{of_truth} was sensed as an expected contact',
         ),
         (
