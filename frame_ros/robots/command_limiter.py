@@ -109,6 +109,10 @@ class CommandLimiter:
         """
         self.base = np.where(which, positions, self.base)
 
+    def go_on(self) -> None:
+        """No joint has to be anywhere before it goes on with the stream."""
+        self.base = np.full(len(self.base), math.nan)
+
     def set_back(self, by: int) -> None:
         """The stream's clock was set back by so many ns, in no time."""
         self.times -= by

@@ -161,6 +161,8 @@ class GateStream:
         """Lets the joints `indices` start again that must; why they cannot, or None."""
         time, limiter = self.time(moment), self.limiter
         limiter.begin(self.joints.positions, time)
+        if self.is_braking:  # a command ends the hold, and with it the way back to where it held
+            limiter.go_on()
         has_paused = limiter.has_paused(time)
         if not has_paused[indices].any() and not self._starts.any():
             self._starting[:] = False

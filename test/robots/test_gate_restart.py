@@ -250,6 +250,26 @@ def test_a_command_that_is_not_sent_does_not_settle_where_the_arm_starts():
         bench.wait(PERIOD / SECOND)
 
 
+@pytest.mark.parametrize('ahead', [0.0, 0.01, 0.03])
+def test_a_command_during_a_hold_ends_the_way_back_to_where_it_held(ahead):
+    bench = Bench(stop_behaviour='hold', longest=0.04)
+    place = bench.drive(10, speed=4.0)
+    held = bench.sent[-1][1].positions[0]
+    bench.wait(0.05, step=0.005)  # it cannot come to rest at once: it will come back
+    assert bench.sent[-1][1].is_hold and bench.joints[0] > held
+    assert np.isfinite(bench.gate._stream.limiter.base[0])
+    place[0] = bench.joints[0] + ahead
+    count = len(bench.sent)
+    for _ in range(30):
+        bench.command(place)
+        bench.wait(0.01)
+    places = [output.positions[0] for _, output in bench.sent[count - 1 :]]
+    assert not any(output.is_hold for _, output in bench.sent[count:])
+    assert min(places) == places[0]  # nobody asked for less
+    assert places[-1] == pytest.approx(place[0])
+    rates_of(bench.sent)
+
+
 # Doubts before the first command.
 
 
