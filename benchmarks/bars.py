@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What all benchmarks share: the option --short, a ROS domain of their own, bars with a verdict.
+"""What all benchmarks share: the option --short, a ROS domain of their own, bars with a verdict,
+busy loops.
 
 A full run exits with 1 if a bar is missed. A short run shows that the benchmark works; its figures
 are of too few samples to be judged.
@@ -10,11 +11,22 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
+import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from frame_ros.nodes.supervisor import free_domain
+
+BUSY = """
+import os
+parent = os.getppid()
+while os.getppid() == parent:  # it ends with who started it, however that ends
+    for _ in range(100_000):
+        pass
+"""
 
 
 def parse(
@@ -23,8 +35,9 @@ def parse(
     """Parses the command line. short: the defaults of options in a run with --short.
 
     Where no ROS_DOMAIN_ID is set the benchmark gets a free one, so that it does not hear the nodes
-    of another.
+    of another. SIGTERM ends it like an error, so that what it has started is stopped.
     """
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     if not os.environ.get('ROS_DOMAIN_ID'):
         os.environ['ROS_DOMAIN_ID'] = str(free_domain())
     parser.add_argument(
@@ -33,6 +46,18 @@ def parse(
     if '--short' in (sys.argv[1:] if argv is None else argv):
         parser.set_defaults(**short)
     return parser.parse_args(argv)
+
+
+@contextmanager
+def busy_loops(count: int) -> Iterator[None]:
+    """So many processes that do nothing, as hard as they can."""
+    loops = [subprocess.Popen([sys.executable, '-c', BUSY]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
 
 
 class Bars:

@@ -26,12 +26,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
-from bars import Bars, parse
+from bars import Bars, busy_loops, parse
 
 from frame_ros.episodes.data import Episode
 from frame_ros.episodes.reading import read_episodes
@@ -44,7 +43,6 @@ from frame_ros.reports.parity import compare_live
 from frame_ros.reports.source import open_bag
 from frame_ros.reports.truth_view import compared_contacts
 
-BUSY = 'while True: pass'
 STOPPING = 60.0  # s in which an interrupted demo stops its nodes
 RESULTS = 'results.jsonl'
 BARS = {
@@ -187,18 +185,6 @@ def stop(process: subprocess.Popen[bytes]) -> None:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-
-
-@contextmanager
-def busy_loops(count: int) -> Iterator[None]:
-    """So many processes that do nothing, as hard as they can."""
-    loops = [subprocess.Popen([sys.executable, '-c', BUSY]) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for loop in loops:
-            loop.kill()
-            loop.wait()
 
 
 def report(folder: Path, seconds: float = 0.0) -> Tally:

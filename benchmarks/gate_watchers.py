@@ -30,7 +30,7 @@ from pathlib import Path
 
 import numpy as np
 import rclpy
-from bars import Bars, parse
+from bars import Bars, busy_loops, parse
 from gate import HOME, JOINTS, gate
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
@@ -233,9 +233,7 @@ def main() -> int:
         environment |= dict.fromkeys(PROFILES, os.path.abspath(options.watching))
     command = [sys.executable, __file__, '--watch']
     with contextlib.ExitStack() as stack:
-        for _ in range(options.busy):
-            loop = subprocess.Popen([sys.executable, '-c', 'while True: pass'])
-            stack.callback(loop.kill)
+        stack.enter_context(busy_loops(options.busy))
         forker = subprocess.Popen(
             command, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )

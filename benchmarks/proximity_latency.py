@@ -29,7 +29,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from bars import Bars, parse
+from bars import Bars, busy_loops, parse
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH, HEIGHT = 640, 480
@@ -149,12 +149,6 @@ def listen() -> None:
         rclpy.try_shutdown()
 
 
-def spin() -> None:
-    """A busy loop."""
-    while True:
-        pass
-
-
 @contextlib.contextmanager
 def running(command: list[str], **options):
     """A process that is stopped at the end of a `with` block."""
@@ -184,8 +178,7 @@ def measure(arguments: argparse.Namespace, path: Path, mount: str, priority: int
         )
         stack.enter_context(running(node, cwd=ROOT))
         time.sleep(4.0)
-        for _ in range(arguments.busy):
-            stack.enter_context(running([*this, '--role=spin']))
+        stack.enter_context(busy_loops(arguments.busy))
         done = subprocess.run(
             [*this, '--role=publish', *source], stdout=subprocess.PIPE, text=True, check=True
         )
@@ -223,7 +216,7 @@ def options() -> argparse.Namespace:
     parser.add_argument('--json', action='store_true', help='print JSON instead of a table')
     parser.add_argument('--path', type=Path, help=argparse.SUPPRESS)
     parser.add_argument(
-        '--role', choices=('all', 'publish', 'listen', 'spin'), default='all',
+        '--role', choices=('all', 'publish', 'listen'), default='all',
         help=argparse.SUPPRESS,
     )  # fmt: skip
     return parse(parser, seconds=4.0, priorities='40')
@@ -235,8 +228,6 @@ def main() -> int:
         publish(arguments.path, arguments.seconds, arguments.rate, arguments.joint_rate)
     elif arguments.role == 'listen':
         listen()
-    elif arguments.role == 'spin':
-        spin()
     else:
         return compare(arguments)
     return 0

@@ -225,7 +225,7 @@ def test_ctrl_c_says_what_was_recorded_and_how_to_report_on_it(ros_domain, tmp_p
     time.sleep(2.0)
     demo.send_signal(signal.SIGINT)
     _, text = demo.communicate(timeout=PATIENCE)
-    assert demo.returncode == 130
+    assert demo.returncode == 130, text
     lines = text.splitlines()
     assert any(
         line.startswith('recorded: 2 episodes, ') and f' MB, in {run}; ' in line for line in lines
