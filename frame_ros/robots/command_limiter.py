@@ -276,7 +276,7 @@ class CommandLimiter:
         room = np.where(starts, np.minimum(slow, limits.tick[i]), math.inf)
         center = np.where(has_base, base, p)
         step = Step(
-            i=i, p=p, v=v, q=requested, before=self._requested[i],
+            i=i, p=p, v=v, q=requested, before=self._requested[i], asked=self._asked[i],
             measured=None if measured is None else measured[i], others=self.velocities.copy(),
             available=available, base=base, center=center, room=room, h=np.zeros(len(i)),
             lower=p, upper=p,

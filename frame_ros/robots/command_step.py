@@ -46,11 +46,12 @@ class Step:
     """From the last command to the next, of K joints.
 
     i: which. p, v: (K,) where they were sent, and how fast they move there. q: (K,) where they are
-    to go; NaN: to rest. before: (K,) where they were to go with the last command. measured: (K,)
-    where they are. others: (D,) velocities of all joints. available: (K,) ns since they were sent
-    to p. base: (K,) where a joint starts again; NaN: it goes on. center, room: (K,) around where it
-    begins, and how far from there it may be sent at once; room is infinite where the stream goes
-    on. h: (K,) s that the step takes. lower, upper: (K,) between which it may end.
+    to go; NaN: to rest. before, asked: (K,) where they were to go with the last command, and how
+    fast that was requested. measured: (K,) where they are. others: (D,) velocities of all joints.
+    available: (K,) ns since they were sent to p. base: (K,) where a joint starts again; NaN: it
+    goes on. center, room: (K,) around where it begins, and how far from there it may be sent at
+    once; room is infinite where the stream goes on. h: (K,) s that the step takes. lower, upper:
+    (K,) between which it may end.
     """
 
     i: Indices
@@ -58,6 +59,7 @@ class Step:
     v: Array
     q: Array
     before: Array
+    asked: Array
     measured: Array | None
     others: Array
     available: Times

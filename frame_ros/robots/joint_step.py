@@ -19,7 +19,6 @@ from frame_ros.robots.command_step import Step
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-JUMP = 2.0  # times the velocity limit: who is asked to go faster is asked to jump
 TINY = 1e-7  # rad or m: no way to rest is longer by mistake
 
 
@@ -56,12 +55,13 @@ def bounds(limits: JointLimits, step: Step, slot: float) -> tuple[Array, Array]:
 
 
 def asked_velocity(limits: JointLimits, step: Step) -> Array:
-    """The velocity of what is requested, since the last command. A request that jumps, farther than
-    the joint could follow, has none: who took it over would overshoot.
+    """The velocity of what is requested: the lesser of the last two, as far as they have one sign.
+    A request that jumps has none: who took it over would overshoot.
     """
-    fastest = limits.velocity[step.i]
+    fastest, last = limits.velocity[step.i], step.asked
     asked = np.where(np.isfinite(step.before), step.q - step.before, 0.0) / step.h
-    return np.where(np.abs(asked) <= fastest * JUMP, np.clip(asked, -fastest, fastest), 0.0)
+    lesser = np.sign(asked) * np.minimum(np.abs(asked), np.abs(last))
+    return np.where(asked * last > 0.0, np.clip(lesser, -fastest, fastest), 0.0)
 
 
 def is_met(limits: JointLimits, step: Step, slack: Array) -> Mask:

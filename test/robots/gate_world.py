@@ -105,6 +105,7 @@ class GateWorld(RuleBasedStateMachine):
             lower, upper = limits.ends[:, joint]
             self.arm[joint] = limits.ends[end, joint] + 0.08 * (upper - lower) * (2 * end - 1)
         self.goal, self.target, self.wanted = (self.arm.copy() for _ in range(3))
+        self.requested = self.arm.copy()  # of each joint: a command, or where it was sent without
         self.lie, self.off, self.sent = np.zeros(6), np.zeros(6), np.zeros(6, dtype=bool)
         self.is_blocked, self.measures, self.beats = False, True, None
         self.source, self.measured, self.seen = POLICY, self.arm.copy(), 0
@@ -163,7 +164,7 @@ class GateWorld(RuleBasedStateMachine):
             self.witness.check_near(i, self.measured, self.chosen['longest'])
         before = np.where(self.sent, self.goal, self.measured)
         self.goal, self.sent[i] = before.copy(), True
-        self.goal[i] = output.positions
+        self.goal[i] = self.requested[i] = output.positions
         assert status != GateStatus.STOPPED or output.is_hold, 'a stopped gate passes nothing'
         self.check_held(output, i, status)
         if self.chosen['box']:
@@ -236,6 +237,7 @@ class GateWorld(RuleBasedStateMachine):
         before = np.where(self.sent, self.goal, self.measured)
         speeds, silent = np.array(self.witness.speed), self.witness.silences(self.time)
         self.is_let_go |= self.gate.status == GateStatus.IDLE
+        requested = self.requested.copy()
         output = self.gate.on_command(
             source or self.source, stamp, names, values, self.now, publisher
         )
@@ -244,9 +246,10 @@ class GateWorld(RuleBasedStateMachine):
             wanted = self.goal.copy()
             wanted[joints] = values
             since = np.maximum(np.array(self.witness.lasted), 1e-9)
-            asked = (wanted - self.wanted) / since
+            asked = (wanted - requested) / since
             self.check_led(wanted, joints, before, speeds, silent, asked)
-            self.wanted, self.is_let_go[joints] = wanted, False
+            self.wanted, self.requested[joints] = wanted, values
+            self.is_let_go[joints] = False
 
     def teardown(self):
         """Counts what was done."""

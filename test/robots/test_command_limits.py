@@ -3,6 +3,7 @@
 """Limits of joint commands: whatever comes in, what goes out keeps to all of them."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -188,6 +189,20 @@ def test_who_is_asked_to_jump_and_come_back_does_not_overshoot():
     found = [send(made, START, time + k * PERIOD).positions[0] for k in range(30)]
     assert turned < START[0] and max(found) <= START[0] + 1e-9
     assert found[-1] == START[0]
+
+
+def test_who_rests_where_it_is_asked_to_be_stays_there_wherever_it_was_asked_to_go_before():
+    limits = replace(LIMITS, step=np.full(3, 0.35), acceleration=np.full(3, 2.0))
+    made, time = CommandLimiter(limits, longest=0.5), SECOND
+    made.begin(START, time)
+    asked = START + np.array([1.0, 0.0, 0.0])
+    for _ in range(60):  # it is measured where it began, and goes no farther than a step from there
+        time += PERIOD
+        send(made, asked, time, measured=START)
+    rests = made.positions.copy()
+    assert rests[0] < 0.6 and made.velocities[0] == 0.0
+    time += 9 * PERIOD
+    assert send(made, rests, time, measured=START).positions == pytest.approx(rests, abs=1e-9)
 
 
 def test_a_stream_that_lags_within_its_slot_has_not_paused():
