@@ -46,6 +46,15 @@ class Bench:
         self.rclpy, self.directory, self.namespace = rclpy, folder, f'/{name}'
         self.node = rclpy.create_node('bench', namespace=self.namespace)
         self.inputs = InputWatch(self.node)
+        # Made before the recorder is: it must have met them before it can answer them.
+        self._clients = {
+            name: self.node.create_client(kind, name)
+            for name, kind in (
+                ('start_episode', StartEpisode),
+                ('end_episode', EndEpisode),
+                ('mark_episode', MarkEpisode),
+            )
+        }
         arguments = ['--ros-args', '-r', f'__ns:={self.namespace}']
         values = {
             'directory': folder,
@@ -63,11 +72,13 @@ class Bench:
         self._sending.set()
 
     def call(self, kind, name, **fields):
-        client = self.node.create_client(kind, name)
+        if name not in self._clients:
+            self._clients[name] = self.node.create_client(kind, name)
+        client = self._clients[name]
         assert client.wait_for_service(PATIENCE), name
         future = client.call_async(kind.Request(**fields))
         self.rclpy.spin_until_future_complete(self.node, future, timeout_sec=PATIENCE)
-        self.node.destroy_client(client)
+        assert future.done(), f'no answer of {name}; the recorder: {self.close()}'
         return future.result()
 
     def start(self, **fields):
