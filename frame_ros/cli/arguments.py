@@ -117,6 +117,7 @@ def whole(low: int, high: int | None = None) -> Callable[[str], int]:
     expected = f'a whole number, {low} or more' if high is None else f'{low} to {high}'
 
     def parse(text: str) -> int:
+        """The number that an argument gives; ArgumentTypeError if it is no such number."""
         try:
             value = int(text)
         except ValueError:
@@ -147,6 +148,7 @@ def number_from(
         expected += f', {high:g} at most'
 
     def parse(text: str) -> float:
+        """The number that an argument gives; ArgumentTypeError if it is no such number."""
         try:
             value = float(text)
         except ValueError:

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.episodes.bag_reader import Bag
+from frame_ros.episodes.conversion import stamp_ns
 
 READINESS_TYPE = 'frame_ros/msg/NodeReadiness'
 NODE = 'metrics'
-SECOND = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def received_counts(bag: Bag, namespace: str = '') -> dict[str, ReceivedCounts]:
             if message.node != f'{namespace}/{NODE}':
                 continue
             for each in message.inputs:
-                last = each.last_stamp.sec * SECOND + each.last_stamp.nanosec
+                last = stamp_ns(each.last_stamp)
                 found = rows.setdefault(each.topic, [])
                 if found and each.received < found[-1][0]:
                     found.clear()

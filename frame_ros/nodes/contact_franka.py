@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from rclpy.serialization import deserialize_message
 
+from frame_ros.episodes.conversion import stamp_ns
 from frame_ros.msg import ContactState
 from frame_ros.nodes.wrench_bytes import INDICATORS, StampedReader, state_head
 from frame_ros.sensing.contacts.robot_flags import RobotFlags
 
 JOINTS = 7
-SECOND = 10**9
 VECTORS = (
     'is_cartesian_linear_collision',
     'is_cartesian_angular_collision',
@@ -47,7 +47,7 @@ def indicators_of(message: Any) -> Indicators:
     values = [getattr(getattr(flags, name), axis) for name in VECTORS for axis in 'xyz']
     values += [*flags.is_joint_collision, *flags.is_joint_contact]
     stamp = message.header.stamp
-    return _indicators(int(stamp.sec) * SECOND + int(stamp.nanosec), values)
+    return _indicators(stamp_ns(stamp), values)
 
 
 def _indicators(stamp: int, values: Sequence[float]) -> Indicators:
@@ -103,7 +103,7 @@ class StateFlagReader:
         none = np.zeros(6, dtype=bool)
         stamp = message.header.stamp
         flags = RobotFlags(over & message.in_contact, self._collided, none, none)
-        return Indicators(stamp.sec * SECOND + stamp.nanosec, flags)
+        return Indicators(stamp_ns(stamp), flags)
 
 
 def robot_state_type() -> Any | None:

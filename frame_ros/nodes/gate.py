@@ -24,10 +24,11 @@ from typing import Any
 
 from std_srvs.srv import Trigger
 
+from frame_ros.episodes.conversion import stamp_ns
 from frame_ros.episodes.node_health import Level, Status
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.event_intake import HeardEvent
-from frame_ros.nodes.gate_inputs import COMMAND_TOPICS, GateInputs, nanoseconds
+from frame_ros.nodes.gate_inputs import COMMAND_TOPICS, GateInputs
 from frame_ros.nodes.gate_outputs import GateOutputs
 from frame_ros.nodes.gate_settings import GateSettings
 from frame_ros.nodes.joint_state_bytes import ReadJointState
@@ -284,7 +285,7 @@ class Gate(ManagedNode):
                 gate.on_episode_stop(event.episode_id, heard.is_history, text, self._moment())
             )
         elif event.type in BOUNDARIES:
-            stamp = nanoseconds(event.header.stamp)
+            stamp = stamp_ns(event.header.stamp)
             gate.on_boundary(BOUNDARIES[event.type], event.episode_id, stamp)
 
     def _timeout(self, gate: CommandGate) -> float:

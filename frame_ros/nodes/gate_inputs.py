@@ -7,12 +7,12 @@ waiting, and takes what stops the arm first.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from rclpy.node import Node
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from std_msgs.msg import Bool
 
+from frame_ros.episodes.conversion import stamp_ns
 from frame_ros.msg import PolicyHeartbeat
 from frame_ros.nodes.command_intake import CommandIntake
 from frame_ros.nodes.event_intake import EventIntake, HeardEvent
@@ -93,7 +93,7 @@ class GateInputs:
             beat = Heartbeat(
                 message.is_acting,
                 message.is_stalled,
-                nanoseconds(message.observation_stamp),
+                stamp_ns(message.observation_stamp),
                 message.problem,
             )
             yield beat, info['received_timestamp']
@@ -105,8 +105,3 @@ class GateInputs:
         for subscription in (self._heartbeats, *self._takeovers):
             subscription.destroy()
         self._wake_set.destroy()
-
-
-def nanoseconds(stamp: Any) -> int:
-    """A builtin_interfaces/Time in ns."""
-    return int(stamp.sec) * SECOND + int(stamp.nanosec)

@@ -14,6 +14,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
+from frame_ros.episodes.conversion import stamp_ns
 from frame_ros.episodes.node_health import InputHealth, Status
 from frame_ros.episodes.readiness import (
     READINESS_TOPIC,
@@ -22,7 +23,7 @@ from frame_ros.episodes.readiness import (
     OutputState,
 )
 from frame_ros.msg import NodeInput, NodeOutput, NodeReadiness
-from frame_ros.nodes.message_parts import SECOND, time_message
+from frame_ros.nodes.message_parts import time_message
 from frame_ros.nodes.node_inputs import inputs_of
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -148,7 +149,7 @@ def state_of(message: NodeReadiness) -> NodeState:
     inputs = tuple(
         InputState(
             **{name: getattr(each, name) for name in PLAIN},
-            **{name: _nanoseconds(getattr(each, name)) for name in STAMPS},
+            **{name: stamp_ns(getattr(each, name)) for name in STAMPS},
         )
         for each in message.inputs
     )
@@ -156,13 +157,9 @@ def state_of(message: NodeReadiness) -> NodeState:
     own = [part for part in message.reason.split('; ') if part not in of_inputs]
     return NodeState(
         node=message.node,
-        stamp=_nanoseconds(message.header.stamp),
+        stamp=stamp_ns(message.header.stamp),
         hardware_id=message.hardware_id,
         problem='; '.join(own),
         inputs=inputs,
         outputs=tuple(OutputState(each.topic, each.matched) for each in message.outputs),
     )
-
-
-def _nanoseconds(stamp: object) -> int:
-    return int(stamp.sec) * SECOND + int(stamp.nanosec)  # type: ignore[attr-defined]

@@ -21,6 +21,7 @@ from rclpy.publisher import Publisher
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
+from frame_ros.episodes.conversion import stamp_ns
 from frame_ros.episodes.data import EventType
 from frame_ros.errors import FrameRosError, SetupError
 from frame_ros.msg import EpisodeEvent, PolicyHeartbeat, PolicyInference
@@ -31,7 +32,7 @@ from frame_ros.nodes.policy_control import ControlLoop
 from frame_ros.nodes.policy_episode import BOUNDARIES, Boundary, EpisodeGate
 from frame_ros.nodes.policy_history import HistoryLoop
 from frame_ros.nodes.policy_inference import InferenceLoop
-from frame_ros.nodes.policy_inputs import PolicyInputs, camera_topics, pose_topics, stamp_of
+from frame_ros.nodes.policy_inputs import PolicyInputs, camera_topics, pose_topics
 from frame_ros.nodes.policy_making import make_converter, make_policy_of
 from frame_ros.nodes.policy_offer import parse_pairs
 from frame_ros.nodes.policy_problems import Problems
@@ -296,7 +297,7 @@ class PolicyNode(ManagedNode):
             seed = ''
         gate.add(
             Boundary(
-                stamp=stamp_of(event.header),
+                stamp=stamp_ns(event.header.stamp),
                 type=EventType(event.type),
                 episode_id=event.episode_id,
                 instruction=event.instruction,

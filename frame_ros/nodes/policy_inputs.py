@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 from sensor_msgs.msg import Image, JointState
 
-from frame_ros.episodes.conversion import pose_values
+from frame_ros.episodes.conversion import pose_values, stamp_ns
 from frame_ros.episodes.joint_merge import JointMerger
 from frame_ros.errors import PolicyError, SetupError
 from frame_ros.nodes.fitting_subscription import BEST_EFFORT, FittingSubscription
@@ -87,7 +87,7 @@ class PolicyInputs:
             raise_priority(self._priority)
             self._priority = 0
         joints = self._joints
-        state = joints.update(stamp_of(message.header), message.name, message.position)
+        state = joints.update(stamp_ns(message.header.stamp), message.name, message.position)
         if state is not None:
             self._buffer.put(JOINTS, joints.stamp, lambda: state.positions)
         elif problem := joints.problem:
@@ -101,19 +101,13 @@ class PolicyInputs:
         self._buffer.put(name, stamp, partial(decode_image, name, serialised))
 
     def _on_pose(self, name: str, message: PoseStamped) -> None:
-        self._buffer.put(name, stamp_of(message.header), partial(pose_array, message))
+        self._buffer.put(name, stamp_ns(message.header.stamp), partial(pose_array, message))
 
 
 def stamped_image(serialised: bytes) -> tuple[int, bytes]:
     """The stamp of a serialised image, ns, and the image, of which the head can be read."""
     _parse_image(serialised)
     return stamp_of_serialised(serialised), serialised
-
-
-def stamp_of(header: object) -> int:
-    """The stamp of a std_msgs/Header in ns."""
-    stamp = header.stamp  # type: ignore[attr-defined]
-    return stamp.sec * 10**9 + stamp.nanosec
 
 
 def pose_array(message: PoseStamped) -> NDArray[np.float64]:

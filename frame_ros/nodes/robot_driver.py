@@ -18,6 +18,7 @@ from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
 
+from frame_ros.episodes.conversion import stamp_ns
 from frame_ros.episodes.node_health import Status
 from frame_ros.errors import FrameRosError, SetupError
 from frame_ros.nodes.fitting_subscription import FittingSubscription
@@ -125,7 +126,7 @@ class RobotDriver(ManagedNode):
     def _on_command(self, message: JointState) -> None:
         if self._bus is None:
             return
-        stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+        stamp = stamp_ns(message.header.stamp)
         problem = self._bus.command(stamp, message.name, np.array(message.position))
         if problem:
             counts = self._bus.counts

@@ -19,6 +19,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
+from frame_ros.episodes.conversion import stamp_ns
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.fitting_subscription import FittingSubscription
 from frame_ros.nodes.message_parts import time_message
@@ -143,7 +144,7 @@ class Simulator(Node):
     # Inputs, in the executor's thread.
 
     def _on_command(self, message: JointState) -> None:
-        stamp = message.header.stamp.sec * SECOND + message.header.stamp.nanosec
+        stamp = stamp_ns(message.header.stamp)
         self.counts['commands'] += 1
         with self.lock:
             if 0 < stamp < self._reset_stamp:
@@ -265,7 +266,7 @@ class Simulator(Node):
 
     def _apply_events(self, stamp: int) -> None:
         """Episodes begin and end at their events' stamps, a little after the events arrive."""
-        while self._events and _stamp_of(self._events[0]) <= stamp:
+        while self._events and stamp_ns(self._events[0].header.stamp) <= stamp:
             event = self._events.popleft()
             is_start = event.type == EpisodeEvent.START
             self._episode = event.episode_id if is_start else None
@@ -313,10 +314,6 @@ class Simulator(Node):
             f'images: {images}, left out {left_out}'
         )
         super().destroy_node()
-
-
-def _stamp_of(event: EpisodeEvent) -> int:
-    return event.header.stamp.sec * SECOND + event.header.stamp.nanosec
 
 
 def main() -> None:

@@ -82,6 +82,7 @@ def with_absolute_meshes(urdf: str, folder: Path) -> str:
     """
 
     def absolute(match: re.Match[str]) -> str:
+        """The attribute with the mesh's URI; as it was, if the mesh is not found."""
         try:
             path = find_mesh(match['name'], folder)
         except RobotError:
