@@ -177,7 +177,10 @@ class CommandGate:
                 return self._refuse(problem, REFUSE, moment)
             self.counts.refused += 1
             return self._respond(problem, moment)
-        return self._fit(command, moment)
+        output, is_passed = self._fit(command, moment)
+        if is_passed:
+            reader.follow(command, publisher, moment)
+        return output
 
     def set_takeover(self, has_taken_over: bool, moment: Moment) -> Output | None:
         """A person takes over, or gives the arm back to the policy."""
@@ -272,21 +275,24 @@ class CommandGate:
 
     # Commands.
 
-    def _fit(self, command: Command, moment: Moment) -> Output | None:
-        """Sends a command that can be understood on, as far as the limits allow."""
+    def _fit(self, command: Command, moment: Moment) -> tuple[Output | None, bool]:
+        """Sends a command that can be understood on, as far as the limits allow; what is sent, and
+        whether it is the command.
+        """
         problem = self._stream.blind(moment)
         if problem is None and not self._is_synchronised:
             problem = too_far(command, self.measured, self._limiter.limits)
         problem = problem or self._stream.start(command.indices, moment)
         if problem is not None:
-            return self._refuse(problem, REFUSE, moment)
+            return self._refuse(problem, REFUSE, moment), False
         proposal = self._limiter.propose(
             command.indices, command.positions, self._stream.time(moment), self.measured
         )
         action, excess = self.config.gravest(proposal.excesses)
         if excess is None or action == CLAMP:
-            return self._pass(command, proposal, moment)
-        return self._refuse(Reason.of(excess), action, moment)
+            return self._pass(command, proposal, moment), True
+        self._stream.withdraw()
+        return self._refuse(Reason.of(excess), action, moment), False
 
     def _pass(self, command: Command, proposal: Proposal, moment: Moment) -> Output:
         self._is_synchronised = True

@@ -73,12 +73,18 @@ class CommandReader:
         return Reason(Cause.SECOND_PUBLISHER, text)
 
     def accept(self, command: Command, publisher: Hashable, moment: Moment) -> None:
-        """A command that was read is taken: the next one must be stamped later.
+        """A command of the publisher that is followed was read: the next must be stamped later.
 
         A stamp ahead of now counts as now, so that it shuts out none of those that come later.
         """
-        self._last = min(command.stamp, moment.clock)
-        self.publisher, self._heard = publisher, moment.monotonic
+        if publisher == self.publisher:
+            self._last = min(command.stamp, moment.clock)
+            self._heard = moment.monotonic
+
+    def follow(self, command: Command, publisher: Hashable, moment: Moment) -> None:
+        """A command is sent on: who sent it is followed. Who is refused shuts out nobody."""
+        self.publisher = publisher
+        self.accept(command, publisher, moment)
 
     def _indices(self, names: tuple[str, ...]) -> NDArray[np.intp] | str:
         """Where the robot has these joints, or what is wrong with the names."""

@@ -19,8 +19,9 @@ DAMPED, HOLD_STILL = 'damped', 'hold'
 class GateConfig:
     """What a gate does about what. on_*: clamp, refuse or stop; a bad command cannot be clamped.
 
-    stop_behaviour: 'damped' (decelerates to rest) or 'hold' (stays at the last command at once).
-    is_streaming: holding and stopping repeat their command once per `period` (s), instead of once.
+    stop_behaviour: 'damped' (decelerates to rest) or 'hold' (decelerates, then comes back to the
+    last command). is_streaming: holding and stopping repeat their command once per `period` (s),
+    not only until the arm rests.
     is_simulated: velocities are by the robot's clock, which is simulated.
 
     Raises:

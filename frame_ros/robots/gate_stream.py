@@ -63,6 +63,7 @@ class GateStream:
         self._starts = np.zeros(len(names), dtype=bool)  # joints that something may have moved
         self._starting = np.zeros(len(names), dtype=bool)  # of these, who start with this command
         self._rest: Array = np.full(len(names), math.nan)  # where they come back to, held
+        self._bases: Array = limiter.base  # where they were to start before the command at hand
         self._seen, self._needed = 0, 0  # ns: the last look; since when the arm must be measured
         self._looked, self._catches_up = 0, 0  # monotonic, ns: the last look; until when it waits
 
@@ -158,14 +159,16 @@ class GateStream:
         return None
 
     def start(self, indices: Indices, moment: Moment) -> Reason | None:
-        """Lets the joints `indices` start again that must; why they cannot, or None."""
+        """Lets the joints `indices` start again that must; why they cannot, or None. If the command
+        is then refused, `withdraw` undoes it.
+        """
         time, limiter = self.time(moment), self.limiter
         limiter.begin(self.joints.positions, time)
-        if self.is_braking:  # a command ends the hold, and with it the way back to where it held
-            limiter.go_on()
+        self._bases = limiter.base
         has_paused = limiter.has_paused(time)
         if not has_paused[indices].any() and not self._starts.any():
             self._starting[:] = False
+            self._end_hold()
             return None
         which = np.zeros(len(self.names), dtype=bool)
         which[indices] = True
@@ -178,9 +181,21 @@ class GateStream:
             unit = limiter.limits.units[k]
             text = f'{name} is {away:.3g} {unit} from where it was sent, and not still there'
             return Reason(Cause.IMPLAUSIBLE_JOINT_STATES, text, name, away, NEAR, unit)
+        self._end_hold()
         limiter.start_again(which, np.where(is_far, measured, math.nan))
         self._starting = which  # until the command is sent, the arm may still move
         return None
+
+    def _end_hold(self) -> None:
+        """A command ends a hold, and with it the way back to where the arm was held, also of the
+        joints that the command leaves out: they come to rest where they are.
+        """
+        if self.is_braking:
+            self.limiter.go_on()
+
+    def withdraw(self) -> None:
+        """The command for which joints were to start again is refused."""
+        self.limiter.base = self._bases
 
     def _is_far(self) -> Mask:
         """(D,) whether a joint is measured elsewhere than it was sent."""

@@ -61,17 +61,20 @@ def asked_velocity(limits: JointLimits, step: Step) -> Array:
     fastest, last = limits.velocity[step.i], step.asked
     asked = np.where(np.isfinite(step.before), step.q - step.before, 0.0) / step.h
     lesser = np.sign(asked) * np.minimum(np.abs(asked), np.abs(last))
-    return np.where(asked * last > 0.0, np.clip(lesser, -fastest, fastest), 0.0)
+    return np.where(np.sign(asked) == np.sign(last), np.clip(lesser, -fastest, fastest), 0.0)
 
 
 def is_met(limits: JointLimits, step: Step, slack: Array) -> Mask:
     """Whether who goes where requested can take over its velocity there with the next command.
-    Always so, if the last command passed as it was.
+    Always so, if the last command passed as it was. Who comes to where it starts again is to rest
+    there.
     """
-    is_behind = step.p != step.before
+    comes = np.isfinite(step.room)
+    is_behind = (step.p != step.before) | comes
     if not is_behind.any():
         return ~is_behind
-    change = np.abs((step.q - step.p) / step.h - asked_velocity(limits, step))
+    asked = np.where(comes, 0.0, asked_velocity(limits, step))
+    change = np.abs((step.q - step.p) / step.h - asked)
     a = limits.acceleration[step.i]
     result: Mask = ~is_behind | (change <= a * step.h + slack)
     return result

@@ -651,3 +651,15 @@ def test_every_cause_is_in_the_message_and_the_documentation():
         assert re.search(rf'\b{cause}\b', message), cause
         assert f'`{cause}`' in page, cause
         assert cause.meaning and str(cause) == cause.value
+
+
+def test_who_is_only_refused_shuts_out_nobody():
+    bench = Bench()
+    far = HOME + np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
+    for k in range(30):
+        if k % 3 == 0:
+            assert bench.command(far, publisher='intruder') is None
+        assert bench.command(HOME, age=0.005) is not None
+        bench.wait(PERIOD / SECOND)
+    causes = {i.reason.cause for i in bench.interventions}
+    assert causes == {Cause.STEP_LIMIT, Cause.SECOND_PUBLISHER}

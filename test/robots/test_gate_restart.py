@@ -6,9 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from gate_and_arm import HOME, LIMITS, MS, NAMES, PERIOD, SECOND, Bench
+from gate_and_arm import HOME, LIMITS, MS, NAMES, PERIOD, ROBOT, SECOND, Bench
 from gate_witness import Witness
 
+from frame_ros.robots.command_gate import POLICY, TELEOPERATOR
+from frame_ros.robots.command_limits import limits_of
 from frame_ros.robots.gate_causes import Cause
 from frame_ros.robots.gate_records import GateStatus, Moment, Reason
 from frame_ros.robots.gate_watch import Heartbeat
@@ -267,6 +269,62 @@ def test_a_command_during_a_hold_ends_the_way_back_to_where_it_held(ahead):
     assert not any(output.is_hold for _, output in bench.sent[count:])
     assert min(places) == places[0]  # nobody asked for less
     assert places[-1] == pytest.approx(place[0])
+    rates_of(bench.sent)
+
+
+@pytest.mark.parametrize('is_streaming', [True, False])
+@pytest.mark.parametrize('how', ['released', 'takeover'])
+def test_a_refused_command_leaves_the_way_back_to_where_it_held(how, is_streaming, monkeypatch):
+    gentle = limits_of(ROBOT, step=0.35, tick=0.2, acceleration_scale=0.1)
+    monkeypatch.setattr('gate_and_arm.LIMITS', gentle)
+    options = {'on_joint_limit': 'refuse', 'is_streaming': is_streaming}
+    bench = Bench(longest=0.04, stop_behaviour='hold', **options)
+    bench.drive(12, speed=1.0)
+    if how == 'released':
+        bench.keep(bench.gate.stop(Reason(Cause.OPERATOR), bench.moment))
+        bench.wait(0.18, step=0.005)
+        assert bench.gate.reset(bench.moment)[0]
+        bench.wait(0.18, step=0.005)
+    else:
+        bench.keep(bench.gate.set_takeover(True, bench.moment))
+        bench.wait(0.36, step=0.005)
+    held = bench.gate._stream._rest[0]
+    assert bench.joints[0] > held + 0.2  # it turns about here
+    beyond = bench.joints.copy()
+    beyond[1] -= 0.34
+    source = POLICY if how == 'released' else TELEOPERATOR
+    assert bench.command(beyond, source) is None
+    assert bench.interventions[-1].reason.cause == 'joint_limit'
+    bench.wait(2.0, step=0.005)
+    assert bench.joints[0] == pytest.approx(held, abs=1e-9)
+
+
+def test_a_refused_command_leaves_an_arm_that_rests_at_rest():
+    bench = stopped(on_joint_limit='refuse')
+    assert bench.gate.reset(bench.moment)[0]
+    bench.joints += 1.5 * AWAY  # by hand
+    bench.wait(0.5)
+    beyond = bench.joints.copy()
+    beyond[1] = LIMITS.lower[1] - 0.01
+    bench.joints[1] = LIMITS.lower[1] + 0.1
+    bench.wait(0.5)
+    assert bench.command(beyond) is None
+    assert bench.interventions[-1].reason.cause == 'joint_limit'
+    bench.wait(0.5)
+    assert not bench.gate.is_moving(bench.moment)
+    assert bench.gate._stream.settled(bench.moment) is not None
+
+
+@pytest.mark.parametrize('speed', [2.5, 4.0])
+def test_who_comes_back_to_where_it_was_held_does_not_overshoot(speed):
+    bench = Bench(stop_behaviour='hold')
+    bench.drive(10, speed=speed)
+    bench.keep(bench.gate.set_takeover(True, bench.moment))
+    held, count = bench.gate._stream._rest[0], len(bench.sent)
+    bench.wait(2.0)
+    places = np.array([output.positions[0] for _, output in bench.sent[count:]])
+    assert places.max() > held + 0.005
+    assert places.min() >= held - 1e-9 and places[-1] == pytest.approx(held, abs=1e-9)
     rates_of(bench.sent)
 
 
