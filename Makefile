@@ -40,7 +40,7 @@ bench: ## Every benchmark that the README quotes, hours of it; ARGS=--short show
 	@scripts/setup.sh
 	@scripts/benchmarks.sh $(ARGS)
 
-policy-environment: ## .venv-policy/ for `frame-ros serve`: Python 3.12, LeRobot 0.6, no ROS (several GB)
+policy-environment: ## .venv-policy/ for `frame-ros serve`: Python 3.12 or 3.13, LeRobot 0.6, no ROS (several GB)
 	@scripts/policy_environment.sh
 
 test-policies: ## The tests of policies in .venv-policy: the families that LeRobot 0.4 does not have

@@ -7,6 +7,7 @@ arguments, command help.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
 import json
 import os
@@ -255,9 +256,8 @@ def launch_page() -> str:
             for f in fields(settings)
         ]
         head = ('argument', 'default', 'choices', 'meaning')
-        text += (
-            f'\n## {name}.launch.py\n\n{(settings.__doc__ or "").strip()}\n\n{table(head, rows)}'
-        )
+        about = inspect.cleandoc(settings.__doc__ or '').partition('\n\n')[0]
+        text += f'\n## {name}.launch.py\n\n{about}\n\n{table(head, rows)}'
     return text
 
 

@@ -17,7 +17,7 @@ from frame_ros.evaluation.rollouts import RolloutSummary
 COLUMNS = (
     ('pl', 'PL (m)', 2),
     ('ps', 'PS', 3),
-    ('cc', 'CC (rad/m)', 2),
+    ('cc', 'CC (1/m)', 2),
     ('ti', 'TI (m/s³)', 1),
     ('a_ai', 'A-AI', 4),
     ('tcp_ai', 'TCP-AI (mm)', 2),

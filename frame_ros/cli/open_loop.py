@@ -19,6 +19,7 @@ from frame_ros.cli.metrics import format_table
 from frame_ros.cli.options import parse_options
 from frame_ros.cli.progress import progress_bar
 from frame_ros.errors import BagError, PolicyError, ValueRangeError
+from frame_ros.robots.joint_units import UNITS
 
 if TYPE_CHECKING:
     from frame_ros.episodes.data import Episode
@@ -83,11 +84,11 @@ def _add_policy_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='N',
         help='predict at every Nth action',
     )
-    parser.add_argument('--instruction', help='what the policy is told (default: as recorded)')
-    parser.add_argument('--device', default='cpu', help='where the policy runs', type=given)
     parser.add_argument(
-        '--units', default='degrees', choices=('degrees', 'rad'), help="the policy's (degrees)"
+        '--instruction', help='what the policy is asked to do (default: as recorded)'
     )
+    parser.add_argument('--device', default='cpu', help='where the policy runs', type=given)
+    parser.add_argument('--units', default='degrees', choices=UNITS, help="the policy's")
     parser.add_argument('--seed', type=whole(0), default=0, help='of policy and bootstrap')
 
 

@@ -121,8 +121,8 @@ def _add_comparison_arguments(parser: argparse.ArgumentParser) -> None:
         '--rte',
         choices=('paper', 'evo'),
         default='paper',
-        help='RTE of displacements in the common frame (paper, FRAME eq. 10; default), or of '
-        'relative poses as evo_rpe has it',
+        help='paper: of displacements in the common frame, FRAME eq. 10; evo: of relative poses, '
+        'as evo_rpe has it',
     )
     parser.add_argument(
         '--fingerprint',

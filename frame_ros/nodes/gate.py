@@ -6,9 +6,9 @@ It monitors and limits the commands of a policy; it is no certified safety funct
 place of no emergency stop.
 
 One plain thread receives, decides and sends, and looks at the watchdogs, all by the monotonic
-clock. It takes what stops the arm first, then what is measured, then the newest commands: none is
-judged by what was known before it waited. The executor serves lifecycle and parameters, and may be
-as busy as it likes.
+clock. It takes what stops the arm first, then what is measured, then the newest commands; woken by
+a command alone, soon after it looked at everything, it sends that on first. The executor serves
+lifecycle and parameters, and may be as busy as it likes.
 """
 
 from __future__ import annotations
@@ -177,7 +177,8 @@ class Gate(ManagedNode):
 
     def _turn(self) -> None:
         """Waits until there is something, or a watchdog may be overdue, and does what there is to
-        do: what stops the arm first, then what is measured, then the newest commands.
+        do: what stops the arm first, then what is measured, then the newest commands, or these
+        first if nothing is urgent or late.
         """
         gate, inputs, outputs = self.gate, self._inputs, self._outputs
         assert gate is not None and inputs is not None and outputs is not None

@@ -52,10 +52,10 @@ WARNING_PERIOD = 5.0
 class MetricsNode(Node):
     """Subscribes ee_pose, joint_commands, contact, proximity, policy_inference and episode_events.
 
-    Publishes quality_metrics, safety_metrics and efficiency_metrics at every control step,
-    confidence_metrics at every inference, episode_summary at the end of an episode, and its
-    settings on metrics_config. With a task of OT it also takes the poses of object and goal and the
-    state of the gripper; references are published on reference_path.
+    Publishes quality_metrics and safety_metrics at every control step, efficiency_metrics at most
+    ten times a second, confidence_metrics at every inference, episode_summary at the end of an
+    episode, and its settings on metrics_config. With a task of OT it also takes the poses of object
+    and goal and the state of the gripper; references are published on reference_path.
     """
 
     def __init__(self) -> None:

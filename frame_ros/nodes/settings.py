@@ -80,7 +80,7 @@ class RunSettings:
     robot_state_publisher: bool = option(
         False,
         'start robot_state_publisher for the transforms of the links; false: they come from our '
-        'kinematics node, while nobody else publishes robot_description',
+        'kinematics node, while nobody else publishes the same frames',
     )
     frame_prefix: str = option(
         '', "in front of the names of the robot's links in tf, such as left/, with several robots"
