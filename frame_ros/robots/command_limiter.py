@@ -113,6 +113,13 @@ class CommandLimiter:
         """No joint has to be anywhere before it goes on with the stream."""
         self.base = np.full(len(self.base), math.nan)
 
+    def comes_in(self) -> Mask:
+        """(D,) whether a joint is outside its range, and on its way back into it."""
+        with np.errstate(invalid='ignore'):
+            is_below = (self.positions < self.limits.lower) & (self.velocities > 0.0)
+            is_above = (self.positions > self.limits.upper) & (self.velocities < 0.0)
+        return is_below | is_above
+
     def set_back(self, by: int) -> None:
         """The stream's clock was set back by so many ns, in no time."""
         self.times -= by

@@ -224,7 +224,7 @@ class GateStream:
         limiter, time = self.limiter, self.time(moment)
         if not self.is_braking:
             is_still = self._config.stop_behaviour == HOLD_STILL
-            self._rest = np.where(is_still, limiter.positions, math.nan)
+            self._rest = np.where(is_still & ~limiter.comes_in(), limiter.positions, math.nan)
         has_paused = limiter.has_paused(time)
         is_moved = self.commanded & has_paused & self._is_far()
         is_all = is_moved.any() and has_paused[self.commanded].all()

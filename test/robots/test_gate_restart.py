@@ -328,6 +328,25 @@ def test_who_comes_back_to_where_it_was_held_does_not_overshoot(speed):
     rates_of(bench.sent)
 
 
+def test_who_comes_back_into_its_range_is_held_where_it_comes_to_rest(monkeypatch):
+    gentle = limits_of(ROBOT, step=0.35, tick=0.2, acceleration_scale=0.1)
+    monkeypatch.setattr('gate_and_arm.LIMITS', gentle)
+    bench = Bench(stop_behaviour='hold')
+    bench.joints[0] = LIMITS.lower[0] - 0.15
+    place = bench.joints.copy()
+    bench.wait(0.5)
+    for _ in range(10):
+        place[0] += 0.01
+        bench.command(place)
+        bench.wait(PERIOD / SECOND)
+    assert bench.sent[-1][1].positions[0] < LIMITS.lower[0]
+    bench.keep(bench.gate.stop(Reason(Cause.OPERATOR), bench.moment))
+    bench.wait(2.0)
+    places = [output.positions[0] for _, output in bench.sent]
+    assert places == sorted(places)
+    assert not bench.gate.is_moving(bench.moment)
+
+
 # Doubts before the first command.
 
 
