@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -35,9 +34,8 @@ def parse(
     """Parses the command line. short: the defaults of options in a run with --short.
 
     Where no ROS_DOMAIN_ID is set the benchmark gets a free one, so that it does not hear the nodes
-    of another. SIGTERM ends it like an error, so that what it has started is stopped.
+    of another.
     """
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     if not os.environ.get('ROS_DOMAIN_ID'):
         os.environ['ROS_DOMAIN_ID'] = str(free_domain())
     parser.add_argument(

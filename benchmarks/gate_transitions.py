@@ -288,8 +288,9 @@ def main() -> int:
     found = violations(world, limits)
     for text in found[:20]:
         print('violation', text)
-    moved = np.ptp([p for _, n, p in world.outputs if len(n) == len(JOINTS)], axis=0)
-    print(f'{len(world.outputs)} outputs; range of each joint, rad:', np.round(moved, 2))
+    whole = [places for _, names, places in world.outputs if len(names) == len(JOINTS)]
+    moved = np.round(np.ptp(whole, axis=0), 2) if whole else 'none was sent to all joints'
+    print(f'{len(world.outputs)} outputs; range of each joint, rad:', moved)
     bars.at_most('violations', len(found), 0)
     bars.at_least('outputs per second', len(world.outputs) / (60.0 * options.minutes), 10.0)
     operator.close()
