@@ -11,8 +11,8 @@ gap is the time between two commands: as the policy published them, as the gate 
 received them. The longest publication is of the policy's own calls.
 
 The first of them is killed while it holds the lock of a shared-memory port, if it is found in such
-a moment within so many tries. --watching: the Fast DDS profile of the watchers, by default the one
-that ours get; --watching '' gives them that of the others.
+a moment within so many tries. --watching: the Fast DDS profile of the watchers, by default what
+ours get; --watching '' gives them that of the others.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from sensor_msgs.msg import JointState
 
 from frame_ros.msg import EpisodeEvent, GateIntervention, GateState, PolicyHeartbeat
 from frame_ros.nodes.polled import PolledSubscription
-from frame_ros.nodes.process import PROFILES, WATCHING
+from frame_ros.nodes.process import PROFILES, Process, watching_environment
 from frame_ros.nodes.thread_priority import raise_priority
 
 WATCHERS = 4
@@ -55,7 +55,7 @@ POLICY_RATE, JOINT_RATE = 50.0, 1000.0
 GAP_BAR = 0.1  # s: five periods
 AFTER = 1.2  # s after a kill
 GIVE_UP = 20.0  # s without a command
-WATCHING_PROFILE = Path(__file__).resolve().parents[1] / 'config' / WATCHING
+OURS = 'as our nodes that only watch'
 LATCHED = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 
 
@@ -217,9 +217,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--rounds', type=int, default=100)
     parser.add_argument('--busy', type=int, default=2, help='loops that keep a core busy')
-    parser.add_argument(
-        '--watching', default=str(WATCHING_PROFILE), help='Fast DDS profile of the watchers'
-    )
+    parser.add_argument('--watching', default=OURS, help='Fast DDS profile of the watchers')
     parser.add_argument(
         '--tries', type=int, default=60, help='to stop the first watcher while it holds a lock'
     )
@@ -229,7 +227,9 @@ def main() -> int:
         fork_watchers()
         return 0
     environment = dict(os.environ)
-    if options.watching:
+    if options.watching == OURS:
+        environment |= watching_environment(Process('', '', only_watches=True), environment)
+    elif options.watching:
         environment |= dict.fromkeys(PROFILES, os.path.abspath(options.watching))
     command = [sys.executable, __file__, '--watch']
     with contextlib.ExitStack() as stack:

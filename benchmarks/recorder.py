@@ -23,6 +23,8 @@ from typing import Any
 import numpy as np
 from bars import Bars, parse
 
+from frame_ros.nodes.process import Process, watching_environment
+
 CAMERAS = ('front/image_raw', 'wrist/image_raw', 'side/image_raw')
 HEIGHT, WIDTH = 480, 640
 # How many different ones, more than a chunk holds; and their noise: standard deviation, of 255.
@@ -111,7 +113,8 @@ def run(seconds: float, directory: str, settings: dict[str, object]) -> Path:
     values = {'directory': directory, 'video_topic': '""', 'min_free_bytes': 0, **settings}
     parameters = [word for name, value in values.items() for word in ('-p', f'{name}:={value}')]
     command = [sys.executable, '-m', 'frame_ros.nodes.episode_recorder', '--ros-args', *parameters]
-    recorder = subprocess.Popen(command)
+    own = watching_environment(Process('recorder', 'recorder', only_watches=True), os.environ)
+    recorder = subprocess.Popen(command, env={**os.environ, **own})
     start = node.create_client(StartEpisode, 'start_episode')
     end = node.create_client(EndEpisode, 'end_episode')
     try:

@@ -197,6 +197,8 @@ class FittingSubscription:
         if self._before is not None:
             taken = self._new_of([*self._before.take(self._depth), *taken])
             self._end_overlap()
+        elif self._service.is_latched:  # it may come again at any time after the subscription did
+            taken = self._new_of(taken)
         if taken:
             self._note(taken)
         return taken
@@ -211,7 +213,7 @@ class FittingSubscription:
         return self._subscription.wait(timeout)
 
     def _hand_on(self, taken: list[Taken]) -> None:
-        if self._before is not None:
+        if self._before is not None or self._service.is_latched:
             taken = self._new_of(taken)
         if taken:
             self._note(taken)

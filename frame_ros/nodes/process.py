@@ -24,6 +24,8 @@ ENVIRONMENT = {'OMP_NUM_THREADS': '1', 'MUJOCO_GL': 'egl'}
 PROFILES = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE')
 # What it uses where no profile is set, and without shared memory.
 TRANSPORTS, SOCKETS = 'FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4'
+# Who looks for whom; what our profile for watching says itself.
+RANGE, LOCALHOST, AS_IN_PROFILE = 'ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST', 'SYSTEM_DEFAULT'
 # Our profiles: of what moves the arm or makes images, and of what only watches.
 MOVING, WATCHING = 'fastdds_loopback.xml', 'fastdds_watching.xml'
 
@@ -101,18 +103,24 @@ def watching_environment(process: Process, environ: Mapping[str, str]) -> dict[s
     gets no shared memory.
 
     On Fast DDS 2 and 3 everybody who sends to a process by shared memory takes its lock, and waits
-    a second for it if the process was killed meanwhile. A profile of the user's own is left alone.
+    a second for it if the process was killed meanwhile. With the discovery range LOCALHOST
+    rmw_fastrtps adds shared memory to whatever is set, so our profile for watching looks for the
+    others itself. A profile of the user's own is left alone.
     """
     if not process.only_watches:
         return {}
+    is_local = environ.get(RANGE) == LOCALHOST
     chosen = {name: environ[name] for name in PROFILES if environ.get(name)}
-    if not chosen:
+    if not chosen and not is_local:
         return {TRANSPORTS: SOCKETS} if TRANSPORTS not in environ else {}
-    return {
+    if not chosen:
+        chosen = dict.fromkeys(PROFILES, str(share_directory() / 'config' / MOVING))
+    ours = {
         name: str(Path(path).with_name(WATCHING))
         for name, path in chosen.items()
         if Path(path).name == MOVING and Path(path).with_name(WATCHING).is_file()
     }
+    return {**ours, RANGE: AS_IN_PROFILE} if ours and is_local else ours
 
 
 def arm_environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -131,8 +139,8 @@ def demo_environment(environ: Mapping[str, str]) -> dict[str, str]:
     one machine (UDP on 127.0.0.1, images through shared memory), unless a profile is set.
     """
     additions = arm_environment(environ)
-    if 'ROS_AUTOMATIC_DISCOVERY_RANGE' not in environ:
-        additions['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+    if RANGE not in environ:
+        additions[RANGE] = LOCALHOST
     if not any(environ.get(name) for name in PROFILES):
         profile = str(share_directory() / 'config' / MOVING)
         additions.update(dict.fromkeys(PROFILES, profile))

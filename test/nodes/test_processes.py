@@ -18,6 +18,7 @@ from patience import PATIENCE
 
 from frame_ros.errors import FrameRosError, SetupError
 from frame_ros.nodes.arm_settings import FrankaSettings, So101Settings
+from frame_ros.nodes.process import RANGE
 from frame_ros.nodes.processes import (
     PROFILES,
     Process,
@@ -165,11 +166,54 @@ def test_what_only_watches_has_no_memory_in_common_with_what_moves_the_arm():
         plain, own = watching_environment(process, {}), watching_environment(process, demo)
         assert plain == ({'FASTDDS_BUILTIN_TRANSPORTS': 'UDPv4'} if name in watching else {})
         assert watching_environment(process, dict.fromkeys(PROFILES, '/mine.xml')) == {}
-        assert set(own) == (set(PROFILES) if name in watching else set())
-        for path in own.values():
+        assert watching_environment(process, {RANGE: 'LOCALHOST'}) == own
+        assert set(own) == ({*PROFILES, RANGE} if name in watching else set())
+        for path in {own[key] for key in PROFILES if key in own}:
             text = Path(path).read_text()
             assert '<type>UDPv4</type>' in text and '<type>SHM</type>' not in text
             assert '<address>127.0.0.1</address>' in text
+
+
+LISTENER = """
+import rclpy, sys
+from std_msgs.msg import String
+rclpy.init()
+node, heard = rclpy.create_node('listener_' + sys.argv[1]), []
+node.create_subscription(String, 'said', lambda message: heard.append(message.data), 10)
+publisher = node.create_publisher(String, 'heard', 10)
+while not heard:
+    rclpy.spin_once(node, timeout_sec=0.1)
+maps = open('/proc/self/maps').read()
+while rclpy.ok():
+    publisher.publish(String(data=sys.argv[1] + ' ' + str('/dev/shm/fast' in maps)))
+    rclpy.spin_once(node, timeout_sec=0.1)
+"""
+
+
+def test_a_process_that_only_watches_maps_no_shared_memory_and_meets_the_others(ros_context):
+    from std_msgs.msg import String
+
+    watcher = Process('metrics', 'metrics', only_watches=True)
+    others = {**os.environ, **demo_environment(os.environ)}
+    environments = {'moves': others, 'watches': others | watching_environment(watcher, others)}
+    listeners = [
+        subprocess.Popen([sys.executable, '-c', LISTENER, name], env=environment)
+        for name, environment in environments.items()
+    ]
+    node, heard = ros_context.create_node('speaker'), set()
+    node.create_subscription(String, 'heard', lambda message: heard.add(message.data), 10)
+    publisher = node.create_publisher(String, 'said', 10)
+    end = time.monotonic() + PATIENCE
+    try:
+        while len(heard) < 2 and time.monotonic() < end:
+            publisher.publish(String(data='something'))
+            ros_context.spin_once(node, timeout_sec=0.05)
+    finally:
+        for listener in listeners:
+            listener.kill()
+            listener.wait()
+        node.destroy_node()
+    assert heard == {'moves True', 'watches False'}
 
 
 def test_the_view_has_most_of_rviz_window():
