@@ -113,7 +113,9 @@ def run(seconds: float, directory: str, settings: dict[str, object]) -> Path:
     values = {'directory': directory, 'video_topic': '""', 'min_free_bytes': 0, **settings}
     parameters = [word for name, value in values.items() for word in ('-p', f'{name}:={value}')]
     command = [sys.executable, '-m', 'frame_ros.nodes.episode_recorder', '--ros-args', *parameters]
-    own = watching_environment(Process('recorder', 'recorder', only_watches=True), os.environ)
+    own = watching_environment(
+        Process('recorder', 'recorder', only_watches=True, takes_images=True), os.environ
+    )
     recorder = subprocess.Popen(command, env={**os.environ, **own})
     start = node.create_client(StartEpisode, 'start_episode')
     end = node.create_client(EndEpisode, 'end_episode')

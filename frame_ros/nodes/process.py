@@ -26,6 +26,8 @@ PROFILES = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE')
 TRANSPORTS, SOCKETS = 'FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4'
 # Who looks for whom; what our profile for watching says itself.
 RANGE, LOCALHOST, AS_IN_PROFILE = 'ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST', 'SYSTEM_DEFAULT'
+# What a socket may keep, and what it must for images, bytes; as in our profile for watching.
+RECEIVE_BUFFER, IMAGE_BYTES = Path('/proc/sys/net/core/rmem_max'), 4_194_304
 # Our profiles: of what moves the arm or makes images, and of what only watches.
 MOVING, WATCHING = 'fastdds_loopback.xml', 'fastdds_watching.xml'
 
@@ -40,7 +42,7 @@ class Process:
     configures and activates itself, by its parameter `autostart`.
     is_essential: when it ends well, the run is over. may_end: it may end without ending the run.
     log_level: least severity that it logs. can_respawn: it only watches, so that it may be started
-    again when it has failed. only_watches: the arm moves without it.
+    again when it has failed. only_watches: the arm moves without it. takes_images: as they are.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Process:
     log_level: str = 'info'
     can_respawn: bool = False
     only_watches: bool = False
+    takes_images: bool = False
 
     @property
     def module(self) -> str:
@@ -105,9 +108,10 @@ def watching_environment(process: Process, environ: Mapping[str, str]) -> dict[s
     On Fast DDS 2 and 3 everybody who sends to a process by shared memory takes its lock, and waits
     a second for it if the process was killed meanwhile. With the discovery range LOCALHOST
     rmw_fastrtps adds shared memory to whatever is set, so our profile for watching looks for the
-    others itself. A profile of the user's own is left alone.
+    others itself. A profile of the user's own is left alone. Who takes images keeps shared memory
+    where sockets may not hold them.
     """
-    if not process.only_watches:
+    if not process.only_watches or (process.takes_images and not _sockets_hold_images()):
         return {}
     is_local = environ.get(RANGE) == LOCALHOST
     chosen = {name: environ[name] for name in PROFILES if environ.get(name)}
@@ -121,6 +125,14 @@ def watching_environment(process: Process, environ: Mapping[str, str]) -> dict[s
         if Path(path).name == MOVING and Path(path).with_name(WATCHING).is_file()
     }
     return {**ours, RANGE: AS_IN_PROFILE} if ours and is_local else ours
+
+
+def _sockets_hold_images() -> bool:
+    """Whether the kernel lets a socket keep the images of a tenth of a second."""
+    try:
+        return int(RECEIVE_BUFFER.read_text()) >= IMAGE_BYTES
+    except (OSError, ValueError):
+        return False
 
 
 def arm_environment(environ: Mapping[str, str]) -> dict[str, str]:

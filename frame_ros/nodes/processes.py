@@ -284,7 +284,12 @@ def _recorder(
     if VIDEO_TOPIC in names:
         parameters['video_topic'] = names[VIDEO_TOPIC]
     return Process(
-        'episode_recorder', 'episode_recorder', parameters, is_lifecycle=True, only_watches=True
+        'episode_recorder',
+        'episode_recorder',
+        parameters,
+        is_lifecycle=True,
+        only_watches=True,
+        takes_images=True,
     )
 
 

@@ -36,7 +36,14 @@ def _contact_process(settings: RunSettings, of_contact: Mapping[str, Value]) -> 
 
 def _proximity_process(settings: RunSettings, of_proximity: Mapping[str, Value]) -> Process:
     parameters = {'robot': settings.robot_source, **of_proximity}
-    return Process('proximity', 'proximity', parameters, settings.remappings(), only_watches=True)
+    return Process(
+        'proximity',
+        'proximity',
+        parameters,
+        settings.remappings(),
+        only_watches=True,
+        takes_images=True,
+    )
 
 
 def arm_sensing(settings: ArmSettings) -> list[Process]:

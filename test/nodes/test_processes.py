@@ -155,7 +155,10 @@ def test_what_only_watches_may_be_started_again_and_what_moves_the_arm_may_not()
     assert not any(process.can_respawn for process in demo_processes(DemoSettings()))
 
 
-def test_what_only_watches_has_no_memory_in_common_with_what_moves_the_arm():
+def test_what_only_watches_has_no_memory_in_common_with_what_moves_the_arm(monkeypatch, tmp_path):
+    limit = tmp_path / 'rmem_max'
+    limit.write_text('4194304')
+    monkeypatch.setattr('frame_ros.nodes.process.RECEIVE_BUFFER', limit)
     processes = by_name(demo_processes(DemoSettings()))
     watching = {name for name, process in processes.items() if process.only_watches}
     assert watching == {
@@ -172,6 +175,16 @@ def test_what_only_watches_has_no_memory_in_common_with_what_moves_the_arm():
             text = Path(path).read_text()
             assert '<type>UDPv4</type>' in text and '<type>SHM</type>' not in text
             assert '<address>127.0.0.1</address>' in text
+
+
+def test_who_takes_images_keeps_shared_memory_where_sockets_cannot_hold_them(monkeypatch, tmp_path):
+    limit = tmp_path / 'rmem_max'
+    monkeypatch.setattr('frame_ros.nodes.process.RECEIVE_BUFFER', limit)
+    demo = demo_environment({})
+    for text, keep in (('4194304\n', set()), ('212992\n', {'proximity', 'episode_recorder'})):
+        limit.write_text(text)
+        processes = [p for p in demo_processes(DemoSettings()) if p.only_watches]
+        assert {p.name for p in processes if not watching_environment(p, demo)} == keep
 
 
 LISTENER = """
