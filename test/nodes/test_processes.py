@@ -187,46 +187,42 @@ def test_who_takes_images_keeps_shared_memory_where_sockets_cannot_hold_them(mon
         assert {p.name for p in processes if not watching_environment(p, demo)} == keep
 
 
-LISTENER = """
-import rclpy, sys
+TALKER = """
+import sys, time
+import rclpy
 from std_msgs.msg import String
+own, end = sys.argv[1], time.monotonic() + float(sys.argv[2])
 rclpy.init()
-node, heard = rclpy.create_node('listener_' + sys.argv[1]), []
-node.create_subscription(String, 'said', lambda message: heard.append(message.data), 10)
-publisher = node.create_publisher(String, 'heard', 10)
-while not heard:
+node, heard = rclpy.create_node('talker_' + own), set()
+node.create_subscription(String, 'said', lambda message: heard.add(message.data), 10)
+publisher, is_said = node.create_publisher(String, 'said', 10), False
+while time.monotonic() < end:
+    publisher.publish(String(data=own))
     rclpy.spin_once(node, timeout_sec=0.1)
-maps = open('/proc/self/maps').read()
-while rclpy.ok():
-    publisher.publish(String(data=sys.argv[1] + ' ' + str('/dev/shm/fast' in maps)))
-    rclpy.spin_once(node, timeout_sec=0.1)
+    if heard - {own} and not is_said:
+        print('/dev/shm/fast' in open('/proc/self/maps').read(), flush=True)
+        is_said = True
 """
 
 
-def test_a_process_that_only_watches_maps_no_shared_memory_and_meets_the_others(ros_context):
-    from std_msgs.msg import String
-
+def test_a_process_that_only_watches_maps_no_shared_memory_and_meets_the_others(ros_domain):
     watcher = Process('metrics', 'metrics', only_watches=True)
     others = {**os.environ, **demo_environment(os.environ)}
     environments = {'moves': others, 'watches': others | watching_environment(watcher, others)}
-    listeners = [
-        subprocess.Popen([sys.executable, '-c', LISTENER, name], env=environment)
+    talkers = {
+        name: subprocess.Popen(
+            [sys.executable, '-c', TALKER, name, str(PATIENCE)],
+            env=environment, stdout=subprocess.PIPE, text=True,
+        )
         for name, environment in environments.items()
-    ]
-    node, heard = ros_context.create_node('speaker'), set()
-    node.create_subscription(String, 'heard', lambda message: heard.add(message.data), 10)
-    publisher = node.create_publisher(String, 'said', 10)
-    end = time.monotonic() + PATIENCE
+    }  # fmt: skip
     try:
-        while len(heard) < 2 and time.monotonic() < end:
-            publisher.publish(String(data='something'))
-            ros_context.spin_once(node, timeout_sec=0.05)
+        shares = {name: talker.stdout.readline().strip() for name, talker in talkers.items()}
     finally:
-        for listener in listeners:
-            listener.kill()
-            listener.wait()
-        node.destroy_node()
-    assert heard == {'moves True', 'watches False'}
+        for talker in talkers.values():
+            talker.kill()
+            talker.communicate()
+    assert shares == {'moves': 'True', 'watches': 'False'}
 
 
 def test_the_view_has_most_of_rviz_window():
