@@ -115,9 +115,11 @@ def watching_environment(process: Process, environ: Mapping[str, str]) -> dict[s
         return {}
     is_local = environ.get(RANGE) == LOCALHOST
     chosen = {name: environ[name] for name in PROFILES if environ.get(name)}
-    if not chosen and not is_local:
-        return {TRANSPORTS: SOCKETS} if TRANSPORTS not in environ else {}
     if not chosen:
+        if TRANSPORTS in environ:
+            return {}
+        if not is_local:
+            return {TRANSPORTS: SOCKETS}
         chosen = dict.fromkeys(PROFILES, str(share_directory() / 'config' / MOVING))
     ours = {
         name: str(Path(path).with_name(WATCHING))
@@ -128,7 +130,7 @@ def watching_environment(process: Process, environ: Mapping[str, str]) -> dict[s
 
 
 def _sockets_hold_images() -> bool:
-    """Whether the kernel lets a socket keep the images of a tenth of a second."""
+    """True if the kernel lets a socket keep the images of a tenth of a second."""
     try:
         return int(RECEIVE_BUFFER.read_text()) >= IMAGE_BYTES
     except (OSError, ValueError):

@@ -170,6 +170,8 @@ def test_what_only_watches_has_no_memory_in_common_with_what_moves_the_arm(monke
         assert plain == ({'FASTDDS_BUILTIN_TRANSPORTS': 'UDPv4'} if name in watching else {})
         assert watching_environment(process, dict.fromkeys(PROFILES, '/mine.xml')) == {}
         assert watching_environment(process, {RANGE: 'LOCALHOST'}) == own
+        users = {RANGE: 'LOCALHOST', 'FASTDDS_BUILTIN_TRANSPORTS': 'SHM'}
+        assert watching_environment(process, users) == {}
         assert set(own) == ({*PROFILES, RANGE} if name in watching else set())
         for path in {own[key] for key in PROFILES if key in own}:
             text = Path(path).read_text()
