@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 from bars import Bars, parse
 
-from frame_ros.policies.action_spaces import ActionConverter
+from frame_ros.policies.execution.action_spaces import ActionConverter
 from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.robots import load_robot
-from frame_ros.robots.controllers import PRESETS
+from frame_ros.hardware.controllers import PRESETS
 from frame_ros.robots.robot import Robot
 
 STEPS, DT = 50, 0.05
@@ -101,8 +101,8 @@ def outputs(repeats: int) -> list[dict[str, Any]]:
     """Time per command sent, for every preset that can be made here."""
     import rclpy
 
-    from frame_ros.errors import SetupError
-    from frame_ros.nodes.controller_outputs import ControllerOutput
+    from frame_ros.core.errors import SetupError
+    from frame_ros.nodes.gate.controller_outputs import ControllerOutput
 
     rclpy.init()
     node, rows = rclpy.create_node('benchmark'), []

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from frame_ros.nodes.supervisor import free_domain
+from frame_ros.bringup.supervisor import free_domain
 
 BUSY = """
 import os

@@ -46,7 +46,7 @@ from file_mutations import (
 )
 from file_seeds import make_seeds
 
-from frame_ros.errors import FrameRosError
+from frame_ros.core.errors import FrameRosError
 
 LONGEST = 10.0  # s
 WAITED = 60.0  # s, also on a busy machine

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_ros.errors import FrameRosError
+from frame_ros.core.errors import FrameRosError
 
 # Of address space, beyond what the libraries take: that a mistake here does not fill the machine.
 MOST_SPACE = 6 << 30
@@ -37,8 +37,8 @@ def read_bag(path: Path) -> None:
     """Episodes with metrics, topics, images; of a share of the files also the report, as JSON, and
     of some of those as a page.
     """
-    from frame_ros.episodes.bag_reader import Bag
-    from frame_ros.episodes.images import find_image_topics, iter_images
+    from frame_ros.bags.reader import Bag
+    from frame_ros.bags.images.decoding import find_image_topics, iter_images
     from frame_ros.episodes.reading import read_episodes
     from frame_ros.episodes.topic_statistics import topic_statistics
 
@@ -80,8 +80,8 @@ def read_robot(path: Path) -> None:
     """Kinematics, dynamics, shapes, and the capsules around meshes."""
     from frame_ros.robots import load_robot
     from frame_ros.robots.dynamics import RobotDynamics
-    from frame_ros.robots.link_shapes import link_shapes
-    from frame_ros.robots.mesh_capsules import mesh_capsules
+    from frame_ros.robots.shapes.link_shapes import link_shapes
+    from frame_ros.robots.shapes.mesh_capsules import mesh_capsules
 
     robot = load_robot(path)
     middle = np.nan_to_num(0.5 * (robot.lower + robot.upper), nan=0.0, posinf=0.0, neginf=0.0)
@@ -103,47 +103,47 @@ def read_robot(path: Path) -> None:
 
 
 def read_params(path: Path) -> None:
-    from frame_ros.nodes.parameter_files import read_file
+    from frame_ros.bringup.parameter_files import read_file
 
     read_file(str(path))
 
 
 def read_motors(path: Path) -> None:
-    from frame_ros.sensing.joints.motor_model import load_motors
+    from frame_ros.sensing.contact.joints.motor_model import load_motors
 
     load_motors(path)
 
 
 def read_tool(path: Path) -> None:
-    from frame_ros.sensing.wrench.tool_model import read_tool as read
+    from frame_ros.sensing.contact.wrench.tool_model import read_tool as read
 
     read(path)
 
 
 def read_obstacles(path: Path) -> None:
-    from frame_ros.sensing.obstacles.files import load_obstacles
+    from frame_ros.sensing.proximity.obstacles.files import load_obstacles
 
     load_obstacles(path)
 
 
 def read_capsules(path: Path) -> None:
     from frame_ros.robots import load_robot
-    from frame_ros.robots.link_shapes import load_shapes
+    from frame_ros.robots.shapes.link_shapes import load_shapes
 
     load_shapes(path, load_robot('so101'))
 
 
 def read_rephrasings(path: Path) -> None:
-    from frame_ros.policies.rephrasings import load_reviewed
+    from frame_ros.policies.rephrasing.rephrasings import load_reviewed
 
     load_reviewed(path)
 
 
 def read_options(path: Path) -> None:
     """A mapping of settings, a LeRobot option, a region, from YAML texts."""
-    from frame_ros.nodes.contact_settings import region_of
-    from frame_ros.nodes.settings_text import parse_list, parse_mapping
-    from frame_ros.robots.lerobot_devices import parse_value
+    from frame_ros.nodes.contact.options import region_of
+    from frame_ros.bringup.option_text import parse_list, parse_mapping
+    from frame_ros.hardware.lerobot.devices import parse_value
 
     text = path.read_bytes().decode('utf-8', 'replace')
     errors = []
@@ -212,7 +212,7 @@ def _remember_fits() -> None:
     """Fits capsules to the same points once: most shapes of a damaged description are those of the
     valid one, and their fits are nine tenths of its time.
     """
-    from frame_ros.robots import link_shapes
+    from frame_ros.robots.shapes import link_shapes
 
     fit, known = link_shapes.fit_capsule, dict[bytes, Any]()
 

@@ -74,7 +74,7 @@ def _bags(folder: Path) -> None:
     from rosbags.rosbag2 import Reader, StoragePlugin, Writer
     from rosbags.typesys import Stores, get_typestore
 
-    import frame_ros.episodes.mcap_writer as mcap_writer
+    import frame_ros.bags.storage.mcap_writer as mcap_writer
 
     messages = [*with_live(episode_messages(12)), *_pictures(message, stamp, T0, SECOND)]
     messages.sort(key=lambda item: item[1])

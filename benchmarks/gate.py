@@ -31,7 +31,7 @@ from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
 from frame_ros.msg import GateState
-from frame_ros.nodes.polled import PolledSubscription
+from frame_ros.nodes.runtime.polled import PolledSubscription
 
 JOINTS = ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll', 'gripper')
 HOME = (0.0, -1.35, 1.25, 0.85, 0.0, 0.3)

@@ -33,7 +33,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from frame_ros.msg import GateState
-from frame_ros.nodes.thread_priority import raise_priority
+from frame_ros.core.thread_priority import raise_priority
 
 GRID, MARK = 100_000, 77_777  # ns: stamps of the flood lie on this grid, those of the gate do not
 STOP_BAR = 25.0  # ms, 99th percentile; the largest: a period more

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from frame_ros.robots.command_limits import JointLimits
+from frame_ros.gate.limits.command_limits import JointLimits
 
 GRID = 0.0005  # s
 

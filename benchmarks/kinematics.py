@@ -123,7 +123,7 @@ def count() -> None:
     import rclpy
     from geometry_msgs.msg import PoseStamped
 
-    from frame_ros.nodes.polled import PolledSubscription
+    from frame_ros.nodes.runtime.polled import PolledSubscription
 
     rclpy.init()
     node = rclpy.create_node('counter')

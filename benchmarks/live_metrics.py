@@ -42,13 +42,13 @@ from typing import Any
 import numpy as np
 from bars import Bars, parse
 
-from frame_ros.episodes.conversion import INFERENCE_FIELDS
-from frame_ros.episodes.data import Event, EventType
-from frame_ros.episodes.efficiency_state import EfficiencyState
-from frame_ros.episodes.pipeline import MetricPipeline
-from frame_ros.episodes.pipeline_config import PipelineConfig
-from frame_ros.episodes.safety_state import ContactSample, SafetyState
-from frame_ros.episodes.stamps import SECOND
+from frame_ros.bags.streams.conversion import INFERENCE_FIELDS
+from frame_ros.episodes.episode import Event, EventType
+from frame_ros.episodes.metric_pipeline.efficiency_state import EfficiencyState
+from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
+from frame_ros.episodes.metric_pipeline.options import PipelineConfig
+from frame_ros.episodes.metric_pipeline.safety_state import ContactSample, SafetyState
+from frame_ros.core.stamps import SECOND
 from frame_ros.metrics import (
     ActionStep,
     ChunkOverlapDisagreement,

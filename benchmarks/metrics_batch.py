@@ -200,7 +200,7 @@ class Library:
         try:
             import torch
 
-            from frame_ros.torchvision_import import import_torchvision
+            from frame_ros.core.torchvision_import import import_torchvision
 
             with contextlib.suppress(ImportError):
                 import_torchvision()

@@ -29,9 +29,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'test' / 'policies'
 from checkpoints import make_act_checkpoint
 from control_loop import SIZE, BusyPolicy, run
 
-from frame_ros.lerobot_import import import_lerobot
-from frame_ros.nodes.policy_making import make_policy_of
-from frame_ros.nodes.policy_settings import PolicySettings
+from frame_ros.core.lerobot_import import import_lerobot
+from frame_ros.nodes.policy.making import make_policy_of
+from frame_ros.nodes.policy.options import PolicySettings
 from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.robots import load_robot
 

@@ -33,7 +33,7 @@ from bars import Bars, parse
 
 from frame_ros.robots import Capsule, load_robot
 from frame_ros.robots.link_frames import LinkFrames
-from frame_ros.robots.link_shapes import (
+from frame_ros.robots.shapes.link_shapes import (
     LinkShapes,
     PlacedShapes,
     Shape,
@@ -43,14 +43,14 @@ from frame_ros.robots.link_shapes import (
     link_shapes,
 )
 from frame_ros.scenes import PickPlaceSimulation
-from frame_ros.scenes.depth_noise import DEPTH_SENSORS, DepthNoise
-from frame_ros.sensing.depth.camera import DepthCamera
-from frame_ros.sensing.depth.proximity import DepthProximity, compile_loops
-from frame_ros.sensing.depth.scan import DepthScan
-from frame_ros.sensing.depth.settings import DepthSettings
-from frame_ros.sensing.depth.shapes import CameraShapes
-from frame_ros.sensing.depth.valid_range import DepthRange
-from frame_ros.sensing.reading import DistanceReading
+from frame_ros.scenes.simulation.noise.depth_noise import DEPTH_SENSORS, DepthNoise
+from frame_ros.sensing.proximity.depth.camera import DepthCamera
+from frame_ros.sensing.proximity.depth.detector import DepthProximity, compile_loops
+from frame_ros.sensing.proximity.depth.scan import DepthScan
+from frame_ros.sensing.proximity.depth.options import DepthSettings
+from frame_ros.sensing.proximity.depth.shapes import CameraShapes
+from frame_ros.sensing.proximity.depth.valid_range import DepthRange
+from frame_ros.sensing.proximity.link_distances import DistanceReading
 
 BARS = {'scan_ms': 2.5, 'ratio': 60.0, 'difference_m': 1e-6}
 ERROR_BARS = {'median_mm': 5.0, 'percentile_99_mm': 20.0, 'further_percent': 0.1}

@@ -41,7 +41,7 @@ SETTLE = 2.0  # s at the start that do not count
 def draw(robot: str, camera: str, path: Path) -> str:
     """Writes the pictures and the joints at each; returns the camera's extrinsics."""
     from frame_ros.scenes import PickPlaceSimulation
-    from frame_ros.scenes.depth_noise import DepthNoise
+    from frame_ros.scenes.simulation.noise.depth_noise import DepthNoise
 
     simulation = PickPlaceSimulation(1, robot=robot)
     intrinsics = simulation.intrinsics(camera, WIDTH, HEIGHT)
@@ -131,8 +131,8 @@ def listen() -> None:
     from rclpy.qos import QoSProfile
 
     from frame_ros.msg import Proximity
-    from frame_ros.nodes.polled import PolledSubscription
-    from frame_ros.nodes.spinning import stop_on_signals
+    from frame_ros.nodes.runtime.polled import PolledSubscription
+    from frame_ros.nodes.runtime.spinning import stop_on_signals
 
     with stop_on_signals() as stop:
         rclpy.init()

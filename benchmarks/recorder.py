@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from bars import Bars, parse
 
-from frame_ros.nodes.process import Process, watching_environment
+from frame_ros.bringup.node_process import Process, watching_environment
 
 CAMERAS = ('front/image_raw', 'wrist/image_raw', 'side/image_raw')
 HEIGHT, WIDTH = 480, 640
@@ -138,8 +138,8 @@ def run(seconds: float, directory: str, settings: dict[str, object]) -> Path:
 def report(bag_path: Path) -> int:
     """Prints what each topic lost: numbers missing between the first and the last recorded;
     returns their sum."""
-    from frame_ros.episodes.bag_reader import Bag
-    from frame_ros.episodes.images import find_topic
+    from frame_ros.bags.reader import Bag
+    from frame_ros.bags.images.decoding import find_topic
 
     bag, total = Bag(bag_path), 0
     print(f'{"topic":20} {"sent":>8} {"recorded":>9} {"lost":>6}')

@@ -38,8 +38,8 @@ from frame_ros.evaluation.detection_scores import (
     match_detections,
     poisson_rate_interval,
 )
-from frame_ros.scenes.campaign import Campaign, Outcome, Trial
-from frame_ros.scenes.sensing_trials import FUNCTIONS
+from frame_ros.evaluation.trials.campaign import Campaign, Outcome, Trial
+from frame_ros.evaluation.trials.kinds import FUNCTIONS
 
 PAGE = Path(__file__).resolve().parent.parent / 'docs' / 'sensing-evaluation.md'
 BEGIN, END = '<!-- results -->\n', '<!-- end of results -->'

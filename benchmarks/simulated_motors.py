@@ -21,11 +21,11 @@ from pathlib import Path
 
 from bars import parse
 
-from frame_ros.scenes.sensing_trials.joint_effort import JointSensors, identified_motors
-from frame_ros.scenes.sensing_trials.policy_effort import SENSORS_SEED
-from frame_ros.scenes.sensing_trials.policy_run import CONTROL_RATE, TIMINGS
-from frame_ros.scenes.simulation import PickPlaceSimulation
-from frame_ros.sensing.joints.motor_model import save_motors
+from frame_ros.evaluation.trials.joint_effort import JointSensors, identified_motors
+from frame_ros.evaluation.trials.policy_effort import SENSORS_SEED
+from frame_ros.evaluation.trials.policy_run import CONTROL_RATE, TIMINGS
+from frame_ros.scenes.simulation.simulation import PickPlaceSimulation
+from frame_ros.sensing.contact.joints.motor_model import save_motors
 
 SHIPPED = Path(__file__).resolve().parent.parent / 'config' / 'motors' / 'so101.yaml'
 LICENCE = ''.join(Path(__file__).read_text(encoding='utf-8').splitlines(keepends=True)[:2])

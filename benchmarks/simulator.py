@@ -20,7 +20,7 @@ from collections.abc import Callable
 from bars import Bars, parse
 
 from frame_ros.policies.protocol import Observation
-from frame_ros.policies.scripted import ScriptedPickPlace
+from frame_ros.policies.scripted.pick_place import ScriptedPickPlace
 from frame_ros.scenes import PickPlaceSimulation
 
 TICK_STEPS, TICK = 10, 0.02  # timesteps and s of the tick that FACTS.md speaks of

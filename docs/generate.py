@@ -19,13 +19,13 @@ from typing import Any
 
 from frame_ros.cli import COMMANDS, main
 from frame_ros.cli.metrics import python_names
-from frame_ros.input_files import FACTOR_VARIABLE, every_limit
+from frame_ros.core.input_files import FACTOR_VARIABLE, every_limit
 from frame_ros.metrics import EXPLANATIONS, REGISTRY, Metric
-from frame_ros.nodes.arm_settings import FrankaSettings, So101Settings
-from frame_ros.nodes.defaults import parameters
-from frame_ros.nodes.settings import DemoSettings
-from frame_ros.nodes.settings_fields import default_of
-from frame_ros.nodes.settings_text import text_of
+from frame_ros.bringup.arm_options import FrankaSettings, So101Settings
+from frame_ros.bringup.parameter_comments import parameters
+from frame_ros.bringup.run_options import DemoSettings
+from frame_ros.bringup.option_fields import default_of
+from frame_ros.bringup.option_text import text_of
 
 ROOT = Path(__file__).resolve().parent.parent
 TYPICAL_VALUES = Path(__file__).resolve().parent / 'typical_values.json'

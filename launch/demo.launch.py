@@ -8,8 +8,8 @@ profile is set. `ros2 launch frame_ros demo.launch.py --show-args` lists the arg
 """
 
 from frame_ros.cli.ros2.launching import launch_description
-from frame_ros.nodes.processes import demo_environment, demo_processes
-from frame_ros.nodes.settings import DemoSettings
+from frame_ros.bringup.process_table import demo_environment, demo_processes
+from frame_ros.bringup.run_options import DemoSettings
 from launch import LaunchDescription
 
 

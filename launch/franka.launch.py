@@ -8,8 +8,8 @@ The network settings are left as they are: the arm's driver may run on another m
 """
 
 from frame_ros.cli.ros2.launching import launch_description
-from frame_ros.nodes.arm_settings import FrankaSettings
-from frame_ros.nodes.processes import franka_processes
+from frame_ros.bringup.arm_options import FrankaSettings
+from frame_ros.bringup.process_table import franka_processes
 from launch import LaunchDescription
 
 

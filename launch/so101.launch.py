@@ -7,8 +7,8 @@ The network settings are left as they are: the arm's driver may run on another m
 """
 
 from frame_ros.cli.ros2.launching import launch_description
-from frame_ros.nodes.arm_settings import So101Settings
-from frame_ros.nodes.processes import so101_processes
+from frame_ros.bringup.arm_options import So101Settings
+from frame_ros.bringup.process_table import so101_processes
 from launch import LaunchDescription
 
 

@@ -31,5 +31,5 @@ OLDEST
   >"$FOLDER/log" 2>&1 || fail_with_log
 echo "oldest allowed: $(tr '\n' ' ' <"$FOLDER/oldest.txt")"
 cd "$ROOT"
-PYTHONPATH="$ROOT" "$FOLDER/venv/bin/python" -m pytest -q -p no:cacheprovider test/test_input_files.py test/metrics/test_safety_metrics.py \
-  test/metrics/test_trajectory_metrics.py test/metrics/test_bad_input.py test/episodes/test_reading.py test/episodes/test_file_limits.py test/robots/test_robot.py "$@"
+PYTHONPATH="$ROOT" "$FOLDER/venv/bin/python" -m pytest -q -p no:cacheprovider test/core/test_input_files.py test/metrics/test_safety_metrics.py \
+  test/metrics/test_trajectory_metrics.py test/metrics/test_bad_input.py test/episodes/test_reading.py test/bags/test_file_limits.py test/robots/test_robot.py "$@"

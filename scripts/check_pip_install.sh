@@ -31,7 +31,7 @@ import pkgutil
 import sys
 
 import frame_ros
-from frame_ros.errors import MissingExtraError
+from frame_ros.core.errors import MissingExtraError
 from frame_ros.robots import load_robot
 
 ROS_SIDE = ('frame_ros.nodes', 'frame_ros.cli.ros2')

@@ -189,12 +189,12 @@ without_lerobot() {
 
 # --- the overlay --------------------------------------------------------------------------------------------------
 
-loops_key() { cat requirements/*.txt frame_ros/sensing/depth/compiled.py frame_ros/sensing/depth/*kernels.py | digest; }
+loops_key() { cat requirements/*.txt frame_ros/sensing/proximity/depth/compiled.py frame_ros/sensing/depth/*kernels.py | digest; }
 
 # Numba keeps what it has compiled beside the modules: no node has to wait for it at its first start.
 compile_loops() {
   logged env PYTHONPATH="$ROOT" "$VENV/bin/python" -c \
-    'from frame_ros.sensing.depth.proximity import compile_loops; compile_loops()'
+    'from frame_ros.sensing.proximity.depth.detector import compile_loops; compile_loops()'
   stamp loops "$(loops_key)"
 }
 

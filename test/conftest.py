@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from frame_ros.nodes.supervisor import free_domain
+from frame_ros.bringup.supervisor import free_domain
 
 # The machines that run this may be busy: how long one example takes says nothing.
 settings.register_profile('frame_ros', deadline=None)

@@ -86,7 +86,7 @@ def test_the_bags_hold_live_metrics_and_the_same_are_recomputed(demo):
 
 def test_nothing_makes_a_number_of_a_healthy_run_doubtful(demo):
     from frame_ros.episodes.reading import read_episodes
-    from frame_ros.reports.episode_check import check_episode
+    from frame_ros.reports.model.episode_check import check_episode
 
     directory, text = demo
     for episode in read_episodes(directory):
@@ -99,8 +99,8 @@ def test_nothing_makes_a_number_of_a_healthy_run_doubtful(demo):
 
 def test_commands_went_through_the_gate(demo):
     """Of the first episode, of quality 1: bit by bit, but for those that it says it has changed."""
-    from frame_ros.episodes.bag_reader import Bag
-    from frame_ros.robots.gate_records import GateStatus
+    from frame_ros.bags.reader import Bag
+    from frame_ros.gate.records import GateStatus
 
     directory, _ = demo
     bag = Bag(min(directory.glob('*/episode.json')).parent)
@@ -160,7 +160,7 @@ def test_a_policy_of_the_users_own_runs(ros_domain, tmp_path):
     sys.path.insert(0, str(ROOT / 'test' / 'docs'))
     from own_policy_page import save_policy
 
-    from frame_ros.episodes.bag_reader import Bag
+    from frame_ros.bags.reader import Bag
 
     policy = f'{save_policy(tmp_path).name}:Wave'
     options = ['--policy', policy, '--option', 'amplitude=0.2', '--option', 'period=1.0']

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from patience import PATIENCE
 
-from frame_ros.nodes.supervisor import free_domain
+from frame_ros.bringup.supervisor import free_domain
 
 ROOT = Path(__file__).resolve().parent.parent
 IN_CHECKOUT = ROOT / 'install' / 'frame_ros'

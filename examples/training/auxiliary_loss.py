@@ -31,7 +31,7 @@ from frame_ros.evaluation.rollouts import (
 )
 from frame_ros.metrics import path_length, path_smoothness, rms_jerk
 from frame_ros.metrics.torch import frame_collection
-from frame_ros.policies.scripted import ScriptedPickPlace
+from frame_ros.policies.scripted.pick_place import ScriptedPickPlace
 from frame_ros.robots import load_robot
 from frame_ros.scenes import JOINT_NAMES
 from frame_ros.scenes.rollout import Rollouts

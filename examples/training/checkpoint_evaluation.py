@@ -9,10 +9,10 @@ from pathlib import Path
 
 from pick_place_demonstrations import FIRST_EVALUATION_SEED
 
-from frame_ros.episodes.references import reference_of
+from frame_ros.episodes.reference_loading import reference_of
 from frame_ros.evaluation.rollouts import RolloutSummary, summarise_rollouts
 from frame_ros.policies.lerobot import load_lerobot_policy
-from frame_ros.policies.scripted import ScriptedPickPlace
+from frame_ros.policies.scripted.pick_place import ScriptedPickPlace
 from frame_ros.robots import load_robot
 from frame_ros.scenes.rollout import Rollouts
 

@@ -10,8 +10,8 @@ from io import StringIO
 from pathlib import Path
 
 from frame_ros.episodes import Outcome
-from frame_ros.policies.demonstrations import DemonstrationDataset
-from frame_ros.policies.scripted import ScriptedPickPlace
+from frame_ros.episodes.export.demonstrations import DemonstrationDataset
+from frame_ros.policies.scripted.pick_place import ScriptedPickPlace
 from frame_ros.robots import load_robot
 from frame_ros.scenes.rollout import Rollouts
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_ros.lerobot_import import import_lerobot, offline
+from frame_ros.core.lerobot_import import import_lerobot, offline
 from frame_ros.scenes.rollout import Rollouts
 
 import_lerobot()

@@ -16,8 +16,8 @@ from typing import Any
 
 from frame_ros.cli.arguments import positive
 from frame_ros.cli.parser import Parser, suggestion
-from frame_ros.errors import FrameRosError, SetupError
-from frame_ros.input_files import set_limits_factor
+from frame_ros.core.errors import FrameRosError, SetupError
+from frame_ros.core.input_files import set_limits_factor
 
 # Subcommand -> (module, what it does). A module has `add_arguments(parser)` and `run(args) -> int`.
 COMMANDS = {
@@ -26,7 +26,7 @@ COMMANDS = {
         'run a simulated robot with a policy, live metrics, recording and a report',
     ),
     'report': (
-        'frame_ros.cli.report',
+        'frame_ros.cli.report.command',
         'recompute the metrics of recorded episodes and write an HTML page or JSON',
     ),
     'clean': ('frame_ros.cli.clean', 'list what recorded runs take, and remove old ones'),
@@ -50,7 +50,7 @@ COMMANDS = {
         'collect rephrasings of an instruction that a person confirms, for prompt ensembles',
     ),
     'identify': (
-        'frame_ros.cli.identify',
+        'frame_ros.cli.identify.command',
         "find a robot's motor constants and friction, or the mass of its tool, from a motion",
     ),
     'metrics': ('frame_ros.cli.metrics', 'list all metrics with unit, direction and source'),
@@ -157,7 +157,7 @@ class _Version(argparse.Action):
     """Prints the version; looks it up only then."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from frame_ros.version import package_version
+        from frame_ros.core.version import package_version
 
         print(f'frame-ros {package_version()}')
         parser.exit(0)

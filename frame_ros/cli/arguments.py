@@ -11,10 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from frame_ros.errors import SetupError
-from frame_ros.input_files import names_file
-from frame_ros.output_files import check_file, check_folder
-from frame_ros.ros_names import check_namespace
+from frame_ros.core.errors import SetupError
+from frame_ros.core.input_files import names_file
+from frame_ros.core.output_files import check_file, check_folder
+from frame_ros.core.ros_names import check_namespace
 
 
 def given(text: str) -> str:

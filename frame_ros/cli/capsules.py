@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frame_ros.cli.arguments import input_folder, output_file, robot, whole
-from frame_ros.errors import SetupError
-from frame_ros.output_files import write_whole
+from frame_ros.core.errors import SetupError
+from frame_ros.core.output_files import write_whole
 
 if TYPE_CHECKING:
     from frame_ros.robots import Capsule
@@ -50,8 +50,8 @@ def run(args: argparse.Namespace) -> int:
         SetupError: an argument cannot be meant, or the file cannot be written.
     """
     from frame_ros.robots import ROBOT_NAMES, find_urdf, load_robot
-    from frame_ros.robots.capsule_files import format_capsules
-    from frame_ros.robots.mesh_capsules import mesh_capsules
+    from frame_ros.robots.shapes.capsule_files import format_capsules
+    from frame_ros.robots.shapes.mesh_capsules import mesh_capsules
 
     robot = load_robot(args.robot)
     path = find_urdf(args.robot) if args.robot in ROBOT_NAMES else Path(args.robot).expanduser()
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
 def summary(capsules: dict[str, list[Capsule]]) -> str:
     """A table of links, numbers of capsules, largest radius (mm) and volume (l)."""
     from frame_ros.cli.metrics import format_table
-    from frame_ros.robots.capsule_fit import volume
+    from frame_ros.robots.shapes.capsule_fit import volume
 
     rows: list[tuple[str, ...]] = [('link', 'capsules', 'largest radius, mm', 'volume, l')]
     for link, found in capsules.items():

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frame_ros.cli.arguments import any_path, given, whole
-from frame_ros.errors import SetupError, ValueRangeError
+from frame_ros.core.errors import SetupError, ValueRangeError
 
 if TYPE_CHECKING:
-    from frame_ros.episodes.runs import Run
+    from frame_ros.bags.run_folders import Run
 
 AGE = re.compile(r'(\d+(?:\.\d+)?)([mhdw])')
 SECONDS = {'m': 60.0, 'h': 3600.0, 'd': 86400.0, 'w': 604800.0}
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         SetupError: there is nobody to ask, and no --yes.
         ValueRangeError: a number of runs or an age that cannot be.
     """
-    from frame_ros.episodes.runs import find_runs
+    from frame_ros.bags.run_folders import find_runs
 
     oldest = time.time() - age_seconds(args.older_than) if args.older_than else None
     runs = find_runs(args.directory.expanduser())
@@ -92,7 +92,7 @@ def age_seconds(text: str) -> float:
 
 def print_runs(runs: Sequence[Run], chosen: Sequence[Run]) -> None:
     """One line per run: when, episodes, size, whether it would be removed; and the sums."""
-    from frame_ros.reports.numbers import counted
+    from frame_ros.reports.model.numbers import counted
 
     for found in runs:
         when = time.strftime('%Y-%m-%d %H:%M', time.localtime(found.changed))
@@ -111,7 +111,7 @@ def confirms(count: int) -> bool:
     Raises:
         SetupError: nobody can answer.
     """
-    from frame_ros.reports.numbers import counted
+    from frame_ros.reports.model.numbers import counted
 
     if not sys.stdin.isatty():
         raise SetupError('nobody can answer here: give --yes to remove, or --dry-run to list only')
@@ -120,8 +120,8 @@ def confirms(count: int) -> bool:
 
 def remove(chosen: Sequence[Run]) -> int:
     """Removes runs and says what stays; returns 1 if one could not be removed."""
-    from frame_ros.episodes.runs import remove_run
-    from frame_ros.errors import BagError
+    from frame_ros.bags.run_folders import remove_run
+    from frame_ros.core.errors import BagError
 
     code = 0
     for found in chosen:

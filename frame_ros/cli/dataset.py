@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from frame_ros.cli.arguments import given, names, namespace, output_folder, positive, robot, whole
 from frame_ros.cli.progress import progress_bar
-from frame_ros.errors import ValueRangeError
+from frame_ros.core.errors import ValueRangeError
 
 if TYPE_CHECKING:
-    from frame_ros.episodes.dataset_export import ExportReport
+    from frame_ros.episodes.export.dataset import ExportReport
 
 NO_CAMERAS = 'none'
 
@@ -79,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_storage_arguments(parser: argparse.ArgumentParser) -> None:
-    from frame_ros.cli.report import add_unit_arguments
+    from frame_ros.cli.report.command import add_unit_arguments
 
     parser.add_argument(
         '--codec', default='libsvtav1', help='of the videos: libsvtav1, h264, hevc', type=given
@@ -115,8 +115,8 @@ def run(args: argparse.Namespace) -> int:
         ValueRangeError: the folder is there already, or an option is out of its range.
         MissingExtraError: LeRobot is not installed.
     """
-    from frame_ros.cli.report import recorded_units, topics_by_role
-    from frame_ros.episodes.dataset_export import ExportOptions, export_dataset
+    from frame_ros.cli.report.command import recorded_units, topics_by_role
+    from frame_ros.episodes.export.dataset import ExportOptions, export_dataset
 
     cameras: tuple[str, ...] | None = _listed(args.cameras or '') or None
     if cameras == (NO_CAMERAS,):
@@ -192,7 +192,7 @@ def _tell(report: ExportReport, args: argparse.Namespace) -> None:
         print(json.dumps(data, indent=2))
     if args.quiet:
         return
-    from frame_ros.reports.numbers import counted
+    from frame_ros.reports.model.numbers import counted
 
     episodes = counted(report.episodes, 'episode')
     print(

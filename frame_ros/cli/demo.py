@@ -17,20 +17,20 @@ from typing import TYPE_CHECKING
 from frame_ros.cli.arguments import given, namespace, output_folder, positive, whole
 from frame_ros.cli.options import parse_options
 from frame_ros.cli.progress import progress_bar
-from frame_ros.errors import BagError, SetupError
-from frame_ros.machine_lock import MachineLock
-from frame_ros.nodes.demo_robots import DEMO_ROBOTS
-from frame_ros.nodes.processes import Process, demo_processes
-from frame_ros.nodes.run_checks import check_run
-from frame_ros.nodes.settings import SIMULATED_ROBOTS, DemoSettings
-from frame_ros.nodes.settings_text import parse_qualities
-from frame_ros.nodes.supervisor import ProcessError, Supervisor, free_domain
-from frame_ros.output_files import make_folder
-from frame_ros.ros_commands import commands_on_bags
+from frame_ros.core.errors import BagError, SetupError
+from frame_ros.core.machine_lock import MachineLock
+from frame_ros.bringup.demo_robots import DEMO_ROBOTS
+from frame_ros.bringup.process_table import Process, demo_processes
+from frame_ros.bringup.run_checks import check_run
+from frame_ros.bringup.run_options import SIMULATED_ROBOTS, DemoSettings
+from frame_ros.bringup.option_text import parse_qualities
+from frame_ros.bringup.supervisor import ProcessError, Supervisor, free_domain
+from frame_ros.core.output_files import make_folder
+from frame_ros.core.ros_commands import commands_on_bags
 
 if TYPE_CHECKING:
     from frame_ros.cli.live_view import LiveView
-    from frame_ros.nodes.console import EpisodeResult
+    from frame_ros.nodes.console.node import EpisodeResult
 
 NO_SENSING = "contact and distance are the simulator's true ones, at less cost"
 REFERENCES = 'demonstrations that ATE and RTE compare with: bags, or folders of bags'
@@ -213,7 +213,7 @@ def run_episodes(
 
 
 def _watch(supervisor: Supervisor, view: LiveView, settings: DemoSettings) -> list[EpisodeResult]:
-    from frame_ros.nodes.console import close_console, open_console
+    from frame_ros.nodes.console.node import close_console, open_console
 
     console = open_console(supervisor.domain_id, settings.namespace)
     results: list[EpisodeResult] = []
@@ -240,7 +240,7 @@ def _watch(supervisor: Supervisor, view: LiveView, settings: DemoSettings) -> li
 
 def bags_in(directory: Path) -> set[Path]:
     """The bags that a folder holds; none if there is no such folder."""
-    from frame_ros.episodes.recordings import find_bags
+    from frame_ros.bags.find_bags import find_bags
 
     try:
         return set(find_bags(directory))
@@ -257,11 +257,11 @@ def write_demo_report(directory: Path, earlier: Collection[Path] = ()) -> Path:
         BagError: the run wrote no bag.
     """
     from frame_ros.cli.recorded import size_text
-    from frame_ros.cli.report import tell_doubts
-    from frame_ros.cli.report_reading import read_all
+    from frame_ros.cli.report.command import tell_doubts
+    from frame_ros.cli.report.reading import read_all
     from frame_ros.reports import write_report
-    from frame_ros.reports.episode_check import EpisodeChecks
-    from frame_ros.reports.numbers import counted
+    from frame_ros.reports.model.episode_check import EpisodeChecks
+    from frame_ros.reports.model.numbers import counted
 
     bags = sorted(bags_in(directory) - set(earlier))
     if not bags:

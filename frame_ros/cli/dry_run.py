@@ -8,8 +8,8 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from frame_ros.nodes.processes import Process
-from frame_ros.nodes.settings import RunSettings
+from frame_ros.bringup.process_table import Process
+from frame_ros.bringup.run_options import RunSettings
 
 
 def describe_run(settings: RunSettings, processes: Sequence[Process], directory: Path) -> str:

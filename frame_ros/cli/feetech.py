@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frame_ros.cli.arguments import output_folder, output_link, whole, word
-from frame_ros.errors import FrameRosError, SetupError
-from frame_ros.ros_commands import node_command
+from frame_ros.core.errors import FrameRosError, SetupError
+from frame_ros.core.ros_commands import node_command
 
 if TYPE_CHECKING:
     from frame_ros.scenes import PickPlaceSimulation
-    from frame_ros.scenes.feetech_bus import SimulatedBus
-    from frame_ros.scenes.simulated_so101 import SimulatedSo101
+    from frame_ros.hardware.feetech.emulator.bus import SimulatedBus
+    from frame_ros.scenes.simulation.so101_servos import SimulatedSo101
 
 PERIOD = 0.02  # s between two looks at the input, and of the leader's hand
 LEADER_SWING, LEADER_PERIOD = 0.25, 8.0  # rad and s of the hand that moves a leader
@@ -71,8 +71,8 @@ def run(args: argparse.Namespace) -> int:
         SetupError: the link is a file of another kind.
         MissingExtraError: --scene without mujoco.
     """
-    from frame_ros.scenes.feetech_bus import SimulatedBus
-    from frame_ros.scenes.simulated_so101 import SimulatedSo101
+    from frame_ros.hardware.feetech.emulator.bus import SimulatedBus
+    from frame_ros.scenes.simulation.so101_servos import SimulatedSo101
 
     if args.leader and args.scene is not None:
         raise SetupError('--leader and --scene exclude each other: a scene has a follower')

@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from frame_ros.nodes.console import EpisodeResult, Snapshot
+    from frame_ros.nodes.console.node import EpisodeResult, Snapshot
 
 COLOURS = {'SUCCESS': '32', 'FAILURE': '31', 'TIMEOUT': '33', 'STOPPED': '33', 'UNKNOWN': '33'}
 HEADER = (

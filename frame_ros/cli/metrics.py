@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from frame_ros.cli.arguments import given
 from frame_ros.cli.parser import suggestion
-from frame_ros.errors import ValueRangeError
+from frame_ros.core.errors import ValueRangeError
 
 if TYPE_CHECKING:
     from frame_ros.metrics.registry import Metric

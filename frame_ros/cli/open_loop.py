@@ -18,11 +18,11 @@ from frame_ros.cli.arguments import given, namespace, positive, robot, whole
 from frame_ros.cli.metrics import format_table
 from frame_ros.cli.options import parse_options
 from frame_ros.cli.progress import progress_bar
-from frame_ros.errors import BagError, PolicyError, ValueRangeError
+from frame_ros.core.errors import BagError, PolicyError, ValueRangeError
 from frame_ros.robots.joint_units import UNITS
 
 if TYPE_CHECKING:
-    from frame_ros.episodes.data import Episode
+    from frame_ros.episodes.episode import Episode
     from frame_ros.evaluation.action_errors import OpenLoopSummary
     from frame_ros.evaluation.open_loop import EpisodeErrors
     from frame_ros.policies.protocol import Policy
@@ -103,7 +103,7 @@ def _add_recording_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='ROLE=TOPIC',
         help='the topic that plays a role (action, joint_states, ...); may be repeated',
     )
-    from frame_ros.cli.report import add_unit_arguments
+    from frame_ros.cli.report.command import add_unit_arguments
 
     add_unit_arguments(parser)
     parser.add_argument(
@@ -119,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
         PolicyError: the policy cannot be made, or predicts nothing comparable.
         ValueRangeError: an option that is not NAME=VALUE.
     """
-    from frame_ros.cli.report import recorded_units, topics_by_role
+    from frame_ros.cli.report.command import recorded_units, topics_by_role
     from frame_ros.episodes.recorded_actions import problems_of_recording, read_raw
     from frame_ros.evaluation.action_errors import summarise_errors
     from frame_ros.robots import load_robot
@@ -169,7 +169,7 @@ def check_policy(args: argparse.Namespace) -> None:
     Raises:
         FrameRosError: it cannot be made, or an option has another form or is unknown.
     """
-    from frame_ros.policies.action_spaces import ActionSpaceSettings
+    from frame_ros.policies.execution.action_spaces import ActionSpaceSettings
     from frame_ros.policies.precheck import check_policy_files
 
     options = parse_options(args.option)
@@ -230,7 +230,7 @@ def policy_errors(
     from frame_ros.episodes.observations import RecordedObservations
     from frame_ros.episodes.recorded_actions import actions_of
     from frame_ros.evaluation.open_loop import compare, predict
-    from frame_ros.policies.action_spaces import ActionConverter
+    from frame_ros.policies.execution.action_spaces import ActionConverter
 
     converter = ActionConverter(robot, **parse_options(args.action_option, '--action-option'))
     results = []

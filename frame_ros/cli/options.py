@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from frame_ros.errors import ValueRangeError
+from frame_ros.core.errors import ValueRangeError
 
 
 def parse_options(texts: Sequence[str], option: str = '--option') -> dict[str, Any]:

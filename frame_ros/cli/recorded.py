@@ -8,9 +8,9 @@ import shlex
 from collections.abc import Collection
 from pathlib import Path
 
-from frame_ros.episodes.bag_writer import PARTIAL_SUFFIX
-from frame_ros.episodes.runs import run_at, size_of
-from frame_ros.reports.numbers import counted
+from frame_ros.bags.writer import PARTIAL_SUFFIX
+from frame_ros.bags.run_folders import run_at, size_of
+from frame_ros.reports.model.numbers import counted
 
 
 def new_episodes(directory: Path, earlier: Collection[Path] = ()) -> list[Path]:

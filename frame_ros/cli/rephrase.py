@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frame_ros.cli.arguments import any_path, given, input_file, positive, url, whole, word
-from frame_ros.errors import SetupError
-from frame_ros.input_files import read_text
-from frame_ros.output_files import check_folder
+from frame_ros.core.errors import SetupError
+from frame_ros.core.input_files import read_text
+from frame_ros.core.output_files import check_folder
 
 if TYPE_CHECKING:
-    from frame_ros.policies.rephrasings import ReviewedList
+    from frame_ros.policies.rephrasing.rephrasings import ReviewedList
 
 KEY_VARIABLE = 'OPENAI_API_KEY'
 QUESTION = '[a]ccept, [e]dit, [r]eject, [q]uit? '
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         SetupError: the endpoint or a file cannot be used, or an argument that cannot be.
     """
-    from frame_ros.policies.rephrasings import (
+    from frame_ros.policies.rephrasing.rephrasings import (
         ReviewedList,
         load_reviewed,
         merged,
@@ -94,8 +94,8 @@ def _there(former: list[ReviewedList], instruction: str) -> tuple[str, ...]:
 
 
 def _proposals(args: argparse.Namespace, instruction: str) -> list[str]:
-    from frame_ros.policies.proposals import ChatEndpoint, propose
-    from frame_ros.policies.rephrasings import cleaned
+    from frame_ros.policies.rephrasing.proposals import ChatEndpoint, propose
+    from frame_ros.policies.rephrasing.rephrasings import cleaned
 
     if args.url and args.text:
         raise SetupError('proposals come from --url or from --text; give one of them')
@@ -117,7 +117,7 @@ def review(instruction: str, proposals: Iterable[str], there: Iterable[str] = ()
 
     there: rephrasings that the list has already.
     """
-    from frame_ros.policies.rephrasings import problem_of
+    from frame_ros.policies.rephrasing.rephrasings import problem_of
 
     proposals, known = list(proposals), list(there)
     accepted: list[str] = []
@@ -168,7 +168,7 @@ def typed(instruction: str, there: Iterable[str], count: int) -> list[str]:
 
 def _typed(question: str, instruction: str, others: list[str]) -> str | None:
     """A rephrasing that was typed; '' if it is none, which is said; None: an empty line."""
-    from frame_ros.policies.rephrasings import cleaned, problem_of
+    from frame_ros.policies.rephrasing.rephrasings import cleaned, problem_of
 
     text = cleaned(_ask(question) or '')
     if not text:

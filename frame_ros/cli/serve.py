@@ -26,8 +26,8 @@ from frame_ros.cli.arguments import (
     whole,
 )
 from frame_ros.cli.options import parse_options
-from frame_ros.errors import SetupError
-from frame_ros.input_files import read_text
+from frame_ros.core.errors import SetupError
+from frame_ros.core.input_files import read_text
 from frame_ros.robots.joint_units import UNITS
 
 if TYPE_CHECKING:

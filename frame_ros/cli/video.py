@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
         BagError: the bag, the topic or an image is missing or cannot be read.
         MissingExtraError: PyAV is not installed.
     """
-    from frame_ros.episodes.video import write_video
+    from frame_ros.episodes.export.video import write_video
 
     video = write_video(args.bag, args.output, args.topic, _progress(args.quiet))
     if not args.quiet:

@@ -12,13 +12,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from frame_ros.episodes.bag_reader import Bag
-    from frame_ros.episodes.bag_writer import BagWriter
-    from frame_ros.episodes.data import Episode, Event, EventType, MetricSample, Outcome, Stream
-    from frame_ros.episodes.pipeline import MetricPipeline
-    from frame_ros.episodes.pipeline_config import PipelineConfig
+    from frame_ros.bags.reader import Bag
+    from frame_ros.bags.writer import BagWriter
+    from frame_ros.episodes.episode import Episode, Event, EventType, MetricSample, Outcome, Stream
+    from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
+    from frame_ros.episodes.metric_pipeline.options import PipelineConfig
     from frame_ros.episodes.reading import read_episodes
-    from frame_ros.episodes.references import Reference, load_references
+    from frame_ros.episodes.reference_loading import Reference, load_references
 
 _HOMES = {
     'Bag': 'bag_reader',

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.episodes.data import Episode, EventType, Stream
-from frame_ros.episodes.stamps import SECOND
+from frame_ros.episodes.episode import Episode, EventType, Stream
+from frame_ros.core.stamps import SECOND
 
 # A stamp this much further from the others than its receive time is no bound of an episode, ns.
 FAR = 60 * SECOND

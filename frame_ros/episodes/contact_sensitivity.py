@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.episodes.bag_reader import Bag
-from frame_ros.episodes.data import Episode
-from frame_ros.errors import BagError
+from frame_ros.bags.reader import Bag
+from frame_ros.episodes.episode import Episode
+from frame_ros.core.errors import BagError
 
 SECOND = 1_000_000_000
 FIELDS = ('force_threshold', 'response_time')

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.episodes.bag_reader import Bag
+from frame_ros.bags.reader import Bag
 from frame_ros.episodes.bounds import bounds_of
-from frame_ros.episodes.conversion import stamp_ns
-from frame_ros.episodes.data import Episode, Event, EventType
-from frame_ros.errors import BagError
+from frame_ros.bags.streams.conversion import stamp_ns
+from frame_ros.episodes.episode import Episode, Event, EventType
+from frame_ros.core.errors import BagError
 
 SECOND = 1_000_000_000
 GATE_TYPE = 'frame_ros/msg/GateIntervention'

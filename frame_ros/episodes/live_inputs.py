@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from frame_ros.episodes.bag_reader import Bag
-from frame_ros.episodes.conversion import stamp_ns
-from frame_ros.episodes.data import Stream
-from frame_ros.episodes.readiness import READINESS_TOPIC, READINESS_TYPE
+from frame_ros.bags.reader import Bag
+from frame_ros.bags.streams.conversion import stamp_ns
+from frame_ros.episodes.episode import Stream
+from frame_ros.sensing.stream_health.readiness import READINESS_TOPIC, READINESS_TYPE
 
 METRICS_NODE = 'metrics'
 NEVER = 2**63 - 1  # ns

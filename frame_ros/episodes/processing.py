@@ -11,18 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.episodes.bounds import FAR, extent
-from frame_ros.episodes.data import Episode, Event, EventType, MetricSample, Stream
-from frame_ros.episodes.fields import FIELDS
-from frame_ros.episodes.pipeline import STREAMS, MetricPipeline
-from frame_ros.episodes.pipeline_config import (
+from frame_ros.episodes.episode import Episode, Event, EventType, MetricSample, Stream
+from frame_ros.metrics.message_fields import FIELDS
+from frame_ros.episodes.metric_pipeline.pipeline import STREAMS, MetricPipeline
+from frame_ros.episodes.metric_pipeline.options import (
     PipelineConfig,
     sporadic_streams,
     target_streams,
 )
-from frame_ros.episodes.references import Reference
-from frame_ros.episodes.streams import pipeline_values
-from frame_ros.errors import FrameRosError
-from frame_ros.input_files import load_json
+from frame_ros.episodes.reference_loading import Reference
+from frame_ros.bags.streams.table import pipeline_values
+from frame_ros.core.errors import FrameRosError
+from frame_ros.core.input_files import load_json
 
 BOUNDS = (EventType.START, EventType.END)
 KINDS = ('quality', 'safety', 'efficiency', 'confidence')

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from frame_ros.input_files import is_within, names_file
+from frame_ros.core.input_files import is_within, names_file
 
 # The fact that says which robot a bag names where that is not opened.
 NOT_OPENED = 'robot_not_opened'

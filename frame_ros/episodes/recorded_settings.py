@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from frame_ros.episodes.bag_reader import Bag
-from frame_ros.episodes.division import Part
-from frame_ros.input_files import load_json
+from frame_ros.bags.reader import Bag
+from frame_ros.episodes.episode_split import Part
+from frame_ros.core.input_files import load_json
 
 SETTINGS_TOPIC = 'metrics_config'
 

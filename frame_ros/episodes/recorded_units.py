@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.episodes.data import Stream
-from frame_ros.episodes.findings import Note
-from frame_ros.episodes.joint_table import named_positions
-from frame_ros.episodes.stamps import SECOND
-from frame_ros.errors import BagError, ValueRangeError
-from frame_ros.input_files import load_json, read_text
+from frame_ros.episodes.episode import Stream
+from frame_ros.bags.findings import Note
+from frame_ros.bags.streams.joint_table import named_positions
+from frame_ros.core.stamps import SECOND
+from frame_ros.core.errors import BagError, ValueRangeError
+from frame_ros.core.input_files import load_json, read_text
 
 if TYPE_CHECKING:
     from frame_ros.robots import Robot

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from frame_ros.episodes.bag_reader import Bag
+from frame_ros.bags.reader import Bag
 from frame_ros.episodes.bounds import bounds_of
-from frame_ros.episodes.conversion import stamp_ns
-from frame_ros.episodes.data import Episode
-from frame_ros.errors import BagError
-from frame_ros.sensing.contacts.source import ContactSource
+from frame_ros.bags.streams.conversion import stamp_ns
+from frame_ros.episodes.episode import Episode
+from frame_ros.core.errors import BagError
+from frame_ros.sensing.contact.source import ContactSource
 
 SECOND = 1_000_000_000
 EVENT_TYPE = 'frame_ros/msg/ContactEvent'

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.episodes.bag_reader import Bag
-from frame_ros.episodes.data import Episode
-from frame_ros.episodes.stamps import SECOND
+from frame_ros.bags.reader import Bag
+from frame_ros.episodes.episode import Episode
+from frame_ros.core.stamps import SECOND
 
 GAP_FACTOR = 5.0  # of the median interval: a longer one is a gap
 LATE = 0.25  # s

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from frame_ros.episodes.bag_reader import Bag
-from frame_ros.episodes.data import Episode, Stream
+from frame_ros.bags.reader import Bag
+from frame_ros.episodes.episode import Episode, Stream
 from frame_ros.episodes.sensed_contacts import namespace_of
-from frame_ros.episodes.streams import read_stream
-from frame_ros.errors import BagError
+from frame_ros.bags.streams.table import read_stream
+from frame_ros.core.errors import BagError
 
 TOPIC = 'ground_truth/proximity'
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.evaluation.open_loop import EpisodeErrors
 from frame_ros.evaluation.rollouts import RESAMPLES, Estimate, bootstrapped_mean
 from frame_ros.metrics import namse

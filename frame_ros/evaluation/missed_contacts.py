@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from frame_ros.episodes.contact_sensitivity import RecordedSensitivity
 from frame_ros.episodes.sensed_contacts import RecordedContact
 from frame_ros.episodes.true_contacts import TrueContacts
-from frame_ros.sensing.contacts.sensitivity import FELT
+from frame_ros.sensing.contact.sensitivity import FELT
 
 SECOND = 1_000_000_000
 Array = NDArray[np.float64]

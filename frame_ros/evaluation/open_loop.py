@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from frame_ros.episodes.observations import RecordedObservations
 from frame_ros.episodes.recorded_actions import RecordedActions
-from frame_ros.errors import FrameRosError, PolicyError, ValueRangeError
+from frame_ros.core.errors import FrameRosError, PolicyError, ValueRangeError
 from frame_ros.metrics import mse
-from frame_ros.policies.inference_check import check_own_chunk
+from frame_ros.policies.execution.inference_check import check_own_chunk
 from frame_ros.policies.own_policy import raised_text
 from frame_ros.policies.protocol import Inference, Observation, Policy
 from frame_ros.policies.replay import MAX_GAP, SNAP, action_times, actions_at

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.episodes.data import Episode, Outcome
-from frame_ros.errors import ShapeError
+from frame_ros.episodes.episode import Episode, Outcome
+from frame_ros.core.errors import ShapeError
 from frame_ros.metrics import wilson_interval
 
 NAN = math.nan

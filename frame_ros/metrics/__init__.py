@@ -8,7 +8,7 @@ direction and source.
 """
 
 from frame_ros.metrics.arrays import Array
-from frame_ros.metrics.definitions import RISK_FLOOR, SHORT_SEGMENT, STATIC_THRESHOLD, WINDOW
+from frame_ros.metrics.constants import RISK_FLOOR, SHORT_SEGMENT, STATIC_THRESHOLD, WINDOW
 from frame_ros.metrics.dtw import dtw_distance
 from frame_ros.metrics.efficiency import (
     ControlRates,
@@ -33,7 +33,7 @@ from frame_ros.metrics.instability import (
     window_mean,
 )
 from frame_ros.metrics.progress import optimal_trajectory_difference, remaining_distance
-from frame_ros.metrics.reference import (
+from frame_ros.metrics.reference_errors import (
     absolute_trajectory_error,
     align,
     nearest_reference,
@@ -43,9 +43,9 @@ from frame_ros.metrics.reference import (
     resample_by_arc_length,
     travelled_lengths,
 )
-from frame_ros.metrics.references import ReferenceErrors, mean_trajectory, reference_errors
+from frame_ros.metrics.several_references import ReferenceErrors, mean_trajectory, reference_errors
 from frame_ros.metrics.registry import REGISTRY, Metric, metric, metric_of_field
-from frame_ros.metrics.runs import find_breaks
+from frame_ros.metrics.contiguous_samples import find_breaks
 from frame_ros.metrics.safety import (
     collision_rate,
     count_collisions,

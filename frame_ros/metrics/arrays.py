@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.errors import MissingExtraError, ShapeError, ValueRangeError, install_hint
+from frame_ros.core.errors import MissingExtraError, ShapeError, ValueRangeError, install_hint
 
 try:
     import array_api_compat

@@ -9,8 +9,8 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from frame_ros.errors import MissingExtraError, ShapeError, ValueRangeError, install_hint
-from frame_ros.metrics.reference import one_path
+from frame_ros.core.errors import MissingExtraError, ShapeError, ValueRangeError, install_hint
+from frame_ros.metrics.reference_errors import one_path
 
 
 def dtw_distance(

@@ -11,9 +11,9 @@ import array_api_compat
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.arrays import Array, as_floats, as_numbers, like, unavailable
-from frame_ros.metrics.definitions import NAN, NANOSECOND
+from frame_ros.metrics.constants import NAN, NANOSECOND
 
 _SECOND = 1_000_000_000
 

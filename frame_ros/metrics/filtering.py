@@ -21,9 +21,9 @@ import array_api_compat
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.arrays import Array, as_numbers, as_sequences, like, norm
-from frame_ros.metrics.runs import runs_of
+from frame_ros.metrics.contiguous_samples import runs_of
 
 # Beyond so many time constants of a stage, what a sample adds is below the last digit.
 _MEMORY = 40.0

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.arrays import Array, as_floats
 from frame_ros.metrics.registry import metric
 

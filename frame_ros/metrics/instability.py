@@ -15,7 +15,7 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.arrays import (
     Array,
     as_floats,
@@ -31,8 +31,8 @@ from frame_ros.metrics.arrays import (
     pair_of,
     unavailable,
 )
-from frame_ros.metrics.definitions import AUTHORS_DIFFERENCES, WINDOW
-from frame_ros.metrics.runs import Runs, runs_of
+from frame_ros.metrics.constants import AUTHORS_DIFFERENCES, WINDOW
+from frame_ros.metrics.contiguous_samples import Runs, runs_of
 
 _VARIANTS = ('paper', 'authors')
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from frame_ros.errors import ShapeError
+from frame_ros.core.errors import ShapeError
 from frame_ros.metrics.arrays import (
     Array,
     as_points,

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from frame_ros.errors import ValueRangeError
+from frame_ros.core.errors import ValueRangeError
 
 FRAME = 'FRAME'
 VLA_UQ = 'VLA-UQ'

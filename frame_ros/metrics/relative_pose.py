@@ -10,7 +10,7 @@ from typing import Any
 
 import array_api_compat
 
-from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.arrays import Array, difference, inner, like
 from frame_ros.metrics.trajectory import as_orientations, vector_product
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.arrays import (
     Array,
     as_flags,
@@ -21,7 +21,7 @@ from frame_ros.metrics.arrays import (
     like,
     squares_are_finite,
 )
-from frame_ros.metrics.definitions import AUTHORS_OFFSET, RISK_FLOOR
+from frame_ros.metrics.constants import AUTHORS_OFFSET, RISK_FLOOR
 
 
 def collision_rate(collisions: Any, steps: Any) -> Array:

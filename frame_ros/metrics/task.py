@@ -9,7 +9,7 @@ from math import sqrt
 from statistics import NormalDist
 from typing import Any
 
-from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.arrays import (
     Array,
     as_floats,

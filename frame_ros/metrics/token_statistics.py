@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.core.errors import ShapeError, ValueRangeError
 
 # Two blocks of this size and a row of the largest vocabularies fit a core's own cache.
 _BLOCK_BYTES = 256 * 1024

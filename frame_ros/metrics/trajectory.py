@@ -9,7 +9,7 @@ from typing import Any
 
 import array_api_compat
 
-from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.arrays import (
     Array,
     as_points,
@@ -22,8 +22,8 @@ from frame_ros.metrics.arrays import (
     norm,
     unavailable,
 )
-from frame_ros.metrics.definitions import SHORT_SEGMENT, STATIC_THRESHOLD
-from frame_ros.metrics.runs import Runs, runs_of
+from frame_ros.metrics.constants import SHORT_SEGMENT, STATIC_THRESHOLD
+from frame_ros.metrics.contiguous_samples import Runs, runs_of
 
 # Unit quaternions no further apart than this, sqrt(2), are on the same side of the sphere.
 _SAME_SIDE = 2.0**0.5

@@ -11,8 +11,8 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from frame_ros.errors import CheckpointError
-from frame_ros.input_files import TEXT, load_json, open_file, read_text
+from frame_ros.core.errors import CheckpointError
+from frame_ros.core.input_files import TEXT, load_json, open_file, read_text
 
 CONFIG = 'config.json'
 WEIGHTS = 'model.safetensors'

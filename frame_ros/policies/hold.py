@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from frame_ros.errors import ValueRangeError
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.policies.protocol import Inference, Observation
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from frame_ros.errors import PolicyError
+from frame_ros.core.errors import PolicyError
 
 if TYPE_CHECKING:
     from frame_ros.policies.protocol import Policy

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from frame_ros.errors import CheckpointError, PolicyError
+from frame_ros.core.errors import CheckpointError, PolicyError
 from frame_ros.policies.checkpoint import CheckpointFolder, open_checkpoint
 from frame_ros.policies.own_policy import is_own_policy
 from frame_ros.policies.trial import try_own_policy

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from frame_ros.errors import FrameRosError, PolicyError
+from frame_ros.core.errors import FrameRosError, PolicyError
 from frame_ros.policies.own_policy import (
     check_form,
     check_members,
@@ -22,11 +22,11 @@ from frame_ros.policies.protocol import Policy
 
 # Name -> module and function that makes the policy; the module is imported when it is asked for.
 BUILDERS: dict[str, tuple[str, str]] = {
-    'scripted': ('frame_ros.policies.scripted', 'ScriptedPickPlace'),
+    'scripted': ('frame_ros.policies.scripted.pick_place', 'ScriptedPickPlace'),
     'hold': ('frame_ros.policies.hold', 'HoldPolicy'),
     'lerobot': ('frame_ros.policies.lerobot', 'load_lerobot_policy'),
     'remote': ('frame_ros.policies.remote', 'connect_remote_policy'),
-    'lerobot_grpc': ('frame_ros.policies.lerobot_grpc', 'connect_lerobot_server'),
+    'lerobot_grpc': ('frame_ros.policies.lerobot_server.client', 'connect_lerobot_server'),
     'token_vla': ('frame_ros.policies.token_vla', 'load_token_vla'),
 }
 

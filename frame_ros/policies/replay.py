@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from frame_ros.errors import PolicyError, ShapeError, ValueRangeError
+from frame_ros.core.errors import PolicyError, ShapeError, ValueRangeError
 from frame_ros.policies.protocol import Inference, Observation
 
 SECOND = 1_000_000_000

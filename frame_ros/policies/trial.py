@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from frame_ros.errors import FrameRosError, PolicyError
+from frame_ros.core.errors import FrameRosError, PolicyError
 
 LAST_LINES = 3  # of what a process that died wrote
 LAST_WAIT = 5.0  # s for the threads that a policy has begun, when it was made and let go of

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from frame_ros.errors import RobotError
+from frame_ros.core.errors import RobotError
 
 Array = NDArray[np.float64]
 

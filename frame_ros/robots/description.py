@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.errors import RobotError
-from frame_ros.input_files import ROBOT_PARTS
+from frame_ros.core.errors import RobotError
+from frame_ros.core.input_files import ROBOT_PARTS
 
 Array = NDArray[np.float64]
 MOVING = ('revolute', 'continuous', 'prismatic')

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from frame_ros.errors import MissingExtraError, RobotError, ValueRangeError, install_hint
+from frame_ros.core.errors import MissingExtraError, RobotError, ValueRangeError, install_hint
 from frame_ros.robots.grippers import gripper_joints
 from frame_ros.robots.robot import Robot
 

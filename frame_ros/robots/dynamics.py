@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from frame_ros.errors import MissingExtraError, RobotError
+from frame_ros.core.errors import MissingExtraError, RobotError
 from frame_ros.robots.description import Joint, RobotDescription, parse_urdf
 from frame_ros.robots.link_inertia import link_inertias, possible_inertia, scaled
 from frame_ros.robots.robot import Robot

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from frame_ros.errors import ValueRangeError
+from frame_ros.core.errors import ValueRangeError
 
 Array = NDArray[np.float64]
 

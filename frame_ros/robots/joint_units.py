@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.errors import ValueRangeError
+from frame_ros.core.errors import ValueRangeError
 
 UNITS = ('rad', 'degrees', 'range_m100_100')
 # The joint whose calibrated range LeRobot sets to a full turn, whatever its mechanical limits.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from frame_ros.errors import RobotError
+from frame_ros.core.errors import RobotError
 from frame_ros.robots.description import Joint, RobotDescription, parse_urdf
 from frame_ros.robots.robot import Robot
 

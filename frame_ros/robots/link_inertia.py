@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.errors import RobotError
+from frame_ros.core.errors import RobotError
 from frame_ros.robots.description import rotation_from_rpy
 from frame_ros.robots.robot import Robot
 

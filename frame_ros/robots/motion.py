@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from frame_ros.errors import ValueRangeError
+from frame_ros.core.errors import ValueRangeError
 
 
 def twist_between(

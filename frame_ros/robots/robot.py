@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from frame_ros.errors import MissingExtraError, RobotError
+from frame_ros.core.errors import MissingExtraError, RobotError
 from frame_ros.robots.batch import BatchForward
 from frame_ros.robots.description import Capsule, Joint, Primitive, parse_urdf
 

@@ -16,19 +16,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.episodes.data import Episode, Event, EventType, Outcome
-from frame_ros.episodes.pipeline_config import PipelineConfig
+from frame_ros.episodes.episode import Episode, Event, EventType, Outcome
+from frame_ros.episodes.metric_pipeline.options import PipelineConfig
 from frame_ros.episodes.processing import process_episode
-from frame_ros.episodes.references import Reference
-from frame_ros.errors import ValueRangeError
-from frame_ros.policies.action_check import check_chunk
-from frame_ros.policies.action_queue import ActionQueue
+from frame_ros.episodes.reference_loading import Reference
+from frame_ros.core.errors import ValueRangeError
+from frame_ros.policies.execution.action_check import check_chunk
+from frame_ros.policies.execution.action_queue import ActionQueue
 from frame_ros.policies.protocol import Observation, Policy
 from frame_ros.robots import Robot, load_robot
 from frame_ros.scenes.rollout_record import RolloutRecord
-from frame_ros.scenes.scene_robot import scene_robot
-from frame_ros.scenes.simulation import PickPlaceSimulation
-from frame_ros.scenes.task import TaskState
+from frame_ros.scenes.simulation.scene_robot import scene_robot
+from frame_ros.scenes.simulation.simulation import PickPlaceSimulation
+from frame_ros.scenes.simulation.task import TaskState
 
 NANOSECONDS = 1_000_000_000
 # Every episode begins here, so that no stamp is 0, which says: not set. ns

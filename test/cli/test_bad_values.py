@@ -255,7 +255,7 @@ def nothing_starts(monkeypatch):
     monkeypatch.setattr('frame_ros.cli.demo.run_episodes', start)
     monkeypatch.setattr('frame_ros.policies.remote.server.PolicyServer.run', start)
     monkeypatch.setattr('frame_ros.cli.feetech._loop', start)
-    monkeypatch.setattr('frame_ros.policies.proposals.propose', start)
+    monkeypatch.setattr('frame_ros.policies.rephrasing.proposals.propose', start)
     monkeypatch.setattr(builtins, 'input', start)
 
 

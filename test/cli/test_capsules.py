@@ -4,7 +4,7 @@
 
 from frame_ros.cli import main
 from frame_ros.robots import load_robot
-from frame_ros.robots.link_shapes import link_shapes, load_shapes
+from frame_ros.robots.shapes.link_shapes import link_shapes, load_shapes
 
 SMALL = """
 <robot name="small"><link name="a"><collision><geometry><box size="0.1 0.1 0.4"/></geometry>

@@ -12,10 +12,10 @@ from bag_making import episode_messages, write_bag
 
 from frame_ros.cli import main
 from frame_ros.cli.clean import age_seconds
-from frame_ros.episodes.recording_lock import NAME, RecordingLock
-from frame_ros.episodes.recordings import survey
-from frame_ros.episodes.runs import is_own_page
-from frame_ros.errors import ValueRangeError
+from frame_ros.bags.recording_lock import NAME, RecordingLock
+from frame_ros.bags.find_bags import survey
+from frame_ros.bags.run_folders import is_own_page
+from frame_ros.core.errors import ValueRangeError
 
 DAY = 86400
 PAGE = '<html><head><meta name="generator" content="frame_ros 0.1.0"></head></html>'
@@ -159,7 +159,7 @@ def test_a_recorder_that_was_killed_holds_nothing(tmp_path):
     folder = make_run(tmp_path / 'run')
     code = (
         'import os, sys, pathlib\n'
-        'from frame_ros.episodes.recording_lock import RecordingLock\n'
+        'from frame_ros.bags.recording_lock import RecordingLock\n'
         'RecordingLock().hold(pathlib.Path(sys.argv[1]))\n'
         'os.kill(os.getpid(), 9)\n'
     )

@@ -16,8 +16,8 @@ import pytest
 
 from frame_ros.cli import COMMANDS, build_parser, main
 from frame_ros.metrics import EXPLANATIONS, REGISTRY
-from frame_ros.nodes.processes import demo_processes
-from frame_ros.nodes.settings import DemoSettings
+from frame_ros.bringup.process_table import demo_processes
+from frame_ros.bringup.run_options import DemoSettings
 
 HEAVY = ('numpy', 'torch', 'rclpy', 'scipy', 'cv2', 'jinja2', 'plotly', 'tqdm', 'rosbags')
 

@@ -16,8 +16,8 @@ from robot_bags import JOINTS, commands, image, robot_bag, robot_messages, step_
 pytest.importorskip('lerobot')
 
 from frame_ros.cli import main
-from frame_ros.lerobot_import import offline
-from frame_ros.policies.demonstrations import import_dataset
+from frame_ros.core.lerobot_import import offline
+from frame_ros.episodes.export.demonstrations import import_dataset
 from frame_ros.robots import load_robot
 from frame_ros.robots.joint_units import joint_units
 

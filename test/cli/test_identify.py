@@ -16,11 +16,11 @@ from rosbags.typesys import Stores, get_typestore
 from scipy.spatial.transform import Rotation
 
 from frame_ros.cli import main
-from frame_ros.errors import SetupError
+from frame_ros.core.errors import SetupError
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
-from frame_ros.sensing.joints.motor_model import load_motors
-from frame_ros.sensing.wrench.tool_model import read_tool
+from frame_ros.sensing.contact.joints.motor_model import load_motors
+from frame_ros.sensing.contact.wrench.tool_model import read_tool
 
 STORE = get_typestore(Stores.ROS2_HUMBLE)
 TYPES = STORE.types
@@ -85,7 +85,7 @@ def test_joints_of_a_bag_are_identified_and_written(tmp_path, capsys):
 
 
 def test_bags_of_one_time_are_taken_one_after_the_other(tmp_path):
-    from frame_ros.cli.identify_bags import read_joints
+    from frame_ros.cli.identify.bags import read_joints
 
     bags = [write_bag(tmp_path / name, motion_messages(seconds=6.0)) for name in 'ab']
     recording = read_joints(bags, ROBOT.joint_names, '')
@@ -96,7 +96,7 @@ def test_bags_of_one_time_are_taken_one_after_the_other(tmp_path):
 
 def test_an_arm_in_two_halves_is_put_together(tmp_path):
     """Of two publishers, the second a third of a period later."""
-    from frame_ros.cli.identify_bags import read_joints
+    from frame_ros.cli.identify.bags import read_joints
 
     whole, halves, names = [], [], list(ROBOT.joint_names)
     for stamp, topic, message in motion_messages(seconds=6.0):
@@ -249,9 +249,9 @@ def arm(ros_domain):
 
 @pytest.fixture()
 def node(arm, monkeypatch):
-    from frame_ros.nodes.identification import identification_node
+    from frame_ros.nodes.identification.node import identification_node
 
-    monkeypatch.setattr('frame_ros.nodes.identification.OLDEST_STATE', 3.0)
+    monkeypatch.setattr('frame_ros.nodes.identification.node.OLDEST_STATE', 3.0)
     with identification_node(arm.names) as node:
         node.wait_for_joints(PATIENCE, threading.Event())
         until(lambda: arm.node.count_publishers('joint_commands') > 0)
@@ -272,7 +272,7 @@ def way(arm: Arm, count: int, step: float = 0.002) -> np.ndarray:
 
 
 def test_a_motion_is_played_and_recorded(arm, node):
-    from frame_ros.nodes.identification import play
+    from frame_ros.nodes.identification.node import play
 
     targets = way(arm, 60)
     assert play(node, targets, 100.0, threading.Event()) == ''
@@ -284,7 +284,7 @@ def test_a_motion_is_played_and_recorded(arm, node):
 
 
 def test_it_stops_and_holds_when_told_to(arm, node):
-    from frame_ros.nodes.identification import play
+    from frame_ros.nodes.identification.node import play
 
     stop = threading.Event()
     targets = way(arm, 100_000, 1e-5)
@@ -295,7 +295,7 @@ def test_it_stops_and_holds_when_told_to(arm, node):
 
 
 def test_a_blocked_arm_ends_the_motion_where_it_is(arm, node):
-    from frame_ros.nodes.identification import play
+    from frame_ros.nodes.identification.node import play
 
     arm.is_blocked = True
     where = arm.positions.copy()
@@ -305,7 +305,7 @@ def test_a_blocked_arm_ends_the_motion_where_it_is(arm, node):
 
 
 def test_without_joint_states_nothing_goes_on(arm, node):
-    from frame_ros.nodes.identification import play
+    from frame_ros.nodes.identification.node import play
 
     arm.is_silent = True
     assert 'no joint_states' in play(node, way(arm, 5000), 50.0, threading.Event())
@@ -315,7 +315,7 @@ def test_without_joint_states_nothing_goes_on(arm, node):
 
 
 def test_an_arm_that_was_moved_meanwhile_is_not_commanded(arm, node):
-    from frame_ros.nodes.identification import play
+    from frame_ros.nodes.identification.node import play
 
     targets = way(arm, 50)
     targets[:, 1] += 0.2
@@ -324,7 +324,7 @@ def test_an_arm_that_was_moved_meanwhile_is_not_commanded(arm, node):
 
 
 def test_a_namespace_is_one_with_or_without_its_slash(ros_domain):
-    from frame_ros.nodes.identification import identification_node
+    from frame_ros.nodes.identification.node import identification_node
 
     for namespace in ('arm', '/arm/'):
         with identification_node(('a',), namespace=namespace) as node:
@@ -344,7 +344,7 @@ def test_states_without_positions_are_no_states(arm, node):
 
 @pytest.mark.parametrize(('answer', 'is_agreed'), [(b'y\n', True), (b'\n', False), (b'', False)])
 def test_a_stop_is_an_answer_too(monkeypatch, answer, is_agreed):
-    from frame_ros.cli.identify_motion import _is_agreed
+    from frame_ros.cli.identify.motion import _is_agreed
 
     person, terminal = os.openpty()
     with os.fdopen(terminal) as stdin, os.fdopen(person, 'wb', buffering=0) as keyboard:

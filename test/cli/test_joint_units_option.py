@@ -10,7 +10,7 @@ import pytest
 from bag_making import SECOND, T0, message, stamp, write_bag
 
 from frame_ros.cli import main
-from frame_ros.episodes.data import Stream
+from frame_ros.episodes.episode import Stream
 from frame_ros.episodes.recorded_units import RecordedUnits, in_radians
 from frame_ros.robots import load_robot
 

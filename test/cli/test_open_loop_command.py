@@ -13,7 +13,7 @@ from robot_bags import commands, inference, robot_bag, robot_messages, step_stam
 
 from frame_ros.cli import main
 from frame_ros.cli.open_loop import parse_options
-from frame_ros.errors import ValueRangeError
+from frame_ros.core.errors import ValueRangeError
 
 
 @pytest.fixture(scope='module')

@@ -21,7 +21,7 @@ from bag_making import SECOND, T0, episode_messages, joints, message, stamp, wri
 
 from frame_ros.cli import main
 from frame_ros.cli.demo import bags_in, write_demo_report
-from frame_ros.errors import BagError
+from frame_ros.core.errors import BagError
 from frame_ros.robots import load_robot
 
 

@@ -20,7 +20,7 @@ pytest.importorskip('msgpack')
 pytest.importorskip('websockets')
 
 from frame_ros.cli import main
-from frame_ros.errors import PolicyError
+from frame_ros.core.errors import PolicyError
 from frame_ros.policies.protocol import Observation
 from frame_ros.policies.remote import connect_remote_policy
 

@@ -35,15 +35,15 @@ from own_policy_page import save_policy  # noqa: E402
 from robot_bags import robot_bag  # noqa: E402
 
 from frame_ros.cli import build_parser, main  # noqa: E402
-from frame_ros.nodes.arm_settings import FrankaSettings, So101Settings  # noqa: E402
-from frame_ros.nodes.processes import (  # noqa: E402
+from frame_ros.bringup.arm_options import FrankaSettings, So101Settings  # noqa: E402
+from frame_ros.bringup.process_table import (  # noqa: E402
     demo_processes,
     franka_processes,
     so101_processes,
 )
-from frame_ros.nodes.run_checks import check_run  # noqa: E402
-from frame_ros.nodes.settings import DemoSettings  # noqa: E402
-from frame_ros.nodes.settings_text import settings_from_text  # noqa: E402
+from frame_ros.bringup.run_checks import check_run  # noqa: E402
+from frame_ros.bringup.run_options import DemoSettings  # noqa: E402
+from frame_ros.bringup.option_text import settings_from_text  # noqa: E402
 
 COMMANDS = list(documented_commands())
 # What a page writes -> what stands in for it, in the folder that the fixture `place` makes.

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from frame_ros.episodes.data import Event, EventType, Outcome
-from frame_ros.episodes.stamps import SECOND
+from frame_ros.episodes.episode import Event, EventType, Outcome
+from frame_ros.core.stamps import SECOND
 
 NAMES = ('a', 'b', 'c')
 INFERENCE = {

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from pipeline_runs import NAMES, make_events
 
-from frame_ros.episodes.pipeline import MetricPipeline
-from frame_ros.episodes.pipeline_config import PipelineConfig
-from frame_ros.episodes.stamps import SECOND
+from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
+from frame_ros.episodes.metric_pipeline.options import PipelineConfig
+from frame_ros.core.stamps import SECOND
 
 MS = SECOND // 1000
 BEGIN, STEPS, STEP = 10 * SECOND, 60, 33 * MS

@@ -9,8 +9,8 @@ import pytest
 from bag_making import SECOND, event
 from robot_bags import gate, robot_bag, step_stamp, takeover
 
-from frame_ros.episodes.bag_reader import Bag
-from frame_ros.episodes.data import Episode, Event, EventType
+from frame_ros.bags.reader import Bag
+from frame_ros.episodes.episode import Episode, Event, EventType
 from frame_ros.episodes.interventions import (
     GateAction,
     event_segments,

@@ -9,7 +9,7 @@ import pytest
 from bag_making import SECOND, T0
 
 from frame_ros.episodes.bounds import plausible_stamps
-from frame_ros.episodes.data import Episode, Event, EventType, Stream
+from frame_ros.episodes.episode import Episode, Event, EventType, Stream
 from frame_ros.episodes.processing import process_episode
 
 PERIOD = SECOND // 50

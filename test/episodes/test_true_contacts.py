@@ -9,7 +9,7 @@ from robot_bags import robot_bag
 
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.true_contacts import true_contacts
-from frame_ros.reports.source import open_bag
+from frame_ros.reports.model.source import open_bag
 
 SECOND = 1_000_000_000
 GRASP, BUMP = ('gripper', 'cube', True), ('upper_arm', 'table', False)

@@ -12,7 +12,7 @@ from frame_ros.episodes.sensed_contacts import RecordedContact
 from frame_ros.episodes.true_contacts import TrueContacts
 from frame_ros.evaluation.contact_comparison import Verdict, compare_contacts
 from frame_ros.evaluation.missed_contacts import WhyMissed
-from frame_ros.sensing.contacts.source import ContactSource
+from frame_ros.sensing.contact.source import ContactSource
 
 SECOND = 1_000_000_000
 

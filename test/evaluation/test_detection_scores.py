@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import poisson
 
-from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.evaluation.detection_scores import (
     detection_score,
     distance_score,

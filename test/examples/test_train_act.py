@@ -73,7 +73,7 @@ def test_frames_in_memory_are_those_of_the_data_set(run):
     from frames_in_memory import FramesInMemory
     from lerobot.datasets.lerobot_dataset import LeRobotDataset
 
-    from frame_ros.lerobot_import import offline
+    from frame_ros.core.lerobot_import import offline
 
     folder = run[1] / 'demonstrations'
     offsets = {'action': [i / 30 for i in range(12)]}

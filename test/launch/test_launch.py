@@ -21,9 +21,9 @@ from launch_ros.actions import Node
 from launch_ros.utilities import evaluate_parameters
 
 from frame_ros.cli.ros2.launching import process_actions
-from frame_ros.errors import SetupError
-from frame_ros.nodes.arm_settings import FrankaSettings, So101Settings
-from frame_ros.nodes.processes import (
+from frame_ros.core.errors import SetupError
+from frame_ros.bringup.arm_options import FrankaSettings, So101Settings
+from frame_ros.bringup.process_table import (
     Process,
     arm_environment,
     demo_environment,
@@ -32,8 +32,8 @@ from frame_ros.nodes.processes import (
     franka_processes,
     so101_processes,
 )
-from frame_ros.nodes.settings import DemoSettings
-from frame_ros.nodes.supervisor import ros_environment
+from frame_ros.bringup.run_options import DemoSettings
+from frame_ros.bringup.supervisor import ros_environment
 from launch import LaunchContext, LaunchDescription, LaunchService
 
 LAUNCH = Path(__file__).resolve().parent.parent.parent / 'launch'

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from frame_ros import metrics as m
-from frame_ros.errors import FrameRosError, ShapeError, ValueRangeError
+from frame_ros.core.errors import FrameRosError, ShapeError, ValueRangeError
 
 PATH = np.random.default_rng(0).normal(size=(9, 3)).cumsum(axis=0)
 TIMES = np.arange(9) * 0.1
@@ -365,7 +365,7 @@ def test_of_torch_tensors_at_rest_every_gradient_is_finite(length):
 
 
 def test_a_missing_library_names_the_extra(monkeypatch):
-    from frame_ros.errors import MissingExtraError
+    from frame_ros.core.errors import MissingExtraError
 
     monkeypatch.setitem(__import__('sys').modules, 'dtaidistance', None)
     with pytest.raises(MissingExtraError, match=r'(make setup.*)?pip install .dtaidistance>='):

@@ -10,7 +10,7 @@ from metric_strategies import breaks, paths, quaternions, stamps
 from scipy.signal import lfilter
 from scipy.spatial.transform import Rotation
 
-from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics import LowPass, PoseLowPass, low_pass, low_pass_orientations
 from frame_ros.metrics.filtering import stage_frequency
 

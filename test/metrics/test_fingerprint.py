@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics import REGISTRY, area_range, fingerprint, polygon_area, ratio_to_best
 
 AXES = ('sr', 'pl', 'ps', 'cc', 'ate', 'rte', 'il', 'mu')

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from metric_strategies import breaks, paths, quaternions
 
 from frame_ros import metrics
-from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.streaming import (
     ActionInstability,
     CurvatureChange,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from frame_ros import metrics
-from frame_ros.errors import ValueRangeError
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.metrics import EXPLANATIONS, REGISTRY, explanation, metric, metric_of_field
 
 MSG = Path(__file__).resolve().parents[2] / 'msg'

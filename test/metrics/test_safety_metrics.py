@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 
-from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics import collision_rate, count_collisions, obstacle_proximity, risk_factor
 
 

@@ -175,10 +175,10 @@ def test_warping_forgives_pauses_and_is_never_above_ate_when_normalised():
 def test_warping_is_that_of_the_published_library():
     pytest.importorskip('dtaidistance')
     torch = pytest.importorskip('torch')
-    from frame_ros.errors import FrameRosError
+    from frame_ros.core.errors import FrameRosError
 
     try:
-        from frame_ros.torchvision_import import import_torchvision
+        from frame_ros.core.torchvision_import import import_torchvision
 
         import_torchvision()
     except (ImportError, FrameRosError):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import gmean
 
 from frame_ros import metrics
-from frame_ros.errors import ValueRangeError
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.metrics import EpisodeConfidence, ensemble_confidence, token_confidence
 
 FORMULAS = {'mean': np.mean, 'geometric': gmean, 'min': np.min, 'max': np.max}

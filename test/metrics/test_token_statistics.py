@@ -8,7 +8,7 @@ from scipy.special import softmax
 from scipy.stats import entropy
 
 from frame_ros import metrics
-from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.token_statistics import token_statistics
 
 TEMPERATURES = (0.5, 1.0, 3.0)

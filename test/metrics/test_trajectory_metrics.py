@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from metric_strategies import paths, quaternions
 from scipy.spatial.transform import Rotation
 
-from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics import (
     count_short_segments,
     curvature_change,

@@ -23,7 +23,7 @@ from frame_ros.msg import (
     QualityMetrics,
     SafetyMetrics,
 )
-from frame_ros.nodes.markers import Markers
+from frame_ros.nodes.markers.node import Markers
 
 
 def rgb(shade):

@@ -16,8 +16,8 @@ from rclpy.time import Time
 from sensor_msgs.msg import Image, JointState
 
 from frame_ros.msg import EpisodeEvent, PolicyHeartbeat, PolicyInference
-from frame_ros.nodes.policy import PolicyNode
-from frame_ros.nodes.spinning import spin_until_stopped
+from frame_ros.nodes.policy.node import PolicyNode
+from frame_ros.nodes.runtime.spinning import spin_until_stopped
 from frame_ros.policies.protocol import Inference
 
 JOINTS = ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll', 'gripper')

@@ -14,11 +14,11 @@ from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import CameraInfo, Image, JointState
 
 from frame_ros.msg import CameraAlignment, Proximity
-from frame_ros.nodes.message_parts import time_message
+from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.robots import load_robot
 from frame_ros.robots.link_frames import LinkFrames
-from frame_ros.robots.link_shapes import link_shapes
-from frame_ros.sensing.obstacles.known import KnownObstacles
+from frame_ros.robots.shapes.link_shapes import link_shapes
+from frame_ros.sensing.proximity.obstacles.known import KnownObstacles
 
 SECOND = 10**9
 START = 1_700_000_000 * SECOND
@@ -163,7 +163,7 @@ class Bench:
     """The node, and a node beside it that sends and hears."""
 
     def __init__(self, rclpy, cameras=('front',), **parameters):
-        from frame_ros.nodes.proximity import ProximityNode
+        from frame_ros.nodes.proximity.node import ProximityNode
 
         values = {'cameras': list(cameras) or [''], 'silence': 30.0, 'realtime_priority': 0}
         # Of pictures without noise, whose pixels are few, none is given up at edges.

@@ -13,7 +13,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
 from frame_ros.msg import EpisodeEvent
-from frame_ros.nodes.simulator import Simulator
+from frame_ros.nodes.simulator.node import Simulator
 from frame_ros.srv import ResetScene
 
 

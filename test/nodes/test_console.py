@@ -20,7 +20,7 @@ from frame_ros.msg import (  # noqa: E402
     EpisodeSummary,
     QualityMetrics,
 )
-from frame_ros.nodes.console import close_console, open_console  # noqa: E402
+from frame_ros.nodes.console.node import close_console, open_console  # noqa: E402
 
 
 @pytest.fixture

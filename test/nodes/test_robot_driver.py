@@ -23,18 +23,18 @@ from rclpy.parameter import Parameter
 from sensor_msgs.msg import Image, JointState
 from std_srvs.srv import SetBool
 
-from frame_ros.errors import FrameRosError, SetupError
-from frame_ros.nodes.arm_settings import So101Settings
-from frame_ros.nodes.processes import so101_processes
-from frame_ros.nodes.robot_driver import RobotDriver
-from frame_ros.nodes.robot_driver_bus import Activity
-from frame_ros.nodes.robot_driver_settings import DriverSettings
-from frame_ros.robots.command_check import limited_step
-from frame_ros.robots.lerobot_devices import DeviceError, import_devices
+from frame_ros.core.errors import FrameRosError, SetupError
+from frame_ros.bringup.arm_options import So101Settings
+from frame_ros.bringup.process_table import so101_processes
+from frame_ros.nodes.robot_driver.node import RobotDriver
+from frame_ros.nodes.robot_driver.bus import Activity
+from frame_ros.nodes.robot_driver.options import DriverSettings
+from frame_ros.gate.command_check import limited_step
+from frame_ros.hardware.lerobot.devices import DeviceError, import_devices
 from frame_ros.scenes import JOINT_NAMES
-from frame_ros.scenes.feetech_bus import SimulatedBus
-from frame_ros.scenes.feetech_registers import TORQUE_ENABLE, get, put
-from frame_ros.scenes.simulated_so101 import RADIANS_PER_STEP, SimulatedSo101
+from frame_ros.hardware.feetech.emulator.bus import SimulatedBus
+from frame_ros.hardware.feetech.emulator.registers import TORQUE_ENABLE, get, put
+from frame_ros.scenes.simulation.so101_servos import RADIANS_PER_STEP, SimulatedSo101
 
 ANSWER_TIMEOUT = 1.0  # s for an answer: the machine that runs this may be busy
 PAN, LIFT, GRIPPER = (JOINT_NAMES.index(n) for n in ('shoulder_pan', 'shoulder_lift', 'gripper'))
@@ -138,7 +138,7 @@ class Bench:
 @pytest.fixture()
 def bench(ros_domain, tmp_path, monkeypatch):
     for name in ('LOOK_PERIOD', 'DIAGNOSTICS_PERIOD'):
-        monkeypatch.setattr(f'frame_ros.nodes.node_readiness.{name}', 0.1)
+        monkeypatch.setattr(f'frame_ros.nodes.runtime.node_readiness.{name}', 0.1)
     bench = Bench(tmp_path)
     yield bench
     bench.close()
@@ -443,7 +443,7 @@ def register_camera():
 
 
 def test_images_come_again_after_the_camera_was_gone(bench, monkeypatch):
-    monkeypatch.setattr('frame_ros.nodes.robot_driver_cameras.RECONNECT_PERIOD', 0.1)
+    monkeypatch.setattr('frame_ros.nodes.robot_driver.cameras.RECONNECT_PERIOD', 0.1)
     camera = register_camera()
     bench.start(cameras='{front: {type: red, width: 64, height: 48}}')
     bench.until(lambda: bench.images)

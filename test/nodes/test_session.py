@@ -15,12 +15,12 @@ from patience import PATIENCE
 
 pytest.importorskip('rclpy')
 
-from frame_ros.episodes.data import Outcome
-from frame_ros.nodes.console import close_console, open_console
-from frame_ros.nodes.processes import Process, demo_processes
-from frame_ros.nodes.session import SessionConfig
-from frame_ros.nodes.settings import DemoSettings
-from frame_ros.nodes.supervisor import ProcessError, Supervisor, ros_environment
+from frame_ros.episodes.episode import Outcome
+from frame_ros.nodes.console.node import close_console, open_console
+from frame_ros.bringup.process_table import Process, demo_processes
+from frame_ros.nodes.session.node import SessionConfig
+from frame_ros.bringup.run_options import DemoSettings
+from frame_ros.bringup.supervisor import ProcessError, Supervisor, ros_environment
 
 LEFT_OUT = ('markers', 'proximity')
 

@@ -23,12 +23,12 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import SetBool
 
-from frame_ros.errors import FrameRosError
-from frame_ros.nodes.readiness_watch import ReadinessWatch
-from frame_ros.nodes.teleoperator import TeleoperatorNode
+from frame_ros.core.errors import FrameRosError
+from frame_ros.nodes.runtime.readiness_watch import ReadinessWatch
+from frame_ros.nodes.teleoperator.node import TeleoperatorNode
 from frame_ros.scenes import JOINT_NAMES
-from frame_ros.scenes.feetech_bus import SimulatedBus
-from frame_ros.scenes.simulated_so101 import SimulatedSo101
+from frame_ros.hardware.feetech.emulator.bus import SimulatedBus
+from frame_ros.scenes.simulation.so101_servos import SimulatedSo101
 
 ANSWER_TIMEOUT = 1.0  # s for an answer: the machine that runs this may be busy
 HERE = (0.2, -1.3, 1.2, 0.8, 0.1, 0.5)  # rad, of the leader
@@ -147,7 +147,7 @@ def test_who_begins_episodes_is_told_when_it_is_ready(bench):
 
 
 def test_the_arm_stays_with_the_person_when_robot_or_teleoperator_are_gone(bench, monkeypatch):
-    monkeypatch.setattr('frame_ros.nodes.teleoperator.OLDEST_STATE', 0.2)
+    monkeypatch.setattr('frame_ros.nodes.teleoperator.node.OLDEST_STATE', 0.2)
     bench.start(mode='always')
     bench.until(lambda: bench.commands, lambda: bench.robot_at(HERE))
     bench.until(lambda: not bench.teleoperator._is_driving)  # the robot says nothing more
@@ -205,7 +205,7 @@ def test_what_cannot_start_says_why(bench, parameters, text):
 def test_a_port_that_is_not_there_leaves_it_unconfigured_with_the_reason_until_it_comes(
     bench, monkeypatch
 ):
-    monkeypatch.setattr('frame_ros.nodes.managed.RETRIES', (0.05,))
+    monkeypatch.setattr('frame_ros.nodes.runtime.managed.RETRIES', (0.05,))
     bench.bus.unplug()
     watch = ReadinessWatch(bench.node, ['teleoperator'])
     bench.start(is_deferred=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_ros.lerobot_import import import_lerobot, offline
+from frame_ros.core.lerobot_import import import_lerobot, offline
 
 
 def make_act_checkpoint(

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_ros.lerobot_import import import_lerobot, offline
+from frame_ros.core.lerobot_import import import_lerobot, offline
 from frame_ros.policies.environment_state import environment_state
 from frame_ros.policies.protocol import Observation
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_ros.lerobot_import import import_lerobot, offline
+from frame_ros.core.lerobot_import import import_lerobot, offline
 
 WIDTH, HORIZON, DIMENSIONS, PADDED = 32, 12, 6, 8
 SPECIAL = (

@@ -18,7 +18,7 @@ from unittest import mock
 
 import numpy as np
 
-from frame_ros.lerobot_import import import_lerobot, offline
+from frame_ros.core.lerobot_import import import_lerobot, offline
 
 WIDTH, VOCABULARY, IMAGE = 32, 1000, 28
 CHUNK, DIMENSIONS = 10, 6

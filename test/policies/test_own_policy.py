@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'docs'))
 from own_policy_page import save_policy
 
 from frame_ros.cli import main
-from frame_ros.errors import FrameRosError, PolicyError
-from frame_ros.policies.inference_check import check_own_chunk
+from frame_ros.core.errors import FrameRosError, PolicyError
+from frame_ros.policies.execution.inference_check import check_own_chunk
 from frame_ros.policies.own_policy import is_own_policy, with_absolute_file
 from frame_ros.policies.protocol import Observation, Policy
 from frame_ros.policies.registry import make_policy

@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 
-from frame_ros.errors import PolicyError, ValueRangeError
+from frame_ros.core.errors import PolicyError, ValueRangeError
 from frame_ros.policies.protocol import Observation, Policy
 from frame_ros.policies.registry import make_policy
 

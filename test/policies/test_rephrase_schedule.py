@@ -4,8 +4,8 @@
 
 import pytest
 
-from frame_ros.errors import ValueRangeError
-from frame_ros.policies.rephrase_schedule import RephraseSchedule
+from frame_ros.core.errors import ValueRangeError
+from frame_ros.policies.rephrasing.schedule import RephraseSchedule
 
 
 def test_the_first_of_so_many_inferences_of_an_episode_is_asked():

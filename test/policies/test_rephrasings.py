@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from frame_ros.cli import main
-from frame_ros.errors import SetupError
-from frame_ros.policies.proposals import ChatEndpoint, propose
-from frame_ros.policies.rephrasings import (
+from frame_ros.core.errors import SetupError
+from frame_ros.policies.rephrasing.proposals import ChatEndpoint, propose
+from frame_ros.policies.rephrasing.rephrasings import (
     MOST_CHARACTERS,
     ReviewedList,
     cleaned,

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from frame_ros.episodes.conversion import INFERENCE_FIELDS
-from frame_ros.episodes.data import Episode, Event, EventType, Outcome, Stream
-from frame_ros.episodes.pipeline_config import PipelineConfig
+from frame_ros.bags.streams.conversion import INFERENCE_FIELDS
+from frame_ros.episodes.episode import Episode, Event, EventType, Outcome, Stream
+from frame_ros.episodes.metric_pipeline.options import PipelineConfig
 from frame_ros.episodes.processing import KINDS, as_arrays, process_episode, run_pipeline
 
 SECOND = 1_000_000_000

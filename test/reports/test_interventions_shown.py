@@ -16,12 +16,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'episodes'))
 
 from robot_bags import gate, robot_bag, takeover
 
-from frame_ros.episodes.data import Episode, Event, EventType, Outcome
+from frame_ros.episodes.episode import Episode, Event, EventType, Outcome
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.reports import build_report, report_json
-from frame_ros.reports.intervention_view import help_text
-from frame_ros.reports.policy_groups import policy_groups
-from frame_ros.reports.series import person_spans
+from frame_ros.reports.model.intervention_view import help_text
+from frame_ros.reports.model.policy_groups import policy_groups
+from frame_ros.reports.model.series import person_spans
 
 
 def helped(seed: int = 0, outcome: Outcome = Outcome.SUCCESS, text: str = '') -> Episode:

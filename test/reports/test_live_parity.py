@@ -12,17 +12,18 @@ import numpy as np
 import pytest
 from synthetic_episodes import empty_episode, synthetic_episode, with_late_poses
 
-from frame_ros.episodes.data import Episode, Stream
-from frame_ros.episodes.findings import Level
-from frame_ros.episodes.pipeline_config import PipelineConfig
+from frame_ros.episodes.episode import Episode, Stream
+from frame_ros.bags.findings import Level
+from frame_ros.episodes.metric_pipeline.options import PipelineConfig
 from frame_ros.episodes.processing import recompute_as_live
-from frame_ros.metrics.definitions import VERSION
-from frame_ros.reports import compare_live, parity_verdict
-from frame_ros.reports.episode_check import check_episode, problems_of
-from frame_ros.reports.findings_view import FindingCounts
+from frame_ros.metrics.constants import VERSION
+from frame_ros.reports import compare_live
+from frame_ros.reports.parity import verdict as parity_verdict
+from frame_ros.reports.model.episode_check import check_episode, problems_of
+from frame_ros.reports.model.findings_view import FindingCounts
 from frame_ros.reports.json_report import report_data
-from frame_ros.reports.parity import BAR, lagging_steps, relative_difference
-from frame_ros.reports.tiles import tiles
+from frame_ros.reports.parity.comparison import BAR, lagging_steps, relative_difference
+from frame_ros.reports.html.tiles import tiles
 
 
 def without_last(stream: Stream, count: int) -> Stream:

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from synthetic_episodes import BEGIN, SECOND, synthetic_episode
 
-from frame_ros.episodes.data import Stream
-from frame_ros.reports.figures import series_figure
-from frame_ros.reports.page import build_report
-from frame_ros.reports.path_figure import path_figure
-from frame_ros.reports.path_marks import MARKS, SHAPES
-from frame_ros.reports.projections import view_svg
-from frame_ros.reports.robot_outline import robot_outline
-from frame_ros.reports.series import panels, path
+from frame_ros.episodes.episode import Stream
+from frame_ros.reports.html.figures import series_figure
+from frame_ros.reports.html.page import build_report
+from frame_ros.reports.html.path_figure import path_figure
+from frame_ros.reports.html.path_marks import MARKS, SHAPES
+from frame_ros.reports.html.projections import view_svg
+from frame_ros.reports.html.robot_outline import robot_outline
+from frame_ros.reports.model.series import panels, path
 from frame_ros.robots import load_robot
 
 

@@ -16,10 +16,10 @@ from synthetic_episodes import synthetic_episode
 from test_report_page import Page
 
 from frame_ros.episodes.processing import process_episode
-from frame_ros.episodes.references import Reference, reference_of
-from frame_ros.errors import ValueRangeError
+from frame_ros.episodes.reference_loading import Reference, reference_of
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.reports import ReportOptions, build_report, report_data
-from frame_ros.reports.reference_errors import (
+from frame_ros.reports.model.reference_errors import (
     NO_REFERENCE,
     ONLY_OWN,
     check_frames,

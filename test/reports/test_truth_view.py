@@ -7,14 +7,14 @@ import pytest
 from bag_making import T0, message, stamp
 from robot_bags import robot_bag
 
-from frame_ros.episodes.findings import Level
+from frame_ros.bags.findings import Level
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.true_contacts import true_contacts
 from frame_ros.reports import build_report, report_data
-from frame_ros.reports.episode_check import check_episode
-from frame_ros.reports.rates import stream_rates
-from frame_ros.reports.source import open_bag
-from frame_ros.reports.truth_view import compare_distances, truth_data
+from frame_ros.reports.model.episode_check import check_episode
+from frame_ros.reports.model.rates import stream_rates
+from frame_ros.reports.model.source import open_bag
+from frame_ros.reports.model.truth_view import compare_distances, truth_data
 
 SECOND = 1_000_000_000
 TRUE, SENSED = '/ground_truth', ''

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from frame_ros.errors import RobotError
+from frame_ros.core.errors import RobotError
 from frame_ros.robots import ROBOT_NAMES, find_urdf, load_robot
 from frame_ros.robots.description import parse_urdf
 

@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 pytest.importorskip('pink')
 pytest.importorskip('daqp')
 
-from frame_ros.errors import RobotError, ValueRangeError
+from frame_ros.core.errors import RobotError, ValueRangeError
 from frame_ros.robots import load_robot
 from frame_ros.robots.differential_ik import (
     FULL_POSE,
@@ -237,7 +237,7 @@ def test_without_pink_the_extra_is_named():
     code = (
         'import sys\n'
         'sys.modules["pink"] = None\n'
-        'from frame_ros.errors import MissingExtraError\n'
+        'from frame_ros.core.errors import MissingExtraError\n'
         'from frame_ros.robots import load_robot\n'
         'from frame_ros.robots.differential_ik import DifferentialInverseKinematics\n'
         'try:\n'

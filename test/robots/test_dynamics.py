@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pytest
 
-from frame_ros.errors import RobotError
+from frame_ros.core.errors import RobotError
 from frame_ros.robots import find_urdf, load_robot
 from frame_ros.robots.dynamics import Payload, RobotDynamics
 

@@ -6,7 +6,7 @@ import pytest
 
 from frame_ros.robots import load_robot
 from frame_ros.robots.frame_names import FrameNames
-from frame_ros.robots.mesh_files import with_absolute_meshes
+from frame_ros.robots.shapes.mesh_files import with_absolute_meshes
 
 
 @pytest.mark.parametrize('prefix', ['', 'left/', '/left/'])

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from frame_ros.errors import MissingExtraError, RobotError, ShapeError
+from frame_ros.core.errors import MissingExtraError, RobotError, ShapeError
 from frame_ros.robots import Capsule, load_robot
-from frame_ros.robots.capsule_files import format_capsules, load_capsules
-from frame_ros.robots.capsule_fit import fit_capsule, fit_capsules, volume
-from frame_ros.robots.link_shapes import capsule_shape, placed
-from frame_ros.robots.mesh_capsules import divided, link_meshes, mesh_capsules
+from frame_ros.robots.shapes.capsule_files import format_capsules, load_capsules
+from frame_ros.robots.shapes.capsule_fit import fit_capsule, fit_capsules, volume
+from frame_ros.robots.shapes.link_shapes import capsule_shape, placed
+from frame_ros.robots.shapes.mesh_capsules import divided, link_meshes, mesh_capsules
 
 trimesh = pytest.importorskip('trimesh')
 

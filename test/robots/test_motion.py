@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from frame_ros.errors import ValueRangeError
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.robots.motion import twist_between
 
 vectors = st.tuples(*[st.floats(-1.5, 1.5)] * 3).map(np.array)

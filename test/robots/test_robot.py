@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from frame_ros.errors import RobotError
+from frame_ros.core.errors import RobotError
 from frame_ros.robots import ROBOT_NAMES, find_urdf, load_robot
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -248,7 +248,7 @@ def test_link_poses_make_the_same_chain():
 
 
 def test_urdfs_are_found_in_the_share_folder_of_a_workspace(tmp_path, monkeypatch):
-    from frame_ros import shared_files
+    from frame_ros.core import shared_files
 
     folder = tmp_path / 'share' / 'frame_ros' / 'urdf'
     folder.mkdir(parents=True)

@@ -6,9 +6,9 @@ import os
 
 import pytest
 
-from frame_ros.errors import RobotError
+from frame_ros.core.errors import RobotError
 from frame_ros.robots import load_robot
-from frame_ros.robots.mesh_files import find_mesh, load_mesh
+from frame_ros.robots.shapes.mesh_files import find_mesh, load_mesh
 
 
 def _chain(count: int, extra: str = '', joint: str = 'revolute') -> str:

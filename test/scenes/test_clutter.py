@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip('mujoco')
 
-from frame_ros.errors import SetupError, ValueRangeError
+from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.scenes import (
     ROBOTS,
     Obstacle,
@@ -16,7 +16,7 @@ from frame_ros.scenes import (
     draw_layout,
     draw_moving_obstacle,
 )
-from frame_ros.scenes.visibility import VisibilityRule, visible_points
+from frame_ros.scenes.simulation.visibility import VisibilityRule, visible_points
 
 SEEDS = range(12)
 

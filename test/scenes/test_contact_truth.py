@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from frame_ros.scenes import PickPlaceSimulation
-from frame_ros.scenes.contact_interval import ContactInterval
-from frame_ros.scenes.contacts import Contact
+from frame_ros.scenes.simulation.contact_interval import ContactInterval
+from frame_ros.scenes.simulation.contacts import Contact
 
 CUBE, FINGER = 'cube', 'fr3_leftfinger'
 

@@ -9,8 +9,8 @@ import pytest
 
 pytest.importorskip('cv2')
 
-from frame_ros.errors import ShapeError, ValueRangeError
-from frame_ros.scenes.depth_noise import (
+from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.scenes.simulation.noise.depth_noise import (
     D405,
     D435,
     DEPTH_SENSORS,
@@ -18,8 +18,8 @@ from frame_ros.scenes.depth_noise import (
     DepthNoise,
     DepthNoiseSettings,
 )
-from frame_ros.scenes.rendering import Intrinsics
-from frame_ros.scenes.scene_robot import ROBOTS
+from frame_ros.scenes.simulation.rendering import Intrinsics
+from frame_ros.scenes.simulation.scene_robot import ROBOTS
 
 WIDTH, HEIGHT = 640, 480
 CAMERA = Intrinsics(WIDTH, HEIGHT, 500.0, 319.5, 239.5)

@@ -5,8 +5,8 @@
 import numpy as np
 import pytest
 
-from frame_ros.errors import ValueRangeError
-from frame_ros.scenes.franka_estimates import EstimateSettings, FrankaEstimator
+from frame_ros.core.errors import ValueRangeError
+from frame_ros.scenes.simulation.noise.franka_estimates import EstimateSettings, FrankaEstimator
 
 PERIOD = 0.01
 NOTHING = np.zeros(7), np.zeros(6)

@@ -9,11 +9,11 @@ import pytest
 
 pytest.importorskip('mujoco')
 
-from frame_ros.errors import ValueRangeError
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.robots import load_robot
-from frame_ros.robots.command_limits import limits_of
-from frame_ros.scenes.free_motion import FreeMotion, MotionStyle
-from frame_ros.scenes.simulation import PickPlaceSimulation
+from frame_ros.gate.limits.command_limits import limits_of
+from frame_ros.scenes.generation.free_motion import FreeMotion, MotionStyle
+from frame_ros.scenes.simulation.simulation import PickPlaceSimulation
 
 RATE = 50.0
 STYLE = MotionStyle(pause=(0.0, 0.1))

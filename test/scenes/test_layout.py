@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from frame_ros.errors import ValueRangeError
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.scenes import draw_layout
-from frame_ros.scenes.layout import CUBE_SIZE, FR3_TABLE, TABLE_CENTRE, TABLE_SIZE
+from frame_ros.scenes.generation.layout import CUBE_SIZE, FR3_TABLE, TABLE_CENTRE, TABLE_SIZE
 
 SEEDS = range(300)
 

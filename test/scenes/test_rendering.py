@@ -7,9 +7,9 @@ import pytest
 
 pytest.importorskip('mujoco')
 
-from frame_ros.errors import SetupError, ValueRangeError
+from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.scenes import PickPlaceSimulation
-from frame_ros.scenes.layout import TABLE_CENTRE, TABLE_SIZE
+from frame_ros.scenes.generation.layout import TABLE_CENTRE, TABLE_SIZE
 
 
 @pytest.fixture(scope='module')

@@ -8,8 +8,8 @@ import pytest
 pytest.importorskip('mujoco')
 
 from frame_ros.episodes import EventType, Outcome
-from frame_ros.episodes.references import reference_of
-from frame_ros.errors import PolicyError, ValueRangeError
+from frame_ros.episodes.reference_loading import reference_of
+from frame_ros.core.errors import PolicyError, ValueRangeError
 from frame_ros.metrics import (
     action_instability,
     path_length,
@@ -17,7 +17,7 @@ from frame_ros.metrics import (
     rms_jerk,
 )
 from frame_ros.policies.protocol import Inference
-from frame_ros.policies.scripted import ScriptedPickPlace
+from frame_ros.policies.scripted.pick_place import ScriptedPickPlace
 from frame_ros.robots import load_robot
 from frame_ros.scenes import FR3, JOINT_NAMES
 from frame_ros.scenes.rollout import Rollouts

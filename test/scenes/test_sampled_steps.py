@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip('mujoco')
 
 from frame_ros.scenes import PickPlaceSimulation
-from frame_ros.scenes.sampled_steps import StepSampler
+from frame_ros.scenes.simulation.sampled_steps import StepSampler
 
 
 @pytest.mark.parametrize('robot', ['fr3', 'so101'])

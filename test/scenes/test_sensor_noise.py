@@ -9,8 +9,8 @@ import math
 import numpy as np
 import pytest
 
-from frame_ros.errors import ShapeError, ValueRangeError
-from frame_ros.scenes.sensor_noise import (
+from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.scenes.simulation.noise.sensor_noise import (
     FR3_ENCODER,
     STS3215_ENCODER,
     JointNoise,
@@ -19,7 +19,7 @@ from frame_ros.scenes.sensor_noise import (
     WrenchNoise,
     WrenchNoiseSettings,
 )
-from frame_ros.scenes.servo_noise import CurrentNoise, CurrentNoiseSettings
+from frame_ros.scenes.simulation.noise.servo_noise import CurrentNoise, CurrentNoiseSettings
 
 STEP = 2 * math.pi / 4096
 

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 pytest.importorskip('mujoco')
 
-from frame_ros.errors import RobotError, ShapeError, ValueRangeError
+from frame_ros.core.errors import RobotError, ShapeError, ValueRangeError
 from frame_ros.robots import find_urdf, load_robot
 from frame_ros.scenes import FR3, PickPlaceSimulation, TaskState
 

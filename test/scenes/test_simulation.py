@@ -9,10 +9,10 @@ import pytest
 
 pytest.importorskip('mujoco')
 
-from frame_ros.errors import RobotError, ShapeError, ValueRangeError
+from frame_ros.core.errors import RobotError, ShapeError, ValueRangeError
 from frame_ros.robots import load_robot
 from frame_ros.scenes import JOINT_NAMES, PickPlaceSimulation, TaskState
-from frame_ros.scenes.simulation import HOME, WATCHED_LINKS
+from frame_ros.scenes.simulation.simulation import HOME, WATCHED_LINKS
 
 OVER_TABLE = (1.6, 0.2, 0.0, 1.2, 0.0, 0.3)  # turned away from all things, fingers down, some cm up
 INTO_TABLE = (1.6, 0.75, 0.0, 1.2, 0.0, 0.3)

@@ -4,8 +4,8 @@
 
 import numpy as np
 
-from frame_ros.sensing.depth.camera import DepthCamera, depth_in_metres
-from frame_ros.sensing.depth.shapes import CameraShapes
+from frame_ros.sensing.proximity.depth.camera import DepthCamera, depth_in_metres
+from frame_ros.sensing.proximity.depth.shapes import CameraShapes
 
 # Base frame: x right, y away from the camera, z up; the camera looks along y from -1.2 m.
 ROTATION = np.array([[1.0, 0, 0], [0, 0, 1.0], [0, -1.0, 0]])

@@ -9,8 +9,8 @@ from collections.abc import Callable
 import numpy as np
 
 from frame_ros.robots.dynamics import RobotDynamics
-from frame_ros.sensing.joints.friction_direction import FrictionDirection
-from frame_ros.sensing.joints.motor_model import MotorModel
+from frame_ros.sensing.contact.joints.friction_direction import FrictionDirection
+from frame_ros.sensing.contact.joints.motor_model import MotorModel
 
 HOME = np.array([0.0, -1.0, 1.0, 0.6, 0.3])
 

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from frame_ros.errors import ValueRangeError
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.metrics.arrays import check_variant
-from frame_ros.metrics.definitions import NAN
-from frame_ros.metrics.streaming.samples import RunningMean, WindowMean
+from frame_ros.metrics.constants import NAN
+from frame_ros.metrics.engine.samples import RunningMean, WindowMean
 from frame_ros.metrics.token_confidence import EPISODE_AGGREGATES, EPISODE_WINDOW
 
 

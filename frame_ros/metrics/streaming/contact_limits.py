@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass
 from math import isfinite
 
-from frame_ros.errors import ValueRangeError
-from frame_ros.metrics.definitions import NAN
+from frame_ros.core.errors import ValueRangeError
+from frame_ros.metrics.constants import NAN
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from bisect import insort
 from collections import deque
 from math import isfinite, sqrt
 
-from frame_ros.errors import ValueRangeError
-from frame_ros.metrics.definitions import NAN, NANOSECOND
-from frame_ros.metrics.streaming.samples import RunningMean
+from frame_ros.core.errors import ValueRangeError
+from frame_ros.metrics.constants import NAN, NANOSECOND
+from frame_ros.metrics.engine.samples import RunningMean
 
 _SECOND = 1_000_000_000
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from math import hypot
 from operator import sub, truediv
 
-from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.arrays import check_variant
-from frame_ros.metrics.definitions import AUTHORS_DIFFERENCES, WINDOW
-from frame_ros.metrics.streaming.samples import Differences, StepValue, finite
+from frame_ros.metrics.constants import AUTHORS_DIFFERENCES, WINDOW
+from frame_ros.metrics.engine.samples import Differences, StepValue, finite
 
 VARIANTS = ('paper', 'authors')
 

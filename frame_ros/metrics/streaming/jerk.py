@@ -8,10 +8,10 @@ from collections import deque
 from collections.abc import Sequence
 from math import hypot, sqrt
 
-from frame_ros.errors import ValueRangeError
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.metrics.arrays import check_variant
-from frame_ros.metrics.definitions import NAN
-from frame_ros.metrics.streaming.samples import finite, positive_gap
+from frame_ros.metrics.constants import NAN
+from frame_ros.metrics.engine.samples import finite, positive_gap
 
 _MINIMUM = 4
 

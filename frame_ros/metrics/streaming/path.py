@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import asin, atan2, ceil, hypot, pi
 
-from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.arrays import check_variant
-from frame_ros.metrics.definitions import NAN, SHORT_SEGMENT
-from frame_ros.metrics.streaming.samples import Differences, RunningMean, finite
+from frame_ros.metrics.constants import NAN, SHORT_SEGMENT
+from frame_ros.metrics.engine.samples import Differences, RunningMean, finite
 
 
 class PathLength:

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from math import inf, isinf
 
-from frame_ros.errors import ValueRangeError
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.metrics.arrays import check_variant
-from frame_ros.metrics.definitions import AUTHORS_OFFSET, NAN, RISK_FLOOR
+from frame_ros.metrics.constants import AUTHORS_OFFSET, NAN, RISK_FLOOR
 
 
 class CollisionRate:

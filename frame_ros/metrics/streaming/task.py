@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from frame_ros.errors import ShapeError, ValueRangeError
-from frame_ros.metrics.definitions import NAN
-from frame_ros.metrics.streaming.samples import finite
+from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.metrics.constants import NAN
+from frame_ros.metrics.engine.samples import finite
 from frame_ros.metrics.task import wilson_interval
 
 

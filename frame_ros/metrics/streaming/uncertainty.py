@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.arrays import Array, check_variant
-from frame_ros.metrics.definitions import NAN, WINDOW
-from frame_ros.metrics.streaming.samples import RunningMean, StepValue, finite
+from frame_ros.metrics.constants import NAN, WINDOW
+from frame_ros.metrics.engine.samples import RunningMean, StepValue, finite
 from frame_ros.metrics.uncertainty import (
     deepgini,
     prediction_confidence_uncertainty,

@@ -4,8 +4,8 @@
 
 import contextlib
 
-from frame_ros.errors import MissingExtraError, install_hint
-from frame_ros.torchvision_import import import_torchvision
+from frame_ros.core.errors import MissingExtraError, install_hint
+from frame_ros.core.torchvision_import import import_torchvision
 
 try:
     import torch  # noqa: F401

@@ -10,7 +10,7 @@ from typing import Any
 
 from torchmetrics import MetricCollection
 
-from frame_ros.errors import ValueRangeError
+from frame_ros.core.errors import ValueRangeError
 from frame_ros.metrics.torch.base import FrameMetric
 from frame_ros.metrics.torch.efficiency import (
     ComputationTime,

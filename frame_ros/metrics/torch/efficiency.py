@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.efficiency import control_rate, latency_statistics
 from frame_ros.metrics.torch.base import FrameMetric, MeanMetric
 from frame_ros.metrics.torch.padding import by_episode, widened

@@ -15,8 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from frame_ros.errors import ShapeError, ValueRangeError
-from frame_ros.metrics.definitions import STATIC_THRESHOLD
+from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.metrics.constants import STATIC_THRESHOLD
 from frame_ros.metrics.instability import action_instability, rms_jerk, tcp_instability
 from frame_ros.metrics.torch.base import MeanMetric
 from frame_ros.metrics.torch.padding import by_episode

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from frame_ros.errors import ShapeError, ValueRangeError
+from frame_ros.core.errors import ShapeError, ValueRangeError
 
 
 def by_episode(

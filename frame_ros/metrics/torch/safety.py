@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
-from frame_ros.metrics.definitions import RISK_FLOOR
+from frame_ros.metrics.constants import RISK_FLOOR
 from frame_ros.metrics.safety import (
     collision_rate,
     count_collisions,

@@ -13,9 +13,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from frame_ros.errors import ShapeError
+from frame_ros.core.errors import ShapeError
 from frame_ros.metrics.dtw import dtw_distance
-from frame_ros.metrics.reference import absolute_trajectory_error, relative_trajectory_error
+from frame_ros.metrics.reference_errors import absolute_trajectory_error, relative_trajectory_error
 from frame_ros.metrics.torch.base import MeanMetric
 from frame_ros.metrics.torch.padding import by_episode, widened
 from frame_ros.metrics.trajectory import (

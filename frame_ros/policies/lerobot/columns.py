@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from frame_ros.errors import CheckpointError, PolicyError
+from frame_ros.core.errors import CheckpointError, PolicyError
 from frame_ros.policies.protocol import ACTION_SPACES, Observation
 from frame_ros.robots.grippers import gripper_joints
 from frame_ros.robots.joint_units import JointUnits, joint_units

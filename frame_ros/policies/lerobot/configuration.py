@@ -7,7 +7,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from frame_ros.errors import CheckpointError
+from frame_ros.core.errors import CheckpointError
 from frame_ros.policies.checkpoint import CheckpointFolder
 
 

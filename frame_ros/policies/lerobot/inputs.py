@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.errors import PolicyError
+from frame_ros.core.errors import PolicyError
 from frame_ros.policies.environment_state import ENVIRONMENT_STATE, environment_state
 from frame_ros.policies.lerobot.columns import StateColumns
 from frame_ros.policies.protocol import Observation

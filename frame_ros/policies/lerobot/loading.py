@@ -11,8 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from frame_ros.errors import MissingExtraError
-from frame_ros.lerobot_import import import_lerobot, offline
+from frame_ros.core.errors import MissingExtraError
+from frame_ros.core.lerobot_import import import_lerobot, offline
 from frame_ros.policies.checkpoint import PROCESSORS, CheckpointFolder, open_checkpoint
 from frame_ros.policies.environment_state import POSES
 from frame_ros.policies.lerobot.columns import (

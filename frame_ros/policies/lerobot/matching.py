@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from frame_ros.errors import CheckpointError
+from frame_ros.core.errors import CheckpointError
 from frame_ros.policies.environment_state import COORDINATES, ENVIRONMENT_STATE
 from frame_ros.policies.lerobot.columns import (
     END_EFFECTOR,

@@ -9,7 +9,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from frame_ros.errors import CheckpointError
+from frame_ros.core.errors import CheckpointError
 from frame_ros.policies.checkpoint import CheckpointFolder
 from frame_ros.policies.lerobot.families.family import Family
 

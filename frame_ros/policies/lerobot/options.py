@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from frame_ros.errors import CheckpointError
-from frame_ros.input_files import load_json, read_text
+from frame_ros.core.errors import CheckpointError
+from frame_ros.core.input_files import load_json, read_text
 from frame_ros.policies.lerobot.columns import JointScales
 from frame_ros.policies.lerobot.families.family import FamilyOptions
 from frame_ros.robots.joint_units import approximate_ranges, calibrated_ranges

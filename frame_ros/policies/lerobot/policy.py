@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.errors import PolicyError
+from frame_ros.core.errors import PolicyError
 from frame_ros.policies.lerobot.columns import ActionColumns
 from frame_ros.policies.lerobot.families.family import Family, NoActionError, Outcome
 from frame_ros.policies.lerobot.inputs import PolicyInputs

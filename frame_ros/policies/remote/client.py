@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from frame_ros.errors import PolicyError
+from frame_ros.core.errors import PolicyError
 from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.policies.remote.codec import Encoder, decode
 from frame_ros.policies.remote.convention import Convention

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.errors import MissingExtraError, PolicyError, install_hint
+from frame_ros.core.errors import MissingExtraError, PolicyError, install_hint
 from frame_ros.policies.remote.unpacking import Unpacker
 
 # Holds ten images of 1280x720.

@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
-from frame_ros.errors import PolicyError
+from frame_ros.core.errors import PolicyError
 from frame_ros.policies.remote.client import OpenPIPolicy, RemotePolicy
 from frame_ros.policies.remote.codec import MAX_MESSAGE_SIZE, import_msgpack
 from frame_ros.policies.remote.convention import Convention

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.errors import PolicyError
+from frame_ros.core.errors import PolicyError
 from frame_ros.policies.protocol import Observation
 from frame_ros.policies.remote.images import as_rgb, resize_with_border
 from frame_ros.policies.remote.presets import IMAGES, INSTRUCTION, TCP, Preset

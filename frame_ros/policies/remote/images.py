@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.errors import MissingExtraError, PolicyError, install_hint
+from frame_ros.core.errors import MissingExtraError, PolicyError, install_hint
 
 
 def resize_with_border(image: NDArray[np.uint8], size: tuple[int, int]) -> NDArray[np.uint8]:

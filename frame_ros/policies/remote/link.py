@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from frame_ros.errors import AbsentError, PolicyError
+from frame_ros.core.errors import AbsentError, PolicyError
 from frame_ros.policies.remote.codec import MAX_MESSAGE_SIZE, decode
 from frame_ros.policies.remote.large_frames import FrameWriter
 from frame_ros.policies.remote.server import import_websockets

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_ros.errors import PolicyError
+from frame_ros.core.errors import PolicyError
 from frame_ros.policies.protocol import ACTION_SPACES, Inference, Observation, TokenStatistics
 from frame_ros.policies.remote.fields import Fields
 from frame_ros.policies.remote.images import as_rgb

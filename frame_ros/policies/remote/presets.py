@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from frame_ros.errors import PolicyError
+from frame_ros.core.errors import PolicyError
 
 IMAGES = 'images.'
 PARTS = (

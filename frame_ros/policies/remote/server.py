@@ -20,7 +20,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from frame_ros.errors import MissingExtraError, PolicyError, SetupError, install_hint
+from frame_ros.core.errors import MissingExtraError, PolicyError, SetupError, install_hint
 from frame_ros.policies.remote.codec import MAX_MESSAGE_SIZE
 from frame_ros.policies.remote.large_frames import large_frame_connection, receive
 from frame_ros.policies.remote.service import InferenceService, Timing

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.errors import PolicyError
+from frame_ros.core.errors import PolicyError
 from frame_ros.policies.token_vla.token_map import Bins, BinTokens
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from frame_ros.errors import CheckpointError
-from frame_ros.input_files import load_json, read_text
+from frame_ros.core.errors import CheckpointError
+from frame_ros.core.input_files import load_json, read_text
 
 CONFIG = 'config.json'
 PROCESSORS = ('processor_config.json', 'preprocessor_config.json', 'tokenizer_config.json')

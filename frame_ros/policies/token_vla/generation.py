@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.errors import PolicyError
+from frame_ros.core.errors import PolicyError
 from frame_ros.metrics.token_statistics import ReducedTokens, token_statistics
 
 _OF_ALL = ('vocabulary_size', 'temperatures')

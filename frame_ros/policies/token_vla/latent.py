@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.errors import PolicyError
+from frame_ros.core.errors import PolicyError
 from frame_ros.policies.token_vla.codec import ActionTokens, check_count, check_range, no_places
 from frame_ros.policies.token_vla.token_map import LatentTokens
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.errors import CheckpointError, PolicyError
+from frame_ros.core.errors import CheckpointError, PolicyError
 from frame_ros.policies.token_vla.codec import BinCodec, Codec
 from frame_ros.policies.token_vla.fast import FastCodec
 from frame_ros.policies.token_vla.folder import VlaFolder, open_folder

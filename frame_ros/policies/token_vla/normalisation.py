@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.errors import CheckpointError
+from frame_ros.core.errors import CheckpointError
 from frame_ros.policies.token_vla.folder import VlaFolder, read_json
 
 # How -> the two statistics that it takes. Quantiles and bounds are taken to -1 and 1.

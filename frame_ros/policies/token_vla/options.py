@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_ros.errors import PolicyError
+from frame_ros.core.errors import PolicyError
 from frame_ros.policies.protocol import ACTION_SPACES
 from frame_ros.policies.token_vla.latent import ActionDecoder
 from frame_ros.policies.token_vla.presets import VlaPreset

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.errors import FrameRosError, PolicyError
+from frame_ros.core.errors import FrameRosError, PolicyError
 from frame_ros.metrics.token_confidence import token_confidence, token_groups
 from frame_ros.policies.protocol import Inference, Observation, TokenStatistics
 from frame_ros.policies.token_vla.codec import ActionTokens, Codec

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from frame_ros.errors import PolicyError
+from frame_ros.core.errors import PolicyError
 from frame_ros.policies.token_vla.folder import VlaFolder
 from frame_ros.policies.token_vla.token_map import (
     BinTokens,

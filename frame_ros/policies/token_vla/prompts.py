@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.errors import CheckpointError, PolicyError
+from frame_ros.core.errors import CheckpointError, PolicyError
 from frame_ros.policies.token_vla.presets import VlaPreset
 
 

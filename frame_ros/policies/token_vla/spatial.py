@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.errors import CheckpointError, PolicyError
+from frame_ros.core.errors import CheckpointError, PolicyError
 from frame_ros.policies.token_vla.codec import ActionTokens, check_count, check_range
 from frame_ros.policies.token_vla.token_map import SpatialTokens
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.errors import PolicyError
+from frame_ros.core.errors import PolicyError
 from frame_ros.policies.token_vla.codec import ActionTokens, BinScale
 from frame_ros.policies.token_vla.token_map import ListTokens
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, ClassVar, Union, get_args, get_origin, get_type_hints
 
-from frame_ros.errors import PolicyError
-from frame_ros.input_files import load_json, read_text
+from frame_ros.core.errors import PolicyError
+from frame_ros.core.input_files import load_json, read_text
 
 VALUES = ('centres', 'points')
 ITEMS = ('vocabulary', 'number')

@@ -27,7 +27,7 @@ from torch_cases import (  # noqa: E402
 )
 
 from frame_ros import metrics  # noqa: E402
-from frame_ros.errors import ValueRangeError  # noqa: E402
+from frame_ros.core.errors import ValueRangeError  # noqa: E402
 from frame_ros.metrics import torch as classes  # noqa: E402
 from frame_ros.metrics.torch.collection import known_ids  # noqa: E402
 
@@ -198,7 +198,7 @@ def test_torch_is_imported_by_this_package_alone():
 def test_without_torch_the_extra_is_named(missing):
     code = (
         f"import sys; sys.modules[{missing!r}] = sys.modules['torchvision'] = None\n"
-        'from frame_ros.errors import MissingExtraError\n'
+        'from frame_ros.core.errors import MissingExtraError\n'
         'try:\n    import frame_ros.metrics.torch\n'
         'except MissingExtraError as error:\n    print(error)\n'
     )

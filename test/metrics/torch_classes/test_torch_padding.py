@@ -12,7 +12,7 @@ pytest.importorskip('frame_ros.metrics.torch')
 from torch_cases import ACTIONS, CASES, EPISODES, INTERVALS, POSITIONS, SAMPLES  # noqa: E402
 
 from frame_ros import metrics  # noqa: E402
-from frame_ros.errors import ShapeError, ValueRangeError  # noqa: E402
+from frame_ros.core.errors import ShapeError, ValueRangeError  # noqa: E402
 from frame_ros.metrics import torch as classes  # noqa: E402
 
 PADDED = [name for name, case in CASES.items() if case.mask]

@@ -29,7 +29,7 @@ from torch_cases import (  # noqa: E402
 )
 
 from frame_ros import metrics  # noqa: E402
-from frame_ros.errors import ShapeError, ValueRangeError  # noqa: E402
+from frame_ros.core.errors import ShapeError, ValueRangeError  # noqa: E402
 from frame_ros.metrics import torch as classes  # noqa: E402
 
 CLOSE = {'rtol': 1e-12, 'atol': 1e-14}

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 
-from frame_ros.errors import CheckpointError
+from frame_ros.core.errors import CheckpointError
 from frame_ros.policies.lerobot.families.family import Family
 
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.errors import PolicyError
+from frame_ros.core.errors import PolicyError
 from frame_ros.policies.lerobot.random_stream import RandomStream, seed_apart
 from frame_ros.policies.protocol import TokenStatistics
 

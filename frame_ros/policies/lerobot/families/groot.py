@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from frame_ros.errors import CheckpointError
+from frame_ros.core.errors import CheckpointError
 from frame_ros.policies.lerobot.families.family import Family, FamilyOptions, Outcome
 
 # What the action head takes beside the features, one row per chunk.

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.errors import CheckpointError
+from frame_ros.core.errors import CheckpointError
 from frame_ros.metrics.token_confidence import token_confidence
 from frame_ros.policies.lerobot.families.family import (
     Family,

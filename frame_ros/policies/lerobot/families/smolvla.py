@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from frame_ros.errors import CheckpointError
+from frame_ros.core.errors import CheckpointError
 from frame_ros.policies.lerobot.families.family import FamilyOptions, tokenizer_override
 from frame_ros.policies.lerobot.families.flow_matching import FlowMatching
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from frame_ros.errors import CheckpointError
+from frame_ros.core.errors import CheckpointError
 from frame_ros.metrics.token_statistics import token_statistics
 from frame_ros.policies.lerobot.families.family import (
     NO_INSTRUCTION,

@@ -1,0 +1,135 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The cameras of a bag: which topics hold pictures, and a picture by its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.bags.reader import Bag, Topic
+from frame_ros.bags.images.decoding import (
+    COMPRESSED_SUFFIX,
+    COMPRESSED_TYPE,
+    IMAGE_TYPE,
+    decode_compressed,
+    decode_image,
+)
+from frame_ros.episodes.topic_statistics import header_stamps
+from frame_ros.core.errors import BagError
+
+SUFFIXES = (COMPRESSED_SUFFIX, '/image_raw')
+
+
+def picture_of(message: Any) -> NDArray[np.uint8] | None:
+    """Returns an Image or CompressedImage message as (H, W, 3) RGB; None for depth, which is no
+    picture.
+
+    Raises:
+        BagError: the encoding is not known, or the data does not fit the size or is no picture.
+    """
+    data = np.frombuffer(bytes(message.data), np.uint8)
+    if hasattr(message, 'format'):
+        pixels = decode_compressed(data, message.format)
+    else:
+        size = int(message.height), int(message.width)
+        pixels = decode_image(
+            data, *size, message.encoding, int(message.step), bool(message.is_bigendian)
+        )
+    if pixels.dtype != np.uint8:
+        return None
+    return pixels if pixels.ndim == 3 else np.repeat(pixels[:, :, None], 3, axis=2)
+
+
+def bytes_at(topic: Topic, index: int) -> NDArray[np.uint8]:
+    """The serialised bytes of a topic's message, counted over all its tables.
+
+    Raises:
+        BagError: there is no such message.
+    """
+    for table in topic.tables:
+        if index < len(table):
+            return table.data(index)
+        index -= len(table)
+    raise BagError(f'{topic.name} has no message {index}')
+
+
+def topic_stamps(bag: Bag, topic: Topic) -> NDArray[np.int64]:
+    """Header stamps in ns; receive times where not every message's header can be read."""
+    stamps = header_stamps(bag, topic.name)
+    return stamps if stamps is not None and len(stamps) == len(topic) else bag.received(topic.name)
+
+
+def camera_topics(bag: Bag, namespace: str = '') -> dict[str, str]:
+    """Camera -> topic of a robot's cameras, in the order of their names; depth images are none.
+
+    A camera is called as its topic without namespace and `/image_raw`. Raw images go before
+    compressed ones of the same camera. namespace: the robot's, such as '/left'; '' for the root.
+    """
+    found: dict[str, str] = {}
+    prefix = namespace.rstrip('/') + '/'
+    for kind in (IMAGE_TYPE, COMPRESSED_TYPE):
+        for name in sorted(bag.topics):
+            topic = bag.topics[name]
+            if topic.message_type != kind or not len(topic) or not name.startswith(prefix):
+                continue
+            camera = name[len(prefix) :]
+            for suffix in SUFFIXES:
+                camera = camera.removesuffix(suffix)
+            if camera not in found and not _is_depth(bag, topic):
+                found[camera] = name
+    return dict(sorted(found.items()))
+
+
+class Camera:
+    """The pictures of one topic, by the order of their stamps, decoded when asked for; the last one
+    is kept, so asking for it again costs nothing.
+
+    stamps: (N,) ns, sorted. size: width and height of the first picture.
+
+    Raises:
+        BagError: the topic's pictures cannot be read.
+    """
+
+    def __init__(self, bag: Bag, name: str, topic: str) -> None:
+        self.name = name
+        self._bag, self._topic = bag, bag.topics[topic]
+        stamps = topic_stamps(bag, self._topic)
+        self._order = np.argsort(stamps, kind='stable')
+        self.stamps = stamps[self._order]
+        self._last: tuple[int, NDArray[np.uint8]] = (-1, np.zeros((0, 0, 3), np.uint8))
+        height, width, _ = self._decoded(0).shape
+        self.size = (width, height)
+
+    def picture(self, index: int) -> NDArray[np.uint8]:
+        """Returns the picture (H, W, 3), RGB, at a place of `stamps`.
+
+        Raises:
+            BagError: it cannot be decoded, or is of another size than the first.
+        """
+        if self._last[0] != index:
+            image = self._decoded(index)
+            if image.shape[1::-1] != self.size:
+                raise BagError(
+                    f'{self._topic.name}: picture {index} has {image.shape[1]}x{image.shape[0]} '
+                    f'pixels, the first {self.size[0]}x{self.size[1]}; all must be of one size'
+                )
+            self._last = (index, image)
+        return self._last[1]
+
+    def _decoded(self, index: int) -> NDArray[np.uint8]:
+        data = bytes_at(self._topic, int(self._order[index]))
+        image = picture_of(self._bag.deserialize(self._topic, data))
+        if image is None:
+            raise BagError(f'{self._topic.name} holds depth, not pictures')
+        return image
+
+
+def _is_depth(bag: Bag, topic: Topic) -> bool:
+    """Whether the first image is none of a camera for people; one that cannot be read is."""
+    try:
+        return picture_of(bag.deserialize(topic, bytes_at(topic, 0))) is None
+    except BagError:
+        return False

@@ -1,0 +1,290 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The images of a bag's topic as arrays, raw or compressed ones, one after another."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.bags.reader import Bag, Topic
+from frame_ros.episodes.episode import Episode
+from frame_ros.bags.cdr import trace
+from frame_ros.core.errors import BagError
+from frame_ros.core.input_files import PIXELS
+
+IMAGE_TYPE = 'sensor_msgs/msg/Image'
+COMPRESSED_TYPE = 'sensor_msgs/msg/CompressedImage'
+# What image_transport, and the recorder, add to the name of a topic whose images they compress.
+COMPRESSED_SUFFIX = '/compressed'
+# image_transport's compressedDepth begins its data with this many bytes of its own settings.
+DEPTH_HEADER = 12
+PNG = b'\x89PNG\r\n\x1a\n'
+JPEG = b'\xff\xd8'
+# Markers of the segments that hold the size: SOF0 to SOF15 without DHT, JPG and DAC.
+JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+# Encoding -> bytes of a number, channels, and the order that makes the channels RGB.
+ENCODINGS: dict[str, tuple[str, int, tuple[int, ...]]] = {
+    'rgb8': ('u1', 3, (0, 1, 2)),
+    'bgr8': ('u1', 3, (2, 1, 0)),
+    'rgba8': ('u1', 4, (0, 1, 2)),
+    'bgra8': ('u1', 4, (2, 1, 0)),
+    '8UC3': ('u1', 3, (0, 1, 2)),
+    'mono8': ('u1', 1, ()),
+    '8UC1': ('u1', 1, ()),
+    'mono16': ('u2', 1, ()),
+    '16UC1': ('u2', 1, ()),
+    '32FC1': ('f4', 1, ()),
+}
+
+
+def decode_image(
+    data: NDArray[np.uint8],
+    height: int,
+    width: int,
+    encoding: str,
+    step: int,
+    is_bigendian: bool = False,
+) -> NDArray:
+    """Returns an image as (H, W, 3) uint8 RGB, or (H, W) uint8, uint16 or float32 for one channel.
+
+    Args:
+        data: the bytes of sensor_msgs/Image.data. step: bytes per row.
+
+    Raises:
+        BagError: the encoding is not known, or the data is too short.
+    """
+    if encoding not in ENCODINGS:
+        raise BagError(
+            f'image encoding {encoding!r} is not known; known are {", ".join(ENCODINGS)}'
+        )
+    code, channels, order = ENCODINGS[encoding]
+    dtype = np.dtype(('>' if is_bigendian else '<') + code)
+    row = width * channels * dtype.itemsize
+    if step < row or len(data) < step * height or height == 0 or width == 0:
+        raise BagError(
+            f'an image of {width}x{height} {encoding} needs rows of {row} bytes; '
+            f'it has {len(data)} bytes in rows of {step}'
+        )
+    rows = np.ascontiguousarray(data[: step * height].reshape(height, step)[:, :row])
+    image = rows.view(dtype).astype(dtype.newbyteorder('='), copy=False)
+    if channels == 1:
+        return image
+    first, *_, last = order
+    rgb = slice(0, 3) if first < last else slice(2, None, -1)
+    return np.ascontiguousarray(image.reshape(height, width, channels)[:, :, rgb])
+
+
+def decode_compressed(data: NDArray[np.uint8], encoded: str) -> NDArray:
+    """Returns a compressed image (JPEG, PNG, compressedDepth of 16UC1) as `decode_image` does.
+
+    Args:
+        data: the bytes of sensor_msgs/CompressedImage.data. encoded: its `format`.
+
+    Raises:
+        BagError: it cannot be decoded, or is depth in another encoding than 16UC1.
+    """
+    import cv2
+
+    is_depth = 'compressedDepth' in encoded
+    if is_depth and not encoded.startswith('16UC1'):
+        raise BagError(f'compressed depth of format {encoded!r} is not known; known is 16UC1')
+    content = data[DEPTH_HEADER:] if is_depth else data
+    height, width = compressed_size(bytes(content))
+    if height * width > PIXELS.now:
+        raise BagError(f'a compressed image would have {PIXELS.excess(height * width)}')
+    try:
+        image = cv2.imdecode(content, cv2.IMREAD_UNCHANGED)
+    except cv2.error as error:
+        raise BagError(f'a compressed image cannot be decoded: {error.err}') from error
+    if image is None:
+        raise BagError(f'a compressed image of format {encoded!r} cannot be decoded')
+    if image.ndim == 2:
+        return np.asarray(image)
+    order = cv2.COLOR_BGRA2RGB if image.shape[2] == 4 else cv2.COLOR_BGR2RGB
+    return np.asarray(cv2.cvtColor(image, order))
+
+
+def _check_chunks(content: bytes) -> None:
+    """Refuses a PNG with a part that declares more bytes than follow: the decoder would set them
+    aside.
+
+    Raises:
+        BagError: it has one.
+    """
+    position = len(PNG)
+    while position + 8 <= len(content):
+        length, name = struct.unpack_from('>I4s', content, position)
+        position += 12 + length  # its length, name and checksum included
+        if position > len(content):
+            raise BagError(
+                f'a PNG of {len(content)} bytes is cut or damaged: its part {name!r} would have '
+                f'{length} bytes'
+            )
+        if name == b'IEND':
+            return
+
+
+def compressed_size(content: bytes) -> tuple[int, int]:
+    """Height and width that a JPEG or a PNG declares.
+
+    Raises:
+        BagError: it is neither, or cut.
+    """
+    if content.startswith(PNG) and len(content) >= 24:
+        _check_chunks(content)
+        width, height = struct.unpack_from('>II', content, 16)
+        return height, width
+    position = 2
+    while content.startswith(JPEG) and position + 9 <= len(content):
+        # Segments follow each other: marker, length, content. Bytes of 255 may fill in between.
+        if content[position] != 0xFF:
+            break
+        marker = content[position + 1]
+        if marker in JPEG_FRAMES:
+            height, width = struct.unpack_from('>HH', content, position + 5)
+            return height, width
+        length = struct.unpack_from('>H', content, position + 2)[0]
+        position += 1 if marker == 0xFF else 2 + length
+    raise BagError(
+        f'a compressed image that begins with {content[:8]!r} is no JPEG and no PNG; others, such '
+        'as TIFF, are not read'
+    )
+
+
+def find_image_topics(bag: Bag) -> list[str]:
+    """Returns the names of the bag's image topics, sorted, the raw ones first."""
+    names = (IMAGE_TYPE, COMPRESSED_TYPE)
+    found = [t for t in bag.topics.values() if t.message_type in names and len(t)]
+    return [t.name for t in sorted(found, key=lambda t: (names.index(t.message_type), t.name))]
+
+
+def find_topic(bag: Bag, name: str) -> str:
+    """Returns the absolute name of a topic given as it is, or without its namespace; of an image
+    topic that was recorded compressed, that one's.
+
+    Raises:
+        BagError: no topic, or several, have that name.
+    """
+    for wanted in (name, name + COMPRESSED_SUFFIX):
+        if wanted in bag.topics:
+            return wanted
+        found = sorted(topic for topic in bag.topics if topic.endswith('/' + wanted.lstrip('/')))
+        if len(found) == 1:
+            return found[0]
+        if found:
+            several = ', '.join(found)
+            raise BagError(f'{bag.path} should have one topic {name}, and has several: {several}')
+    raise BagError(
+        f'{bag.path} should have one topic {name}, and has none; it has '
+        f'{", ".join(sorted(bag.topics))}'
+    )
+
+
+def is_recorded(bag: Bag, topic: str) -> bool:
+    """Whether a bag has images of a topic, given by its absolute name, raw or compressed."""
+    return any(len(bag.topics.get(name, ())) for name in (topic, topic + COMPRESSED_SUFFIX))
+
+
+def iter_images(
+    source: Episode | Bag | str | Path,
+    topic: str,
+    max_count: int | None = None,
+    every: int = 1,
+) -> Iterator[tuple[int, NDArray]]:
+    """Yields stamp (ns) and image of an image topic, raw or compressed, in recorded order, read
+    only when asked for.
+
+    Args:
+        source: an episode, a bag, or a bag's path.
+        topic: its name, with or without its namespace.
+        max_count: at most so many, spread evenly over the topic. None: no limit.
+        every: only each so-manieth image.
+
+    Raises:
+        BagError: there is no such topic, it has no images, or an image is not readable.
+    """
+    bag = (
+        source
+        if isinstance(source, Bag)
+        else Bag(source.path if isinstance(source, Episode) else source)
+    )
+    found = bag.topics[find_topic(bag, topic)]
+    if found.message_type not in (IMAGE_TYPE, COMPRESSED_TYPE):
+        raise BagError(
+            f'{found.name} has type {found.message_type}, not {IMAGE_TYPE} or {COMPRESSED_TYPE}'
+        )
+    types = bag.types_of(found)
+    indices = np.arange(0, len(found), max(every, 1))
+    if max_count is not None and len(indices) > max_count:
+        indices = indices[np.linspace(0, len(indices) - 1, max_count).round().astype(int)]
+    for index in indices:
+        yield _read_image(types, found.message_type, _message(found, int(index)))
+
+
+def _message(topic: Topic, index: int) -> NDArray[np.uint8]:
+    for table in topic.tables:
+        if index < len(table):
+            return table.data(index)
+        index -= len(table)
+    raise IndexError(index)
+
+
+def _read_image(
+    types: dict[str, Any], message_type: str, data: NDArray[np.uint8]
+) -> tuple[int, NDArray]:
+    message = ImageFields(types, message_type, data)
+    if message_type == COMPRESSED_TYPE:
+        return message.stamp, decode_compressed(message.data, message.text('format'))
+    image = decode_image(
+        message.data,
+        message.number('height'),
+        message.number('width'),
+        message.text('encoding'),
+        message.number('step'),
+        bool(message.number('is_bigendian')),
+    )
+    return message.stamp, image
+
+
+class ImageFields:
+    """The fields of one serialised Image or CompressedImage, looked up where they lie.
+
+    Args:
+        types: the type's definition and all it contains. data: (N,) bytes.
+
+    Raises:
+        BagError: the bytes do not fit the definition.
+    """
+
+    def __init__(self, types: dict[str, Any], message_type: str, data: NDArray[np.uint8]) -> None:
+        self._bytes = data
+        self._layout = trace(types, message_type, data)
+
+    @property
+    def stamp(self) -> int:
+        """Stamp of the header, ns."""
+        seconds, rest = self.number('header.stamp.sec'), self.number('header.stamp.nanosec')
+        return seconds * 1_000_000_000 + rest
+
+    @property
+    def data(self) -> NDArray[np.uint8]:
+        """The bytes of the field `data`, not copied."""
+        (found,) = (item for item in self._layout.fields if item.path == 'data')
+        return self._bytes[found.offset : found.offset + (found.count or 0)]
+
+    def text(self, path: str) -> str:
+        """Returns a text."""
+        (span,) = (item.spans[0] for item in self._layout.texts if item.path == path)
+        return bytes(self._bytes[slice(*span)]).decode('utf-8', 'replace')
+
+    def number(self, path: str) -> int:
+        """Returns a whole number."""
+        (found,) = (item for item in self._layout.fields if item.path == path)
+        size = np.dtype(found.dtype).itemsize
+        return int(self._bytes[found.offset : found.offset + size].view(found.dtype)[0])

@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Serialised colour images as serialised JPEGs, as image_transport's plugin `compressed` makes
+them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from frame_ros.bags.definitions import find_definition, parse_fields, typestore_of
+from frame_ros.bags.images.decoding import COMPRESSED_TYPE, IMAGE_TYPE, ImageFields
+from frame_ros.core.errors import BagError
+
+QUALITY = 90
+# Depth, masks and other grey images are none for people only: they stay as they are.
+COLOUR = ('rgb8', 'bgr8')
+
+
+class JpegEncoder:
+    """Makes a sensor_msgs/CompressedImage of a sensor_msgs/Image, both as CDR.
+
+    definition: that of CompressedImage.
+
+    Raises:
+        BagError: the definitions are not found.
+    """
+
+    def __init__(self) -> None:
+        import cv2
+
+        self._cv2: Any = cv2  # loaded before the first image comes
+        self._types = parse_fields(IMAGE_TYPE, find_definition(IMAGE_TYPE).text)
+        self.definition = find_definition(COMPRESSED_TYPE)
+        self._store = typestore_of(COMPRESSED_TYPE, self.definition.text)
+
+    def encode(self, data: bytes) -> bytes | None:
+        """Returns the JPEG message; None where the image is none of 8-bit colour, or does not fit
+        its size."""
+        try:
+            image = ImageFields(self._types, IMAGE_TYPE, np.frombuffer(data, np.uint8))
+        except BagError:
+            return None
+        encoding, step = image.text('encoding'), image.number('step')
+        height, width = image.number('height'), image.number('width')
+        if encoding not in COLOUR or not 0 < 3 * width <= step or len(image.data) != height * step:
+            return None
+        pixels = image.data.reshape(height, step)[:, : 3 * width].reshape(height, width, 3)
+        if encoding == 'rgb8':
+            pixels = self._cv2.cvtColor(pixels, self._cv2.COLOR_RGB2BGR)
+        options = [self._cv2.IMWRITE_JPEG_QUALITY, QUALITY]
+        _, content = self._cv2.imencode('.jpg', pixels, options)
+        return self._message(image, f'{encoding}; jpeg compressed bgr8', content)
+
+    def _message(self, image: ImageFields, encoded: str, content: np.ndarray) -> bytes:
+        types = self._store.types
+        stamp = types['builtin_interfaces/msg/Time'](
+            image.number('header.stamp.sec'), image.number('header.stamp.nanosec')
+        )
+        header = types['std_msgs/msg/Header'](stamp, image.text('header.frame_id'))
+        message = types[COMPRESSED_TYPE](header, encoded, np.ravel(content))
+        return bytes(self._store.serialize_cdr(message, COMPRESSED_TYPE))

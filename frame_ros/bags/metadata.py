@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What lies beside the storage in a bag's folder, as it was written or as anybody damaged it:
+metadata.yaml of rosbag2, and our episode.json."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from frame_ros.bags.writer import SIDECAR_NAME
+from frame_ros.core.input_files import load_json, read_text
+from frame_ros.core.strict_yaml import load_yaml, yaml_problem
+
+METADATA_NAME = 'metadata.yaml'
+
+
+def bag_information(folder: Path) -> dict[str, Any] | None:
+    """What a bag's metadata.yaml says; None if it has none. Not to be changed: it is kept.
+
+    Raises:
+        OSError: it cannot be opened, or is too large.
+        ValueError: it is no YAML, or not rosbag2's.
+    """
+    path = folder / METADATA_NAME
+    try:
+        state = path.stat()
+    except FileNotFoundError:
+        return None
+    information, problem = _information_of(path, state.st_size, state.st_mtime_ns)
+    if problem:
+        raise ValueError(problem)
+    return information
+
+
+def listed_names(information: dict[str, Any]) -> list[str]:
+    """The names of the storage files that a bag consists of, in order; none where none is given."""
+    return [Path(name).name for name in information.get('relative_file_paths') or ()]
+
+
+def sidecar_of(folder: Path) -> dict[str, Any]:
+    """The content of a bag's episode.json; nothing if it has none.
+
+    Raises:
+        OSError: it cannot be opened, or is too large.
+        ValueError: it is no JSON, or none of ours.
+    """
+    try:
+        content = load_json(read_text(folder / SIDECAR_NAME))
+    except FileNotFoundError:
+        return {}
+    if not isinstance(content, dict) or not isinstance(content.get('metadata', {}), dict):
+        raise ValueError('a mapping of names and values was expected')
+    return content
+
+
+@lru_cache(maxsize=256)
+def _information_of(path: Path, size: int, changed: int) -> tuple[dict[str, Any], str]:
+    """The content, or why there is none, of a file of that size (bytes) and time of change (ns):
+    each is read once.
+    """
+    try:
+        content = load_yaml(read_text(path))
+    except UnicodeDecodeError as error:
+        return {}, f'it is not UTF-8: {error}'
+    except yaml.YAMLError as error:
+        return {}, yaml_problem(error)
+    found = content.get('rosbag2_bagfile_information') if isinstance(content, dict) else None
+    if not isinstance(found, dict):
+        return {}, 'it holds no information on a bag'
+    problem = _wrong_content(found)
+    return ({}, problem) if problem else (found, '')
+
+
+def _wrong_content(information: dict[str, Any]) -> str:
+    """Why entries that are used are none of rosbag2's; '' if they are."""
+    names = information.get('relative_file_paths') or []
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return 'relative_file_paths must be a list of file names'
+    if not isinstance(information.get('custom_data') or {}, dict):
+        return 'custom_data must be a mapping of names and texts'
+    return ''

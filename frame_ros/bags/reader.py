@@ -1,0 +1,393 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A bag as tables of messages per topic: MCAP (whole or cut), and all other rosbag2 storage."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.bags.metadata import bag_information, listed_names, sidecar_of
+from frame_ros.bags.writer import METADATA_RECORD, PARTIAL_SUFFIX, SIDECAR_NAME
+from frame_ros.bags.definitions import find_definition, parse_fields
+from frame_ros.bags.findings import Note
+from frame_ros.bags.cdr import decode, stack_rows
+from frame_ros.bags.storage.mcap_reader import McapFile, read_mcap
+from frame_ros.bags.older_messages import conflict_with_known, filled_typestore
+from frame_ros.bags.storage.other_storage import (
+    decompressed,
+    decompressed_length,
+    is_compressed,
+    is_other_storage,
+    read_other_storage,
+)
+from frame_ros.bags.find_bags import storage_files, unlisted_files
+from frame_ros.bags.storage.decompression import file_limit
+from frame_ros.core.errors import BagError
+
+
+@dataclass
+class MessageTable:
+    """The messages of one topic, N of them, in recorded order.
+
+    received, published: (N,) ns. segments, offsets, lengths: (N,) where each one's bytes are.
+    """
+
+    received: NDArray[np.int64]
+    published: NDArray[np.int64]
+    segments: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    buffers: Any
+
+    def __len__(self) -> int:
+        return len(self.received)
+
+    def data(self, index: int) -> NDArray[np.uint8]:
+        """Returns the serialised bytes of one message."""
+        start = int(self.offsets[index])
+        buffer = self.buffers(int(self.segments[index]))
+        return buffer[start : start + int(self.lengths[index])]
+
+    def rows(self, indices: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
+        """Returns the first `size` bytes of several messages that are at least as long, (n,
+        size)."""
+        result = np.empty((len(indices), size), np.uint8)
+        segments = self.segments[indices]
+        for segment in np.unique(segments):
+            is_here = segments == segment
+            buffer = self.buffers(int(segment))
+            windows = np.lib.stride_tricks.sliding_window_view(buffer, size)
+            result[is_here] = windows[self.offsets[indices[is_here]]]
+        return result
+
+
+@dataclass
+class CompressedTable(MessageTable):
+    """Messages that were compressed one by one; lengths are those of what they hold."""
+
+    def __post_init__(self) -> None:
+        self._stored = self.lengths
+        most = file_limit(int(self._stored.sum()))
+        self.lengths = np.zeros(len(self), np.int64)
+        total = 0
+        for index in range(len(self)):
+            self.lengths[index] = decompressed_length(self._compressed(index))
+            total += int(self.lengths[index])
+            if total > most.now:
+                raise BagError(f'its compressed messages unpack to {most.excess(total)}')
+
+    def _compressed(self, index: int) -> NDArray[np.uint8]:
+        start = int(self.offsets[index])
+        buffer = self.buffers(int(self.segments[index]))
+        return buffer[start : start + int(self._stored[index])]
+
+    def data(self, index: int) -> NDArray[np.uint8]:
+        """Returns the serialised bytes of one message; of a damaged one, what is stored."""
+        return decompressed(self._compressed(index))
+
+    def rows(self, indices: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
+        """Returns the first `size` bytes of several messages that are at least as long, (n, size);
+        255 where one is damaged."""
+        result = np.full((len(indices), size), 255, np.uint8)
+        for row, index in enumerate(indices.tolist()):
+            data = self.data(index)
+            if len(data) >= size:
+                result[row] = data[:size]
+        return result
+
+
+@dataclass
+class Topic:
+    """A topic of a bag. types: its definition and all it contains; empty if unreadable, `reason`
+    says why."""
+
+    name: str
+    message_type: str
+    definition: str
+    encoding: str
+    tables: list[MessageTable] = field(default_factory=list)
+    types: dict[str, Any] = field(default_factory=dict)
+    reason: str = ''
+
+    def __len__(self) -> int:
+        return sum(map(len, self.tables))
+
+
+class Bag:
+    """One bag: a folder, a `.partial` folder, or a single storage file.
+
+    topics: name -> Topic. metadata: facts that the recorder wrote. is_truncated: whether it was
+    cut.
+    problems: what a person should know; a `Note` among them makes no number doubtful.
+
+    Raises:
+        BagError: the path is no bag, or of ROS 1.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.topics: dict[str, Topic] = {}
+        self.metadata: dict[str, str] = {}
+        self.problems: list[str] = []
+        self.sidecar: dict[str, Any] = {}
+        self.is_truncated = False
+        self._typestores: dict[str, Any] = {}
+        files = storage_files(self.path)
+        if self.path.is_file() and len(files) > 1:
+            others = ', '.join(file.name for file in files[1:])
+            self.report(Note(f'{self.path.name} goes on in {others}: read as one recording'))
+        self._read_folder_metadata()
+        for file in files:
+            if is_other_storage(file):
+                self._add_other_storage(file)
+            else:
+                self._add_mcap(read_mcap(file))
+        if self.path.name.endswith(PARTIAL_SUFFIX) and not self.is_truncated:
+            self.is_truncated = True
+            self.problems.append('the recorder was stopped before it finished this bag')
+        self._find_types()
+
+    @property
+    def name(self) -> str:
+        """The bag's name, without `.partial` and suffix."""
+        name = self.path.name if self.path.is_dir() else self.path.stem
+        return name.removesuffix(PARTIAL_SUFFIX)
+
+    @property
+    def message_count(self) -> int:
+        """Messages on all topics."""
+        return sum(map(len, self.topics.values()))
+
+    def received(self, topic: str) -> NDArray[np.int64]:
+        """Returns the receive times (N,), ns, of a topic."""
+        return np.concatenate([t.received for t in self._topic(topic).tables])
+
+    def columns(
+        self, topic: str, paths: Collection[str] | None = None
+    ) -> tuple[NDArray[np.int64], dict[str, NDArray]]:
+        """Returns receive times (T,), ns, and fields of a topic's readable messages; see
+        `layout.decode`.
+
+        Messages that do not fit their definition are left out and reported in `problems`.
+
+        Raises:
+            BagError: there is no such topic, or its type is not readable.
+        """
+        found = self._topic(topic)
+        types = self.types_of(found)
+        received, parts, bad = [], [], []
+        for table in found.tables:
+            indices, columns = decode(
+                types,
+                found.message_type,
+                table,
+                paths,
+                lambda index, error: bad.append(str(error)),
+            )
+            received.append(table.received[indices])
+            parts.append(columns)
+        if bad:
+            self.report(f'{topic}: {len(bad)} unreadable messages left out (first: {bad[0]})')
+        return np.concatenate(received), _join(parts)
+
+    def messages(self, topic: str) -> Iterator[tuple[int, Any]]:
+        """Yields receive time (ns) and message, deserialised by `rosbags`, of a topic.
+
+        Raises:
+            BagError: there is no such topic, or its type is not readable.
+        """
+        found = self._topic(topic)
+        for received, data in self.raw(topic):
+            try:
+                yield received, self.deserialize(found, data)
+            except BagError as error:
+                self.report(f'{topic}: an unreadable message was left out ({error})')
+
+    def raw(self, topic: str) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+        """Yields receive time (ns) and serialised bytes of a topic."""
+        for table in self._topic(topic).tables:
+            for index in range(len(table)):
+                yield int(table.received[index]), table.data(index)
+
+    def deserialize(self, topic: Topic, data: NDArray[np.uint8]) -> Any:
+        """Returns one message of a topic as an object with the message's attributes.
+
+        Raises:
+            BagError: the bytes do not fit the definition.
+        """
+        store = self._typestores.get(topic.message_type)
+        if store is None:
+            store = self._typestores[topic.message_type] = self._typestore(topic)
+        try:
+            return store.deserialize_cdr(memoryview(data.tobytes()), topic.message_type)
+        except Exception as error:  # rosbags' generated code raises whatever the bytes lead it to
+            raise BagError(f'{topic.message_type}: {error}') from error
+
+    def _typestore(self, topic: Topic) -> Any:
+        self.types_of(topic)
+        store, missing = filled_typestore(topic.message_type, topic.definition, topic.encoding)
+        if missing:
+            fields = ', '.join(missing)
+            self.report(Note(f'recorded before there were {fields}: their values are not known'))
+        return store
+
+    def types_of(self, topic: Topic) -> dict[str, Any]:
+        """Returns the definition of a topic's type, and of all it contains.
+
+        Raises:
+            BagError: it cannot be read, or is another than that of the package that is installed.
+        """
+        if not topic.types:
+            raise BagError(f'{topic.name} cannot be read: {topic.reason}')
+        if text := conflict_with_known(topic.message_type, topic.types):
+            raise BagError(f'{topic.name} cannot be read: {text}')
+        return topic.types
+
+    # -- opening -----------------------------------------------------------------------
+
+    def _topic(self, name: str) -> Topic:
+        if name not in self.topics:
+            raise BagError(
+                f'{self.path} has no topic {name}; it has {", ".join(sorted(self.topics))}'
+            )
+        return self.topics[name]
+
+    def report(self, text: str) -> None:
+        """Adds to the problems, each once."""
+        if text not in self.problems:
+            self.problems.append(text)
+
+    def _read_folder_metadata(self) -> None:
+        if not self.path.is_dir():
+            return
+        try:
+            information = bag_information(self.path)
+        except (OSError, ValueError) as error:
+            self.report(f'metadata.yaml cannot be read and was ignored: {_reason(error)}')
+            information = None
+        if information is not None:
+            self._take_facts(information.get('custom_data') or {})
+            self._check_files(information)
+        try:
+            self.sidecar = sidecar_of(self.path)
+            self._take_facts(self.sidecar.get('metadata', {}))
+        except (OSError, ValueError) as error:
+            self.report(f'{SIDECAR_NAME} cannot be read and was ignored: {_reason(error)}')
+
+    def _take_facts(self, facts: dict[str, Any]) -> None:
+        self.metadata.update({str(key): str(value) for key, value in facts.items()})
+
+    def _check_files(self, information: dict[str, Any]) -> None:
+        """Reports what metadata.yaml promises that cannot be read."""
+        names = listed_names(information)
+        missing = [name for name in names if not os.path.exists(self.path / name)]
+        if missing:
+            self.report(f'files that metadata.yaml lists are missing: {", ".join(missing)}')
+        if unlisted := [file.name for file in unlisted_files(self.path)]:
+            others = ', '.join(unlisted)
+            self.report(f'not read, since metadata.yaml does not list them: {others}')
+        packing = str(information.get('compression_format') or 'zstd')
+        if str(information.get('compression_mode')).lower() == 'message' and packing != 'zstd':
+            self.report(f'messages are compressed as {packing!r}; only zstd can be read')
+
+    def _add_mcap(self, file: McapFile) -> None:
+        self.metadata.update(file.metadata.get(METADATA_RECORD, {}))
+        self.problems += file.problems
+        if file.is_truncated:
+            self.is_truncated = True
+            self.report(
+                f'{file.path.name} was cut (killed recorder or incomplete copy): '
+                f'{len(file.rows)} messages could be read'
+            )
+        for identity, channel in file.channels.items():
+            rows = file.rows[file.rows['channel'] == identity]
+            if channel.encoding != 'cdr':
+                self.report(
+                    f'{channel.topic} is encoded as {channel.encoding!r}, not cdr: left out'
+                )
+                continue
+            table = _table(
+                rows['received'],
+                rows['published'],
+                rows['segment'],
+                rows['offset'],
+                rows['length'],
+                file.buffer,
+            )
+            self._add_table(
+                channel.topic,
+                channel.message_type,
+                channel.definition,
+                channel.schema_encoding,
+                table,
+            )
+
+    def _add_other_storage(self, file: Path) -> None:
+        storage = read_other_storage(file)
+        self.is_truncated |= storage.is_cut
+        if storage.problem:
+            self.report(storage.problem if storage.is_cut else Note(storage.problem))
+        for part in storage.topics:
+            received = np.array(part.received, np.int64)
+            lengths = np.array(part.lengths, np.int64)
+            table = _table(
+                received,
+                received,
+                np.zeros(len(received), np.int64),
+                np.cumsum(lengths) - lengths,
+                lengths,
+                part.buffer,
+            )
+            self._add_table(part.topic, part.message_type, part.definition, part.encoding, table)
+
+    def _add_table(
+        self, name: str, message_type: str, definition: str, encoding: str, table: MessageTable
+    ) -> None:
+        topic = self.topics.setdefault(name, Topic(name, message_type, definition, encoding))
+        if topic.message_type != message_type:
+            self.report(f'{name} has two types: {topic.message_type}, and {message_type}, left out')
+            return
+        topic.tables.append(table)
+
+    def _find_types(self) -> None:
+        parsed: dict[tuple[str, str], dict[str, Any]] = {}
+        for topic in self.topics.values():
+            try:
+                if not topic.definition:
+                    topic.definition = find_definition(topic.message_type).text
+                    topic.encoding = 'ros2msg'
+                key = (topic.message_type, topic.definition)
+                if key not in parsed:
+                    parsed[key] = parse_fields(*key, topic.encoding)
+                topic.types = parsed[key]
+                if topic.message_type not in topic.types:
+                    raise BagError(f'its definition does not define {topic.message_type}')
+            except BagError as error:
+                topic.types, topic.reason = {}, str(error)
+                self.report(f'{topic.name} cannot be read: {error}')
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return str(getattr(error, 'strerror', None) or error)
+
+
+def _table(*fields: Any) -> MessageTable:
+    """A table, which decompresses its messages if the first is compressed. The messages tell, since
+    a cut bag has no metadata.yaml that could."""
+    table = MessageTable(*fields)
+    is_packed = len(table) > 0 and is_compressed(table.data(0))
+    return CompressedTable(*fields) if is_packed else table
+
+
+def _join(parts: list[dict[str, NDArray]]) -> dict[str, NDArray]:
+    filled = [part for part in parts if part]
+    if len(filled) < 2:
+        return filled[0] if filled else {}
+    return {path: stack_rows([part[path] for part in filled]) for path in filled[0]}

@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which streams an episode is expected to have, and which of them sent nothing in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from frame_ros.bags.recording.session import ReceivedMessage, RecordedTopic
+
+# What sensors send all the time: one that has sent once is expected from then on.
+STREAM_TYPES = (
+    'sensor_msgs/msg/Image',
+    'sensor_msgs/msg/CompressedImage',
+    'geometry_msgs/msg/WrenchStamped',
+    'frame_ros/msg/ContactState',
+    'frame_ros/msg/Proximity',
+)
+JOINTS, JOINT_STATES = 'sensor_msgs/msg/JointState', 'joint_states'  # others are commands
+OCCASIONAL = 'external_wrench'  # sent only while it is known
+SHORTEST = 10**9  # ns; a shorter episode may well lack a message of a slow stream
+
+
+class EpisodeStreams:
+    """Takes note of who sends, from one thread; asked from another one.
+
+    expected: absolute names of topics that must send in every episode, beside the streams that have
+    sent before.
+    """
+
+    def __init__(self, expected: Iterable[str]) -> None:
+        self._expected = dict.fromkeys(expected)
+        self._seen: dict[RecordedTopic, bool] = {}  # every topic that has sent -> is it a stream
+        self._heard: set[str] = set()
+        self._begin = self._end = 0
+
+    def begin(self, stamp: int) -> None:
+        """An episode begins at a stamp, ns."""
+        self._heard = set()
+        self._begin, self._end = stamp, 0
+
+    def end(self, stamp: int) -> None:
+        """It ends there, ns; later messages are none of its."""
+        self._end = stamp
+
+    def hear(self, message: ReceivedMessage) -> None:
+        """A topic has sent."""
+        topic = message.topic
+        if topic not in self._seen:
+            self._seen[topic] = is_stream(topic)
+        if message.received >= self._begin and not 0 < self._end < message.received:
+            self._heard.add(topic.name)
+
+    def silent(self, why: Callable[[str], str]) -> dict[str, str]:
+        """Streams that sent nothing in the episode that has ended, and why: what `why` says of a
+        name. A very short episode tells nothing.
+        """
+        if self._end - self._begin < SHORTEST:
+            return {}
+        streams = [topic.name for topic, is_stream in tuple(self._seen.items()) if is_stream]
+        names = dict.fromkeys([*self._expected, *streams])
+        return {name: why(name) for name in names if name not in self._heard}
+
+
+def is_stream(topic: RecordedTopic) -> bool:
+    """Whether a topic that has sent once goes on sending."""
+    kind = topic.definition.message_type
+    if kind == JOINTS:
+        return topic.name.endswith(JOINT_STATES)
+    return kind in STREAM_TYPES and not topic.name.endswith(OCCASIONAL)

@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""How camera images come into a bag: as they were sent, or as JPEG under image_transport's name."""
+
+from __future__ import annotations
+
+from frame_ros.bags.images.decoding import COMPRESSED_SUFFIX, IMAGE_TYPE
+from frame_ros.bags.images.jpeg import JpegEncoder
+from frame_ros.core.errors import SetupError
+from frame_ros.bags.recording.session import ReceivedMessage, RecordedTopic
+from frame_ros.bringup.run_options import CAMERA_IMAGES
+
+
+class JpegImages:
+    """Replaces colour images by JPEGs on the topic `<name>/compressed`; other messages pass."""
+
+    def __init__(self) -> None:
+        self._encoder = JpegEncoder()
+        self._topics: dict[RecordedTopic, RecordedTopic] = {}
+
+    def __call__(self, message: ReceivedMessage) -> ReceivedMessage:
+        """Returns the message to be written. Called in the thread that writes."""
+        if message.topic.definition.message_type != IMAGE_TYPE:
+            return message
+        data = self._encoder.encode(message.data)
+        if data is None:
+            return message
+        return message._replace(topic=self._compressed(message.topic), data=data)
+
+    def _compressed(self, topic: RecordedTopic) -> RecordedTopic:
+        if topic not in self._topics:
+            name = topic.name + COMPRESSED_SUFFIX
+            self._topics[topic] = RecordedTopic(name, self._encoder.definition, topic.qos)
+        return self._topics[topic]
+
+
+def image_conversion(choice: str) -> JpegImages | None:
+    """Returns what changes messages before they are written; None: nothing does.
+
+    Raises:
+        SetupError: the choice is neither raw nor jpeg.
+        BagError: the definition of CompressedImage is not found.
+    """
+    if choice not in CAMERA_IMAGES:
+        raise SetupError(
+            f'camera_images is {choice!r}; it must be one of {", ".join(CAMERA_IMAGES)}'
+        )
+    return JpegImages() if choice == 'jpeg' else None

@@ -1,0 +1,149 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""SQLite files of bags, opened without ever writing into or beside them. What a killed recorder
+had not yet put into its file lies beside it (-wal, -journal); SQLite would put it in on reading,
+so a copy of both is read."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sqlite3
+import tempfile
+import weakref
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+
+from frame_ros.bags.storage.decompression import PACKED, unpacked_file
+from frame_ros.core.errors import BagError
+from frame_ros.core.input_files import COPIED, open_file
+
+WAL, JOURNAL, SHARED = '-wal', '-journal', '-shm'
+# What a database of rosbag2 never holds, and SQLite would run while it is read.
+_COMPUTED = re.compile(r'\bVIRTUAL\b|\bAS\s*\(', re.IGNORECASE)
+# The bytes of a database's header that say it is written by way of a -wal file.
+_VERSIONS, _OF_WAL = slice(18, 20), b'\2\2'
+_HEADER = 100
+_BLOCK = 1 << 20
+
+
+class SqliteFile:
+    """A storage file, or a copy of it: unpacked, or with what its recorder had not put in. A copy
+    is removed with the last reference.
+
+    problem: what lacks, or that the recorder was killed. is_cut: whether it was.
+
+    Raises:
+        BagError: it cannot be read, unpacked or copied.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self.problem, self.is_cut = '', False
+        self._query = 'immutable=1'
+        self._content = file
+        with ExitStack() as stack:
+            if file.name.endswith(PACKED):
+                self._content = stack.enter_context(unpacked_file(file))
+            else:
+                try:
+                    self._take_rest(stack)
+                except OSError as error:
+                    raise BagError(f'{file} cannot be read: {error.strerror or error}') from error
+            weakref.finalize(self, stack.pop_all().close)
+
+    @contextmanager
+    def opened(self) -> Iterator[sqlite3.Connection]:
+        """Opens it for reading.
+
+        Raises:
+            BagError: it is no bag, or an error of SQLite came up.
+        """
+        try:
+            open_file(self._content).close()
+            address = f'{self._content.absolute().as_uri()}?{self._query}'
+            with closing(sqlite3.connect(address, uri=True)) as database:
+                database.text_factory = lambda text: text.decode('utf-8', 'replace')
+                self._check_tables(database)
+                yield database
+        except OSError as error:
+            raise BagError(f'{self._file} cannot be read: {error.strerror or error}') from error
+        except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:
+            # SQLite's words, and sqlite3's where they name a table that is no text.
+            raise BagError(f'{self._file} cannot be read: {error}') from error
+
+    def _take_rest(self, stack: ExitStack) -> None:
+        """Copies the file with what lies beside it, if something does and it may be copied."""
+        rest, name = unwritten(self._file), self._file.name
+        if rest is None:
+            if not (self._file.parent / 'metadata.yaml').exists() and _has_wal(self._file):
+                self.problem = (
+                    f'{name} has neither {name}{WAL} nor a metadata.yaml: if its recorder was '
+                    'killed, its newest messages lack'
+                )
+            return
+        self.is_cut = True
+        try:
+            self._content = stack.enter_context(_copied(self._file, rest))
+        except OSError as error:
+            why = error.strerror or error
+            self.problem = f'{rest.name} was not read, its messages lack: {why}'
+            return
+        self._query = 'mode=ro' if rest.name.endswith(WAL) else 'mode=rw'
+        self.problem = (
+            f'{name} was not closed (killed recorder, or it still records): read with what '
+            f'{rest.name} holds'
+        )
+
+    def _check_tables(self, database: sqlite3.Connection) -> None:
+        """Refuses what is no bag, and what computes its content, which can take for ever."""
+        tables = database.execute('SELECT type, name, sql FROM sqlite_master').fetchall()
+        for kind, name, text in tables:
+            if kind == 'view' or (kind == 'table' and _COMPUTED.search(str(text))):
+                raise BagError(
+                    f'{self._file} cannot be read: {name!r} is computed, no table of messages'
+                )
+        missing = {'topics', 'messages'} - {name for kind, name, _ in tables if kind == 'table'}
+        if missing:
+            lacks = f'it lacks the table {" and ".join(sorted(missing))}'
+            hint = f'; {self.problem}' if self.problem else ''
+            raise BagError(f'{self._file} is no bag: {lacks}{hint}')
+
+
+def unwritten(file: Path) -> Path | None:
+    """The file beside a database that holds what its recorder had not put into it; None if there
+    is none. A link counts as none.
+    """
+    for suffix in (WAL, JOURNAL):
+        rest = f'{file.resolve()}{suffix}'
+        if os.path.isfile(rest) and not os.path.islink(rest) and os.path.getsize(rest):
+            return Path(rest)
+    return None
+
+
+def _has_wal(file: Path) -> bool:
+    with open_file(file) as content:
+        return content.read(_HEADER)[_VERSIONS] == _OF_WAL
+
+
+@contextmanager
+def _copied(file: Path, rest: Path) -> Iterator[Path]:
+    """Copies a database and what lies beside it to a temporary folder.
+
+    Raises:
+        OSError: they cannot be copied, or have more bytes than are allowed.
+    """
+    size = file.stat().st_size + rest.stat().st_size
+    if size > COPIED.now:
+        raise OSError(f'a copy would have {COPIED.excess(size)}')
+    with tempfile.TemporaryDirectory(prefix='frame_ros_') as folder:
+        free = shutil.disk_usage(folder).free
+        if size > free:
+            raise OSError(f'a copy of {size} bytes has no room in {folder}: set TMPDIR')
+        target = Path(folder) / file.resolve().name
+        for source, copy in ((rest, target.with_name(rest.name)), (file, target)):
+            with open_file(source) as content, copy.open('xb') as into:
+                shutil.copyfileobj(content, into, _BLOCK)
+        yield target

@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A stream of joint messages as one table with a column per joint, whoever published them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.episodes.episode import Stream
+from frame_ros.robots.joint_state_merge import MAX_JOINT_AGE, JointMerger
+
+# Counters of JointMerger for messages that gave no row, in words.
+REASONS = {
+    'stamp_zero': 'no stamp',
+    'stamp_duplicate': 'of the same stamp as the one before',
+    'stamp_jump': 'stamped far ahead of the one before',
+    'wrong_length': 'names and positions of different number',
+    'non_finite': 'a position that is not finite',
+    'incomplete': 'before every joint was heard of',
+    'stale': f'beside a joint not heard of for more than {MAX_JOINT_AGE:g} s',
+}
+
+
+@dataclass(frozen=True)
+class JointTable:
+    """names: D joints. stamps: (T,) ns, increasing. positions: (T, D), rad or m. left_out: why
+    messages gave no row -> how many did not.
+    """
+
+    names: tuple[str, ...]
+    stamps: NDArray[np.int64]
+    positions: NDArray[np.float64]
+    left_out: dict[str, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.stamps)
+
+
+def command_table(stream: Stream) -> JointTable:
+    """Returns the rows of a stream of joint commands (JointState).
+
+    A command holds until the next one: where senders of some joints take turns, such as arm and
+    gripper, each message with the most joints gives a row with the newest command of the others.
+    """
+    return _merged(stream, math.inf, is_held=True)
+
+
+def state_table(stream: Stream) -> JointTable:
+    """Returns the rows of a stream of joint states, merged by joint name as the policy node merges
+    them (`JointMerger`).
+    """
+    return _merged(stream, MAX_JOINT_AGE, is_held=False)
+
+
+def _merged(stream: Stream, max_age: float, is_held: bool) -> JointTable:
+    """The states that the messages give in the order of their stamps."""
+    messages = list(named_positions(stream))
+    names = _joint_names(messages)
+    if not names:
+        return JointTable((), np.zeros(0, np.int64), np.zeros((0, 0)))
+    merger = JointMerger(names, max_age, is_held)
+    stamps, rows = [], []
+    for i in np.argsort(stream.stamps, kind='stable').tolist():
+        state = merger.update(int(stream.stamps[i]), *messages[i])
+        if state is not None:
+            stamps.append(merger.stamp)
+            rows.append(state.positions)
+    left_out = {why: merger.counts[count] for count, why in REASONS.items()}
+    return JointTable(
+        names,
+        np.array(stamps, np.int64),
+        np.array(rows).reshape(-1, len(names)),
+        {why: count for why, count in left_out.items() if count},
+    )
+
+
+def _joint_names(
+    messages: Sequence[tuple[tuple[str, ...], NDArray[np.float64]]],
+) -> tuple[str, ...]:
+    """Every joint with a position, those of the message with the most joints first."""
+    lists = list(dict.fromkeys(names for names, values in messages if len(names) == len(values)))
+    return tuple(
+        dict.fromkeys([*max(lists, key=len, default=()), *(n for ns in lists for n in ns)])
+    )
+
+
+def named_positions(stream: Stream) -> Iterator[tuple[tuple[str, ...], NDArray[np.float64]]]:
+    """Yields names and positions (rad or m) of each message, each of its own length."""
+    positions = np.asarray(stream.values['positions'], np.float64)
+    counts = stream.values['positions_count'].tolist()
+    for row, names in enumerate(_name_lists(stream)):
+        yield names, positions[row, : counts[row]]
+
+
+def _name_lists(stream: Stream) -> list[tuple[str, ...]]:
+    counts = stream.values['names_count'].tolist()
+    cache: dict[tuple[int, bytes], tuple[str, ...]] = {}
+    found = []
+    for row, count in zip(stream.values['names'], counts):
+        key = (count, row.tobytes())
+        if key not in cache:
+            cache[key] = tuple(str(name) for name in row[:count])
+        found.append(cache[key])
+    return found

@@ -1,0 +1,211 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a user may choose about a run beside a real arm: the arguments of its launch files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from frame_ros.core.errors import SetupError
+from frame_ros.bringup.run_options import CAMERA_IMAGES, OF_CAMERA_IMAGES, RunSettings
+from frame_ros.bringup.option_fields import option
+
+CONTACT_SOURCES = ('wrench', 'joint_effort', 'robot')
+OUTPUTS = (
+    'none',
+    'lerobot_so101',
+    'ros2_control_trajectory',
+    'ros2_control_position',
+    'crisp_pose',
+    'crisp_joint',
+    'franka_ros2',
+)
+OT_TASKS = ('', 'pick', 'move', 'put_on', 'put_in')
+GRASP_SOURCES = ('position', 'effort', 'contact')
+
+
+@dataclass(frozen=True)
+class ArmSettings(RunSettings):
+    """A real arm, whose driver is the user's: the names of its topics."""
+
+    # The noise of a real camera does not compress without loss.
+    camera_images: str = option('jpeg', OF_CAMERA_IMAGES, CAMERA_IMAGES)
+    tip: str = option(
+        '', 'link whose pose is watched; fr3, panda: also flange, hand, tcp; empty: the default'
+    )
+    joint_states_topic: str = option(
+        'joint_states', "the driver's measured joints, sensor_msgs/JointState"
+    )
+    joint_commands_topic: str = option(
+        'joint_commands', 'the executed actions, sensor_msgs/JointState'
+    )
+    output: str = option(
+        'none',
+        "what the arm's controller listens to beside it: see docs/action-spaces.md",
+        OUTPUTS,
+    )
+    wrench_topic: str = option(
+        'wrench', 'wrench at the wrist, geometry_msgs/WrenchStamped, if there is one'
+    )
+    front_image_topic: str = option('front/image_raw', 'front camera, sensor_msgs/Image')
+    wrist_image_topic: str = option('wrist/image_raw', 'wrist camera, sensor_msgs/Image')
+    contact_topic: str = option('contact', 'contact, frame_ros/ContactState')
+    proximity_topic: str = option('proximity', 'least distance, frame_ros/Proximity')
+    contact_sources: tuple[str, ...] = option(
+        (),
+        f'starts the contact node; a YAML list of any of: {", ".join(CONTACT_SOURCES)}; '
+        'empty: joint_effort if there is a motors_file',
+    )
+    motors_file: str = option('', 'what `frame-ros identify joints` wrote, for joint_effort')
+    tool_file: str = option('', 'what `frame-ros identify tool` wrote, for wrench')
+    proximity_cameras: tuple[str, ...] = option(
+        (), 'starts the proximity node, with these depth cameras: a YAML list of names'
+    )
+    depth_topics: Mapping[str, str] = option(
+        {}, '{camera: topic}, YAML or a file of it, where it is not <camera>/depth/image_raw'
+    )
+    depth_info_topics: Mapping[str, str] = option(
+        {}, '{camera: topic}, likewise, where it is not camera_info beside the image'
+    )
+    extrinsics: Mapping[str, Any] = option(
+        {},
+        '{camera: [link, x, y, z, roll, pitch, yaw]} (or a quaternion x, y, z, w), likewise, m and '
+        'rad, of its optical frame; else from tf',
+    )
+    obstacles_file: str = option(
+        '', 'starts the proximity node too: YAML file of obstacles whose place is known'
+    )
+    ot_task: str = option('', 'task of the optimal trajectory difference; empty: none', OT_TASKS)
+    object_topic: str = option('object_pose', 'the object to pick, geometry_msgs/PoseStamped')
+    goal_topic: str = option('goal_pose', 'where it has to go, geometry_msgs/PoseStamped')
+    object_frame: str = option('', 'tf frame of the object, instead of a topic')
+    goal_frame: str = option('', 'tf frame of the goal, instead of a topic')
+    grasp_source: str = option('position', 'evidence that the object is held', GRASP_SOURCES)
+    grasp_distance: float = option(
+        0.0, 'm from the TCP within which the object must be to be held; 0: anywhere'
+    )
+    gripper_empty: float = option(
+        0.0, 'position of the gripper closed on nothing, rad or m; used with gripper_margin'
+    )
+    gripper_margin: float = option(
+        0.0, 'rad or m that an object keeps the gripper from there, at least; 0: that is not asked'
+    )
+    gripper_topic: str = option(
+        '', "the gripper's state, sensor_msgs/JointState; empty: that of the arm"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        unknown = [name for name in self.sources_of_contact if name not in CONTACT_SOURCES]
+        if unknown:
+            raise SetupError(
+                f'no contact source {unknown[0]!r}; there are {", ".join(CONTACT_SOURCES)}'
+            )
+        if 'joint_effort' in self.sources_of_contact and not self.motors_file:
+            raise SetupError(
+                "joint_effort needs this arm's own motors_file: those that come with the package "
+                'are of the simulated arms; make one with `frame-ros identify joints`'
+            )
+
+    @property
+    def known_obstacles(self) -> str:
+        """File of the obstacles whose place is known; empty: there is none."""
+        return self.obstacles_file
+
+    @property
+    def sources_of_contact(self) -> tuple[str, ...]:
+        """What tells the contact node of contact; empty: it is not started."""
+        return self.contact_sources or (('joint_effort',) if self.motors_file else ())
+
+    def remappings(self) -> dict[str, str]:
+        """Our topic name -> the user's, where they differ."""
+        names = {
+            'joint_states': self.joint_states_topic,
+            'joint_commands': self.joint_commands_topic,
+            'wrench': self.wrench_topic,
+            'front/image_raw': self.front_image_topic,
+            'wrist/image_raw': self.wrist_image_topic,
+            'contact': self.contact_topic,
+            'proximity': self.proximity_topic,
+            'object_pose': self.object_topic,
+            'goal_pose': self.goal_topic,
+        }
+        return {ours: theirs for ours, theirs in names.items() if theirs != ours}
+
+
+@dataclass(frozen=True)
+class So101Settings(ArmSettings):
+    """A real SO-101; with a port our own driver runs too, with a leader's port its teleoperator.
+
+    Raises:
+        SetupError: there is a port without an id, or an id without a port.
+    """
+
+    port: str = option('', "serial port of the arm, to start our driver; empty: the driver's yours")
+    robot_id: str = option('', "the arm's id, which names its calibration file")
+    calibration_dir: str = option('', "folder of calibration files; empty: LeRobot's own")
+    cameras: Mapping[str, Any] = option(
+        {}, "the driver's cameras, as LeRobot's --robot.cameras: a YAML mapping, or a file"
+    )
+    torque_on_exit: str = option(
+        'hold', 'what the arm does when the driver ends', ('hold', 'release')
+    )
+    leader_port: str = option('', 'serial port of a leader arm, to start the teleoperator')
+    leader_id: str = option('', "the leader's id, which names its calibration file")
+    teleoperator_mode: str = option(
+        'takeover', "what the leader's commands are for", ('takeover', 'always', 'record')
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for port, name in (('port', 'robot_id'), ('leader_port', 'leader_id')):
+            if bool(getattr(self, port)) != bool(getattr(self, name)):
+                raise SetupError(
+                    f'{port} is {getattr(self, port)!r} and {name} {getattr(self, name)!r}; they '
+                    'are given together'
+                )
+        if self.leader_port and self.policy and self.teleoperator_mode == 'record':
+            raise SetupError(
+                "teleoperator_mode is 'record', in which the leader drives the arm past the gate; "
+                'beside a policy it must be takeover or always'
+            )
+
+    @property
+    def has_gate(self) -> bool:
+        """Whether commands pass the gate: also those of a leader, unless it alone drives."""
+        is_driven = bool(self.leader_port) and self.teleoperator_mode != 'record'
+        return self.gate and (bool(self.policy) or is_driven)
+
+
+FRANKA_WRENCH = 'franka_robot_state_broadcaster/external_wrench_in_base_frame'
+
+
+@dataclass(frozen=True)
+class FrankaSettings(ArmSettings):
+    """A real Franka arm; the default names are those of franka_ros2.
+
+    Raises:
+        SetupError: contact is to come of a wrench, but none of a sensor is named.
+    """
+
+    robot: str = option('fr3', 'robot: fr3, panda, or the path of a URDF')
+    joint_states_topic: str = option(
+        'franka/joint_states', "the driver's measured joints, sensor_msgs/JointState"
+    )
+    wrench_topic: str = option(
+        FRANKA_WRENCH,
+        'external wrench, geometry_msgs/WrenchStamped; for contact by wrench that of a sensor',
+    )
+    gripper_topic: str = option(
+        'franka_gripper/joint_states', "the gripper's state, sensor_msgs/JointState"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if 'wrench' in self.sources_of_contact and self.wrench_topic.endswith(FRANKA_WRENCH):
+            raise SetupError(
+                "contact by wrench needs the wrench_topic of a force-torque sensor; the arm's own "
+                'estimate is the contact source robot'
+            )

@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which topics a run's settings say must send in every episode; the recorder warns of others.
+
+It imports no ROS.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from frame_ros.bringup.arm_options import ArmSettings, So101Settings
+from frame_ros.bringup.demo_robots import DEMO_ROBOTS
+from frame_ros.bringup.run_options import DemoSettings, RunSettings
+from frame_ros.bringup.option_fields import default_of
+
+IMAGES = ('front/image_raw', 'wrist/image_raw')
+# Of an arm's settings: our topics whose name a user gives only where there are such.
+NAMED = {
+    'front_image_topic': 'front/image_raw',
+    'wrist_image_topic': 'wrist/image_raw',
+    'wrench_topic': 'wrench',
+    'contact_topic': 'contact',
+    'proximity_topic': 'proximity',
+}
+
+
+def demo_expected(settings: DemoSettings) -> list[str]:
+    """What the simulator and the sensing nodes send."""
+    topics = ['joint_states', 'wrench', *IMAGES, 'contact', 'proximity']
+    cameras = DEMO_ROBOTS[settings.robot].proximity['cameras'] if settings.sensing else []
+    if isinstance(cameras, list):
+        topics += [f'{camera}/depth/image_raw' for camera in cameras]
+    return _renamed(settings, topics)
+
+
+def arm_expected(settings: ArmSettings) -> list[str]:
+    """Joint states; what runs here; and what the user has named a topic of."""
+    topics = ['joint_states']
+    if sources := settings.sources_of_contact:
+        topics += ['contact', *(['wrench'] if 'wrench' in sources else [])]
+    cameras = settings.proximity_cameras
+    if cameras or settings.obstacles_file:
+        topics.append('proximity')
+    defaults = {field.name: default_of(field) for field in fields(settings)}
+    topics += [ours for name, ours in NAMED.items() if getattr(settings, name) != defaults[name]]
+    if isinstance(settings, So101Settings) and settings.port:
+        topics += [f'{camera}/image_raw' for camera in settings.cameras]
+    given = settings.depth_topics
+    depths = [given.get(camera, f'{camera}/depth/image_raw') for camera in cameras]
+    if settings.namespace:  # then those of others are not recorded
+        depths = [topic for topic in depths if not topic.startswith('/')]
+    return [*_renamed(settings, topics), *depths]
+
+
+def _renamed(settings: RunSettings, topics: list[str]) -> list[str]:
+    """By the names of the run, each once."""
+    names = settings.remappings()
+    return list(dict.fromkeys(names.get(topic, topic) for topic in topics))

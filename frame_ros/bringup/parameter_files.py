@@ -1,0 +1,166 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters that a user gives to nodes: in a launch argument, or in a ROS 2 file of parameters.
+
+It imports no ROS.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from frame_ros.core.errors import SetupError
+from frame_ros.core.input_files import read_text
+from frame_ros.bringup.demo_robots import Value
+from frame_ros.bringup.parameter_values import as_parameters, flat
+from frame_ros.bringup.node_process import Process, share_directory
+from frame_ros.bringup.run_options import RunSettings
+from frame_ros.core.strict_yaml import load_yaml
+
+KEY = 'ros__parameters'
+EVERY_NODE = re.compile(r'use_sim_time|start_type_description_service|qos_overrides\..*')
+Sections = Mapping[str, Mapping[str, Any]]  # name of a node, or a pattern -> its parameters
+
+
+def given_parameters(settings: RunSettings, node: str) -> dict[str, Value]:
+    """Parameters that the user sets of one of our nodes: those of the file, above them those of the
+    argument <node>_parameters.
+
+    Raises:
+        SetupError: the node has no such parameter: a limit that is misspelt must not be missed.
+    """
+    given = flat(settings.parameters_of(node))
+    _check(node, given, f'{node}_parameters')
+    defaults = default_parameters(node)
+    of_file = _of_node(read_file(settings.params_file), node, settings)
+    of_file = {n: v for n, v in of_file.items() if n in defaults or EVERY_NODE.match(n)}
+    return {
+        **as_parameters('params_file', of_file, defaults),
+        **as_parameters(f'{node}_parameters', given, defaults),
+    }
+
+
+def with_given(processes: list[Process], settings: RunSettings) -> list[Process]:
+    """The processes with what the user sets of each, above all else.
+
+    Raises:
+        SetupError: the file cannot be read, or names a node or a parameter that does not exist.
+    """
+    sections = read_file(settings.params_file)
+    _check_sections(sections, processes, settings)
+    found = []
+    for process in processes:
+        if process.config is not None:
+            given = given_parameters(settings, process.executable)
+        else:
+            of_file = _of_node(sections, process.name, settings)
+            given = as_parameters('params_file', of_file, {})
+        found.append(replace(process, parameters={**process.parameters, **given}))
+    return found
+
+
+def known_parameters(executable: str) -> list[str]:
+    """The parameters of one of our nodes, from its file of defaults."""
+    return list(default_parameters(executable))
+
+
+@cache
+def default_parameters(executable: str) -> dict[str, Any]:
+    """Parameter -> default, of one of our nodes, from its file of defaults."""
+    path = share_directory() / 'config' / f'{executable}.yaml'
+    (content,) = load_yaml(path.read_text(encoding='utf-8')).values()
+    return dict(content[KEY])
+
+
+def read_file(path: str) -> Sections:
+    """Node -> parameters, of a file as `ros2 run --params-file` takes it; none without a path.
+
+    Raises:
+        SetupError: the file cannot be read, or is none of parameters.
+    """
+    if not path:
+        return {}
+    try:
+        content = load_yaml(read_text(Path(path).expanduser()))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        problem = ' '.join(str(error).split())
+        raise SetupError(f'params_file {path!r} cannot be read: {problem}') from None
+    sections: dict[str, dict[str, Any]] = {}
+    _collect(path, '', content, sections)
+    return sections
+
+
+def _collect(path: str, name: str, content: Any, sections: dict[str, dict[str, Any]]) -> None:
+    if not isinstance(content, dict) or not content:
+        raise SetupError(
+            f'params_file {path!r} must hold parameters by node, '
+            f'<node>: {{{KEY}: {{<parameter>: <value>}}}}; {name or "its content"} is {content!r}'
+        )
+    for key, value in content.items():
+        if key == KEY and not isinstance(value or {}, dict):
+            raise SetupError(
+                f'params_file {path!r} must hold parameters under {KEY}, not {value!r}'
+            )
+        if key == KEY:
+            sections.setdefault(name, {}).update(flat(value or {}))
+        else:
+            _collect(path, f'{name}/{str(key).strip("/")}' if name else str(key), value, sections)
+
+
+def _of_node(sections: Sections, node: str, settings: RunSettings) -> dict[str, Any]:
+    """Parameters of a node in the sections, patterns first: its own name takes precedence."""
+    names = [name for name in sections if _matches(name, node, settings.namespace)]
+    found: dict[str, Any] = {}
+    for name in sorted(names, key=lambda name: '*' not in name):
+        found.update(sections[name])
+    return found
+
+
+def _matches(section: str, node: str, namespace: str) -> bool:
+    """Tells a section of a node: `gate` wherever it runs, `/left/gate`, `/**`, `/*/gate`."""
+    if not section.startswith(('/', '*')):
+        return section.rpartition('/')[2] == node and (
+            '/' not in section or section == f'{namespace.strip("/")}/{node}'
+        )
+    pattern = re.escape(f'/{section.strip("/")}').replace(r'/\*\*', '(/[^/]+)*')
+    full = '/' + '/'.join(filter(None, (namespace.strip('/'), node)))
+    return re.fullmatch(pattern.replace(r'\*', '[^/]+'), full) is not None
+
+
+def _check_sections(sections: Sections, processes: list[Process], settings: RunSettings) -> None:
+    """Refuses a parameter that none of a section's nodes has, and a plain name of no node of ours.
+
+    A section with a full name, such as /right/gate, may be of another run.
+    """
+    nodes = {path.stem for path in (share_directory() / 'config').glob('*.yaml')}
+    for section, values in sections.items():
+        if not set(section) & set('/*') and section not in nodes | {p.name for p in processes}:
+            raise SetupError(
+                f'params_file names the node {section!r}; there are {", ".join(sorted(nodes))}'
+            )
+        met = [p for p in processes if _matches(section, p.name, settings.namespace)]
+        if '*' not in section and len(met) == 1 and met[0].config is not None:
+            _check(met[0].executable, values, 'params_file')
+        elif met and all(process.config is not None for process in met):
+            known = {name for process in met for name in known_parameters(process.executable)}
+            for name in values:
+                if name not in known and not EVERY_NODE.match(name):
+                    raise SetupError(f'params_file: no node of {section} has a parameter {name!r}')
+
+
+def _check(node: str, given: Mapping[str, Any], where: str) -> None:
+    if not given:
+        return
+    known = known_parameters(node)
+    unknown = [name for name in given if name not in known and not EVERY_NODE.match(name)]
+    if unknown:
+        raise SetupError(
+            f'{where}: the {node} has no parameter {unknown[0]!r}; it has {", ".join(known)}'
+        )

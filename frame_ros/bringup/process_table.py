@@ -1,0 +1,352 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The one table of what runs: the launch files and the demo's supervisor start the processes named
+here.
+
+It imports no ROS, so it can be read anywhere: `demo_processes(DemoSettings())` and its two sisters
+return a list of `Process`.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from frame_ros.bringup.arm_options import ArmSettings, FrankaSettings, So101Settings
+from frame_ros.bringup.demo_robots import DEMO_ROBOTS, Value
+from frame_ros.bringup.expected_topics import arm_expected, demo_expected
+from frame_ros.bringup.parameter_files import given_parameters, known_parameters, with_given
+from frame_ros.bringup.node_process import (
+    PROFILES,
+    Process,
+    absolute,
+    arm_environment,
+    check_installed,
+    demo_environment,
+    find_executable,
+    share_directory,
+    watching_environment,
+)
+from frame_ros.bringup.sensing_processes import arm_sensing, demo_sensing
+from frame_ros.bringup.run_options import POLICIES, ROBOTS, DemoSettings, RunSettings
+from frame_ros.bringup.option_text import assignments, text_of
+from frame_ros.policies.own_policy import is_own_policy, with_absolute_file
+
+__all__ = [
+    'PROFILES',
+    'Process',
+    'arm_environment',
+    'check_installed',
+    'demo_environment',
+    'watching_environment',
+    'demo_processes',
+    'find_executable',
+    'franka_processes',
+    'share_directory',
+    'so101_processes',
+]
+
+# Chunks that the demo's scripted policy draws per inference, for EV: as many as VLA-UQ's study.
+SAMPLES = 4
+
+STARTERS = ('session', 'episode_recorder')  # what begins episodes
+VIDEO_TOPIC = 'front/image_raw'
+UNCHECKED = 'policy_commands'  # what a policy commands where a gate decides what the arm gets
+
+
+def demo_processes(settings: DemoSettings) -> list[Process]:
+    """The simulated robot, a policy, what watches them, and the session that runs episodes."""
+    robot = DEMO_ROBOTS[settings.robot]
+    gate = {**robot.of_tip, **robot.gate}
+    return _as_set(
+        settings,
+        [
+            _simulator(settings),
+            *demo_sensing(settings),
+            *_monitors(
+                settings, {**robot.metrics, **robot.grasp}, gate, robot.of_tip, robot.markers
+            ),
+            _recorder(settings, demo_expected(settings)),
+            *_gate(settings, gate),
+            _policy(settings, {'samples': SAMPLES} if settings.policy == 'scripted' else {}),
+            Process('session', 'session', _session_parameters(settings), is_essential=True),
+            *_display(settings),
+        ],
+    )
+
+
+def so101_processes(settings: So101Settings) -> list[Process]:
+    """What runs beside a real SO-101; its driver too, if its port is given."""
+    return _as_set(settings, [*_so101_hardware(settings), *_arm_processes(settings)])
+
+
+def franka_processes(settings: FrankaSettings) -> list[Process]:
+    """What runs beside a real Franka arm, whose driver is the user's (franka_ros2)."""
+    return _as_set(settings, _arm_processes(settings))
+
+
+def _so101_hardware(settings: So101Settings) -> list[Process]:
+    """The driver of the arm and the teleoperator of a leader, where their ports are given."""
+    names = settings.remappings()
+    folder = absolute(settings.calibration_dir) if settings.calibration_dir else ''
+    processes = []
+    if settings.port:
+        driver: dict[str, Value] = {
+            'robot': settings.robot_source,
+            'port': settings.port,
+            'robot_id': settings.robot_id,
+            'calibration_dir': folder,
+            'cameras': text_of(settings.cameras) if settings.cameras else '',
+            'torque_on_exit': settings.torque_on_exit,
+        }
+        processes.append(Process('robot_driver', 'robot_driver', driver, names, is_lifecycle=True))
+    if settings.leader_port:
+        teleoperator: dict[str, Value] = {
+            'robot': settings.robot_source,
+            'port': settings.leader_port,
+            'teleoperator_id': settings.leader_id,
+            'calibration_dir': folder,
+            'mode': settings.teleoperator_mode,
+        }
+        processes.append(
+            Process('teleoperator', 'teleoperator', teleoperator, names, is_lifecycle=True)
+        )
+    return processes
+
+
+def _arm_processes(settings: ArmSettings) -> list[Process]:
+    tip: dict[str, Value] = {'tip': settings.tip} if settings.tip else {}
+    gate = {**tip, **({} if settings.output == 'none' else {'output': settings.output})}
+    policy = [_policy(settings)] if settings.policy else []
+    policy = [*_gate(settings, gate), *policy]
+    display = _display(settings)
+    watching = _monitors(settings, _target(settings), gate, tip)
+    monitors = [
+        replace(process, can_respawn=True) for process in (*arm_sensing(settings), *watching)
+    ]
+    recorder = _recorder(settings, arm_expected(settings), (settings.gripper_topic,))
+    return [*monitors, recorder, *policy, *display]
+
+
+def _target(settings: ArmSettings) -> dict[str, Value]:
+    """What the metrics node is told of object, goal and gripper, where it is not the default."""
+    names = ('ot_task', 'object_frame', 'goal_frame', 'gripper_topic')
+    chosen: dict[str, Value] = {n: getattr(settings, n) for n in names if getattr(settings, n)}
+    if settings.ot_task:
+        grasp = ('grasp_source', 'grasp_distance', 'gripper_empty', 'gripper_margin')
+        chosen |= {name: getattr(settings, name) for name in grasp}
+    return chosen
+
+
+def _references(settings: RunSettings) -> dict[str, Value]:
+    """The demonstrations and the low-pass, where they are asked for."""
+    chosen: dict[str, Value] = {}
+    paths = [absolute(path) for path in settings.references]
+    if paths:
+        chosen['references'] = paths
+        chosen['reference_mean'] = settings.reference_mean
+        chosen['reference_match'] = settings.reference_match
+    if settings.low_pass_cutoff:
+        chosen['low_pass_cutoff'] = settings.low_pass_cutoff
+    return chosen
+
+
+def _waiting_for_all(processes: list[Process]) -> list[Process]:
+    """Who begins episodes is told of all our nodes: each must be ready."""
+    names = [p.name for p in processes if p.package == 'frame_ros' and p.executable != 'session']
+    return [
+        replace(p, parameters={**p.parameters, 'nodes': names}) if p.executable in STARTERS else p
+        for p in processes
+    ]
+
+
+def _as_set(settings: RunSettings, processes: list[Process]) -> list[Process]:
+    """What holds for all of them: the clock, what they log, and what the user sets of each."""
+    found = [replace(process, log_level=settings.log_level) for process in processes]
+    if settings.use_sim_time:
+        found = [replace(p, parameters={**p.parameters, 'use_sim_time': True}) for p in found]
+    if settings.frame_prefix:
+        found = [_prefixed(process, settings.frame_prefix) for process in found]
+    return with_given(_waiting_for_all(found), settings)
+
+
+def _prefixed(process: Process, prefix: str) -> Process:
+    """With the prefix of the robot's frames, if the node knows of one."""
+    if process.config is None or 'frame_prefix' not in known_parameters(process.executable):
+        return process
+    return replace(process, parameters={**process.parameters, 'frame_prefix': prefix})
+
+
+def _simulator(settings: DemoSettings) -> Process:
+    viewer = 'false' if settings.viewer == 'auto' and settings.rviz else settings.viewer
+    parameters: dict[str, Value] = {
+        'robot': settings.robot,
+        'seed': settings.seed,
+        'viewer': viewer,  # which would cover RViz
+        **DEMO_ROBOTS[settings.robot].simulator,
+    }
+    return Process('simulator', 'simulator', parameters)
+
+
+def _monitors(
+    settings: RunSettings,
+    of_metrics: Mapping[str, Value] | None = None,
+    of_gate: Mapping[str, Value] | None = None,
+    of_kinematics: Mapping[str, Value] | None = None,
+    of_markers: Mapping[str, Value] | None = None,
+) -> list[Process]:
+    names = settings.remappings()
+    bounds = {**(of_gate or {}), **given_parameters(settings, 'gate')} if settings.has_gate else {}
+    drawn = {name: bounds[name] for name in ('workspace', 'floor') if name in bounds}
+    robot: dict[str, Value] = {'robot': settings.robot_source}
+    transforms: dict[str, Value] = {'publish_tf': 'false'} if settings.robot_state_publisher else {}
+    if settings.known_obstacles:
+        drawn['obstacles_file'] = absolute(settings.known_obstacles)
+    return [
+        Process(
+            'kinematics',
+            'kinematics',
+            {**robot, **transforms, **(of_kinematics or {})},
+            names,
+            only_watches=True,
+        ),
+        Process(
+            'metrics',
+            'metrics',
+            {**robot, **(of_metrics or {}), **_references(settings)},
+            names,
+            only_watches=True,
+        ),
+        Process(
+            'markers', 'markers', {**robot, **(of_markers or {}), **drawn}, names, only_watches=True
+        ),
+    ]
+
+
+def _policy(settings: RunSettings, of_policy: Mapping[str, Value] | None = None) -> Process:
+    parameters: dict[str, Value] = {
+        'robot': settings.robot_source,
+        'policy': _policy_name(settings.policy),
+        'checkpoint': absolute(settings.checkpoint) if settings.checkpoint else '',
+        'instruction': settings.instruction,
+        'execution': settings.execution,
+        **(of_policy or {}),
+    }
+    if settings.policy_options:
+        parameters['policy_options'] = assignments(settings.policy_options)
+    if settings.rephrasings_file:
+        parameters['rephrasings_file'] = absolute(settings.rephrasings_file)
+    names = settings.remappings()
+    if settings.has_gate:
+        names['joint_commands'] = UNCHECKED
+    return Process('policy', 'policy', parameters, names, is_lifecycle=True)
+
+
+def _policy_name(policy: str) -> str:
+    """The parameter `policy`, as a process whose working folder may differ must see it."""
+    if policy in POLICIES:
+        return policy
+    return with_absolute_file(policy) if is_own_policy(policy) else absolute(policy)
+
+
+def _gate(settings: RunSettings, of_gate: Mapping[str, Value] | None = None) -> list[Process]:
+    """The gate, wherever a policy or a teleoperator drives, unless it is switched off."""
+    if not settings.has_gate:
+        return []
+    parameters: dict[str, Value] = {
+        'robot': settings.robot_source,
+        **(of_gate or {}),
+    }
+    return [Process('gate', 'gate', parameters, settings.remappings(), is_lifecycle=True)]
+
+
+def _recorder(
+    settings: RunSettings, expected: Sequence[str], others: Sequence[str] = ()
+) -> Process:
+    """Without recording too: its services and events bound the episodes.
+
+    What the other processes read under another name, and `others`, is recorded wherever it is
+    published. expected: what must send in every episode.
+    """
+    names = settings.remappings()
+    parameters: dict[str, Value] = {
+        'directory': absolute(settings.directory),
+        'enabled': settings.record,
+        'expected': list(expected),
+        'camera_images': settings.camera_images,
+    }
+    also = sorted({*names.values(), *filter(None, others)})
+    if also:
+        parameters['also'] = also
+    if VIDEO_TOPIC in names:
+        parameters['video_topic'] = names[VIDEO_TOPIC]
+    return Process(
+        'episode_recorder',
+        'episode_recorder',
+        parameters,
+        is_lifecycle=True,
+        only_watches=True,
+        takes_images=True,
+    )
+
+
+def _session_parameters(settings: DemoSettings) -> dict[str, Value]:
+    parameters: dict[str, Value] = {
+        'episodes': settings.episodes,
+        'seed': settings.seed,
+        'timeout': settings.timeout,
+        'robot': settings.robot_source,
+        'policy': settings.policy,
+        'checkpoint': settings.checkpoint,
+        'instruction': settings.instruction,
+    }
+    qualities = list(settings.qualities)
+    return {**parameters, 'qualities': qualities} if qualities else parameters
+
+
+def _display(settings: RunSettings) -> list[Process]:
+    """RViz, and robot_state_publisher where it is asked for."""
+    processes = []
+    if settings.robot_state_publisher:
+        described: dict[str, Value] = {'robot_description': _urdf(settings)}
+        if settings.frame_prefix:
+            described['frame_prefix'] = settings.frame_prefix
+        state = 'robot_state_publisher'
+        names = settings.remappings()
+        processes.append(Process(state, state, described, names, package=state))
+    if settings.rviz:
+        layout = ('-d', str(_layout(settings)), '-f', settings.base_frame)
+        processes.append(
+            Process(
+                'rviz',
+                'rviz2',
+                {},
+                settings.remappings(),
+                package='rviz2',
+                extra=layout,
+                may_end=True,
+            )  # fmt: skip
+        )
+    return processes
+
+
+def _urdf(settings: RunSettings) -> str:
+    if settings.robot in ROBOTS:
+        return (share_directory() / 'urdf' / f'{settings.robot}.urdf').read_text(encoding='utf-8')
+    return settings.load_robot().urdf
+
+
+def _layout(settings: RunSettings) -> Path:
+    """RViz's layout; with a prefix of the frames a copy of it, whose robot model knows it."""
+    name = 'frame_ros.rviz' if settings.robot == 'so101' else 'frame_ros_fr3.rviz'
+    layout = share_directory() / 'rviz' / name
+    if not settings.frame_prefix:
+        return layout
+    text = layout.read_text(encoding='utf-8')
+    prefix = json.dumps(settings.frame_prefix.rstrip('/'))
+    copy = Path(tempfile.mkdtemp(prefix='frame_ros_rviz_')) / name
+    copy.write_text(text.replace('TF Prefix: ""', f'TF Prefix: {prefix}'), encoding='utf-8')
+    return copy

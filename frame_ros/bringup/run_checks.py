@@ -1,0 +1,134 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of a run before any of its processes is started: the files and
+folders that its table names, and the policy.
+
+It imports no ROS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from frame_ros.core.errors import SetupError
+from frame_ros.bringup.parameter_files import default_parameters
+from frame_ros.policies.offered_arguments import offered_of, parse_options, required_of
+from frame_ros.bringup.node_process import Process, check_installed
+from frame_ros.core.output_files import check_folder
+
+Parameters = Mapping[str, Any]
+SIMULATED = 'simulated'  # motors_file: those that the package has of the simulated robot
+
+
+def check_run(processes: Sequence[Process]) -> None:
+    """Checks the processes of a table, in which every path is absolute.
+
+    Raises:
+        FrameRosError: one of them could not do its work; the text says what would be right.
+    """
+    check_installed(processes)
+    for process in processes:
+        if process.package == 'frame_ros' and process.executable in CHECKS:
+            CHECKS[process.executable](process.parameters)
+
+
+def _check_policy(parameters: Parameters) -> None:
+    from frame_ros.policies.own_policy import is_own_policy
+    from frame_ros.policies.precheck import check_policy_files
+
+    options = parse_options('policy_options', parameters.get('policy_options', ()))
+    policy, checkpoint = parameters['policy'], parameters.get('checkpoint', '')
+    if policy == 'replay':
+        _check_replay(checkpoint, [*options])
+    else:
+        offered, required = _offer(parameters) if is_own_policy(policy) else (None, None)
+        check_policy_files(policy, checkpoint, options, parameters['robot'], offered, required)
+    if file := parameters.get('rephrasings_file'):
+        from frame_ros.policies.rephrasing.rephrasings import load_rephrasings
+
+        load_rephrasings(file)
+
+
+def _offer(parameters: Parameters) -> tuple[dict[str, Any], dict[str, str]]:
+    """Arguments that the policy node will offer, and those of them that must be taken."""
+    from frame_ros.robots import load_robot
+
+    defaults = default_parameters('policy')
+    settings = SimpleNamespace(**{**defaults, **parameters})
+    limits = load_robot(settings.robot).joint_limits
+    return offered_of(settings, limits), required_of(settings, SimpleNamespace(**defaults))
+
+
+def _check_replay(bag: str, names: Sequence[str]) -> None:
+    """The actions are read once without the options that choose among them."""
+    import inspect
+
+    from frame_ros.episodes.recorded_actions import read_raw, recorded_actions
+    from frame_ros.policies.registry import check_options
+    from frame_ros.policies.replay import ReplayPolicy
+
+    of_reading = inspect.signature(recorded_actions).parameters
+    check_options('replay', ReplayPolicy, {}, [name for name in names if name not in of_reading])
+    read_raw(bag)
+
+
+def _check_references(parameters: Parameters) -> None:
+    if paths := parameters.get('references'):
+        from frame_ros.episodes.reference_loading import load_references
+
+        load_references(paths, robot=parameters['robot'])
+
+
+def _check_contact(parameters: Parameters) -> None:
+    if file := parameters.get('motors_file'):
+        from frame_ros.sensing.contact.joints.motor_model import load_motors, own_motors
+
+        if file == SIMULATED:
+            load_motors(parameters['robot'])
+        else:
+            own_motors(file)
+    if file := parameters.get('tool_file'):
+        from frame_ros.sensing.contact.wrench.tool_model import read_tool
+
+        read_tool(file)
+
+
+def _check_obstacles(parameters: Parameters) -> None:
+    if file := parameters.get('obstacles_file'):
+        from frame_ros.sensing.proximity.obstacles.files import load_obstacles
+
+        load_obstacles(file)
+
+
+def _check_recorder(parameters: Parameters) -> None:
+    if parameters.get('enabled', True):
+        check_folder(parameters['directory'], 'directory')
+
+
+def _check_device(identity: str) -> Callable[[Parameters], None]:
+    """Of a device of LeRobot: its calibration file, in a folder that is named."""
+
+    def check(parameters: Parameters) -> None:
+        folder = parameters.get('calibration_dir', '')
+        path = Path(folder) / f'{parameters[identity]}.json'
+        if folder and not path.is_file():
+            raise SetupError(
+                f'there is no calibration file {path}, of {identity} in calibration_dir'
+            )
+
+    return check
+
+
+CHECKS: dict[str, Callable[[Parameters], None]] = {
+    'policy': _check_policy,
+    'metrics': _check_references,
+    'contact': _check_contact,
+    'proximity': _check_obstacles,
+    'markers': _check_obstacles,
+    'episode_recorder': _check_recorder,
+    'robot_driver': _check_device('robot_id'),
+    'teleoperator': _check_device('teleoperator_id'),
+}

@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The processes that tell of contact and distance: when they run, and what they are told.
+
+It imports no ROS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from frame_ros.core.errors import SetupError
+from frame_ros.bringup.arm_options import ArmSettings
+from frame_ros.bringup.demo_robots import DEMO_ROBOTS, Value
+from frame_ros.bringup.node_process import Process, absolute
+from frame_ros.bringup.run_options import DemoSettings, RunSettings
+from frame_ros.bringup.option_text import spaced
+
+
+def demo_sensing(settings: DemoSettings) -> list[Process]:
+    """What makes contact and distance of the simulated sensors."""
+    if not settings.sensing:
+        return []
+    robot = DEMO_ROBOTS[settings.robot]
+    contact = {**robot.of_tip, **robot.grasp, **robot.contact}
+    # Points are for display.
+    cloud: dict[str, Value] = {} if settings.rviz else {'cloud_rate': 0.0}
+    proximity = {**robot.grasp, **robot.proximity, **cloud}
+    return [_contact_process(settings, contact), _proximity_process(settings, proximity)]
+
+
+def _contact_process(settings: RunSettings, of_contact: Mapping[str, Value]) -> Process:
+    parameters = {'robot': settings.robot_source, **of_contact}
+    return Process('contact', 'contact', parameters, settings.remappings(), only_watches=True)
+
+
+def _proximity_process(settings: RunSettings, of_proximity: Mapping[str, Value]) -> Process:
+    parameters = {'robot': settings.robot_source, **of_proximity}
+    return Process(
+        'proximity',
+        'proximity',
+        parameters,
+        settings.remappings(),
+        only_watches=True,
+        takes_images=True,
+    )
+
+
+def arm_sensing(settings: ArmSettings) -> list[Process]:
+    """The contact node where its sources are known, the proximity node where it has cameras or
+    known obstacles.
+    """
+    processes = []
+    if sources := settings.sources_of_contact:
+        contact: dict[str, Value] = {'sources': list(sources), **_grasp(settings)}
+        if settings.tip:
+            contact['tip'] = settings.tip
+        for name in ('motors_file', 'tool_file'):
+            if getattr(settings, name):
+                contact[name] = absolute(getattr(settings, name))
+        processes.append(_contact_process(settings, contact))
+    if settings.proximity_cameras or settings.obstacles_file:
+        processes.append(_proximity_process(settings, _of_proximity(settings)))
+    return processes
+
+
+def _grasp(settings: ArmSettings) -> dict[str, Value]:
+    """What tells the two nodes of a grasp, where the user has said what a held object does."""
+    if not settings.gripper_margin or settings.grasp_source == 'contact':
+        return {}
+    names = ('grasp_source', 'gripper_empty', 'gripper_margin')
+    return {name: getattr(settings, name) for name in names}
+
+
+def _of_proximity(settings: ArmSettings) -> dict[str, Value]:
+    cameras = list(settings.proximity_cameras)
+    parameters: dict[str, Value] = {'cameras': cameras or [''], **_grasp(settings)}
+    if settings.gripper_topic:
+        parameters['gripper_topic'] = settings.gripper_topic
+    topics, infos = settings.depth_topics, settings.depth_info_topics
+    for name, given in (
+        ('extrinsics', settings.extrinsics),
+        ('depth_topics', topics),
+        ('depth_info_topics', infos),
+    ):
+        if unknown := [camera for camera in given if camera not in cameras]:
+            raise SetupError(
+                f'{name} names the camera {unknown[0]!r}, but proximity_cameras has '
+                f'{", ".join(cameras) or "none"}'
+            )
+    lists = {
+        'extrinsics': spaced('extrinsics', settings.extrinsics),
+        'image_topics': [f'{camera}={topic}' for camera, topic in topics.items()],
+        'info_topics': [f'{camera}={topic}' for camera, topic in infos.items()],
+    }
+    parameters |= {name: texts for name, texts in lists.items() if texts}
+    if settings.obstacles_file:
+        parameters['obstacles_file'] = absolute(settings.obstacles_file)
+    return parameters

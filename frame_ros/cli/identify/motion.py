@@ -1,0 +1,223 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""How `frame-ros identify` moves the running robot; with a person's consent."""
+
+from __future__ import annotations
+
+import argparse
+import select
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.errors import MissingExtraError, SetupError
+from frame_ros.robots import Robot
+from frame_ros.robots.shapes.clearance import ClearanceCheck
+from frame_ros.robots.dynamics import RobotDynamics
+from frame_ros.sensing.contact.joints.excitation import (
+    Excitation,
+    ExcitationSettings,
+    plan_excitation,
+    plan_poses,
+)
+from frame_ros.sensing.contact.joints.recording import JointRecording
+from frame_ros.sensing.contact.wrench.still_poses import StillPose, StillPoses
+
+if TYPE_CHECKING:
+    from frame_ros.nodes.identification.node import IdentificationNode
+
+Array = NDArray[np.float64]
+PATIENCE = 10.0  # s for the first joint state
+POSE_PAUSE = 2.5  # s at each commanded pose
+WRENCH_TOPIC = 'wrench'
+MOVING = (
+    'The arm will move. Keep people and things out of its reach, and the emergency stop in your '
+    'hand;\nCtrl-C stops it where it is.'
+)
+
+
+def record_joints(
+    args: argparse.Namespace, dynamics: RobotDynamics, settings: ExcitationSettings
+) -> JointRecording | None:
+    """Plans, asks, moves and records; None if the person said no or the motion ended early."""
+    nodes = _nodes()
+    everything = tuple(dynamics.robot.joint_limits)
+    rows = [everything.index(name) for name in dynamics.joint_names]
+    with nodes.stop_on_signals() as stop, nodes.open(everything, '', args.namespace) as node:
+        here = node.wait_for_joints(PATIENCE, stop.event)
+        print('planning a motion ...', flush=True)
+        excitation = plan_excitation(dynamics, here[rows], settings)
+        targets = excitation.positions(args.rate, args.speed)
+        _tell(excitation, targets, args, node.command_topic)
+        _tell_unchecked(dynamics)
+        if not _is_agreed(args.yes, stop.event):
+            return None
+        node.record()
+        if why := _play(node, _full(targets, here, rows), args.rate, stop.event):
+            print(f'\nended early: {why}; nothing is written', file=sys.stderr)
+            return None
+        return node.recording(dynamics.joint_names)
+
+
+def _tell(excitation: Excitation, targets: Array, args: argparse.Namespace, topic: str) -> None:
+    seconds = len(targets) / args.rate
+    low, high = targets.min(axis=0), targets.max(axis=0)
+    print(f'{seconds:.0f} s of motion on {topic}, at {100 * args.speed:.0f} % of its full speed; '
+          f'condition number {excitation.condition:.1f}')  # fmt: skip
+    spans = ', '.join(f'{a:+.2f} to {b:+.2f}' for a, b in zip(low, high, strict=True))
+    print(f'joints go over {spans} rad')
+
+
+def _tell_unchecked(dynamics: RobotDynamics) -> None:
+    check = ClearanceCheck(dynamics.robot, dynamics.joint_names)
+    if check.unchecked:
+        print(f'only meshes, and so checked against nothing: {", ".join(check.unchecked)}')
+
+
+def collect_poses(
+    args: argparse.Namespace, robot: Robot, settings: ExcitationSettings
+) -> list[StillPose]:
+    """Still poses of the arm, where a person puts it or, with --move, where commands do."""
+    nodes = _nodes()
+    everything = tuple(robot.joint_limits)
+    rows = [everything.index(name) for name in robot.joint_names]
+    topic = args.wrench_topic or WRENCH_TOPIC
+    still = StillPoses()
+    with nodes.stop_on_signals() as stop, nodes.open(everything, topic, args.namespace) as node:
+        here = node.wait_for_joints(PATIENCE, stop.event)
+        done = threading.Event()
+        watch = threading.Thread(
+            target=_watch, args=(node, still, rows, args.poses, done, stop.event), daemon=True
+        )
+        try:
+            if args.move:
+                _go_through_poses(args, robot, settings, node, here, rows, watch, stop.event)
+            else:
+                _wait_for_person(args.poses, node, watch, done, stop.event)
+        finally:
+            done.set()
+            if watch.ident is not None:
+                watch.join()
+    return still.poses
+
+
+def _go_through_poses(
+    args: argparse.Namespace,
+    robot: Robot,
+    settings: ExcitationSettings,
+    node: IdentificationNode,
+    here: Array,
+    rows: list[int],
+    watch: threading.Thread,
+    stop: threading.Event,
+) -> None:
+    dynamics = RobotDynamics(robot)
+    way = plan_poses(dynamics, here[rows], settings, args.poses)
+    targets = way.positions(args.rate, args.speed, POSE_PAUSE)
+    print(f'{len(way.poses)} poses in {len(targets) / args.rate:.0f} s on {node.command_topic}')
+    _tell_unchecked(dynamics)
+    if not _is_agreed(args.yes, stop):
+        return
+    node.record()
+    watch.start()
+    if why := _play(node, _full(targets, here, rows), args.rate, stop):
+        print(f'\nended early: {why}', file=sys.stderr)
+
+
+def _wait_for_person(
+    count: int,
+    node: IdentificationNode,
+    watch: threading.Thread,
+    done: threading.Event,
+    stop: threading.Event,
+) -> None:
+    print(f'move the arm to {count} poses that turn the sensor as differently as possible,\n'
+          'and let it stand still for 2 s in each; Ctrl-C: that was all', flush=True)  # fmt: skip
+    node.record()
+    watch.start()
+    while not (stop.is_set() or done.is_set()):
+        time.sleep(0.1)
+
+
+def _watch(
+    node: IdentificationNode,
+    still: StillPoses,
+    rows: list[int],
+    wanted: int,
+    done: threading.Event,
+    stop: threading.Event,
+) -> None:
+    """Feeds what comes to `still` until it has as many poses as wanted."""
+    while not (done.is_set() or stop.is_set()):
+        joints, wrenches = node.take()
+        merged = sorted(
+            [(stamp, 0, values) for stamp, values in joints]
+            + [(stamp, 1, values) for stamp, values in wrenches],
+            key=lambda row: row[:2],
+        )
+        for stamp, kind, values in merged:
+            if kind == 0:
+                still.add_joints(stamp, values[rows])
+            elif still.add_wrench(stamp, values) is not None:
+                print(f'pose {len(still.poses)} of {wanted}', flush=True)
+        if len(still.poses) >= wanted:
+            done.set()
+        done.wait(0.05)
+
+
+def _full(targets: Array, here: Array, rows: list[int]) -> Array:
+    """Commands for every joint: those that are not moved stay."""
+    full = np.repeat(here[None], len(targets), axis=0)
+    full[:, rows] = targets
+    return full
+
+
+def _play(node: IdentificationNode, targets: Array, rate: float, stop: threading.Event) -> str:
+    from frame_ros.nodes.identification.node import play
+
+    def tell(share: float) -> None:
+        if sys.stdout.isatty():
+            print(f'\r{100 * share:3.0f} %', end='', flush=True)
+
+    why = play(node, targets, rate, stop, tell)
+    if sys.stdout.isatty():
+        print()
+    return why
+
+
+def _is_agreed(is_sure: bool, stop: threading.Event) -> bool:
+    """Whether the arm may move; no if `stop` is set, or the input ends, before an answer."""
+    print(MOVING, flush=True)
+    if is_sure:
+        return True
+    if not sys.stdin.isatty():
+        raise SetupError('nobody can be asked whether the arm may move: --yes says that it may')
+    print('Move? [y/N] ', end='', flush=True)
+    # The signals are taken over: reading alone would not end at Ctrl-C.
+    while not stop.is_set():
+        if select.select([sys.stdin], [], [], 0.1)[0]:
+            return sys.stdin.readline().strip().lower() in ('y', 'yes')
+    print()
+    return False
+
+
+class _Nodes:
+    """What this needs of the nodes room, which needs ROS."""
+
+    def __init__(self) -> None:
+        try:
+            from frame_ros.nodes.identification.node import identification_node
+            from frame_ros.nodes.runtime.spinning import stop_on_signals
+        except ImportError as error:
+            raise MissingExtraError(
+                f'moving a robot needs ROS 2 ({error}): source its setup.bash, or give --bag'
+            ) from error
+        self.open, self.stop_on_signals = identification_node, stop_on_signals
+
+
+def _nodes() -> _Nodes:
+    return _Nodes()

@@ -1,0 +1,321 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`frame-ros report BAG...`: recorded episodes as an HTML page or as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import webbrowser
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from frame_ros.cli.arguments import any_path, given, input_file, namespace, robot
+from frame_ros.cli.progress import progress_bar
+from frame_ros.cli.report.outputs import DEFAULT_OUTPUT, STANDARD_OUTPUT, check_outputs, pages
+from frame_ros.core.errors import BagError, ValueRangeError
+from frame_ros.core.input_files import valid_text
+from frame_ros.core.output_files import make_folder, write_whole
+
+if TYPE_CHECKING:
+    from frame_ros.episodes.episode import Episode
+    from frame_ros.episodes.recorded_units import RecordedUnits
+    from frame_ros.episodes.reference_loading import Reference
+    from frame_ros.reports.model.episode_check import EpisodeChecks
+    from frame_ros.reports.model.options import ReportOptions
+
+BAG_FAILED = 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the arguments."""
+    parser.add_argument(
+        'bags',
+        nargs='*',
+        metavar='BAG',
+        help='a bag (folder, .mcap or .db3 file), or a folder of bags, also nested',
+        type=given,
+    )
+    parser.add_argument(
+        '-o',
+        '--output',
+        type=any_path,
+        metavar='FILE',
+        help=f'the page to write (default: {DEFAULT_OUTPUT}); with --per-run a folder for pages',
+    )
+    parser.add_argument(
+        '--per-run',
+        action='store_true',
+        help='one page for each folder that holds bags, written into it, instead of one of all',
+    )
+    parser.add_argument(
+        '--json',
+        nargs='?',
+        const=STANDARD_OUTPUT,
+        metavar='FILE.json',
+        help='write JSON to a file ending in .json, else to standard output; no page unless -o',
+    )
+    parser.add_argument(
+        '--namespace',
+        metavar='NS',
+        help="the robot's namespace (default: that with most topics)",
+        type=namespace,
+    )
+    parser.add_argument(
+        '--topic',
+        action='append',
+        default=[],
+        metavar='ROLE=TOPIC',
+        help='the topic that plays a role (pose, action, contact, ...); may be repeated',
+    )
+    parser.add_argument(
+        '--robot',
+        metavar='NAME',
+        help='name or URDF file: computes poses from joint states where none were recorded',
+        type=robot,
+    )
+    add_unit_arguments(parser)
+    _add_comparison_arguments(parser)
+    parser.add_argument('--title', default='', help='heading of the page')
+    parser.add_argument('--open', action='store_true', help='open the page in a browser')
+    parser.add_argument(
+        '-q',
+        '--quiet',
+        action='store_true',
+        help='no progress bar; tells problems of the bags only',
+    )
+
+
+def _add_comparison_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares what episodes are measured against, and policies compared by."""
+    parser.add_argument(
+        '--reference',
+        action='append',
+        default=[],
+        metavar='BAG',
+        help='a demonstration, or a folder of them, for ATE, RTE and DTW: its episodes that '
+        'succeeded or have no recorded outcome; '
+        'may be repeated (default: the references of the live metrics)',
+        type=given,
+    )
+    parser.add_argument(
+        '--reference-mean',
+        action='store_true',
+        help='measure against the mean of the references, not against the nearest',
+    )
+    parser.add_argument(
+        '--match',
+        choices=('time', 'arc_length'),
+        default='',
+        help='bring a reference to the poses by time since the start, or by the way travelled '
+        '(default: as the live metrics did)',
+    )
+    parser.add_argument(
+        '--align',
+        choices=('none', 'se3', 'sim3'),
+        default='none',
+        help='move each trajectory as a whole to its reference before ATE and RTE',
+    )
+    parser.add_argument(
+        '--rte',
+        choices=('paper', 'evo'),
+        default='paper',
+        help='paper: of displacements in the common frame, FRAME eq. 10; evo: of relative poses, '
+        'as evo_rpe has it',
+    )
+    parser.add_argument(
+        '--fingerprint',
+        default='',
+        metavar='ID[,ID...]',
+        help='axes on which policies are compared (default: of sr, pl, ps, cc, ate, rte, il, mu, '
+        'cr, op, rf those that are known)',
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Reads the episodes and writes what is asked for.
+
+    Returns:
+        0, or 1 if nothing could be computed of a bag: the rest is written all the same, no page
+        if there is no rest.
+
+    Raises:
+        BagError: no bag is given, or one is missing or no bag at all; a reference has no success.
+        SetupError: an output cannot be written.
+        ValueRangeError: a role or a metric that is not known. RobotError: a URDF that cannot be
+            read.
+    """
+    from frame_ros.cli.report.reading import load_episodes, survey_all
+    from frame_ros.reports.model.options import ReportOptions
+
+    paths = bag_paths(args)
+    if not paths:
+        raise BagError('no bag is given; name at least one: frame-ros report BAG')
+    axes = dict.fromkeys(id.strip() for id in args.fingerprint.split(',') if id.strip())
+    options = ReportOptions(tuple(axes), args.match, args.align, args.rte)
+    choice = {'namespace': args.namespace, 'topics': topics_by_role(args.topic)}
+    choice['robot'] = args.robot
+    if args.robot:
+        from frame_ros.robots import load_robot
+
+        load_robot(args.robot)
+    choice['joint_units'] = recorded_units(args)
+    surveys = survey_all(paths, args.quiet)
+    bags = [bag for _, found in surveys for bag in found.bags]
+    check_outputs(args, bags)
+    references = given_references(args, **choice)
+    mean_by = (args.match or 'time') if args.reference_mean else ''
+    episodes = load_episodes(surveys, args.quiet, references, mean_by, **choice)
+    from frame_ros.episodes.topic_uses import is_usable
+    from frame_ros.reports import report_json
+    from frame_ros.reports.model.episode_check import EpisodeChecks
+
+    checks = EpisodeChecks()
+    tell_doubts(episodes, checks, args.quiet)
+    usable = [episode for episode in episodes if is_usable(episode)]
+    tell_uses(episodes, args.namespace)
+    if args.json is not None:
+        if usable or args.json == STANDARD_OUTPUT or not Path(args.json).exists():
+            _write_json(report_json(episodes, options, checks), args.json)
+        else:
+            print(f'nothing to report: {args.json} stays as it was', file=sys.stderr)
+    if usable and (args.json is None or args.output or args.open):
+        for page, group in pages(episodes, args.output, args.per_run):
+            _write_page(page, group, args, options, checks)
+    elif not usable:
+        print('nothing to report: no page was written', file=sys.stderr)
+    return 0 if len(usable) == len(episodes) else BAG_FAILED
+
+
+def _write_page(
+    target: Path,
+    episodes: list[Episode],
+    args: argparse.Namespace,
+    options: ReportOptions,
+    checks: EpisodeChecks,
+) -> None:
+    from frame_ros.reports import write_report
+    from frame_ros.reports.model.episode_check import has_data
+    from frame_ros.reports.model.numbers import counted
+
+    count = sum(map(has_data, episodes))
+    if args.per_run:
+        make_folder(target.parent, '--output')
+    page = write_report(
+        episodes,
+        target,
+        title=args.title,
+        progress=lambda items: progress_bar(items, 'page', args.quiet, count),
+        options=options,
+        checks=checks,
+    )
+    if not args.quiet:
+        bags = counted(len({episode.path for episode in episodes}), 'bag')
+        print(f'{counted(count, "episode")}: {page.resolve()} (of {bags})', file=sys.stderr)
+    if args.open:
+        webbrowser.open(page.resolve().as_uri())
+
+
+def bag_paths(args: argparse.Namespace) -> list[Path]:
+    """Returns the bags to read. What follows --json and does not end in .json is a bag: the file is
+    optional.
+    """
+    bags = [Path(bag) for bag in args.bags]
+    if args.json not in (None, STANDARD_OUTPUT) and not args.json.endswith('.json'):
+        bags.insert(0, Path(args.json))
+        args.json = STANDARD_OUTPUT
+    return bags
+
+
+def given_references(args: argparse.Namespace, **choice: Any) -> list[Reference] | None:
+    """Returns the references named; None if none is named.
+
+    Raises:
+        BagError: a bag that is missing, cannot be read or has no successful episode.
+        ValueRangeError: a mean is asked of none.
+    """
+    if not args.reference:
+        if args.reference_mean:
+            raise ValueRangeError('--reference-mean needs references: --reference BAG')
+        return None
+    from frame_ros.episodes.reference_loading import load_references
+
+    return load_references(args.reference, with_unknown=True, **choice)
+
+
+def add_unit_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the units of recorded joint values."""
+    parser.add_argument(
+        '--joint-units',
+        default='rad',
+        choices=('rad', 'deg', 'ticks', 'percent'),
+        help="of the recorded joint values: ticks of an encoder (4096 a turn), percent (LeRobot's "
+        '-100 to 100) and deg with grippers from 0 to 100',
+    )
+    parser.add_argument(
+        '--joint-calibration',
+        type=input_file,
+        metavar='FILE.json',
+        help="LeRobot's calibration file of the arm, for ticks and percent; without it tick 2048 "
+        "is 0 rad, and percent are of the robot's limits: approximate",
+    )
+
+
+def recorded_units(args: argparse.Namespace) -> RecordedUnits:
+    """The units named; errors as of `load_recorded_units`."""
+    from frame_ros.episodes.recorded_units import load_recorded_units
+
+    return load_recorded_units(args.joint_units, args.joint_calibration)
+
+
+def topics_by_role(given: Sequence[str]) -> dict[str, str]:
+    """Returns role -> absolute topic of texts ROLE=TOPIC.
+
+    Raises:
+        ValueRangeError: a text of another form, or a role that is not known.
+    """
+    from frame_ros.bags.streams.table import LIVE_TOPICS, ROLE_TOPICS
+
+    topics = {}
+    for text in given:
+        role, _, topic = text.partition('=')
+        if not topic.strip('/'):
+            raise ValueRangeError(f'--topic {text!r} is not of the form ROLE=TOPIC')
+        if role not in ROLE_TOPICS and role not in LIVE_TOPICS:
+            known = ', '.join([*ROLE_TOPICS, *LIVE_TOPICS])
+            raise ValueRangeError(f'--topic {text}: there is no role {role!r}; known are {known}')
+        topics[role] = '/' + topic.strip('/')
+    return topics
+
+
+def tell_doubts(episodes: Sequence[Episode], checks: EpisodeChecks, is_quiet: bool = False) -> None:
+    """Prints what makes numbers of each bag doubtful to standard error, one line each, and how much
+    else is worth knowing.
+    """
+    from frame_ros.reports.model.episode_check import doubtful_lines
+
+    for line in doubtful_lines(progress_bar(episodes, 'checking', is_quiet, len(episodes)), checks):
+        print(line, file=sys.stderr)
+
+
+def tell_uses(episodes: Sequence[Episode], namespace: str | None) -> None:
+    """Prints to standard error what the topics of bags could serve as of which nothing could be
+    computed, each bag once.
+    """
+    from frame_ros.episodes.topic_uses import is_usable, use_lines
+    from frame_ros.reports.model.source import open_bag
+
+    usable = {episode.path for episode in episodes if is_usable(episode)}
+    for path, episode in {e.path: e for e in episodes if e.path not in usable}.items():
+        bag = open_bag(episode)
+        if bag is not None and bag.topics:
+            print(f'{path.name}: ' + '\n'.join(use_lines(episode, bag, namespace)), file=sys.stderr)
+
+
+def _write_json(text: str, target: str) -> None:
+    text = valid_text(text)  # names of files may be of any bytes
+    if target == STANDARD_OUTPUT:
+        print(text)
+        return
+    write_whole(Path(target), text + '\n', 'the JSON')

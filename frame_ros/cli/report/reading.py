@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Bags that `frame-ros report` reads, and the episodes in them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from frame_ros.cli.progress import progress_bar
+from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.reading import read_episodes
+from frame_ros.bags.find_bags import Survey, each_once, survey, unread_lines
+from frame_ros.episodes.reference_loading import Reference, mean_reference
+from frame_ros.core.errors import BagError
+from frame_ros.reports.model.reference_errors import is_from_bag
+
+
+def survey_all(paths: list[Path], is_quiet: bool) -> list[tuple[Path, Survey]]:
+    """Returns what is at each path, and prints what of it is not read.
+
+    Raises:
+        BagError: a path is missing or no bag.
+    """
+    found = [(path, survey(path)) for path in each_once(paths)]
+    for _, surveyed in found:
+        for line in unread_lines(surveyed, not is_quiet):
+            print(line, file=sys.stderr)
+    return found
+
+
+def load_episodes(
+    surveys: Sequence[tuple[Path, Survey]],
+    is_quiet: bool,
+    references: list[Reference] | None = None,
+    mean_by: str = '',
+    **choice: Any,
+) -> list[Episode]:
+    """Returns the episodes of all bags, their metrics recomputed; `choice` is what `read_episodes`
+    takes beside references. A bag that cannot be read gives an episode without streams that says
+    why. `mean_by`: as of `read_each`.
+
+    Raises:
+        ShapeError, ValueRangeError: references that have no mean though it is asked for.
+    """
+    episodes: list[Episode] = []
+    for path, bags in ((path, surveyed.bags) for path, surveyed in surveys):
+        if references:
+            read = read_each(bags, references, mean_by, choice)
+        else:
+            read = read_all(path, references=references, **choice)
+        episodes += progress_bar(read, f'reading {path.name}', is_quiet, len(bags))
+    return episodes
+
+
+def read_each(
+    bags: Sequence[Path], references: Sequence[Reference], mean_by: str, choice: dict[str, Any]
+) -> Iterator[Episode]:
+    """Yields the episodes of each bag, measured against the references that are from other bags:
+    against itself an episode has no error. `mean_by`: 'time' or 'arc_length' takes the mean of
+    those, brought together so; '' takes each.
+    """
+    for bag in bags:
+        others = [r for r in references if not is_from_bag(r, bag)]
+        if mean_by and others:
+            others = [mean_reference(others, mean_by)]
+        for episode in read_all(bag, references=others, **choice):
+            episode.is_own_reference = not others
+            yield episode
+
+
+def read_all(path: Path, **choice: Any) -> Iterator[Episode]:
+    """Yields the episodes at a path as `read_episodes` does; a single bag that cannot be read gives
+    an episode without streams, as one in a folder of bags does.
+    """
+    try:
+        yield from read_episodes(path, **choice)
+    except BagError as error:
+        yield Episode(path, path.name, {}, [], {}, {}, problems=[str(error)])

@@ -1,0 +1,74 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What there may be only one of on a machine: a demo, or a recorder, of a ROS domain and namespace.
+
+A lock is an advisory one on a file in the user's own temporary folder: the system takes it away
+with the process that holds it, however that ends.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from frame_ros.core.errors import SetupError
+
+
+class MachineLock:
+    """Held from `acquire` to `release`, by one of all processes of the user.
+
+    kind: what is locked, such as 'recorder'. namespace: the robot's. domain: empty: that of the
+    environment.
+    """
+
+    def __init__(self, kind: str, namespace: str, domain: str = '') -> None:
+        self.namespace = '/' + namespace.strip('/')
+        self.domain = domain or os.environ.get('ROS_DOMAIN_ID') or '0'
+        self._kind = kind
+        self._file = -1
+
+    def acquire(self) -> None:
+        """Takes the lock; does nothing where this object has it.
+
+        Raises:
+            SetupError: somebody else has it, whose process is named, or the folder cannot be used.
+        """
+        if self._file >= 0:
+            return
+        try:
+            path = _own_folder() / f'{self._kind}_{self.domain}{self.namespace.replace("/", "+")}'
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise SetupError(f'the lock of the {self._kind} cannot be made: {error}') from error
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = os.read(file, 20).decode('ascii', 'replace')
+            os.close(file)
+            raise SetupError(
+                f'another {self._kind} runs in ROS domain {self.domain}, namespace '
+                f'{self.namespace} (process {holder or "unknown"}): stop it, or choose another '
+                'ROS_DOMAIN_ID or namespace'
+            ) from error
+        os.ftruncate(file, 0)
+        os.write(file, str(os.getpid()).encode())
+        self._file = file
+
+    def release(self) -> None:
+        """Gives the lock away, if this object has it."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+
+def _own_folder() -> Path:
+    """The user's own folder of locks, made if it is missing."""
+    folder = Path(tempfile.gettempdir()) / f'frame_ros_{os.getuid()}'
+    folder.mkdir(mode=0o700, exist_ok=True)
+    state = folder.lstat()
+    if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.getuid():
+        raise OSError(f'{folder} is not a folder of your own')
+    return folder

@@ -1,0 +1,24 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Names as ROS has them."""
+
+from __future__ import annotations
+
+import re
+
+from frame_ros.core.errors import SetupError
+
+NAMESPACE = re.compile(r'/?([A-Za-z_]\w*(/[A-Za-z_]\w*)*)?/?', re.ASCII)
+
+
+def check_namespace(text: str) -> None:
+    """Checks a namespace; empty: none.
+
+    Raises:
+        SetupError: a node could not be started in it.
+    """
+    if not NAMESPACE.fullmatch(text) or '__' in text:
+        raise SetupError(
+            f'{text!r} is no namespace of ROS; it must be words of letters, digits and _, such as '
+            'left or cell_1/left'
+        )

@@ -1,0 +1,129 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""YAML as people write it: a key given twice is an error, and 1e-3 is a number. What a few lines
+could blow up is bounded: nesting, and the values that aliases repeat."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import yaml
+
+from frame_ros.core.input_files import NESTING, YAML_VALUES, valid_text
+
+_EXPONENT = re.compile(r'[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+$')
+# Characters of a number: longer ones are none that anybody writes, and take long to convert.
+_LONGEST_NUMBER = 400
+
+
+class StrictLoader(yaml.SafeLoader):
+    """Refuses a key that is given twice, where YAML takes the last one silently, and documents that
+    are nested deeper, or stand for more values, than the limits allow.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self._most_values, self._deepest = YAML_VALUES.now, NESTING.now
+        self._depth = 0
+        self._values = 0
+        super().__init__(stream)
+        # Of each node: the values that it stands for.
+        self._sizes: dict[int, int] = {}
+
+    def fetch_flow_collection_start(self, token_class: Any) -> None:
+        """Raises ScannerError for too many brackets: the scanner looks far ahead, and at each of
+        them again for every other."""
+        self._check_level(self.flow_level)
+        super().fetch_flow_collection_start(token_class)
+
+    def add_indent(self, column: int) -> bool:
+        """Raises ScannerError for too many levels of indentation, as for brackets."""
+        self._check_level(len(self.indents))
+        return bool(super().add_indent(column))
+
+    def _check_level(self, level: int) -> None:
+        if level > self._deepest:
+            text = f'it is nested {NESTING.excess(level)}'
+            raise yaml.scanner.ScannerError(None, None, text, self.get_mark())
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        """Raises ComposerError for what is nested too deep or stands for too many values."""
+        mark = self.peek_event().start_mark
+        self._depth += 1
+        if self._depth > self._deepest:
+            raise _composer_error(f'it is nested {NESTING.excess(self._depth)}', mark)
+        is_alias = self.check_event(yaml.AliasEvent)
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        if is_alias and id(node) not in self._sizes:
+            raise _composer_error('an alias stands for what it is in itself', mark)
+        if not is_alias:
+            self._values += 1
+            self._sizes[id(node)] = 1 + sum(map(self._size, _parts(node)))
+        most = max(self._values, self._sizes[id(node)])
+        if most > self._most_values:
+            raise _composer_error(f'it has {YAML_VALUES.excess(most)}', mark)
+        return node
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        """Raises ConstructorError for a repeated key."""
+        keys = set()
+        for part, _ in node.value:
+            if part.tag == 'tag:yaml.org,2002:merge':
+                continue  # the base puts in what it names
+            key = self.construct_object(part, deep=True)
+            if isinstance(key, (list, dict, set)):
+                continue  # refused by the base, which names the place
+            if key in keys:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f'{key!r} is given twice', node.start_mark
+                )
+            keys.add(key)
+        return super().construct_mapping(node, deep)
+
+    def construct_scalar(self, node: Any) -> Any:
+        """Raises ConstructorError for a number that is too long. A text is as of `valid_text`."""
+        if node.tag.endswith((':int', ':float')) and len(node.value) > _LONGEST_NUMBER:
+            raise yaml.constructor.ConstructorError(
+                None, None, f'a number of {len(node.value)} characters', node.start_mark
+            )
+        return valid_text(super().construct_scalar(node))
+
+    def _size(self, node: Any) -> int:
+        return self._sizes.get(id(node), 1)
+
+
+# YAML 1.1, as PyYAML reads it, has no number without a point before the exponent; JSON, YAML 1.2
+# and ROS's own reader of parameters have.
+StrictLoader.add_implicit_resolver('tag:yaml.org,2002:float', _EXPONENT, list('-+0123456789'))
+
+
+def load_yaml(text: str) -> Any:
+    """The content of a YAML document.
+
+    Raises:
+        yaml.YAMLError: it is none, gives a key twice, is nested too deep, or stands for too much.
+    """
+    try:
+        return yaml.load(text, Loader=StrictLoader)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        # What PyYAML's own constructors raise for a value that its tag does not allow.
+        raise yaml.YAMLError(f'a value cannot be read: {error}') from error
+
+
+def yaml_problem(error: yaml.YAMLError) -> str:
+    """The cause in one line, with its place where that is known."""
+    mark = getattr(error, 'problem_mark', None)
+    text = getattr(error, 'problem', None) or str(error).partition('\n')[0]
+    return f'line {mark.line + 1}: {text}' if mark is not None else text
+
+
+def _parts(node: Any) -> list[Any]:
+    """The nodes that a node holds itself."""
+    if isinstance(node, yaml.MappingNode):
+        return [part for pair in node.value for part in pair]
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
+
+
+def _composer_error(text: str, mark: Any) -> yaml.YAMLError:
+    return yaml.composer.ComposerError(None, None, text, mark)

@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A bag's camera images as an MP4 that every browser plays, at the times of their stamps."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.bags.reader import Bag
+from frame_ros.bags.images.decoding import find_image_topics, find_topic, is_recorded, iter_images
+from frame_ros.core.errors import BagError, FrameRosError, MissingExtraError, install_hint
+from frame_ros.core.output_files import replacing
+
+# Ticks per second of the video's clock; stamps are rounded to it.
+TICKS = 90_000
+SECOND = 1_000_000_000
+DEPTH_RANGE = 2000
+
+
+def write_video(
+    source: str | Path | Bag,
+    output: str | Path | None = None,
+    topic: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Path:
+    """Writes an H.264 MP4 (yuv420p, index in front) from an image topic, raw or
+    compressed.
+
+    Args:
+        source: a bag, or its path. output: the file to make; None: `<bag>.mp4` beside the bag.
+        topic: with or without namespace; None: the first that has 'front' in its name, else the
+        first.
+        progress: called with images done and images in all.
+
+    Images whose stamps do not increase are left out. Depth (16UC1, mm) is shown from 0 to 2 m.
+
+    Returns:
+        The video's path.
+
+    Raises:
+        MissingExtraError: PyAV is not installed.
+        BagError: the bag has no such topic or no image on it, or an image is not readable.
+    """
+    av = _import_av()
+    bag = source if isinstance(source, Bag) else Bag(source)
+    name = find_topic(bag, topic) if topic else _default_topic(bag)
+    total = len(bag.topics[name])
+    if total == 0:
+        raise BagError(f'{bag.path} has no image on {name}')
+    path = Path(output) if output else bag.path.with_name(f'{bag.name}.mp4')
+    options = {'movflags': '+faststart'}
+    with (
+        replacing(path, path.with_name(f'.{path.name}.partial')) as part,
+        av.open(str(part), 'w', format='mp4', options=options) as file,
+    ):
+        _encode(av, file, bag, name, lambda done: progress and progress(done, total))
+    return path
+
+
+def _encode(av: Any, file: Any, bag: Bag, topic: str, report: Callable[[int], Any]) -> None:
+    stream: Any = None
+    first = last = -1
+    for number, (stamp, image) in enumerate(iter_images(bag, topic), start=1):
+        pixels = _to_rgb(image)
+        if stream is None:
+            stream, first = _add_stream(av, file, pixels), stamp
+        tick = (stamp - first) * TICKS // SECOND
+        if tick > last and pixels.shape[:2] == (stream.height, stream.width):
+            frame = av.VideoFrame.from_ndarray(pixels, format='rgb24')
+            frame.pts, frame.time_base = tick, Fraction(1, TICKS)
+            file.mux(stream.encode(frame))
+            last = tick
+        report(number)
+    file.mux(stream.encode(None))
+
+
+def _add_stream(av: Any, file: Any, pixels: NDArray[np.uint8]) -> Any:
+    stream = file.add_stream('libx264', rate=30, options={'preset': 'veryfast', 'crf': '23'})
+    stream.height, stream.width = pixels.shape[:2]
+    stream.pix_fmt = 'yuv420p'
+    stream.time_base = stream.codec_context.time_base = Fraction(1, TICKS)
+    return stream
+
+
+def _to_rgb(image: NDArray) -> NDArray[np.uint8]:
+    """Any image as (H, W, 3) uint8 with even height and width, as yuv420p needs."""
+    image = image[: image.shape[0] // 2 * 2, : image.shape[1] // 2 * 2]
+    if image.dtype == np.float32:
+        image = (np.nan_to_num(image, nan=0.0, posinf=0.0, neginf=0.0) * 1000).clip(0, 65535)
+    if image.dtype != np.uint8:
+        image = (image.astype(np.float32) * (255 / DEPTH_RANGE)).clip(0, 255).astype(np.uint8)
+    if image.ndim == 2:
+        image = np.repeat(image[:, :, None], 3, axis=2)
+    return np.ascontiguousarray(image)
+
+
+def _default_topic(bag: Bag) -> str:
+    topics = find_image_topics(bag)
+    if not topics:
+        raise BagError(f'{bag.path} has no image topic')
+    return next((topic for topic in topics if 'front' in topic), topics[0])
+
+
+def _import_av() -> Any:
+    try:
+        import av
+    except ImportError as error:
+        raise MissingExtraError(f'writing a video needs PyAV: {install_hint("sim")}') from error
+    return av
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """`python -m frame_ros.episodes.export.video BAG`; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('bag')
+    parser.add_argument('--output', help='the file to make; default: <bag>.mp4 beside the bag')
+    parser.add_argument('--topic', help='the image topic; default: the front camera')
+    parser.add_argument('--if-recorded', action='store_true', help='without the topic, do nothing')
+    parser.add_argument('--nice', type=int, default=0, help='lower the priority by this much')
+    options = parser.parse_args(arguments)
+    if options.nice:
+        os.nice(options.nice)
+    try:
+        bag = Bag(options.bag)
+        if options.if_recorded and not is_recorded(bag, options.topic):
+            return 0
+        print(write_video(bag, options.output, options.topic))
+    except FrameRosError as error:
+        print(f'frame_ros.episodes.export.video: {error}', file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,203 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Streams in, metric samples out: the one place where live and offline values come from.
+
+A node feeds it as messages arrive; the bag processor feeds it from a bag. Both get the same values,
+because everything is ordered by stamps before it is used (`StampMerge`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from frame_ros.episodes.episode import Event, MetricSample
+from frame_ros.episodes.metric_pipeline.options import PipelineConfig, target_streams
+from frame_ros.episodes.metric_pipeline.sample_checks import (
+    check_action,
+    check_contact,
+    check_grip,
+    check_inference,
+    check_pose,
+    check_proximity,
+    check_target,
+)
+from frame_ros.core.stamps import SECOND, StampGuard, Verdict
+from frame_ros.episodes.metric_pipeline.control_steps import StepSide
+from frame_ros.episodes.metric_pipeline.summary import EpisodeAccount
+from frame_ros.episodes.metric_pipeline.control_ticks import TickSide
+
+STREAMS = ('pose', 'action', 'contact', 'proximity', 'inference', 'object', 'goal', 'gripper')
+TICK_STREAMS = frozenset(('action', 'inference'))
+TARGETS = frozenset(('object', 'goal'))
+USE = Verdict.USE
+# A stamp further ahead of its message's arrival is counted: two clocks that are not set alike, ns.
+AHEAD = SECOND // 2
+# Events that were announced ahead and wait for their stamps; an episode has a handful.
+MOST_EVENTS = 1000
+# Of a gripper's kilohertz stream the first sample in each such period is taken, ns.
+GRIP_PERIOD = SECOND // 200
+
+
+class MetricPipeline:
+    """The metrics of one robot, step by step.
+
+    Feed with `feed(stream, stamp, value, now)`; `advance(now)` returns the samples that are due,
+    `finish()` all that are left. Streams and values: 'pose' (x, y, z in m, quaternion x, y, z, w),
+    'action' (names, positions), 'contact' (in_contact, in_collision, force in N), 'proximity'
+    (distance in m,), 'inference' (dict of `conversion.inference_values`), 'event' (`Event`); with a
+    task of OT also 'object' and 'goal' (x, y, z in m, frame) and 'gripper' (position in rad or m
+    and effort in N m or N, None without the joint; or `conversion.grasp_contact_values`). Values
+    that are not finite, of a wrong length or badly stamped are dropped and counted in
+    `counts`; nothing raises.
+    """
+
+    def __init__(
+        self, config: PipelineConfig | None = None, lagging: dict[int, int] | None = None
+    ) -> None:
+        """`lagging`: stamp of a step -> bits LAGGING_*: what a live run had to do without, for an
+        exact comparison.
+        """
+        self.config = config or PipelineConfig()
+        self.counts: dict[str, int] = {}
+        self._samples: list[MetricSample] = []
+        self._room = MOST_EVENTS
+        self._account = account = EpisodeAccount(self._samples.append, self.data_quality)
+        self._steps = StepSide(self.config, account, self._samples, self._count, lagging)
+        self._ticks = TickSide(self.config.efficiency_hold, account, self._samples)
+        self._grip_period = 0
+        # Stream -> stamp and value of its newest pose: what an episode may have to start from.
+        self.newest: dict[str, tuple[int, Any]] = {}
+        self._inputs: dict[str, tuple[Callable[[Any], Any], StampGuard]] = {
+            'pose': (check_pose, StampGuard(self.config.gap)),
+            # Between episodes nothing is commanded: gaps of actions are counted at the steps.
+            'action': (check_action, StampGuard(math.inf)),
+            'contact': (check_contact, StampGuard(self.config.gap)),
+            'proximity': (check_proximity, StampGuard(self.config.gap)),
+            # Inferences come when they come: none is missed.
+            'inference': (check_inference, StampGuard(math.inf)),
+        }
+        # Poses of targets may be said once, or seldom.
+        checks = {'gripper': check_grip(self.config.grasp_source)}
+        for stream in target_streams(self.config):
+            gap = self.config.gap if stream == 'gripper' else math.inf
+            self._inputs[stream] = checks.get(stream, check_target), StampGuard(gap)
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with the input, in words."""
+        steps = self._steps
+        missing = ''
+        if 'gripper.without_joint' in self.counts and not self._grip_period:
+            missing = f'no joint {self.config.gripper_joint!r} in the messages of the gripper'
+        found = (
+            steps.actions.problem, steps.target.problem, missing, steps.confidence.problem,
+        )  # fmt: skip
+        return [problem for problem in found if problem]
+
+    @property
+    def is_in_episode(self) -> bool:
+        """Whether an episode runs; outside of one, samples count for nothing."""
+        return self._account.is_running
+
+    @property
+    def samples(self) -> dict[str, int]:
+        """Stream -> how many samples were used since the pipeline was made."""
+        return {stream: guard.used for stream, (_, guard) in self._inputs.items()}
+
+    @property
+    def pose_frame(self) -> str:
+        """The frame of the TCP poses, in which object and goal are expected; '' if not known."""
+        return self._steps.target.frame
+
+    @pose_frame.setter
+    def pose_frame(self, frame: str) -> None:
+        self._steps.target.frame = frame or self.config.pose_frame
+
+    def feed(self, stream: str, stamp: int, value: Any, now: int | None = None) -> None:
+        """Takes one sample; stamp and now (its arrival; none: at its stamp) in ns on one clock."""
+        if stream == 'event':
+            self._feed_event(value, now)
+            return
+        known = self._inputs.get(stream)
+        if known is None:  # of a task that is not set
+            return
+        check, guard = known
+        checked = check(value)
+        if checked is None:
+            self._count(f'{stream}.invalid' if value is not None else f'{stream}.without_joint')
+            return
+        if stream == 'gripper' and stamp > 0:
+            period = stamp // GRIP_PERIOD
+            if period == self._grip_period:
+                return
+            self._grip_period = period
+        arrival = stamp if now is None else now
+        verdict = guard.check(stamp, arrival)
+        if verdict is not USE:
+            if verdict is Verdict.DROP:
+                return
+            self._steps.reset_clock(stream, stamp)
+            self._ticks.reset_clock(stream, stamp)
+        if stamp - arrival > AHEAD:
+            self._count(f'{stream}.ahead')
+        self._steps.merge.push(stream, stamp, checked, arrival)
+        if stream in TARGETS:
+            self.newest[stream] = stamp, checked
+        if stream in TICK_STREAMS:
+            self._ticks.merge.push(stream, stamp, checked, arrival)
+
+    def feed_block(self, stream: str, stamps: Sequence[int], values: Sequence[Any]) -> None:
+        """Takes many samples of one stream, in recorded order."""
+        for stamp, value in zip(stamps, values):
+            self.feed(stream, int(stamp), value)
+
+    def advance(self, now: int | None = None) -> list[MetricSample]:
+        """Returns the samples that became due; without `now` only those that nothing can change any
+        more.
+        """
+        self._steps.merge.drain(now)
+        if now is not None:
+            self._ticks.merge.drain(now)
+        return self._take()
+
+    def finish(self) -> list[MetricSample]:
+        """Returns all samples that are left, as at the end of a bag."""
+        self._steps.finish()
+        self._ticks.merge.flush()
+        return self._take()
+
+    def data_quality(self) -> dict[str, int]:
+        """Counters by name, `stream.what`, of what was dropped or looked wrong; only those above
+        zero.
+        """
+        counts = dict(self.counts)
+        for stream, (_, guard) in self._inputs.items():
+            counts.update({f'{stream}.{what}': n for what, n in guard.counts.items() if n})
+        for stream, late in self._steps.merge.late.items():
+            if late:
+                counts[f'{stream}.late'] = late
+        return counts
+
+    def _feed_event(self, event: Event, now: int | None) -> None:
+        if event.stamp <= 0:
+            self._count('event.zero')
+            return
+        merges = (self._steps.merge, self._ticks.merge)
+        if self._room <= 0:
+            self._room = MOST_EVENTS - max(merge.waiting('event') for merge in merges)
+        if self._room <= 0:
+            self._count('event.too_many')
+            return
+        self._room -= 1
+        for merge in merges:
+            merge.push('event', event.stamp, event, now, ahead=True)
+
+    def _count(self, name: str) -> None:
+        self.counts[name] = self.counts.get(name, 0) + 1
+
+    def _take(self) -> list[MetricSample]:
+        samples = self._samples[:]
+        self._samples.clear()
+        return samples

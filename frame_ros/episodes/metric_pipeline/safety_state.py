@@ -1,0 +1,174 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What contacts and distances have amounted to so far in an episode."""
+
+from __future__ import annotations
+
+import math
+
+from frame_ros.episodes.metric_pipeline.options import PipelineConfig
+from frame_ros.core.stamps import SECOND
+from frame_ros.metrics import CollisionRate, ContactLimitRatio, ObstacleProximity, RiskFactor
+
+NAN = math.nan
+NO_DISTANCE = (NAN,) * 7
+ContactSample = tuple[bool | None, bool, float, float, float, float]
+
+
+class SafetyState:
+    """Takes contacts and distances one by one, and gives the values of SafetyMetrics at a step."""
+
+    def __init__(self, config: PipelineConfig) -> None:
+        self._config = config
+        self._contact_age = int(config.max_contact_age * SECOND)
+        self._distance_age = int(config.max_distance_age * SECOND)
+        self._collisions = CollisionRate()
+        self._proximity = ObstacleProximity()
+        self._risk = RiskFactor(floor=config.risk_floor)
+        self._limits = ContactLimitRatio(config.contact_limits())
+        self._are_all_limited = config.limited_contacts == 'all'
+        self.reset()
+
+    def reset(self) -> None:
+        """Starts a new episode. A contact that is already there counts from its first sample on."""
+        self._collisions.reset()
+        self._proximity.reset()
+        self._risk.reset()
+        self._limits.reset()
+        self.in_contact = False
+        self._collisions_shown = self._exceedances_shown = 0
+        self._is_known = self._was_known = False
+        self._contact_stamp: int | None = None
+        self._old_peaks = (NAN, NAN)
+        self.peak_force = NAN
+        self._force_squares = 0.0
+        self._force_samples = 0
+        self.distance = self.closing_speed = self.moving_distance = NAN
+        self._distance_stamp: int | None = None
+        self.near_zone_time = NAN
+
+    def update_contact(self, stamp: int, value: ContactSample) -> None:
+        """value: in_contact (None: not known), in_collision, force and the largest force since the
+        contact began (N, NaN if not measured), and the two of contacts that are not expected (NaN
+        if these are not told apart). What is not known ends no collision and begins none.
+        """
+        in_contact, in_collision, force, *_ = value
+        self._contact_stamp = stamp
+        self._is_known = in_contact is not None
+        if in_contact is None:
+            return
+        peak, own_peak = self._peaks(value)
+        self._was_known = True
+        self._collisions.update(in_collision, steps=0)
+        self.in_contact = in_contact
+        own_force = value[4]
+        if self._are_all_limited or own_force != own_force:
+            self._limits.update(
+                stamp / SECOND, in_contact if self._are_all_limited else in_collision, force, peak
+            )
+        else:
+            self._limits.update(stamp / SECOND, in_collision, own_force, own_peak)
+        # Without contact the force is what the sensor's model leaves over, and none of a contact's.
+        largest = (force if peak != peak or force >= peak else peak) if in_contact else 0.0 * force
+        if largest == largest and not self.peak_force >= largest:
+            self.peak_force = largest
+        if in_contact and force == force:
+            self._force_squares += force * force
+            self._force_samples += 1
+
+    def _peaks(self, value: ContactSample) -> tuple[float, float]:
+        """The two peaks; NaN where the contact's may be of before the episode: of one that was
+        there at the first sample, as long as it lasts, what is no more than then.
+        """
+        peaks = value[3], value[5]
+        if not value[0]:
+            self._old_peaks = (NAN, NAN)
+        elif not self._was_known:
+            self._old_peaks = peaks
+        old, own = self._old_peaks
+        return NAN if peaks[0] <= old else peaks[0], NAN if peaks[1] <= own else peaks[1]
+
+    def update_distance(self, stamp: int, distance: float) -> None:
+        """distance: m. One that was not measured (NaN) ends what can be said of closing in."""
+        last, last_stamp = self.distance, self._distance_stamp
+        self.distance = distance
+        self.closing_speed = NAN
+        if distance != distance:
+            return
+        self._distance_stamp = stamp
+        self._proximity.update(distance)
+        self._risk.update(distance)
+        if self.near_zone_time != self.near_zone_time:
+            self.near_zone_time = 0.0
+        if last == last and last_stamp is not None and 0 < stamp - last_stamp <= self._distance_age:
+            dt = (stamp - last_stamp) / SECOND
+            self.closing_speed = (last - distance) / dt
+            if distance < self._config.near_distance:
+                self.near_zone_time += dt
+
+    def ahead_of(self, stamp: int) -> int:
+        """Bits LAGGING_* of what is known of a later time than a step that came late."""
+        contact, distance = self._contact_stamp, self._distance_stamp
+        return (2 if contact is not None and contact > stamp else 0) | (
+            4 if distance is not None and distance > stamp else 0
+        )
+
+    def totals(self, time: float, path_length: float) -> tuple:
+        """The row of SAFETY_FIELDS behind step and time, over the episode: its totals whatever its
+        last step lacked. Nothing is momentary.
+        """
+        rate, samples = self._collisions, self._force_samples
+        rates = (rate.value, rate.per(time), rate.per(path_length))
+        return (
+            *(rates if self._was_known else (NAN, NAN, NAN)),
+            rate.collisions, self._was_known, self.in_contact, rate.in_collision,
+            self._proximity.value, self._risk.value, self.distance, self.near_zone_time,
+            self.closing_speed, NAN, self.moving_distance,
+            self.peak_force, math.sqrt(self._force_squares / samples) if samples else NAN,
+            self._limits.force_ratio, self._limits.pressure_ratio, self._limits.exceedances,
+        )  # fmt: skip
+
+    def values(
+        self, stamp: int, time: float, path_length: float, is_moving: bool, lagging: int
+    ) -> tuple:
+        """The row of SAFETY_FIELDS behind step and time, at the next step.
+
+        `lagging`: bits of QualityMetrics.LAGGING_*. What comes of a stream that lags is unavailable
+        at this step, all of it: its late samples will count, but which of them have arrived by now
+        is chance.
+        """
+        rate = self._collisions
+        rate.add_step()
+        contact_stamp, distance_stamp = self._contact_stamp, self._distance_stamp
+        if lagging & 2:
+            contact = (NAN, NAN, NAN, self._collisions_shown, False, False, False)
+            force: tuple = (NAN, NAN, NAN, NAN, self._exceedances_shown)
+        else:
+            count = self._collisions_shown = rate.collisions
+            samples = self._force_samples
+            rms_force = math.sqrt(self._force_squares / samples) if samples else NAN
+            limits = self._limits
+            self._exceedances_shown = limits.exceedances
+            force = (
+                self.peak_force, rms_force,
+                limits.force_ratio, limits.pressure_ratio, limits.exceedances,
+            )  # fmt: skip
+            is_old = contact_stamp is None or stamp - contact_stamp > self._contact_age
+            if is_old or not self._is_known:
+                contact = (NAN, NAN, NAN, count, False, False, False)
+            else:
+                contact = (
+                    rate.value, rate.per(time), rate.per(path_length),
+                    count, True, self.in_contact, rate.in_collision,
+                )  # fmt: skip
+        if lagging & 4:
+            return contact + NO_DISTANCE + force
+        distance, closing = self.distance, self.closing_speed
+        if distance_stamp is None or stamp - distance_stamp > self._distance_age:
+            distance = closing = NAN
+        elif is_moving and not self.moving_distance <= distance:
+            self.moving_distance = distance
+        return (
+            *contact, self._proximity.value, self._risk.value, distance, self.near_zone_time,
+            closing, distance / closing if closing > 0 else NAN, self.moving_distance, *force,
+        )  # fmt: skip

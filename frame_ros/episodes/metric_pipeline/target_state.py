@@ -1,0 +1,219 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where the object and the goal are, whether the object is held, and what that says of progress."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from math import dist
+
+from frame_ros.episodes.metric_pipeline.options import PipelineConfig
+from frame_ros.core.stamps import SECOND
+from frame_ros.metrics import OptimalTrajectoryDifference
+from frame_ros.sensing.contact.grasp import GraspDetector
+
+NAN = math.nan
+# Bits of QualityMetrics.lagging.
+OBJECT, GOAL, GRIPPER = 8, 16, 32
+Target = tuple[float, float, float, str]
+
+
+class _Place:
+    """The newest position of the object or the goal, and when it can be used."""
+
+    __slots__ = ('name', 'value', 'stamp', 'max_age')
+
+    def __init__(self, name: str, max_age: float) -> None:
+        """`max_age` in s; 0: none is too old."""
+        self.name = name
+        self.max_age = int(max_age * SECOND) if max_age else None
+        self.value: Target | None = None
+        self.stamp = 0
+
+    def update(self, stamp: int, value: Target) -> None:
+        if stamp >= self.stamp or self.value is None:
+            self.value, self.stamp = value, stamp
+
+    def forget(self) -> None:
+        self.value = None
+
+    def begin(self) -> None:
+        """What has an age limit is not known before its first sample in the episode: a bag need not
+        hold what was before.
+        """
+        if self.max_age is not None:
+            self.value = None
+
+    def problem(self, stamp: int, is_lagging: bool, frame: str) -> str:
+        """Why there is no position to use at a step, in words; empty: there is one."""
+        if is_lagging:
+            return f'the {self.name} pose came too late at the last step'
+        if self.value is None:
+            return f'no {self.name} pose was received'
+        if self.max_age is not None and stamp - self.stamp > self.max_age:
+            return f'the {self.name} pose is older than {self.max_age / SECOND:g} s'
+        if not self.is_in(frame):
+            return f'the {self.name} pose is in the frame {self.value[3]!r}; expected is {frame!r}'
+        return ''
+
+    def is_in(self, frame: str) -> bool:
+        """Whether the position is in a frame, as far as that is said."""
+        return self.value is None or not frame or self.value[3] in ('', frame)
+
+
+class TargetState:
+    """Takes poses of object and goal and samples of the gripper, and gives OT at steps.
+
+    ot, ot_step, ot_mean: see QualityMetrics; the first two NaN where something is missing.
+    is_grasped: the object is held, as used; False where that is not known. reason: why OT was
+    unavailable at the newest step; empty: it was not. problem: that of a whole run, in words, for a
+    person; '' if none. frame: that of the TCP poses, '' if not known.
+    """
+
+    def __init__(self, config: PipelineConfig, count: Callable[[str], None]) -> None:
+        """`count` adds one to a counter of the data quality."""
+        self._is_on = bool(config.ot_task)
+        self._has_goal = config.has_goal
+        self._count = count
+        self._object = _Place('object', config.max_object_age)
+        self._goal = _Place('goal', config.max_goal_age)
+        self._grasp = GraspDetector(config.grasp_settings()) if self._is_on else None
+        self._grip_stamp: int | None = None
+        self._grip_age = int(config.max_gripper_age * SECOND) or None
+        gripper = f'the state of the gripper (joint {config.gripper_joint!r})'
+        is_contact = config.grasp_source == 'contact'
+        self._grip_name = 'the contact that tells of the grasp' if is_contact else gripper
+        self._reach = config.grasp_distance
+        self._gap = int(config.gap * SECOND)
+        self._ot = OptimalTrajectoryDifference(config.ot_second_term)
+        self.frame = config.pose_frame
+        self._was_known = False
+        self.problem = ''
+        self.reset()
+
+    def reset(self) -> None:
+        """Starts a new episode."""
+        self._ot.reset()
+        self._taken = 0
+        self._object.begin()
+        self._goal.begin()
+        if self._grasp is not None:
+            self._grasp.reset()
+        self._grip_stamp = None
+        self.ot = self.ot_step = self.ot_mean = NAN
+        self.is_grasped = False
+        self.reason = '' if self._is_on else 'no task is set (ot_task)'
+
+    def reset_differences(self) -> None:
+        """After a gap: no difference spans it."""
+        self._ot.reset_differences()
+
+    def reset_clock(self, stream: str) -> None:
+        """The clock of a stream was set anew: what it said before is of another time."""
+        if stream == 'object':
+            self._object.forget()
+        elif stream == 'goal':
+            self._goal.forget()
+        elif stream == 'gripper' and self._grasp is not None:
+            self._grasp.reset()
+            self._grip_stamp = None
+        elif stream == 'pose':
+            self._taken = 0
+            self._ot.reset_differences()
+
+    def update_object(self, stamp: int, value: Target) -> None:
+        """value: x, y, z (m) and the frame."""
+        self._object.update(stamp, value)
+
+    def update_goal(self, stamp: int, value: Target) -> None:
+        """value: x, y, z (m) and the frame."""
+        self._goal.update(stamp, value)
+
+    def update_gripper(self, stamp: int, value: tuple[float, float]) -> None:
+        """value: position (rad or m) and effort (N m or N), or the links in contact."""
+        if self._grasp is not None:
+            self._grasp.update(stamp, *value)
+            self._grip_stamp = stamp
+
+    def ahead_of(self, stamp: int) -> int:
+        """Bits LAGGING_* of what is known of a later time than a step that came late."""
+        bits = 0
+        if self._object.value is not None and self._object.stamp > stamp:
+            bits = OBJECT
+        if self._goal.value is not None and self._goal.stamp > stamp:
+            bits |= GOAL
+        if self._grip_stamp is not None and self._grip_stamp > stamp:
+            bits |= GRIPPER
+        return bits
+
+    def update(self, stamp: int, pose_stamp: int, tcp: Sequence[float], lagging: int) -> None:
+        """A step with a new pose, taken at `pose_stamp`; tcp: x, y, z (m)."""
+        if not self._is_on:
+            return
+        grasped = self._look(stamp, tcp, lagging)
+        if self.reason:
+            return
+        if not self._was_known:
+            self._was_known, self.problem = True, ''
+        ot = self._ot
+        if self._taken and pose_stamp - self._taken > self._gap:
+            ot.reset_differences()
+        self._taken = pose_stamp
+        target = self._object.value[:3]  # type: ignore[index]
+        if self._has_goal:
+            ot.update(tcp, target, self._goal.value[:3], grasped)  # type: ignore[index]
+        else:
+            ot.update(tcp, target)
+        self.ot, self.ot_step, self.ot_mean = ot.value, ot.step, ot.mean
+
+    def update_without_pose(self) -> None:
+        """A step at which there is no pose."""
+        if self._is_on:
+            self._miss('no end-effector pose at the last step')
+
+    def update_again(self, stamp: int, tcp: Sequence[float], lagging: int) -> None:
+        """A step with the pose that the one before has taken: progress has no new sample."""
+        if self._is_on:
+            before = self.ot, self.ot_step, self.reason
+            self._look(stamp, tcp, lagging)
+            if not self.reason:
+                self.ot, self.ot_step, self.reason = before
+
+    def _miss(self, reason: str) -> None:
+        self.ot = self.ot_step = NAN
+        self.is_grasped = False
+        self.reason = reason
+
+    def _look(self, stamp: int, tcp: Sequence[float], lagging: int) -> bool | None:
+        """Finds `reason` and `is_grasped` at a step; returns the latter, None if not known."""
+        where = self._object.problem(stamp, bool(lagging & OBJECT), self.frame)
+        grasped, why = self._held(stamp, lagging)
+        if grasped and self._reach:
+            grasped = not where and dist(tcp, self._object.value[:3]) <= self._reach  # type: ignore[index]
+        self.is_grasped = bool(grasped)
+        if not where and self._has_goal:
+            where = self._goal.problem(stamp, bool(lagging & GOAL), self.frame) or why
+        if where:
+            self._note(where)
+            self.ot = self.ot_step = NAN
+        self.reason = where
+        return grasped
+
+    def _held(self, stamp: int, lagging: int) -> tuple[bool | None, str]:
+        """Whether the gripper holds something, None if not known, and why not."""
+        if lagging & GRIPPER:
+            return None, f'{self._grip_name} came too late at the last step'
+        if self._grip_stamp is None:
+            return None, f'{self._grip_name} was not received'
+        if self._grip_age is not None and stamp - self._grip_stamp > self._grip_age:
+            return None, f'{self._grip_name} is older than {self._grip_age / SECOND:g} s'
+        return self._grasp.is_grasped, ''  # type: ignore[union-attr]
+
+    def _note(self, reason: str) -> None:
+        self._count('ot.unavailable')
+        wrong = [p for p in (self._object, self._goal) if not p.is_in(self.frame)]
+        for place in wrong:
+            self._count(f'{place.name}.wrong_frame')
+        if wrong or not self._was_known:
+            self.problem = f'ot: {reason}'

@@ -1,0 +1,275 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reference trajectories for ATE and RTE: the TCP's way in recorded demonstrations.
+
+references = load_references(['demonstrations'])
+episodes = read_episodes('runs', references=references)
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.errors import BagError, ValueRangeError
+
+if TYPE_CHECKING:
+    from frame_ros.episodes.episode import Episode, Stream
+    from frame_ros.episodes.recorded_units import RecordedUnits
+
+SECOND = 1_000_000_000
+_Position = tuple[float, float, float]
+_Orientation = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """One reference trajectory.
+
+    stamps: N s from the demonstration's START, strictly increasing. positions: as many positions of
+    the TCP (m). origin: where it comes from, in words: episode ids and paths. frame: the one that
+    the positions are in; '' if that is not known. orientations: as many (xyzw), which the errors
+    of poses need; empty if they are not known.
+
+    Raises:
+        ValueRangeError: no sample, not as many stamps as positions, a value that is not finite, or
+            stamps that do not increase.
+    """
+
+    stamps: tuple[float, ...]
+    positions: tuple[_Position, ...]
+    origin: str = ''
+    frame: str = ''
+    orientations: tuple[_Orientation, ...] = field(default=(), compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        name = f'reference {self.origin or "without origin"}'
+        counts = len(self.stamps), len(self.positions)
+        if counts[0] != counts[1] or not counts[0]:
+            raise ValueRangeError(
+                f'{name} has {counts[0]} stamps and {counts[1]} positions; '
+                'as many of both, at least one, are expected'
+            )
+        if not all(len(position) == 3 for position in self.positions):
+            raise ValueRangeError(f'{name} has positions that are not x, y and z')
+        if len(self.orientations) not in (0, counts[0]):
+            raise ValueRangeError(
+                f'{name} has {len(self.orientations)} orientations; {counts[0]}, or none, are '
+                'expected'
+            )
+        if not all(map(isfinite, (*self.stamps, *(v for p in self.positions for v in p)))):
+            raise ValueRangeError(f'{name} has a value that is not finite')
+        if not all(before < after for before, after in pairwise(self.stamps)):
+            raise ValueRangeError(f'{name} has stamps that do not increase')
+
+    @classmethod
+    def from_arrays(
+        cls, stamps: Any, positions: Any, origin: str = '', frame: str = ''
+    ) -> Reference:
+        """From stamps (N,), s, and positions (N, 3), m; errors as of the class."""
+        points = tuple((float(x), float(y), float(z)) for x, y, z in positions)
+        return cls(tuple(map(float, stamps)), points, origin, frame)
+
+    @classmethod
+    def from_mapping(cls, values: Any) -> Reference:
+        """From what `dataclasses.asdict`, or JSON of it, gives.
+
+        Raises:
+            ValueRangeError: it is not that.
+        """
+        try:
+            texts = str(values['origin']), str(values.get('frame', ''))
+            found = cls.from_arrays(values['stamps'], values['positions'], *texts)
+            turns = tuple(
+                (float(x), float(y), float(z), float(w))
+                for x, y, z, w in values.get('orientations', ())
+            )
+            return replace(found, orientations=turns)
+        except (TypeError, KeyError, AttributeError) as error:
+            raise ValueRangeError(
+                f'a reference is not stamps, positions and origin: {error!r}'
+            ) from error
+        except ValueError as error:
+            if isinstance(error, ValueRangeError):
+                raise
+            raise ValueRangeError(f'a reference is not stamps and positions: {error}') from error
+
+
+def load_references(
+    paths: Sequence[str | os.PathLike[str]],
+    only_successful: bool = True,
+    mean: bool = False,
+    *,
+    namespace: str | None = None,
+    topics: Mapping[str, str] | None = None,
+    robot: str | None = None,
+    match: str = 'time',
+    with_unknown: bool = False,
+    joint_units: RecordedUnits | None = None,
+) -> list[Reference]:
+    """Returns the references that demonstrations give: TCP positions from START to END, zero at
+    START, at their control steps (at every pose where there are none). Without START or END as
+    `bounds_of` says.
+
+    Args:
+        paths: bags, or folders of bags.
+        only_successful: leave out episodes whose END does not say success.
+        mean: one reference instead of all: their mean trajectory, `frame_ros.metrics
+            .mean_trajectory`.
+        namespace, topics, robot, joint_units: as of `read_episodes`.
+        match: how the mean brings them together, 'time' or 'arc_length'.
+        with_unknown: with `only_successful`, take episodes too that were recorded to their end
+            without an outcome.
+
+    Raises:
+        BagError: no path, no bag at one, a bag that cannot be read or has no poses, or none of its
+            episodes is successful though they must be; the bag is named.
+        ShapeError, ValueRangeError: references of which there is no mean.
+    """
+    if isinstance(paths, (str, os.PathLike)):
+        paths = [paths]
+    found = [
+        reference
+        for path in paths
+        for reference in _references_at(
+            path, only_successful, with_unknown, namespace, topics, robot, joint_units
+        )
+    ]
+    if not found:
+        raise BagError('no reference is given; name at least one bag of a demonstration')
+    return [mean_reference(found, match)] if mean else found
+
+
+def mean_reference(references: Sequence[Reference], match: str = 'time') -> Reference:
+    """The mean trajectory of several references: `frame_ros.metrics.mean_trajectory`.
+
+    Raises:
+        ShapeError, ValueRangeError: no reference, one of a single pose, or, by arc length, one
+            without length; or references in different frames.
+    """
+    from frame_ros.metrics import mean_trajectory
+
+    frames = sorted({r.frame for r in references if r.frame})
+    if len(frames) > 1:
+        raise ValueRangeError(
+            f'the references are in the frames {", ".join(frames)}; only references in one frame '
+            'have a mean'
+        )
+    pairs = [(np.array(r.stamps), np.array(r.positions)) for r in references]
+    stamps, positions = mean_trajectory(pairs, by=match)
+    origin = f'mean of {len(references)}: ' + '; '.join(r.origin for r in references)
+    return Reference.from_arrays(np.asarray(stamps), np.asarray(positions), origin, *frames)
+
+
+def _references_at(
+    path: str | os.PathLike[str],
+    only_successful: bool,
+    with_unknown: bool,
+    namespace: str | None,
+    topics: Mapping[str, str] | None,
+    robot: str | None,
+    joint_units: RecordedUnits | None,
+) -> list[Reference]:
+    from frame_ros.bags.reader import Bag
+    from frame_ros.episodes.reading import read_bag
+    from frame_ros.episodes.recorded_actions import is_ended
+    from frame_ros.bags.find_bags import find_bags
+
+    episodes = [
+        episode
+        for bag in find_bags(os.fspath(path))
+        for episode in read_bag(
+            Bag(bag), namespace=namespace, topics=topics, robot=robot, joint_units=joint_units
+        )
+    ]
+    chosen = [
+        e
+        for e in episodes
+        if not only_successful
+        or is_successful(e)
+        or (with_unknown and is_ended(e) and not has_outcome(e))
+    ]
+    if not chosen:
+        raise BagError(
+            f'{path}: none of its {len(episodes)} episodes ended in success, so none is a '
+            'reference; name a successful one, or allow those that are not'
+        )
+    return [reference_of(episode) for episode in chosen]
+
+
+def is_successful(episode: Episode) -> bool:
+    """Whether the episode's END says success."""
+    from frame_ros.episodes.episode import EventType, Outcome
+
+    ends = [event for event in episode.events if event.type is EventType.END]
+    return bool(ends) and ends[-1].outcome is Outcome.SUCCESS
+
+
+def has_outcome(episode: Episode) -> bool:
+    """Whether an END of the episode says how it ended."""
+    from frame_ros.episodes.episode import EventType, Outcome
+
+    ends = (event for event in episode.events if event.type is EventType.END)
+    return any(event.outcome is not Outcome.UNKNOWN for event in ends)
+
+
+def reference_of(episode: Episode) -> Reference:
+    """The reference that one episode gives, in time from where the episode begins (`bounds_of`).
+
+    Raises:
+        BagError: it has no usable pose between START and END.
+    """
+    from frame_ros.episodes.bounds import bounds_of
+
+    origin = f'{episode.episode_id or "nameless"} ({episode.path})'
+    pose = episode.streams.get('pose')
+    if pose is None or not len(pose):
+        raise BagError(f'{episode.path}: no poses of the TCP, so it is no reference')
+    begin, end = bounds_of(episode)
+    stamps, positions, orientations = _usable(pose, end)
+    at = _taken(stamps, episode.streams.get('action'), begin, end)
+    if not len(at):
+        raise BagError(
+            f'{episode.path}: no pose of the TCP from the START to the END of '
+            f'{episode.episode_id}, so it is no reference'
+        )
+    times = (stamps[at] - begin) / SECOND
+    found = Reference.from_arrays(times, positions[at], origin, pose.frame_id)
+    if not np.isfinite(orientations[at]).all():
+        return found
+    return replace(found, orientations=tuple(map(tuple, orientations[at].tolist())))
+
+
+def _usable(
+    pose: Stream, end: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Stamps (n,), ns, that increase, positions (n, 3) that are finite, before the end, and the
+    orientations (n, 4) there.
+    """
+    positions = pose.values['position']
+    is_usable = np.isfinite(positions).all(axis=1) & (pose.stamps > 0) & (pose.stamps < end)
+    stamps, at = np.unique(pose.stamps[is_usable], return_index=True)
+    orientations = np.asarray(pose.values['orientation'], np.float64)
+    return stamps, positions[is_usable][at], orientations[is_usable][at]
+
+
+def _taken(
+    stamps: NDArray[np.int64], action: Stream | None, begin: int, end: int
+) -> NDArray[np.intp]:
+    """Places of the poses that the control steps take: the newest at each, each once."""
+    if action is not None:
+        steps = action.stamps[(action.stamps >= begin) & (action.stamps < end)]
+        newest = np.searchsorted(stamps, np.sort(steps), side='right') - 1
+        taken = np.unique(newest[newest >= 0])
+        # The pose taken at the first step may be a little older than START, no more.
+        taken = taken[stamps[taken] >= begin - SECOND // 10]
+        if len(taken):
+            return taken
+    return np.flatnonzero(stamps >= begin)

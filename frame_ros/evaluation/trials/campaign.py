@@ -1,0 +1,230 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs many seeded trials, over several processes, and keeps each result as soon as it is there."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from frame_ros.core.errors import FrameRosError, SetupError, ValueRangeError
+from frame_ros.core.input_files import UNPACKED_PART, load_json, read_text
+from frame_ros.core.output_files import appending
+
+FORMAT = 'frame_ros campaign 1'
+RESULTS = 'results.jsonl'
+Result = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run that its fields determine: the same trial gives the same result.
+
+    kind: of trial, a key of the campaign's functions. robot: name. seed: 0 or more. settings: what
+    else the run depends on, plain JSON values.
+    """
+
+    kind: str
+    robot: str
+    seed: int
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """A text that tells this trial from all others."""
+        settings = json.dumps(dict(self.settings), sort_keys=True, allow_nan=False)
+        return f'{self.kind}/{self.robot}/{self.seed}/{settings}'
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A trial and what came of it: `result`, plain JSON values with None for what is not available;
+    or, where it could not be run, `problem`, and an empty result.
+    """
+
+    trial: Trial
+    result: Result
+    problem: str = ''
+
+
+class Campaign:
+    """Trials of several kinds, their results in a folder.
+
+    functions: kind -> 'module:function', a function that takes a Trial and returns a mapping of
+    plain JSON values (NaN becomes None). By name, so that another process finds it. folder: where
+    results.jsonl is written, a line per trial at once; a campaign that was interrupted goes on with
+    what is not there yet. None: results are only returned.
+    """
+
+    def __init__(self, functions: Mapping[str, str], folder: Path | None = None) -> None:
+        """Raises SetupError for a function that cannot be found."""
+        for name in functions.values():
+            _function(name)
+        self._functions = dict(functions)
+        self._path = None if folder is None else Path(folder) / RESULTS
+
+    def run(
+        self,
+        trials: Iterable[Trial],
+        workers: int = 1,
+        progress: Callable[[Iterable[Outcome]], Iterable[Outcome]] = iter,
+    ) -> list[Outcome]:
+        """Returns the outcome of every trial, in their order.
+
+        A trial that raises is an outcome with a problem: one scene that cannot be does not end a
+        night's work. It is not kept, so that it is tried again next time.
+
+        Args:
+            trials: no two alike.
+            workers: processes; 1 runs them in this one.
+            progress: wraps the loop over outcomes as they come.
+
+        Raises:
+            ValueRangeError: two trials are alike, a kind is not known, or workers is below 1.
+            SetupError: results.jsonl is not of a campaign, or cannot be written.
+        """
+        wanted = self._checked(trials, workers)
+        found = {outcome.trial.key: outcome for outcome in self.kept()}
+        waiting = [trial for trial in wanted if trial.key not in found]
+        for outcome in progress(self._outcomes(waiting, workers)):
+            found[outcome.trial.key] = outcome
+            if not outcome.problem:
+                self._keep(outcome)
+        return [found[trial.key] for trial in wanted]
+
+    def kept(self) -> list[Outcome]:
+        """The outcomes that are in the folder.
+
+        Raises:
+            SetupError: the file is not of a campaign. A last line that was cut is left out.
+        """
+        if self._path is None or not self._path.is_file():
+            return []
+        lines = read_text(self._path, UNPACKED_PART).split('\n')
+        outcomes = []
+        for number, line in enumerate(lines, 1):
+            if not line:
+                continue
+            try:
+                outcomes.append(_parse(line))
+            except (ValueError, KeyError, TypeError) as error:
+                if number == len(lines):
+                    break  # cut while it was written
+                raise SetupError(
+                    f'{self._path}, line {number} is no result of a campaign ({error}); give '
+                    'another folder, or remove the file'
+                ) from error
+        return outcomes
+
+    def _checked(self, trials: Iterable[Trial], workers: int) -> list[Trial]:
+        wanted = list(trials)
+        if workers < 1:
+            raise ValueRangeError(f'{workers} workers; 1 or more are expected')
+        if len({trial.key for trial in wanted}) < len(wanted):
+            raise ValueRangeError('two trials of the campaign are alike: give them other seeds')
+        unknown = sorted({trial.kind for trial in wanted} - set(self._functions))
+        if unknown:
+            known = ', '.join(self._functions)
+            raise ValueRangeError(f'no trials of the kind {unknown[0]!r}; there are {known}')
+        return wanted
+
+    def _outcomes(self, trials: Sequence[Trial], workers: int) -> Iterator[Outcome]:
+        if workers == 1:
+            for trial in trials:
+                yield run_trial(trial, self._functions[trial.kind])
+            return
+        # Spawned, not forked: a process that draws pictures or runs threads cannot be copied.
+        context = multiprocessing.get_context('spawn')
+        with ProcessPoolExecutor(workers, mp_context=context) as pool:
+            rest = iter(trials)
+            running: set[Future[Outcome]] = set()
+            while True:
+                for new in islice(rest, 2 * workers - len(running)):
+                    running.add(pool.submit(run_trial, new, self._functions[new.kind]))
+                if not running:
+                    return
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield future.result()
+
+    def _keep(self, outcome: Outcome) -> None:
+        if self._path is None:
+            return
+        trial = outcome.trial
+        line = {
+            'format': FORMAT, 'kind': trial.kind, 'robot': trial.robot, 'seed': trial.seed,
+            'settings': dict(trial.settings), 'result': outcome.result,
+        }  # fmt: skip
+        text = json.dumps(line, allow_nan=False) + '\n'
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with appending(self._path) as file:
+                _end_last_line(file)
+                file.write(text.encode())
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise SetupError(f'{self._path} cannot be written: {error.strerror}') from error
+
+
+def run_trial(trial: Trial, function: str) -> Outcome:
+    """Runs one trial; what goes wrong in it is its problem, in words."""
+    try:
+        return Outcome(trial, plain(dict(_function(function)(trial))))
+    except FrameRosError as error:
+        return Outcome(trial, {}, str(error))
+    except Exception as error:
+        return Outcome(trial, {}, f'{type(error).__name__}: {error}')
+
+
+def plain(value: Any) -> Any:
+    """Nested values as JSON has them: numpy's as Python's, numbers that are not finite as None."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(item) for name, item in value.items()}
+    if hasattr(value, 'tolist'):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _function(name: str) -> Callable[[Trial], Mapping[str, Any]]:
+    module, _, attribute = name.partition(':')
+    try:
+        found: Callable[[Trial], Mapping[str, Any]] = getattr(
+            importlib.import_module(module), attribute
+        )
+    except (ImportError, AttributeError, ValueError) as error:
+        raise SetupError(
+            f'{name!r} is no function of trials, as module:function ({error})'
+        ) from error
+    return found
+
+
+def _parse(line: str) -> Outcome:
+    content = load_json(line)
+    if content['format'] != FORMAT:
+        raise ValueError(f'its format is {content["format"]!r}, not {FORMAT!r}')
+    trial = Trial(content['kind'], content['robot'], int(content['seed']), content['settings'])
+    return Outcome(trial, dict(content['result']))
+
+
+def _end_last_line(file: BinaryIO) -> None:
+    """A line that was cut is taken off, so that the next one begins at its place."""
+    end = file.seek(0, os.SEEK_END)
+    file.seek(max(end - 1, 0))
+    if file.read(1) in (b'', b'\n'):
+        return
+    file.seek(0)
+    file.truncate(file.read().rfind(b'\n') + 1)

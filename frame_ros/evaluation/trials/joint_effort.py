@@ -1,0 +1,169 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Trials of contact detection from the efforts of the joints: motor current or joint torque."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.robots import load_robot
+from frame_ros.robots.dynamics import RobotDynamics
+from frame_ros.evaluation.trials.campaign import Trial
+from frame_ros.evaluation.trials.arm_run import (
+    BEGIN,
+    COMMAND_RATES,
+    SECOND,
+    ArmRun,
+    Begins,
+    Block,
+)
+from frame_ros.evaluation.trials.policy_run import CONTROL_RATE, Timing, timed_samples
+from frame_ros.evaluation.trials.pushes import PushStyle, draw_pushes
+from frame_ros.scenes.simulation.noise.sensor_noise import ENCODERS, JointNoise, JointTorqueNoise
+from frame_ros.scenes.simulation.noise.servo_noise import CurrentNoise
+from frame_ros.scenes.simulation.simulation import JointReadings, PickPlaceSimulation
+from frame_ros.sensing.contact.joints.detector import JointContact, dynamics_for
+from frame_ros.sensing.contact.joints.excitation import plan_excitation
+from frame_ros.sensing.contact.joints.identification import IdentificationSettings, identify_joints
+from frame_ros.sensing.contact.joints.motor_model import MotorModel
+from frame_ros.sensing.contact.joints.recording import recording_of
+
+Array = NDArray[np.float64]
+QUIET = 1.0  # s without a push at the beginning and the end
+STRENGTH, DURATION, REST = (5.0, 12.0), (0.2, 1.0), (0.8, 2.5)  # of pushes, N and s
+
+
+class JointSample(NamedTuple):
+    """What joint_states has of the arm: rad, rad/s, A (SO-101) or N m (FR3)."""
+
+    positions: Array
+    velocities: Array
+    efforts: Array
+
+
+Rows = tuple[NDArray[np.int64], list[JointSample]]
+
+
+class JointSensors:
+    """The noisy encoders and effort sensors of one arm: motors and gears are its own."""
+
+    def __init__(self, simulation: PickPlaceSimulation, seed: int) -> None:
+        robot = simulation.robot
+        self._name, self._arm = robot.name, len(robot.arm_joints)
+        rate, count = COMMAND_RATES[robot.name], len(robot.joint_names)
+        self._encoders = JointNoise(rate, ENCODERS[robot.name], count, seed)
+        self._current = CurrentNoise(joints=count, seed=seed)
+        self._torque = JointTorqueNoise(rate, joints=self._arm, seed=seed)
+
+    def read(self, true: JointReadings) -> JointSample:
+        """One sample, of a state without noise."""
+        positions, velocities = self._encoders(true.positions, true.velocities)
+        if self._name == 'so101':
+            efforts = self._current(true.efforts, true.positions, true.velocities)
+        else:
+            efforts = self._torque(true.efforts[: self._arm], true.positions[: self._arm])
+        arm = self._arm
+        return JointSample(positions[:arm], velocities[:arm], efforts[:arm])
+
+
+def run(trial: Trial) -> dict[str, Any]:
+    """settings: seconds; has_pushes.
+
+    The motors are identified first, by the motion of `frame-ros identify joints`. Joint states are
+    taken at the rate of the commands, 50 Hz (SO-101) or 200 Hz (FR3). Result as of `wrench.run`;
+    in_contact: s for which it told of contact; delay: s, time constant of the observer; rms: N m
+    that the model leaves of free motion.
+    """
+    simulation = PickPlaceSimulation(trial.seed, robot=trial.robot)
+    sensors = JointSensors(simulation, trial.seed)
+    robot = load_robot(trial.robot)
+    motors = identified_motors(simulation, sensors)
+    detector = JointContact(dynamics_for(robot, motors), motors=motors)
+    seconds = float(trial.settings['seconds'])
+    pushes = []
+    if trial.settings['has_pushes']:
+        rng = np.random.default_rng((trial.seed, 0x1B))
+        style = PushStyle(STRENGTH, DURATION, REST, simulation.robot.watched_links)
+        pushes = draw_pushes(rng, robot, style, QUIET, seconds - 2.0 * QUIET)
+    arm = ArmRun(trial.robot, trial.seed, pushes)
+    begins = Begins(1.0 / COMMAND_RATES[trial.robot])
+    for block in arm.blocks(seconds):
+        take(block, sensors, detector, begins, len(motors.joint_names))
+    return {
+        'truth': arm.truth,
+        'begins': begins.begins,
+        'seconds': seconds,
+        'unavailable': begins.unavailable,
+        'in_contact': begins.in_contact,
+        'touches': arm.touches,
+        'delay': 1.0 / motors.gain,
+        'period': 1.0 / COMMAND_RATES[trial.robot],
+        'rms': motors.residual_rms,
+    }
+
+
+def take(
+    block: Block, sensors: JointSensors, detector: JointContact, begins: Begins, arm: int
+) -> None:
+    """Takes the last sample of a block."""
+    samples = block.samples
+    true = JointReadings(samples.positions[-1], samples.velocities[-1], samples.efforts[-1])
+    stamp, sample = int(block.stamps[-1]), sensors.read(true)
+    found = detector.update(stamp, *sample, block.command[:arm])
+    begins.add(stamp, found.is_contact)
+
+
+def identified_motors(
+    simulation: PickPlaceSimulation, sensors: JointSensors, timing: Timing | None = None
+) -> MotorModel:
+    """The motors as `identify_joints` finds them from the motion that excites the joints.
+
+    timing: of commands, at the policy's rate, and joint states; None: a command per joint state,
+    each at once.
+    """
+    name = simulation.robot.name
+    rate, count = COMMAND_RATES[name], len(simulation.robot.arm_joints)
+    dynamics = RobotDynamics(load_robot(name), simulation.robot.arm_joints)
+    start = np.array(simulation.robot.home[:count])
+    positions = plan_excitation(dynamics, start).positions(rate if timing is None else CONTROL_RATE)
+    gripper = np.tile(simulation.robot.home[count:], (len(positions), 1))
+    commands = np.hstack((positions, gripper))
+    if timing is None:
+        stamps, rows = _in_step(simulation, sensors, commands, rate)
+    else:
+        stamps, rows = _timed(simulation, sensors, commands, rate, timing)
+    columns = (np.array(column) for column in zip(*rows, strict=True))
+    recording = recording_of(simulation.robot.arm_joints, stamps, *columns)
+    # Franka's torques are in N m; what a servo's current is worth is to be found.
+    scale = 1.0 if simulation.robot.has_torque_sensors else None
+    return identify_joints(dynamics, recording, IdentificationSettings(effort_scale=scale)).motors
+
+
+def _in_step(
+    simulation: PickPlaceSimulation, sensors: JointSensors, commands: Array, rate: float
+) -> Rows:
+    steps = round(1.0 / (rate * simulation.timestep))
+    rows = []
+    for command in commands:
+        simulation.step(command, steps)
+        rows.append(sensors.read(simulation.joint_state()))
+    return BEGIN + np.arange(1, len(rows) + 1) * round(SECOND / rate), rows
+
+
+def _timed(
+    simulation: PickPlaceSimulation, sensors: JointSensors, commands: Array, rate: float,
+    timing: Timing,
+) -> Rows:  # fmt: skip
+    def act(step: int) -> Array | None:
+        return commands[step] if step < len(commands) else None
+
+    stamps, rows = [], []
+    for sample in timed_samples(simulation, act, timing, rate, simulation.layout.seed):
+        row = sensors.read(sample.readings)
+        if not sample.is_lost:
+            stamps.append(sample.stamp)
+            rows.append(row)
+    return np.array(stamps), rows

@@ -1,0 +1,47 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Commands to some of an arm's joints, completed for controllers that want all of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from frame_ros.gate.stream import NEAR
+
+Array = NDArray[np.float64]
+
+
+class FullCommand:
+    """Where the joints `names` of an arm are told to be.
+
+    A joint that a command leaves out stays where it was told to be, or, before it was told
+    anything, where it was measured when the stream began. After more than `longest` s without a
+    command a joint of the arm itself, `arm`, that is measured elsewhere was moved by something
+    else, and stays where it is; a gripper keeps its grip.
+    """
+
+    def __init__(self, names: Sequence[str], arm: Collection[str], longest: float) -> None:
+        self._index = {name: i for i, name in enumerate(names)}
+        self._near = np.where([name in arm for name in names], NEAR, math.inf)
+        self._longest, self._last = longest, -math.inf
+        self._places: Array = np.full(len(names), math.nan)
+
+    def complete(
+        self, names: Sequence[str], positions: ArrayLike, measured: Array, time: float
+    ) -> dict[str, float]:
+        """The command, and the places of the joints that it leaves out, but for those that were
+        neither told nor measured anything.
+
+        positions: (K,) rad or m. measured: (D,), NaN where not known. time: s, of a steady clock.
+        """
+        if time - self._last > self._longest:
+            is_near = np.abs(measured - self._places) <= self._near
+            self._places = np.where(is_near | np.isnan(measured), self._places, measured)
+        self._last = time
+        self._places[[self._index[name] for name in names]] = positions
+        places = zip(self._index, self._places.tolist(), strict=True)
+        return {name: place for name, place in places if not math.isnan(place)}

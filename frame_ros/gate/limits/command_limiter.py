@@ -1,0 +1,357 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Keeps a stream of joint commands within limits, whatever it is to do next.
+
+The state is what was sent: the place p of each joint, its velocity v, the difference of the last
+two places over the time h between them, and the stream's time at which it is there. Commands,
+holding, braking and starting again differ only in where the joints are to go; all of them take the
+same step to p + w h, where w lies within v -+ a h, within -+ the velocity limit, and the joint can
+still come to rest before its position limit. Nothing resets the state: no transition assumes rest,
+and none gets more time than has passed.
+
+Time. A command that came late leaves `jitter` s at most of its lateness to the next one, which
+comes early by as much: the stream's time is never ahead of the clock, and behind it by at most this
+slot. So over any time t a joint moves no farther than the velocity limit times (t + jitter). Rest
+is always possible in steps as long as the slot (see `braking`). If a command comes so early that
+the time is too short for any step, the last place is sent once more.
+
+In the workspace the way to rest must be known as a whole. All joints of the arm brake in
+proportion, which is a straight way in joint space but for joints that their limits stop earlier,
+and a command is accepted if that way stays inside; if not, the largest part of it beyond braking
+that does. A moving joint of the arm that a command leaves out brakes along with it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.gate.limits import joint_step
+from frame_ros.gate.limits.command_excess import ROUNDING, behind, excesses, far_from_measured
+from frame_ros.gate.limits.command_limits import ACCELERATION, Excess, JointLimits
+from frame_ros.gate.limits.command_step import Proposal, Step
+from frame_ros.gate.limits.workspace import Workspace
+from frame_ros.gate.limits.workspace_check import WorkspaceCheck
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Times = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+SECOND = 1_000_000_000
+SHORTEST = 1_000  # ns: no step is shorter
+START = 1 / 30  # s that an arm counts as having been where it is measured when it is sent first
+REMEMBERED = 16  # commands whose distance in time tells the stream's own period
+
+
+class CommandLimiter:
+    """The stream of commands to one robot.
+
+    limits: of its D joints. workspace: of the arm, whose joints are among them. jitter: s, see
+    above. longest: s after which a command counts as the first after a pause.
+
+    positions, velocities: (D,) of the last commands, rad or m, NaN for joints without any. times:
+    (D,) ns, the stream's time of the last commands. base: (D,) where a joint is to start again
+    before it goes on, NaN for none. longest: as above, ns.
+    """
+
+    def __init__(
+        self,
+        limits: JointLimits,
+        workspace: Workspace | None = None,
+        jitter: float = 0.02,
+        longest: float = 0.1,
+    ) -> None:
+        self.limits = limits
+        is_limited = workspace is not None and workspace.is_limited
+        made = WorkspaceCheck(workspace, limits, jitter) if workspace and is_limited else None
+        self._check = made
+        self._jitter, self._slot = jitter, round(jitter * SECOND)
+        self.longest, self._start = round(longest * SECOND), round(START * SECOND)
+        size = len(limits.names)
+        self.positions: Array = np.full(size, math.nan)
+        self.velocities: Array = np.zeros(size)
+        self.times: Times = np.zeros(size, dtype=np.int64)
+        self._sent: Times = np.zeros(size, dtype=np.int64)
+        self.base: Array = np.full(size, math.nan)
+        self._requested: Array = np.full(size, math.nan)
+        self._asked: Array = np.zeros(size)
+        self._cause: str = ACCELERATION
+        self._is_sent = np.zeros(size, dtype=bool)
+        # Speeds at which a joint that is sent nothing more stops as it may, wherever it is.
+        self._gentle = np.minimum(
+            longest * limits.acceleration, 2.0 * np.sqrt(limits.acceleration * limits.tick)
+        )
+        stopping = limits.velocity**2 / (2.0 * limits.acceleration)
+        # Of each joint: where nothing need brake before its ends, and its other limits.
+        columns = (limits.lower + stopping, limits.upper - stopping, limits.velocity)
+        others = (limits.acceleration, limits.tick, limits.step)
+        self._simple = list(zip(*(c.tolist() for c in (*columns, *others)), strict=True))
+        self._gaps: deque[int] = deque(maxlen=REMEMBERED)
+        self._last = 0
+
+    def begin(self, positions: Array, time: int) -> None:
+        """Joints that were never sent anywhere begin, at rest, at these positions (D,), inside
+        their limits or not; NaN: not known, such a joint begins at its first command. time: ns.
+        """
+        if self._is_sent.all():
+            return
+        new = ~self._is_sent & np.isfinite(positions)
+        self.positions[new] = self._requested[new] = positions[new]
+        self.times[new] = self._sent[new] = time - self._start
+
+    def start_again(self, which: Mask, positions: Array) -> None:
+        """The joints `which` (D,) go to these positions (D,), as fast as they may, before they go
+        on with the stream; NaN: they go on at once.
+        """
+        self.base = np.where(which, positions, self.base)
+
+    def go_on(self) -> None:
+        """No joint has to be anywhere before it goes on with the stream."""
+        self.base = np.full(len(self.base), math.nan)
+
+    def comes_in(self) -> Mask:
+        """(D,) whether a joint is outside its range, and on its way back into it."""
+        with np.errstate(invalid='ignore'):
+            is_below = (self.positions < self.limits.lower) & (self.velocities > 0.0)
+            is_above = (self.positions > self.limits.upper) & (self.velocities < 0.0)
+        return is_below | is_above
+
+    def set_back(self, by: int) -> None:
+        """The stream's clock was set back by so many ns, in no time."""
+        self.times -= by
+        self._sent -= by
+        self._last -= by
+
+    def has_paused(self, time: int) -> Mask:
+        """(D,) whether a joint has been sent nothing for longer than a period may be."""
+        result: Mask = time - self._sent > self.longest
+        return result
+
+    def is_moving(self, time: int) -> bool:
+        """Whether joints that are sent nothing more until `time` (ns) would have stopped faster
+        than they may, or have not come to where they start again.
+        """
+        i, h = np.flatnonzero(self._is_sent), (time - self.times) / SECOND
+        is_fast = np.abs(self.velocities[i]) > self.limits.acceleration[i] * h[i]
+        return bool(is_fast.any() or np.isfinite(self.base[i]).any())
+
+    def deadline(self) -> int | None:
+        """When (ns) joints must be braked if no command comes: they would stop faster than they
+        may, or could not be braked later in steps within the tick limit. None: never.
+        """
+        speed, a = np.abs(self.velocities), self.limits.acceleration
+        if (speed <= self._gentle).all():
+            return None
+        longest = self.longest / SECOND
+        waits = np.where(speed > a * longest, longest, math.inf)
+        square = speed * speed - 4.0 * a * self.limits.tick
+        with np.errstate(invalid='ignore'):
+            waits = np.minimum(
+                waits, np.where(square > 0.0, (speed - np.sqrt(square)) / (2.0 * a), math.inf)
+            )
+        worst = np.isfinite(waits)
+        if not worst.any():
+            return None
+        return int(np.min(self.times[worst] + (waits[worst] * SECOND).astype(np.int64)))
+
+    def propose(
+        self, indices: Indices, requested: Array, time: int, measured: Array | None = None
+    ) -> Proposal:
+        """What to send for the command `requested` (K,) to the joints `indices` at `time` (ns).
+
+        A joint that has no command yet begins at this one. measured: (D,) positions, NaN where not
+        measured; None: the step limit does not hold.
+        """
+        indices, requested = self._with_moving(indices, requested)
+        harmless = self._harmless(indices, requested, time, measured)
+        if harmless is not None and self._is_clear(harmless):
+            return harmless
+        step = self._step(indices, requested, time, measured)
+        if harmless is not None and (harmless.times == harmless.times[0]).all():
+            step.h = harmless.durations
+            check, speeds = self._check, harmless.velocities
+            if check is None or check.problem(self.positions, step, speeds, requested) is None:
+                return harmless
+        goes_on = np.isinf(step.room)
+        least = np.maximum(step.available - self._slot, 0)
+        regular = np.clip(self._period(time), least, step.available)
+        regular = self._together(step, np.where(goes_on, regular, step.available))
+        proposals: list[Proposal] = []
+        is_shorter = bool((regular < step.available).any())
+        for span in (regular, step.available) if is_shorter else (step.available,):
+            proposals.append(self._limited(step, span, time))
+            if not proposals[-1].excesses and not proposals[-1].is_repeat:
+                return proposals[-1]
+        return proposals[-1] if proposals[0].is_repeat else proposals[0]
+
+    def commit(self, proposal: Proposal) -> Array:
+        """Makes a proposal the last command; its positions (K,)."""
+        i, time = proposal.indices, proposal.time
+        self._asked[i] = proposal.asked
+        self._requested[i] = proposal.requested
+        if proposal.excesses:
+            self._cause = proposal.excesses[0].cause
+        self.positions[i] = proposal.positions
+        self.velocities[i] = proposal.velocities
+        self.times[i], self._sent[i] = proposal.times, time
+        self._is_sent[i] = True
+        if proposal.is_there is not None:
+            self.base[i[proposal.is_there]] = math.nan
+        if 0 <= time - self._last <= self.longest:
+            self._gaps.append(time - self._last)
+        self._last = time
+        return proposal.positions
+
+    def brake(self, time: int, which: Mask) -> Proposal | None:
+        """The next command, made the last, to those of the joints `which` (D,) that were sent
+        anywhere: to where they start again, or to rest. time: ns. None: there are no such joints.
+        """
+        i = np.flatnonzero(which & self._is_sent)
+        if not i.size:
+            return None
+        step = self._step(i, self.base[i], time, None)
+        found = self._limited(step, step.available, time)
+        self.positions[i], self.velocities[i] = found.positions, found.velocities
+        self.times[i], self._sent[i] = found.times, time
+        self._requested[i], self._asked[i] = found.positions, found.velocities
+        is_there = np.abs(self.positions[i] - self.base[i]) <= ROUNDING
+        self.base[i[is_there]] = math.nan
+        return found
+
+    def _harmless(
+        self, indices: Indices, requested: Array, time: int, measured: Array | None
+    ) -> Proposal | None:
+        """The command as it is, where plain numbers show that it keeps to all limits of the joints:
+        it goes on from the last, slowly enough, far from where any joint must brake. That is so
+        nearly always, and costs a third of `_limited`, which comes to the same.
+        """
+        period, slot, longest = self._period(time), self._slot, self.longest
+        state = (self.positions, self._requested, self.velocities, self.base)
+        sent, asked, speeds, bases = [values.tolist() for values in state]
+        times, since, table = self.times.tolist(), (time - self._sent).tolist(), []
+        places = measured.tolist() if measured is not None else sent
+        requests = requested.tolist()
+        for k, i in enumerate(indices.tolist()):
+            q, p, v, available = requests[k], sent[i], speeds[i], time - times[i]
+            lower, upper, fastest, a, tick, room = self._simple[i]
+            if p != asked[i] or not lower <= q <= upper or abs(q - p) > tick:
+                return None
+            span = min(max(period, available - slot), available)
+            if span < SHORTEST or since[i] > longest or bases[i] == bases[i]:
+                return None
+            if abs(q - places[i]) > room:
+                return None
+            h = span / SECOND
+            w = (q - p) / h
+            if abs(w) > fastest or abs(w - v) > a * h:
+                return None
+            table.append((w, h, times[i] + span))
+        velocities, durations, reached = zip(*table, strict=True)
+        w_all = np.array(velocities)
+        return Proposal(
+            indices, requested, w_all, requested, w_all, np.array(durations),
+            np.array(reached, dtype=np.int64), time,
+        )  # fmt: skip
+
+    def _with_moving(self, indices: Indices, requested: Array) -> tuple[Indices, Array]:
+        """The command, and in a workspace the moving joints of the arm that it leaves out."""
+        if self._check is None or len(indices) == len(self.positions):
+            return indices, requested
+        arm = self._check.arm
+        if not np.isin(indices, arm).any():
+            return indices, requested
+        left_out = np.setdiff1d(arm[self.velocities[arm] != 0.0], indices)
+        if not left_out.size:
+            return indices, requested
+        nowhere = np.full(len(left_out), math.nan)
+        return np.append(indices, left_out), np.append(requested, nowhere)
+
+    def _step(self, i: Indices, requested: Array, time: int, measured: Array | None) -> Step:
+        limits, is_new = self.limits, ~np.isfinite(self.positions[i])
+        inside = np.clip(requested, limits.lower[i], limits.upper[i])
+        p = np.where(is_new, inside, self.positions[i])
+        available = np.where(is_new, self._start, np.maximum(time - self.times[i], 0))
+        base, v = self.base[i], self.velocities[i]
+        has_base = np.isfinite(base)
+        starts = has_base | (~is_new & self.has_paused(time)[i])
+        g = np.minimum(min(self._period(time), self._start), available) / SECOND
+        slow = np.minimum(limits.acceleration[i] * g * g, limits.velocity[i] * g)
+        room = np.where(starts, np.minimum(slow, limits.tick[i]), math.inf)
+        center = np.where(has_base, base, p)
+        step = Step(
+            i=i, p=p, v=v, q=requested, before=self._requested[i], asked=self._asked[i],
+            measured=None if measured is None else measured[i], others=self.velocities.copy(),
+            available=available, base=base, center=center, room=room, h=np.zeros(len(i)),
+            lower=p, upper=p,
+        )  # fmt: skip
+        step.lower, step.upper = joint_step.ends(limits, step, self._jitter)
+        return step
+
+    def _period(self, time: int) -> int:
+        """ns, the stream's own: the mean distance of the last commands; at first the last one's."""
+        count = len(self._gaps)
+        if count >= 3:
+            return sum(self._gaps) // count
+        passed = time - self._last
+        return passed if 0 < passed <= self.longest else self._start
+
+    def _limited(self, step: Step, span: Times, time: int) -> Proposal:
+        """The step that is nearest to what is requested, and the limits for which it differs."""
+        i, p, q = step.i, step.p, step.q
+        step.h = h = np.maximum(span, SHORTEST) / SECOND
+        before, goes = step.before, np.isfinite(q)
+        asked = np.where(goes, q - np.where(np.isfinite(before), before, p), 0.0) / h
+        low, high = joint_step.bounds(self.limits, step, self._jitter)
+        slack = ROUNDING * self.limits.velocity[i]
+        can = (low <= high + slack) & (span >= SHORTEST)
+        high = np.maximum(low, high)  # they are equal then, but for rounding
+        exact, place = (q - p) / h, joint_step.place(self.limits, step)
+        is_exact = (exact >= low - slack) & (exact <= high + slack) & (place == q)
+        is_exact &= joint_step.is_met(self.limits, step, slack)
+        tracking = joint_step.tracking(self.limits, step, place, self._jitter)
+        w = np.where(goes, tracking, 0.0)
+        w = np.where(is_exact, exact, np.clip(w, low, high))
+        positions = np.where(is_exact, q, p + w * h)
+        found: tuple[Excess, ...] = ()
+        if not (is_exact & can)[goes].all():
+            found = excesses(self.limits, step, self._requested, self._asked, self._jitter)
+        if self._check is not None:
+            w, positions, can, found = self._check.limited(
+                self.positions, step, w, positions, can, found
+            )
+        positions = np.where(can, np.clip(positions, step.lower, step.upper), p)
+        if (positions != q)[goes].any() and not found:
+            found = (behind(self.limits, step, self._cause),)
+        if (positions == q)[goes].all():
+            far = far_from_measured(self.limits, step)
+            found = () if far is None else (far,)
+        w = np.where(can, (positions - p) / h, step.v)
+        # Who cannot take a step yet goes on from where it was; who rests has rested until now.
+        times = np.where(can, self.times[i] + span, np.where(step.v == 0.0, time, self.times[i]))
+        times = np.where(np.isfinite(self.positions[i]), times, time)
+        wanted = np.where(goes, q, positions)
+        is_there = np.abs(positions - step.center) <= step.room
+        is_repeat = not can.all()
+        return Proposal(i, positions, w, wanted, asked, h, times, time, found, is_there, is_repeat)
+
+    # The workspace.
+
+    def _together(self, step: Step, span: Times) -> Times:
+        """The times (K,) ns of a step, such that the joints of an arm in a workspace are there at
+        one time of the stream, as their common way to rest needs it.
+        """
+        if self._check is None:
+            return span
+        before, is_arm = self.times[step.i], np.isin(step.i, self._check.arm)
+        latest = (before + span)[is_arm].max(initial=0)
+        result: Times = np.where(is_arm, latest - before, span)
+        return result
+
+    def _is_clear(self, proposal: Proposal) -> bool:
+        if self._check is None:
+            return True
+        return self._check.is_clear(self.positions, self.velocities, proposal)

@@ -1,0 +1,179 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a command to the joints must keep to: position, velocity, acceleration, and distance from
+the measured position."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.errors import SetupError, ValueRangeError
+from frame_ros.robots.description import parse_urdf
+from frame_ros.gate.causes import Cause
+from frame_ros.robots.robot import Robot
+
+Array = NDArray[np.float64]
+
+JOINT, VELOCITY, ACCELERATION = Cause.JOINT_LIMIT, Cause.VELOCITY_LIMIT, Cause.ACCELERATION_LIMIT
+STEP, WORKSPACE = Cause.STEP_LIMIT, Cause.WORKSPACE
+
+# SO-101: the STS3215 turns at 45 rpm without load (its datasheet), and LeRobot's driver sets the
+# register Acceleration to 254, of 100 steps/s^2 each, with 4096 steps per turn.
+_STS3215 = (45.0 / 60.0 * 2.0 * math.pi, 254.0 * 100.0 * 2.0 * math.pi / 4096.0)
+# Franka: "Robot and interface specifications" of the Franka Control Interface; the same numbers
+# are kMaxJointVelocity and kMaxJointAcceleration of libfranka's rate_limiting.h. The URDFs have the
+# velocities too. Fingers: 0.1 m/s is as fast as the hand grips; of its acceleration nothing is
+# published.
+_PANDA = (15.0, 7.5, 10.0, 12.5, 15.0, 20.0, 20.0)
+_FINGER = (0.1, 1.0)
+# Robot -> joint -> rad/s and rad/s^2 (fingers m/s and m/s^2).
+KNOWN_RATES: Mapping[str, Mapping[str, tuple[float, float]]] = {
+    'so101': dict.fromkeys(
+        ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll', 'gripper'),
+        _STS3215,
+    ),
+    'fr3': {
+        **{f'fr3_joint{i + 1}': (math.inf, 10.0) for i in range(7)},
+        'fr3_finger_joint1': _FINGER,
+    },
+    'panda': {
+        **{f'panda_joint{i + 1}': (math.inf, limit) for i, limit in enumerate(_PANDA)},
+        'panda_finger_joint1': _FINGER,
+    },
+}
+
+
+@dataclass(frozen=True)
+class Excess:
+    """One limit that a command does not keep to.
+
+    cause: one of the constants of this module. joint: the joint, or the axis of the workspace, that
+    exceeds most. value: asked for. limit: allowed, in `unit` as the value. is_catching_up: the
+    command itself keeps to all limits, but what was sent lags behind because one before did not.
+    """
+
+    cause: str
+    joint: str = ''
+    value: float = math.nan
+    limit: float = math.nan
+    unit: str = ''
+    is_catching_up: bool = False
+
+    @property
+    def text(self) -> str:
+        """In words."""
+        name = self.cause.replace('_', ' ')
+        if self.is_catching_up:
+            return f'{name} before: {self.joint} is {self.value:.4g} {self.unit} behind'
+        return f'{name}: {self.joint} {self.value:.4g} {self.unit}, allowed {self.limit:.4g}'
+
+
+@dataclass(frozen=True)
+class JointLimits:
+    """Limits of D joints, each array (D,).
+
+    lower, upper: rad or m. velocity: per s. acceleration: per s^2. step: largest distance of a
+    command from the measured position. tick: largest change from one command to the next; both rad
+    or m, infinite for none. units: 'rad' or 'm' of each joint. fastest: per s, what the joint
+    itself can do, whatever it is limited to. ends: (2, D) rad or m, its range, not narrowed.
+
+    Raises:
+        ValueRangeError: an array has another length, lower is not below upper, or another limit is
+        not above 0.
+    """
+
+    names: tuple[str, ...]
+    lower: Array
+    upper: Array
+    velocity: Array
+    acceleration: Array
+    step: Array
+    tick: Array
+    units: tuple[str, ...]
+    fastest: Array
+    ends: Array
+
+    def __post_init__(self) -> None:
+        for name in ('lower', 'upper', 'velocity', 'acceleration', 'step', 'tick'):
+            values = getattr(self, name)
+            if values.shape != (len(self.names),) or np.isnan(values).any():
+                raise ValueRangeError(f'{name} is {values}; it must have {len(self.names)} numbers')
+            if name not in ('lower', 'upper') and not (values > 0.0).all():
+                raise ValueRangeError(f'{name} is {values}; it must be above 0')
+        if not (self.lower < self.upper).all():
+            i = int(np.argmin(self.lower < self.upper))
+            raise ValueRangeError(
+                f'{self.names[i]} may be from {self.lower[i]:.4g} to {self.upper[i]:.4g} '
+                f'{self.units[i]}; the lower limit must be below the upper'
+            )
+        if not np.isfinite(self.acceleration).all() or not np.isfinite(self.velocity).all():
+            raise ValueRangeError('every joint needs a finite velocity and acceleration limit')
+
+
+def limits_of(
+    robot: Robot,
+    velocity: Sequence[float] = (0.0,),
+    acceleration: Sequence[float] = (0.0,),
+    velocity_scale: float = 1.0,
+    acceleration_scale: float = 1.0,
+    position_margin: float = 0.0,
+    step: float = math.inf,
+    tick: float = math.inf,
+) -> JointLimits:
+    """The limits of every joint of a robot that can be commanded, the gripper's last.
+
+    velocity, acceleration: one value for all joints, or one per joint; 0: what is known of the
+    robot (the URDF's velocity, KNOWN_RATES). scales: of these, above 0 to 1. position_margin: rad
+    or m that the position limits are narrowed by on either side. step, tick: of the joints that
+    move the tip; a gripper, which squeezes, has none.
+
+    Raises:
+        SetupError: a list has another length, or nothing is known of a joint's rates.
+        ValueRangeError: a limit is out of its range.
+    """
+    joints = [j for j in parse_urdf(robot.urdf).joints if j.is_moving and not j.mimic]
+    names = tuple(joint.name for joint in joints)
+    known = KNOWN_RATES.get(robot.name, {})
+    rates = [known.get(name, (math.inf, math.inf)) for name in names]
+    fastest = [min(joint.velocity, rate[0]) for joint, rate in zip(joints, rates, strict=True)]
+    strongest = [rate[1] for rate in rates]
+    is_arm = np.array([name in robot.joint_names for name in names])
+    speeds = _chosen('velocity_limits', velocity, fastest, names)
+    ends = np.array([[joint.lower for joint in joints], [joint.upper for joint in joints]])
+    for scale in (velocity_scale, acceleration_scale):
+        if not 0.0 < scale <= 1.0:
+            raise ValueRangeError(f'a scale is {scale}; it must be above 0 and at most 1')
+    return JointLimits(
+        names=names,
+        lower=ends[0] + position_margin,
+        upper=ends[1] - position_margin,
+        velocity=velocity_scale * speeds,
+        acceleration=acceleration_scale
+        * _chosen('acceleration_limits', acceleration, strongest, names),
+        step=np.where(is_arm, step, math.inf),
+        tick=np.where(is_arm, tick, math.inf),
+        units=tuple('m' if joint.kind == 'prismatic' else 'rad' for joint in joints),
+        fastest=np.maximum(speeds, np.where(np.isfinite(fastest), fastest, 0.0)),
+        ends=ends,
+    )
+
+
+def _chosen(
+    what: str, given: Sequence[float], known: Sequence[float], names: Sequence[str]
+) -> Array:
+    if len(given) not in (1, len(names)):
+        raise SetupError(
+            f'{what} has {len(given)} values; it must have one for all joints, or {len(names)}: '
+            f'{", ".join(names)}'
+        )
+    wanted = np.resize(np.asarray(given, dtype=np.float64), len(names))
+    chosen: Array = np.where(wanted == 0.0, known, wanted)
+    if not np.isfinite(chosen).all():
+        unknown = [n for n, v in zip(names, chosen, strict=True) if not math.isfinite(v)]
+        raise SetupError(f'nothing is known of the {what} of {", ".join(unknown)}; give them')
+    return chosen

@@ -1,0 +1,142 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where the tip of an arm, or all of its links, may be, and how fast the tip may move."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.errors import ValueRangeError
+from frame_ros.robots.catalogue import load_robot
+from frame_ros.gate.limits.command_limits import WORKSPACE, Excess
+from frame_ros.robots.description import parse_urdf
+from frame_ros.robots.robot import Robot
+
+Array = NDArray[np.float64]
+UNBOUNDED = 10.0  # m; a bound this far away is none
+# A straight way in joint space is looked at in steps of SPACING rad; between two of them a link
+# 1 m away bends out of the line by less than MARGIN m, by which the workspace is narrowed.
+SPACING, MARGIN = 0.05, 0.001
+AXES = 'xyz'
+
+
+@dataclass(frozen=True)
+class Outside:
+    """How far (m) a configuration is outside, by which axis, where it is and what is allowed.
+
+    distance: negative inside.
+    """
+
+    distance: float
+    axis: str = ''
+    value: float = math.nan
+    limit: float = math.nan
+
+
+class Workspace:
+    """A box for the tip, a floor for every link, and a speed for the tip.
+
+    robot: whose tip it is; positions are in its base frame. box: x, y, z from, then x, y, z to, m.
+    floor: m, z below which no origin of a link may be. has_all_links: the box holds for the
+    origins of all links behind the first joint, not for the tip alone. speed: m/s of the tip; 0:
+    any. Bounds of 10 m and more are none.
+
+    levers: (N,) m that a point of the arm moves at most per rad (or m) of each joint.
+
+    Raises:
+        ValueRangeError: the box is empty or has not six numbers, or the speed is negative.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        box: Sequence[float] = (-UNBOUNDED,) * 3 + (UNBOUNDED,) * 3,
+        floor: float = -UNBOUNDED,
+        has_all_links: bool = False,
+        speed: float = 0.0,
+    ) -> None:
+        bounds = np.asarray(box, dtype=np.float64)
+        if bounds.shape != (6,) or not (bounds[:3] + 2 * MARGIN < bounds[3:]).all():
+            raise ValueRangeError(f'workspace is {list(box)}; it must be x, y, z from, x, y, z to')
+        if not speed >= 0.0 or not math.isfinite(floor):
+            raise ValueRangeError(f'cartesian_speed is {speed} and floor {floor}; see their range')
+        self.robot = robot
+        self.lower, self.upper = bounds[:3], bounds[3:]
+        self.floor, self.speed = floor, speed
+        has_box = bool((np.abs(bounds) < UNBOUNDED).any())
+        has_floor = floor > -UNBOUNDED
+        self.is_bounded = has_box or has_floor
+        self.is_limited = self.is_bounded or speed > 0.0
+        self._tip_lower, self._tip_upper = self._narrowed(has_box, has_floor)
+        self._link_lower, self._link_upper = self._narrowed(has_box and has_all_links, has_floor)
+        self.levers = _levers(robot)
+        needs_links = has_floor or (has_box and has_all_links)
+        self._links = _link_robots(robot) if needs_links else []
+
+    def _narrowed(self, has_box: bool, has_floor: bool) -> tuple[Array, Array]:
+        lower: Array = np.full(3, -math.inf)
+        upper: Array = np.full(3, math.inf)
+        if has_box:
+            lower, upper = self.lower + MARGIN, self.upper - MARGIN
+        if has_floor:
+            lower = lower.copy()
+            lower[2] = max(lower[2], self.floor + MARGIN)
+        return lower, upper
+
+    def tip(self, q: Array) -> Array:
+        """(3,) m, of the tip at the arm's positions q, in the order of `robot.joint_names`."""
+        return self.robot.forward(q)[0]
+
+    def outside(self, q: Array) -> Outside:
+        """The point of the arm that is farthest outside, or nearest to it."""
+        worst = _outside(self.tip(q), self._tip_lower, self._tip_upper)
+        for link, count in self._links:
+            point = link.forward(q[:count])[0]
+            found = _outside(point, self._link_lower, self._link_upper)
+            worst = found if found.distance > worst.distance else worst
+        return worst
+
+    def farthest(self, start: Array, end: Array) -> Outside:
+        """`outside` of the worst place on the straight way in joint space, both ends included."""
+        count = 1 + math.ceil(float(np.abs(end - start).max(initial=0.0)) / SPACING)
+        places = (start + (end - start) * (i / count) for i in range(count + 1))
+        return max((self.outside(q) for q in places), key=lambda found: found.distance)
+
+    def excess(self, found: Outside) -> Excess:
+        """What is said of a place outside."""
+        return Excess(WORKSPACE, found.axis, found.value, found.limit, 'm')
+
+
+def _outside(point: Array, lower: Array, upper: Array) -> Outside:
+    below, above = lower - point, point - upper
+    i, j = int(below.argmax()), int(above.argmax())
+    if below[i] >= above[j]:
+        return Outside(float(below[i]), AXES[i], float(point[i]), float(lower[i]))
+    return Outside(float(above[j]), AXES[j], float(point[j]), float(upper[j]))
+
+
+def _levers(robot: Robot) -> Array:
+    """The way from each joint to the tip along the links; 1 of a joint that slides."""
+    chain = parse_urdf(robot.urdf).chain(robot.tip_link)
+    lengths = np.array([np.linalg.norm(joint.translation) for joint in chain])
+    return np.array(
+        [
+            1.0 if joint.kind == 'prismatic' else float(lengths[i + 1 :].sum())
+            for i, joint in enumerate(chain)
+            if joint.is_moving
+        ]
+    )
+
+
+def _link_robots(robot: Robot) -> list[tuple[Robot, int]]:
+    """For each link behind the first moving joint of the arm: its kinematics, and how many joints
+    move it.
+    """
+    link_of = {joint: link for link, joint in robot.joint_of_link.items()}
+    links = [link_of[name] for name in robot.joint_names[1:]]
+    return [(load_robot(robot.urdf, link), i + 2) for i, link in enumerate(links)]

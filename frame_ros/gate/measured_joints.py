@@ -1,0 +1,172 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Measured joint positions as they come in: which of them can be true."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from frame_ros.gate.limits.command_limits import JointLimits
+from frame_ros.gate.causes import Cause
+from frame_ros.gate.records import SECOND, Moment, Reason
+from frame_ros.gate.sent_path import SentPath
+from frame_ros.gate.still_joints import StillJoints
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+DELAY = 0.5  # s that a measurement may have been on its way; an older stamp counts as this old
+TIMING = 0.05  # s by which the times of two measurements may be wrong
+BEYOND = 0.1  # of a joint's range by which it may be measured outside of it
+DISAGREEMENT = 1.5  # of the step limit: how far a joint may be from where it was sent
+LAG = 0.5  # s by which an arm may be late
+
+
+class MeasuredJoints:
+    """The positions of a robot's joints, from plausible measurements only.
+
+    limits: of its D joints. timeout: s of silence after which another publisher may take the place
+    of one. path: where they were sent.
+
+    positions: (D,) rad or m, NaN where not known. times: (D,) ns on the caller's clock, when each
+    was measured. still: which of them have not moved of late, where they were sent or elsewhere.
+    """
+
+    def __init__(self, limits: JointLimits, timeout: float, path: SentPath) -> None:
+        self.positions: Array = np.full(len(limits.names), math.nan)
+        self.times = np.zeros(len(limits.names), dtype=np.int64)
+        self.still = StillJoints(len(limits.names))
+        self._limits, self._timeout, self._path = limits, int(timeout * SECOND), path
+        self._astray = DISAGREEMENT * limits.step
+        self._at_once = limits.fastest * TIMING  # rad (m) that a joint may go in any time
+        self._beyond = BEYOND * (limits.ends[1] - limits.ends[0])
+        self._index = {name: i for i, name in enumerate(limits.names)}
+        self._publishers: list[Hashable] = [None] * len(limits.names)
+        self._heard = [-self._timeout - 1] * len(limits.names)
+        self._names: Sequence[str] | None = None
+        self._found: Indices = np.zeros(0, dtype=np.intp)
+        self._places: Indices = np.zeros(0, dtype=np.intp)
+
+    def take(
+        self,
+        names: Sequence[str],
+        positions: ArrayLike,
+        measured: int,
+        now: int,
+        moment: Moment,
+        publisher: Hashable,
+    ) -> Indices | Reason | None:
+        """Takes positions (K,) of some joints if all of them can be true.
+
+        measured, now: ns, see `measured_at`. publisher: whose message it is.
+
+        Returns:
+            The joints taken; why they cannot be true; or None: the robot has none of them.
+        """
+        if names != self._names:
+            self._names = names
+            found = [(self._index[n], k) for k, n in enumerate(names) if n in self._index]
+            pairs = np.array(found, dtype=np.intp).reshape(-1, 2)
+            self._found, self._places = pairs[:, 0], pairs[:, 1]
+        i = self._found
+        values = np.asarray(positions, dtype=np.float64)
+        if values.shape != (len(names),):
+            return Reason(Cause.MALFORMED, f'{values.size} positions for {len(names)} joints')
+        if not i.size:
+            return None
+        values = values[self._places]
+        problem = self._other_publisher(i, publisher, moment)
+        if problem is not None:
+            return problem
+        is_harmless = self._is_harmless(i, values)
+        problem = None if is_harmless else self._impossible(i, values)
+        if problem is not None:
+            self.still.forget(i)
+            return problem
+        if now - measured < int(DELAY * SECOND):
+            self.still.add(i, values, measured)
+        problem = None if is_harmless else self._implausible(i, values, measured, now)
+        if problem is not None:
+            return problem
+        for k in i.tolist():
+            self._publishers[k], self._heard[k] = publisher, moment.monotonic
+        self.positions[i] = values
+        self.times[i] = np.maximum(measured, self.times[i])
+        return i
+
+    def believe(self, positions: Array, now: int) -> None:
+        """The joints are at these positions (D,), whatever was thought before; NaN: not known."""
+        is_known = np.isfinite(positions)
+        self.positions[is_known], self.times[is_known] = positions[is_known], now
+
+    def forget(self) -> None:
+        """The joints may be anywhere, and the clock has begun again."""
+        self.positions[:], self.times[:] = math.nan, 0
+        self.still.forget(np.arange(len(self.positions)))
+
+    def _other_publisher(
+        self, indices: Indices, publisher: Hashable, moment: Moment
+    ) -> Reason | None:
+        now, others = moment.monotonic, self._publishers
+        for i in indices.tolist():
+            if publisher != others[i] and now - self._heard[i] <= self._timeout:
+                name = self._limits.names[i]
+                text = (
+                    f'{name} is measured by two publishers: {others[i]} is followed, '
+                    f'{publisher} is not'
+                )
+                return Reason(Cause.SECOND_PUBLISHER, text, name)
+        return None
+
+    def _is_harmless(self, i: Indices, values: Array) -> bool:
+        """Whether it is plain that positions (K,) can be true; so it is nearly always."""
+        went, away = np.abs(values - self.positions[i]), np.abs(values - self._path.now[i])
+        ends = self._limits.ends
+        is_true = (went <= self._at_once[i]) & (ends[0][i] <= values) & (values <= ends[1][i])
+        return bool(is_true.all()) and not bool((away > self._astray[i]).any())
+
+    def _impossible(self, i: Indices, values: Array) -> Reason | None:
+        """Why no arm is at positions (K,), by the joint that is worst."""
+        if not np.isfinite(values).all():
+            worst = int(np.argmin(np.isfinite(values)))
+            name, text = self._limits.names[i[worst]], f'is {values[worst]}'
+            cause = Cause.IMPLAUSIBLE_JOINT_STATES
+            return Reason(cause, f'{name} {text}', name, float(values[worst]))
+        ends = self._limits.ends
+        beyond = np.maximum(ends[0][i] - values, values - ends[1][i])
+        return self._worst(i, 'is {0:.3g} {1} out of its range', beyond, self._beyond[i])
+
+    def _implausible(self, i: Indices, values: Array, measured: int, now: int) -> Reason | None:
+        """Why this arm is not at positions (K,), by the joint that is worst."""
+        passed = np.maximum(measured - self.times[i], 0) / SECOND + TIMING
+        way, room = np.abs(values - self.positions[i]), self._limits.fastest[i] * passed
+        low, high = (ends[i] for ends in self._path.range(now))
+        away = np.maximum(low - values, values - high)
+        text = 'is {0:.3g} {1} from where it was sent'
+        return self._worst(
+            i, 'went {0:.3g} {1}, which it cannot so fast', way, room
+        ) or self._worst(i, text, away, self._astray[i])
+
+    def _worst(self, i: Indices, text: str, value: Array, limit: Array) -> Reason | None:
+        """The joint that exceeds a limit by most; None if none does."""
+        over = np.where(np.isfinite(value), value - limit, -math.inf)
+        worst = int(over.argmax())
+        if not over[worst] > 0.0:
+            return None
+        name, unit = self._limits.names[i[worst]], self._limits.units[i[worst]]
+        said = f'{name} ' + text.format(value[worst], unit)
+        cause, most = Cause.IMPLAUSIBLE_JOINT_STATES, float(limit[worst])
+        return Reason(cause, said, name, float(value[worst]), most, unit)
+
+
+def measured_at(stamp: int, now: int, clock: int) -> int:
+    """When something stamped `stamp` was measured, on the clock that says `now` (all ns).
+
+    clock: of the stamps. No stamp, or one that lies ahead: now.
+    """
+    age = clock - stamp if stamp > 0 else 0
+    return now - min(max(age, 0), int(DELAY * SECOND))

@@ -1,0 +1,311 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a command gate sends and measures: where the arm was sent, and where it starts again.
+
+After a pause a joint goes on from where it was sent last, which its servo still holds, if it is
+measured near there; otherwise something else moved it, and it goes on from where it is measured,
+once it is still there. Only commands lead it there: who is held or stopped is not sent elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from frame_ros.gate.limits.command_limiter import CommandLimiter
+from frame_ros.gate.limits.command_step import Proposal
+from frame_ros.gate.causes import Cause
+from frame_ros.gate.options import HOLD_STILL, GateConfig
+from frame_ros.gate.records import SECOND, Moment, Output, Reason
+from frame_ros.gate.watchdogs import Watch
+from frame_ros.gate.measured_joints import LAG, MeasuredJoints, measured_at
+from frame_ros.gate.sent_path import SentPath
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+STANDING = (Cause.SECOND_PUBLISHER, Cause.COMMAND_FLOOD)
+NEAR = 0.1  # rad from where a joint was sent, within which it goes on from there after a pause
+CATCH_UP = 0.05  # s in which what came meanwhile is taken, after the process stood still
+LATE = 1.0  # s that something may have waited before it is taken
+
+
+class GateStream:
+    """Of one arm.
+
+    limiter: of its joints. arm: the joints without whose measured positions nothing passes. watch:
+    is told when they have been measured.
+
+    joints: as measured. commanded: (D,) the joints that have been commanded since the gate was
+    idle. sent_at: ns (monotonic), when anything was sent last. is_braking: whether that was the
+    gate's own. suspicion: why joint states were not taken, until somebody takes notice. doubted:
+    the last suspicion, and when it arose (monotonic, ns).
+    """
+
+    def __init__(
+        self, limiter: CommandLimiter, arm: Sequence[str], config: GateConfig, watch: Watch
+    ) -> None:
+        names = limiter.limits.names
+        self.limiter, self.names = limiter, names
+        self._config, self._watch = config, watch
+        self._path = SentPath(len(names), int(LAG * SECOND))
+        self.joints = MeasuredJoints(limiter.limits, watch.config.joint_states_timeout, self._path)
+        self.suspicion: Reason | None = None
+        self.doubted: tuple[Reason, int] | None = None
+        self.commanded = np.zeros(len(names), dtype=bool)
+        self.sent_at, self.is_braking = 0, False
+        self._arm = np.array([name in arm for name in names])
+        self._unseen = self._arm.copy()
+        self._near = np.where(self._arm, np.minimum(limiter.limits.step, NEAR), math.inf)
+        self._starts = np.zeros(len(names), dtype=bool)  # joints that something may have moved
+        self._starting = np.zeros(len(names), dtype=bool)  # of these, who start with this command
+        self._rest: Array = np.full(len(names), math.nan)  # where they come back to, held
+        self._bases: Array = limiter.base  # where they were to start before the command at hand
+        self._seen, self._needed = 0, 0  # ns: the last look; since when the arm must be measured
+        self._looked, self._catches_up = 0, 0  # monotonic, ns: the last look; until when it waits
+
+    def time(self, moment: Moment) -> int:
+        """ns on the clock that velocities are by."""
+        return moment.clock if self._config.is_simulated else moment.monotonic
+
+    def has_stood_still(self, moment: Moment) -> bool:
+        """Whether nobody looked for longer than a period may be: the process stood still."""
+        return moment.monotonic - self._looked > self.limiter.longest
+
+    def is_catching_up(self, moment: Moment) -> bool:
+        """Whether the process stood still just now, so that what is missing may only not have been
+        taken yet.
+        """
+        return moment.monotonic < self._catches_up
+
+    def look(self, moment: Moment) -> None:
+        """Notices if the process stood still, or the clock was set back."""
+        now = self.time(moment)
+        self._notice(now, self.limiter.longest, moment)
+        if self.has_stood_still(moment):
+            self._needed = now - self.limiter.longest
+            if self._looked >= self._catches_up:  # not twice in a row: then it is just slow
+                self._catches_up = moment.monotonic + int(CATCH_UP * SECOND)
+        self._seen, self._looked = now, moment.monotonic
+
+    def _notice(self, now: int, most: int, moment: Moment) -> None:
+        """Forgets where the arm was, if the clock was set back by more than `most` ns: it may be
+        anywhere in the time that begins now.
+        """
+        by = self._seen - now
+        if by <= most:
+            return
+        self._seen = now
+        self.joints.forget()
+        self._path.forget()
+        self.limiter.set_back(by)
+        self._starts[:], self._unseen, self._needed = True, self._arm.copy(), now
+        text = f'the clock was set back by {by / SECOND:.3g} s'
+        reason = Reason(Cause.CLOCK_SET_BACK, text, value=by / SECOND, unit='s')
+        self.doubt(reason, moment)
+
+    def measure(
+        self,
+        names: Sequence[str],
+        positions: ArrayLike,
+        stamp: int,
+        moment: Moment,
+        publisher: Hashable,
+    ) -> str:
+        """Takes measured positions if they can be true; what is wrong with them, or ''."""
+        now = self.time(moment)
+        self._notice(now, self.limiter.longest + int(LATE * SECOND), moment)
+        measured = measured_at(stamp, now, moment.clock)
+        found = self.joints.take(names, positions, measured, now, moment, publisher)
+        if isinstance(found, Reason):
+            if found.cause != Cause.MALFORMED:
+                self.doubt(found, moment)
+            return found.text
+        if found is not None:
+            self._unseen[found] = False
+            if not self._unseen.any() and self._arm[found].any():
+                self._unseen = self._arm.copy()
+                self._watch.on_joint_states(stamp, moment)
+        return ''
+
+    def doubt(self, reason: Reason, moment: Moment) -> None:
+        """Something that should not be, until somebody takes notice."""
+        self.suspicion, self.doubted = reason, (reason, moment.monotonic)
+
+    def lasting_doubt(self, moment: Moment) -> Reason | None:
+        """The last suspicion, until it has not arisen again for a while."""
+        if self.doubted is None:
+            return None
+        reason, at = self.doubted
+        timeout = int(self._watch.config.joint_states_timeout * SECOND)
+        return reason if moment.monotonic - at <= timeout else None
+
+    def standing_doubt(self, moment: Moment) -> Reason | None:
+        """The last suspicion, if it lasts and is no matter of a single measurement: where nothing
+        is commanded there is nothing to stop, and it keeps the first command from passing.
+        """
+        reason = self.lasting_doubt(moment)
+        return reason if reason is not None and reason.cause in STANDING else None
+
+    def blind(self, moment: Moment) -> Reason | None:
+        """That the arm was not measured since the process stood still, or the clock was set."""
+        if self._needed and self.joints.times[self._arm].min() < self._needed:
+            text = 'the joints were not measured since the gate stood still'
+            return Reason(Cause.STALE_JOINT_STATES, text)
+        self._needed = 0
+        return None
+
+    def start(self, indices: Indices, moment: Moment) -> Reason | None:
+        """Lets the joints `indices` start again that must; why they cannot, or None. If the command
+        is then refused, `withdraw` undoes it.
+        """
+        time, limiter = self.time(moment), self.limiter
+        limiter.begin(self.joints.positions, time)
+        self._bases = limiter.base
+        has_paused = limiter.has_paused(time)
+        if not has_paused[indices].any() and not self._starts.any():
+            self._starting[:] = False
+            self._end_hold()
+            return None
+        which = np.zeros(len(self.names), dtype=bool)
+        which[indices] = True
+        which &= has_paused | self._starts
+        is_far, measured = self._is_far(), self.joints.positions
+        moved = which & is_far & np.isnan(self.joints.still.places(time))
+        if moved.any():
+            k = int(np.argmax(moved))
+            name, away = self.names[k], float(abs(measured[k] - limiter.positions[k]))
+            unit = limiter.limits.units[k]
+            text = f'{name} is {away:.3g} {unit} from where it was sent, and not still there'
+            return Reason(Cause.IMPLAUSIBLE_JOINT_STATES, text, name, away, NEAR, unit)
+        self._end_hold()
+        limiter.start_again(which, np.where(is_far, measured, math.nan))
+        self._starting = which  # until the command is sent, the arm may still move
+        return None
+
+    def _end_hold(self) -> None:
+        """A command ends a hold, and with it the way back to where the arm was held, also of the
+        joints that the command leaves out: they come to rest where they are.
+        """
+        if self.is_braking:
+            self.limiter.go_on()
+
+    def withdraw(self) -> None:
+        """The command for which joints were to start again is refused."""
+        self.limiter.base = self._bases
+
+    def _is_far(self) -> Mask:
+        """(D,) whether a joint is measured elsewhere than it was sent."""
+        with np.errstate(invalid='ignore'):
+            result: Mask = np.abs(self.joints.positions - self.limiter.positions) > self._near
+        return result
+
+    def send(
+        self, stamp: int, proposal: Proposal, names: tuple[str, ...], moment: Moment
+    ) -> Output:
+        """Makes a proposal what is sent. names: of its joints, if they are known."""
+        positions = self.limiter.commit(proposal)
+        self._starts &= ~self._starting
+        self.commanded[proposal.indices] = True
+        return self._sent(stamp, proposal, positions, names, moment)
+
+    def hold(self, moment: Moment) -> Output | None:
+        """The next command that brings the arm to rest and keeps it there. None: it was never
+        commanded, or was not measured since the process stood still.
+
+        A joint that something moved while it was sent nothing is left out: it stays as it is. So
+        does the whole arm, if none of its joints was sent anything.
+        """
+        if not self.commanded.any() or self.blind(moment) is not None:
+            return None
+        limiter, time = self.limiter, self.time(moment)
+        if not self.is_braking:
+            is_still = self._config.stop_behaviour == HOLD_STILL
+            self._rest = np.where(is_still & ~limiter.comes_in(), limiter.positions, math.nan)
+        has_paused = limiter.has_paused(time)
+        is_moved = self.commanded & has_paused & self._is_far()
+        is_all = is_moved.any() and has_paused[self.commanded].all()
+        which = self.commanded & ~(is_moved | is_all)
+        limiter.start_again(self.commanded, np.where(which, self._rest, math.nan))
+        proposal = limiter.brake(time, which)
+        if proposal is None:
+            return None
+        return self._sent(moment.clock, proposal, proposal.positions, None, moment)
+
+    def is_due(self, moment: Moment) -> bool:
+        """Whether a command of the gate's own may be sent: a period after the last, and of an arm
+        at rest only where such commands are to be repeated.
+        """
+        if moment.monotonic - self.sent_at < int(self._config.period * SECOND):
+            return False
+        return self._config.is_streaming or self.is_moving(moment)
+
+    def is_moving(self, moment: Moment) -> bool:
+        """Whether the arm is to be sent farther although no command comes."""
+        return self.limiter.is_moving(self.time(moment))
+
+    def must_brake(self, moment: Moment) -> bool:
+        """Whether the arm goes on braking, or must begin, because no command comes."""
+        deadline = self.limiter.deadline()
+        time = self.time(moment)
+        is_due = self.is_braking or (deadline is not None and time >= deadline)
+        return is_due and self.limiter.is_moving(time)
+
+    def next_deadline(self, moment: Moment) -> int | None:
+        """When (monotonic, ns) something watched may be overdue, or the arm must be braked if no
+        command comes; None: not yet known.
+        """
+        overdue = self._watch.next_deadline(moment)
+        due = None if self._config.is_simulated else self.limiter.deadline()
+        if due is None or due <= moment.monotonic:
+            return overdue
+        return due if overdue is None else min(due, overdue)
+
+    def let_go(self, moment: Moment) -> None:
+        """An arm that has come to rest may be moved until it is commanded again."""
+        if not self.commanded.any() or self.is_moving(moment):
+            return
+        self.commanded[:], self._starts[:] = False, True
+        self._path.forget()
+
+    def settled(self, moment: Moment) -> Array | None:
+        """(D,) where the joints are, if the arm is at rest and all of its joints have been measured
+        at one place for a while, that where they were sent or another; None: they have not.
+        """
+        places = self.joints.still.places(self.time(moment))
+        if self.is_moving(moment) or np.isnan(places[self._arm]).any():
+            return None
+        return places
+
+    def believe(self, positions: Array, moment: Moment) -> None:
+        """The joints are at these positions (D,), as `settled` found, wherever they were sent."""
+        self._path.forget()
+        self.joints.believe(positions, self.time(moment))
+        self._watch.on_joint_states(moment.clock, moment)
+
+    def _sent(
+        self,
+        stamp: int,
+        proposal: Proposal,
+        positions: NDArray[np.float64],
+        names: tuple[str, ...] | None,
+        moment: Moment,
+    ) -> Output:
+        i = proposal.indices
+        self.is_braking, self.sent_at = names is None, moment.monotonic
+        self._path.add(i, self._settled(i, positions), self.time(moment))
+        if names is None or len(names) != len(i):
+            names = tuple(self.names[k] for k in i)
+        speeds, times = proposal.velocities, proposal.times
+        return Output(stamp, names, positions, speeds, self.is_braking, times)
+
+    def _settled(self, i: Indices, positions: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The positions; NaN of joints that are still on their way to where they start again."""
+        base = self.limiter.base[i]
+        if np.isnan(base).all():
+            return positions
+        with np.errstate(invalid='ignore'):
+            return np.where(np.abs(base - positions) > self._near[i], math.nan, positions)

@@ -1,0 +1,206 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The watchdogs of a command gate: what must keep coming while a policy moves the arm."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from frame_ros.core.errors import ValueRangeError
+from frame_ros.gate.causes import Cause
+from frame_ros.gate.records import SECOND, Moment, Reason
+
+HOLD, STOP = 'hold', 'stop'
+
+
+@dataclass(frozen=True)
+class WatchConfig:
+    """Timeouts in s, and what follows on each: 'hold' or 'stop'.
+
+    stop_timeout: without commands, after which a hold becomes a stop; 0: never. start_timeout: from
+    START to the first command. is_heartbeat_required: also watched before the first one came.
+
+    Raises:
+        ValueRangeError: a timeout is not above 0, or an action is neither hold nor stop.
+    """
+
+    command_timeout: float = 0.25
+    stop_timeout: float = 2.0
+    start_timeout: float = 30.0
+    heartbeat_timeout: float = 0.5
+    joint_states_timeout: float = 0.5
+    observation_timeout: float = 5.0
+    problem_timeout: float = 0.5
+    on_stale_command: str = HOLD
+    on_heartbeat: str = STOP
+    on_stale_joint_states: str = HOLD
+    on_stale_observation: str = HOLD
+    on_policy_problem: str = HOLD
+    is_heartbeat_required: bool = False
+
+    def __post_init__(self) -> None:
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            may_be_off = name == 'stop_timeout' and value == 0.0
+            if name.endswith('_timeout') and not (value > 0.0 or may_be_off):
+                raise ValueRangeError(f'{name} is {value} s; it must be above 0')
+            if name.startswith('on_') and value not in (HOLD, STOP):
+                raise ValueRangeError(f'{name} is {value!r}; it must be hold or stop')
+
+
+@dataclass(frozen=True)
+class Heartbeat:
+    """What the policy node says once per tick; stamps in ns, 0: none."""
+
+    is_acting: bool
+    is_stalled: bool = False
+    observation_stamp: int = 0
+    problem: str = ''
+
+
+class Watch:
+    """Keeps when each input came last, and tells which one is missing.
+
+    All times are taken on the monotonic clock; stamps are compared with the robot's clock besides,
+    so that neither a clock that stands still nor inputs repeated with old stamps pass unnoticed.
+    """
+
+    def __init__(self, config: WatchConfig) -> None:
+        self.config = config
+        self.heartbeat: Heartbeat | None = None
+        self._command: int | None = None
+        self._beat: int | None = None
+        self._joints: int | None = None
+        self._joints_stamp = 0
+        self._observation: int | None = None
+        self._problem_since: int | None = None
+
+    def on_command(self, moment: Moment) -> None:
+        """A command was accepted."""
+        self._command = moment.monotonic
+
+    def on_heartbeat(self, beat: Heartbeat, moment: Moment) -> None:
+        """The policy node is alive."""
+        before = self.heartbeat
+        if before is None or before.observation_stamp != beat.observation_stamp:
+            self._observation = moment.monotonic
+        has_trouble = bool(beat.problem) and (beat.is_stalled or not beat.is_acting)
+        if not has_trouble:
+            self._problem_since = None
+        elif self._problem_since is None:
+            self._problem_since = moment.monotonic
+        self.heartbeat, self._beat = beat, moment.monotonic
+
+    def on_joint_states(self, stamp: int, moment: Moment) -> None:
+        """The joints were measured at `stamp`; a stamp that came before brings nothing new."""
+        if stamp != self._joints_stamp:
+            self._joints_stamp, self._joints = stamp, moment.monotonic
+
+    def forget_commands(self) -> None:
+        """No commands are expected: those that came count no longer."""
+        self._command = None
+        self._problem_since = None
+
+    # Ages, s; NaN: never came.
+
+    def command_age(self, moment: Moment) -> float:
+        """Since the last accepted command."""
+        return _age(self._command, moment)
+
+    def heartbeat_age(self, moment: Moment) -> float:
+        """Since the last heartbeat."""
+        return _age(self._beat, moment)
+
+    def joint_states_age(self, moment: Moment) -> float:
+        """Since the joints were measured, by whichever clock says longer."""
+        age = _age(self._joints, moment)
+        if self._joints_stamp <= 0:
+            return age
+        return max(age, (moment.clock - self._joints_stamp) / SECOND)
+
+    def observation_age(self, moment: Moment) -> float:
+        """Of the observation behind the last action, by whichever clock says longer."""
+        beat = self.heartbeat
+        if beat is None or beat.observation_stamp <= 0:
+            return math.nan
+        by_clock = (moment.clock - beat.observation_stamp) / SECOND
+        return max(by_clock, _age(self._observation, moment))
+
+    # What is wrong.
+
+    def problem(self, moment: Moment, is_of_policy: bool) -> Reason | None:
+        """Why a command may not pass. is_of_policy: whether the policy sent it."""
+        problem = self.joints_problem(moment)
+        return self.policy_problem(moment) if problem is None and is_of_policy else problem
+
+    def joints_problem(self, moment: Moment) -> Reason | None:
+        """Why commands cannot be compared with the measured joints."""
+        age, limit = self.joint_states_age(moment), self.config.joint_states_timeout
+        if age <= limit:
+            return None
+        text = 'no joint states yet' if math.isnan(age) else f'joint states are {age:.2f} s old'
+        return Reason(Cause.STALE_JOINT_STATES, text, value=age, limit=limit, unit='s')
+
+    def policy_problem(self, moment: Moment) -> Reason | None:
+        """Why the policy's commands may not pass, heartbeat first."""
+        return (
+            self.heartbeat_problem(moment)
+            or self._observation_problem(moment)
+            or self._said_problem(moment)
+        )
+
+    def heartbeat_problem(self, moment: Moment) -> Reason | None:
+        """Whether the heartbeat is missing."""
+        age, limit = self.heartbeat_age(moment), self.config.heartbeat_timeout
+        if age <= limit or (math.isnan(age) and not self.config.is_heartbeat_required):
+            return None
+        text = (
+            'no heartbeat of the policy yet'
+            if math.isnan(age)
+            else f'the last heartbeat of the policy is {age:.2f} s old'
+        )
+        return Reason(Cause.HEARTBEAT, text, value=age, limit=limit, unit='s')
+
+    def command_problem(self, moment: Moment) -> Reason | None:
+        """Whether commands came and come no longer."""
+        age, limit = self.command_age(moment), self.config.command_timeout
+        if not age > limit:
+            return None
+        text = f'the last command is {age:.2f} s old'
+        return Reason(Cause.STALE_COMMAND, text, value=age, limit=limit, unit='s')
+
+    def action(self, reason: Reason, moment: Moment) -> str:
+        """'hold' or 'stop', for a reason given by this watch."""
+        limit = self.config.stop_timeout
+        if reason.cause == Cause.STALE_COMMAND and limit > 0.0 and self.command_age(moment) > limit:
+            return STOP
+        return str(getattr(self.config, f'on_{reason.cause}'))
+
+    def next_deadline(self, moment: Moment) -> int | None:
+        """When (monotonic, ns) the next command, heartbeat or joint state will be overdue."""
+        config = self.config
+        ends = (
+            (self._command, config.command_timeout),
+            (self._beat, config.heartbeat_timeout),
+            (self._joints, config.joint_states_timeout),
+        )
+        times = (at + int(limit * SECOND) + 1 for at, limit in ends if at is not None)
+        return min((time for time in times if time > moment.monotonic), default=None)
+
+    def _observation_problem(self, moment: Moment) -> Reason | None:
+        age, limit = self.observation_age(moment), self.config.observation_timeout
+        if self.heartbeat is None or not self.heartbeat.is_acting or not age > limit:
+            return None
+        text = f'the action was computed from an observation of {age:.2f} s ago'
+        return Reason(Cause.STALE_OBSERVATION, text, value=age, limit=limit, unit='s')
+
+    def _said_problem(self, moment: Moment) -> Reason | None:
+        age, limit = _age(self._problem_since, moment), self.config.problem_timeout
+        if self.heartbeat is None or not age > limit:
+            return None
+        return Reason(Cause.POLICY_PROBLEM, f'the policy says: {self.heartbeat.problem}')
+
+
+def _age(at: int | None, moment: Moment) -> float:
+    return math.nan if at is None else (moment.monotonic - at) / SECOND

@@ -1,0 +1,180 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What LeRobot's Feetech bus leaves open: late answers, motor faults, goals before torque."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.errors import SetupError
+from frame_ros.hardware.feetech.telemetry import FAULTS
+from frame_ros.hardware.lerobot.devices import DeviceError
+
+# s that the serial port waits for the bytes of an answer; LeRobot asks for them in a busy loop.
+ANSWER_WAIT = 0.005
+MOST_LEFTOVERS = 20  # waits with bytes in them, until the port is quiet
+ATTEMPTS = 3  # to write what is not acknowledged
+IDENTITY, LENGTH, ERROR, CONTENT = 2, 3, 4, 5  # bytes of a status packet
+TORQUE_ENABLE = 40  # address
+
+
+def feetech_bus(device: Any) -> Any:
+    """The device's FeetechMotorsBus; None if it has another, or none."""
+    bus = getattr(device, 'bus', None)
+    if bus is None:
+        return None
+    from lerobot.motors.feetech import FeetechMotorsBus
+
+    return bus if isinstance(bus, FeetechMotorsBus) else None
+
+
+def adapt_bus(bus: Any, timeout: float) -> None:
+    """Before it is opened. timeout: s that motors have to answer, beside what the bytes need on the
+    wire; LeRobot's own is 0.05.
+
+    An answer is taken only if it has the length that was asked for: a late one to an earlier
+    question would else be decoded as a position.
+    """
+    from scservo_sdk import COMM_SUCCESS
+
+    port, handler = bus.port_handler, bus.packet_handler
+
+    def set_packet_timeout(length: int) -> None:
+        port.setPacketTimeoutMillis(port.tx_time_per_byte * (length + 3.0) + timeout * 1000.0)
+
+    def read_answer(port: Any, identity: int, length: int) -> tuple[list[int], int, int]:
+        """The answer of motor `identity` with `length` values; others are passed over."""
+        while True:
+            packet, result = handler.rxPacket(port)
+            if result != COMM_SUCCESS:
+                return [], result, 0
+            if packet[IDENTITY] == identity and packet[LENGTH] == length + 2:
+                return list(packet[CONTENT : CONTENT + length]), result, packet[ERROR]
+
+    port.setPacketTimeout = set_packet_timeout
+    handler.readRx = read_answer
+
+
+def open_bus(bus: Any) -> None:
+    """Opens the port, for us alone; which motors are there is not looked at.
+
+    Raises:
+        ConnectionError: there is no such port.
+        DeviceError: another driver has it.
+    """
+    bus.port_handler.is_using = False
+    bus.connect(handshake=False)
+    settle_port(bus)
+
+
+def settle_port(bus: Any) -> None:
+    """Lets the open port wait for bytes, which costs no processor time, and keeps others off it.
+
+    Raises:
+        DeviceError: another driver has it.
+    """
+    serial = bus.port_handler.ser
+    serial.timeout = ANSWER_WAIT
+    try:
+        serial.exclusive = True
+    except OSError as error:
+        text = f'{bus.port} is in use, by another driver or calibration'
+        raise DeviceError(text, is_gone=True) from error
+
+
+def drain(bus: Any) -> None:
+    """Throws away what earlier answers have left, until nothing comes any more."""
+    bus.port_handler.is_using = False
+    for _ in range(MOST_LEFTOVERS):
+        if not bus.port_handler.ser.read(1024):
+            return
+
+
+def clear_faults(bus: Any) -> None:
+    """Switches the torque of motors with a fault off and on, where they are: LeRobot takes an
+    answer with an error bit for none.
+
+    Raises:
+        DeviceError: a fault persists.
+    """
+    if not _faults(bus):
+        return
+    set_goals_here(bus)
+    for name in _faults(bus):
+        for value in (0, 1):
+            identity = bus.motors[name].id
+            bus.packet_handler.write1ByteTxRx(bus.port_handler, identity, TORQUE_ENABLE, value)
+    if faults := _faults(bus):
+        text = ', '.join(f'{name}: {fault}' for name, fault in faults.items())
+        raise DeviceError(f'motor fault: {text}; switch the power of the arm off and on')
+
+
+def _faults(bus: Any) -> dict[str, str]:
+    """Motor -> its fault, of those that answer."""
+    faults = {}
+    for name, motor in bus.motors.items():
+        _, _, error = bus.packet_handler.ping(bus.port_handler, motor.id)
+        if error:
+            words = [word for bit, word in FAULTS.items() if error & bit]
+            faults[name] = ' and '.join(words) or f'error {error}'
+    return faults
+
+
+def set_goals_here(bus: Any) -> None:
+    """Every motor's goal becomes its position: with torque, it stays.
+
+    Goals are not acknowledged, so they are read back.
+    """
+    positions = bus.sync_read('Present_Position', normalize=False, num_retry=2)
+    for _ in range(ATTEMPTS):
+        bus.sync_write('Goal_Position', positions, normalize=False)
+        if bus.sync_read('Goal_Position', normalize=False, num_retry=2) == positions:
+            return
+
+
+def switch_torque(bus: Any, is_on: bool) -> None:
+    """Of all motors, also of those with a fault.
+
+    Raises:
+        DeviceError: some of them have not done it; all have been asked.
+    """
+    switch = bus.enable_torque if is_on else bus.disable_torque
+    for name in bus.motors:
+        try:
+            switch(name, num_retry=5)
+        except (ConnectionError, RuntimeError):  # no answer, or one with an error bit
+            continue
+    values = bus.sync_read('Torque_Enable', num_retry=2)
+    wrong = [name for name, value in values.items() if value != int(is_on)]
+    if wrong:
+        text = 'without' if is_on else 'with'
+        raise DeviceError(f'{", ".join(wrong)} still {text} torque')
+
+
+def check_units(bus: Any, units: str) -> None:
+    """Raises SetupError unless the motors give degrees, and a gripper 0 to 100."""
+    if units == 'rad':
+        raise SetupError("units is 'rad'; the motors of this device give degrees")
+    for name, motor in bus.motors.items():
+        mode = motor.norm_mode.value
+        wanted = 'range_0_100' if 'gripper' in name else 'degrees'
+        if mode != wanted:
+            raise SetupError(
+                f'{name} is given as {mode}, not {wanted}; set the option use_degrees to true'
+            )
+
+
+def rates_per_step(bus: Any) -> NDArray[np.float64]:
+    """(D,) LeRobot's units per encoder step, signed."""
+    rates = []
+    for name, motor in bus.motors.items():
+        if motor.norm_mode.value == 'degrees':
+            rates.append(360.0 / (bus.model_resolution_table[motor.model] - 1))
+            continue
+        calibration = bus.calibration[name]
+        sign = -1.0 if calibration.drive_mode else 1.0
+        rates.append(sign * 100.0 / (calibration.range_max - calibration.range_min))
+    return np.array(rates)

@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The parameters that say which LeRobot device a node drives, and how it maps to our robot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from frame_ros.core.errors import SetupError
+from frame_ros.policies.offered_arguments import parse_pairs
+from frame_ros.robots import Robot
+from frame_ros.hardware.lerobot.devices import parse_options
+from frame_ros.hardware.lerobot.robot import DeviceOptions
+
+
+@dataclass(frozen=True)
+class DeviceParameters:
+    """kind: the name under which LeRobot has it registered. options, joint_names, joint_signs,
+    joint_offsets: texts name=value.
+    """
+
+    kind: str
+    port: str
+    identity: str
+    calibration_dir: str
+    options: tuple[str, ...]
+    units: str
+    joint_names: tuple[str, ...]
+    joint_signs: tuple[str, ...]
+    joint_offsets: tuple[str, ...]
+    answer_timeout: float
+
+    def resolve(self, robot: Robot) -> DeviceOptions:
+        """Options that make the device.
+
+        Raises:
+            SetupError: a text has another form.
+        """
+        folder = self.calibration_dir
+        return DeviceOptions(
+            kind=self.kind,
+            limits=robot.joint_limits,
+            port=self.port,
+            identity=self.identity,
+            calibration_dir=str(Path(folder).expanduser()) if folder else '',
+            options=parse_options(parse_pairs('options', self.options)),
+            units=self.units,
+            names=parse_pairs('joint_names', self.joint_names),
+            signs=_numbers('joint_signs', self.joint_signs),
+            offsets=_numbers('joint_offsets', self.joint_offsets),
+            answer_timeout=self.answer_timeout,
+        )
+
+
+def _numbers(parameter: str, texts: tuple[str, ...]) -> dict[str, float]:
+    pairs = parse_pairs(parameter, texts)
+    try:
+        return {name: float(value) for name, value in pairs.items()}
+    except ValueError:
+        raise SetupError(
+            f'parameter {parameter} holds {list(texts)}; its values must be numbers'
+        ) from None

@@ -1,0 +1,262 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""LeRobot's robots, teleoperators and cameras by the names under which it has them registered."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import pkgutil
+import re
+import termios
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+import yaml
+
+from frame_ros.core.errors import (
+    AbsentError,
+    FrameRosError,
+    MissingExtraError,
+    SetupError,
+    UnsetError,
+    install_hint,
+)
+from frame_ros.core.lerobot_import import offline
+from frame_ros.core.strict_yaml import load_yaml
+from frame_ros.core.torchvision_import import import_torchvision
+
+ROBOTS, TELEOPERATORS, CAMERAS = 'robots', 'teleoperators', 'cameras'
+# Kind -> module and class whose choices are registered; what makes the device; its option's name.
+BASES = {
+    ROBOTS: ('config', 'RobotConfig'),
+    TELEOPERATORS: ('config', 'TeleoperatorConfig'),
+    CAMERAS: ('configs', 'CameraConfig'),
+}
+FACTORIES = {ROBOTS: 'make_robot_from_config', TELEOPERATORS: 'make_teleoperator_from_config'}
+ARGUMENTS = {ROBOTS: 'robot', TELEOPERATORS: 'teleop'}
+# Registered names whose module has another name; the rest is found by trying.
+MODULES = re.compile(r'^(bi_)?so\d+_(follower|leader)$')
+
+
+class DeviceError(AbsentError):
+    """A device does not answer, or not as it should.
+
+    is_gone: the port itself is gone, so that asking again is of no use.
+    """
+
+    def __init__(self, text: str, is_gone: bool = False) -> None:
+        super().__init__(text)
+        self.is_gone = is_gone
+
+
+def import_devices(kind: str) -> Any:
+    """Imports LeRobot's package of one kind: 'robots', 'teleoperators' or 'cameras'.
+
+    Raises:
+        MissingExtraError: LeRobot, or a package that it needs, is not installed.
+    """
+    try:
+        with offline():
+            import_torchvision()
+            return import_module(f'lerobot.{kind}')
+    except ImportError as error:
+        raise MissingExtraError(
+            f"LeRobot's {kind} cannot be used: {error}: {install_hint('hardware')}"
+        ) from error
+
+
+def make_config(kind: str, name: str, options: Mapping[str, Any]) -> Any:
+    """LeRobot's configuration of the device registered as `name`.
+
+    options: its fields; those of a LeRobot command line, `--robot.<field>=`.
+
+    Raises:
+        MissingExtraError: as import_devices.
+        UnsetError: an option that has no default is not given.
+        SetupError: nothing is registered under the name, or the options do not fit it.
+    """
+    base = _registered(kind, name)
+    if unset := _unset(base.get_choice_class(name), options):
+        raise UnsetError(
+            f'{name} needs its {" and ".join(unset)}, which only you know: none is given'
+        )
+    from draccus import decode
+
+    try:
+        return decode(base, {'type': name, **options})
+    except Exception as error:  # draccus has errors of its own and passes on those of the class
+        fields = ', '.join(_fields(base.get_choice_class(name)))
+        raise SetupError(
+            f'{name} cannot be set up with {dict(options)}: {_one_line(error)}; its options are '
+            f'{fields}'
+        ) from error
+
+
+def make_device(kind: str, name: str, options: Mapping[str, Any]) -> Any:
+    """The LeRobot robot or teleoperator registered as `name`; nothing is connected.
+
+    Raises:
+        MissingExtraError: as import_devices, or the device needs a package that is not installed.
+        SetupError: as make_config, or its calibration file cannot be read.
+    """
+    config = make_config(kind, name, options)
+    factory = getattr(import_module(f'lerobot.{kind}'), FACTORIES[kind])
+    try:
+        return factory(config)
+    except ImportError as error:
+        raise MissingExtraError(
+            f'{name} cannot be used: {error}: {install_hint("hardware")}'
+        ) from error
+    except Exception as error:
+        raise SetupError(f'{name} cannot be made: {_one_line(error)}') from error
+
+
+def accepts(kind: str, name: str, option: str) -> bool:
+    """Whether the device registered as `name` has this option.
+
+    Raises:
+        MissingExtraError, SetupError: as make_config.
+    """
+    return option in _fields(_registered(kind, name).get_choice_class(name))
+
+
+def check_calibration(device: Any, kind: str, name: str, port: str) -> None:
+    """Raises SetupError, with the command that calibrates, unless the connected device has the
+    calibration of its file.
+    """
+    if device.is_calibrated:
+        return
+    argument = ARGUMENTS[kind]
+    command = f'lerobot-calibrate --{argument}.type={name} --{argument}.id={device.id}'
+    command += f' --{argument}.port={port}' if port else ''
+    if not getattr(device, 'calibration', None):
+        raise SetupError(
+            f'{name} {device.id!r} has no calibration: there is no {device.calibration_fpath}; '
+            f'calibrate it with `{command}`, or name its file by robot_id and calibration_dir'
+        )
+    differing = _differing_motors(device)
+    raise SetupError(
+        f'the calibration in {device.calibration_fpath} is not the one in the motors'
+        + (f' ({", ".join(differing)})' if differing else '')
+        + f': is it of another arm? Calibrate with `{command}`, or write the file into the motors '
+        'with write_calibration:=true'
+    )
+
+
+def _differing_motors(device: Any) -> list[str]:
+    bus = getattr(device, 'bus', None)
+    if bus is None or not hasattr(bus, 'read_calibration'):
+        return []
+    found, wanted = bus.read_calibration(), device.calibration
+    return [name for name in {**wanted, **found} if found.get(name) != wanted.get(name)]
+
+
+@contextlib.contextmanager
+def device_errors(what: str) -> Iterator[None]:
+    """Turns whatever a driver raises inside a `with` block into a DeviceError.
+
+    LeRobot's own are ConnectionError (no answer) and RuntimeError (an error bit); Feetech's library
+    adds an IndexError for some corrupt answers. What the system raises when the port is gone is
+    OSError and termios.error.
+    """
+    try:
+        yield
+    except FrameRosError:
+        raise
+    except Exception as error:
+        is_system = isinstance(error, (OSError, termios.error))
+        is_gone = is_system and not isinstance(error, (ConnectionError, TimeoutError))
+        raise DeviceError(f'{what}: {_one_line(error)}', is_gone) from error
+
+
+def parse_options(texts: Mapping[str, str]) -> dict[str, Any]:
+    """Option -> value, from texts as on a LeRobot command line (YAML: numbers, true, {a: 1}).
+
+    Raises:
+        SetupError: a text cannot be read.
+    """
+    return {name: parse_value(name, text) for name, text in texts.items()}
+
+
+def parse_value(name: str, text: str) -> Any:
+    """One value as on a LeRobot command line.
+
+    Raises:
+        SetupError: the text cannot be read.
+    """
+    try:
+        return load_yaml(text)
+    except yaml.YAMLError as error:
+        raise SetupError(f'{name} is {text!r}, which cannot be read: {_one_line(error)}') from error
+
+
+def _registered(kind: str, name: str) -> Any:
+    """The class under which configurations of a kind are registered, `name` among them.
+
+    Raises:
+        MissingExtraError: as import_devices.
+        SetupError: nothing registers the name.
+    """
+    package = import_devices(kind)
+    module_name, class_name = BASES[kind]
+    base = getattr(import_module(f'lerobot.{kind}.{module_name}'), class_name)
+    with offline():
+        _register(package, base, name)
+    return base
+
+
+def _register(package: Any, base: Any, name: str) -> None:
+    if name in base.get_known_choices():
+        return
+    failures = {}
+    for module in _modules(package, name):
+        try:
+            import_module(f'{package.__name__}.{module}')
+        except Exception as error:  # a device's own packages are missing, or fail at import
+            failures[module] = _one_line(error)
+        if name in base.get_known_choices():
+            return
+    from lerobot.utils.import_utils import register_third_party_plugins
+
+    register_third_party_plugins()
+    known = sorted(base.get_known_choices())
+    if name not in known:
+        why = '; '.join(f'{module} did not load ({text})' for module, text in failures.items())
+        raise SetupError(
+            f'LeRobot has no {package.__name__.split(".")[-1][:-1]} {name!r}; there are '
+            f'{", ".join(known)}' + (f'; {why}' if why else '')
+        )
+
+
+def _modules(package: Any, name: str) -> list[str]:
+    """The package's modules, the likeliest first: one may take seconds."""
+    found = [module.name for module in pkgutil.iter_modules(package.__path__) if module.ispkg]
+    likely = [re.sub(r'so\d+', 'so', name)] if MODULES.match(name) else []
+    likely += [module for module in found if module == name or module in name]
+    return [*dict.fromkeys(m for m in likely if m in found), *(m for m in found if m not in likely)]
+
+
+def _unset(config: Any, options: Mapping[str, Any]) -> list[str]:
+    """The options without a default that are not given."""
+    return [
+        field.name
+        for field in dataclasses.fields(config)
+        if field.init
+        and field.name not in options
+        and field.default is dataclasses.MISSING
+        and field.default_factory is dataclasses.MISSING
+    ]
+
+
+def _fields(config: Any) -> list[str]:
+    return [name for name in config.__dataclass_fields__ if name != 'type']
+
+
+def _one_line(error: BaseException) -> str:
+    """An error's text, and its cause's, without line breaks; its type, where it has none."""
+    text = ' '.join(str(error).split()).partition(' Full expected motor list')[0]
+    text = text or type(error).__name__
+    cause = error.__cause__
+    return f'{text} ({_one_line(cause)})' if cause is not None else text

@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Causal low-pass filters, sample by sample. Batch forms: `low_pass`, `low_pass_orientations`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp, pi, sqrt
+
+from frame_ros.core.errors import ValueRangeError
+from frame_ros.metrics.constants import NAN, NANOSECOND
+from frame_ros.metrics.filtering import stage_frequency
+from frame_ros.metrics.engine.samples import finite, gap_nanoseconds, positive_gap
+
+_Pose = tuple[float, float, float, float, float, float, float]
+
+
+class LowPass:
+    """A causal low-pass of vectors: `order` exponential stages in a row, exact for irregular dt.
+
+    `value`: the newest filtered sample, a list. `cutoff`: Hz, where the whole filter is at -3 dB.
+    `gaps`: how often it began anew. Batch form: `low_pass`.
+    """
+
+    def __init__(self, cutoff: float, order: int = 2, gap: float | None = None) -> None:
+        """`gap`: a step longer than this (s) starts the filter anew; None: none does.
+
+        Raises:
+            ValueRangeError: cutoff or gap is not positive, or order is not a whole number from 1.
+        """
+        self._rate = 2.0 * pi * stage_frequency(cutoff, order)
+        self._gap = positive_gap(gap)
+        self.cutoff = float(cutoff)
+        self.order = order
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets everything."""
+        self.gaps = 0
+        self._stages: list[list[float]] = []
+
+    def reset_differences(self) -> None:
+        """After a gap: the filter starts anew at the next sample, which passes as it is."""
+        if self._stages:
+            self.gaps += 1
+            self._stages = []
+
+    @property
+    def value(self) -> list[float]:
+        """The newest filtered sample; empty before the first."""
+        return list(self._stages[-1]) if self._stages else []
+
+    def update(self, values: Sequence[float], dt: float | None = None) -> list[float]:
+        """Takes one sample of D values and the s since the last one (at first unused).
+
+        Raises:
+            ShapeError: not as many values as before.
+            ValueRangeError: a value is not finite, or dt is not positive. Nothing has changed in
+                either case.
+        """
+        sample = finite(values, (len(self._stages[0]),) if self._stages else (), 'sample')
+        if self._stages:
+            if dt is None or not 0.0 < dt < float('inf'):
+                raise ValueRangeError(f'dt is {dt} s; a positive time is expected')
+            if dt > self._gap:
+                self.reset_differences()
+        if not self._stages:
+            self._stages = [list(sample) for _ in range(self.order)]
+            return sample
+        share = 1.0 - exp(-self._rate * dt)  # type: ignore[operator]
+        for stage in self._stages:
+            stage[:] = sample = [y + share * (x - y) for x, y in zip(sample, stage, strict=True)]
+        return list(sample)
+
+
+class PoseLowPass:
+    """A causal low-pass of poses: the filter of `LowPass` on position and quaternion.
+
+    The quaternion is filtered component by component, each sample with the sign nearest to the one
+    before it, and brought back to length 1: an approximation of a filter on the sphere. While the
+    orientation turns less than 0.5 rad within 1 / (4 cutoff) s about an axis, the result is within
+    0.003 rad of the filtered angle. `value`: the newest filtered pose, NaN before the first.
+    `cutoff` (Hz), `gaps`: see `LowPass`.
+    """
+
+    __slots__ = (
+        'cutoff', 'order', 'gaps', 'value', '_rate', '_gap', '_stages', '_stamp', '_orientation',
+        '_sign',
+    )  # fmt: skip
+
+    _stamp: int
+    _orientation: tuple[float, float, float, float]
+    _sign: float
+
+    def __init__(self, cutoff: float, order: int = 2, gap: float | None = None) -> None:
+        """`gap`: a step longer than this (s) starts the filter anew; None: none does.
+
+        Raises:
+            ValueRangeError: cutoff or gap is not positive, or order is not a whole number from 1.
+        """
+        self._rate = -2.0 * pi * stage_frequency(cutoff, order) * NANOSECOND
+        self._gap = gap_nanoseconds(gap)
+        self.cutoff = float(cutoff)
+        self.order = order
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets everything."""
+        self.gaps = 0
+        self._stages: list[_Pose] = []
+        self.value: _Pose = (NAN,) * 7
+
+    def reset_differences(self) -> None:
+        """After a gap: the filter starts anew at the next sample, which passes as it is."""
+        if self._stages:
+            self.gaps += 1
+            self._stages = []
+
+    def update(
+        self, stamp: int, x: float, y: float, z: float, qx: float, qy: float, qz: float, qw: float
+    ) -> _Pose:
+        """Takes one pose: stamp in ns, position in m, orientation xyzw of any length; filters it.
+
+        Returns:
+            Position and unit quaternion. The first pose comes back as it is, its quaternion unit.
+
+        Raises:
+            ValueRangeError: a value is not finite, the quaternion is zero, or the stamp is not
+                after the last one. Nothing has changed then.
+        """
+        size = sqrt(qx * qx + qy * qy + qz * qz + qw * qw)
+        total = x + y + z + size
+        if not (size > 0.0 and total - total == 0.0):  # false for NaN and infinity too
+            pose = (x, y, z, qx, qy, qz, qw)
+            raise ValueRangeError(f'pose {pose} is not finite, or its quaternion is zero')
+        qx /= size
+        qy /= size
+        qz /= size
+        qw /= size
+        stages = self._stages
+        sign = 1.0
+        if stages:
+            step = stamp - self._stamp
+            if step <= 0:
+                raise ValueRangeError(
+                    f'stamp {stamp} ns is not after the last one, {self._stamp} ns'
+                )
+            if step > self._gap:
+                self.reset_differences()
+                stages = self._stages
+            else:
+                ax, ay, az, aw = self._orientation
+                sign = self._sign
+                if ax * qx + ay * qy + az * qz + aw * qw < 0.0:  # q and -q are one rotation
+                    sign = -sign
+        self._stamp = stamp
+        self._orientation = (qx, qy, qz, qw)
+        self._sign = sign
+        if sign < 0.0:
+            qx, qy, qz, qw = -qx, -qy, -qz, -qw
+        if stages:
+            return self._filter(1.0 - exp(self._rate * step), (x, y, z, qx, qy, qz, qw))
+        self.value = pose = (x, y, z, qx, qy, qz, qw)
+        self._stages = [pose] * self.order
+        return pose
+
+    def _filter(self, share: float, newest: _Pose) -> _Pose:
+        """The newest pose through all stages, each of which goes this share of the way to it."""
+        x, y, z, qx, qy, qz, qw = newest
+        stages = self._stages
+        for i, (sx, sy, sz, ax, ay, az, aw) in enumerate(stages):
+            x = sx + share * (x - sx)
+            y = sy + share * (y - sy)
+            z = sz + share * (z - sz)
+            qx = ax + share * (qx - ax)
+            qy = ay + share * (qy - ay)
+            qz = az + share * (qz - az)
+            qw = aw + share * (qw - aw)
+            stages[i] = (x, y, z, qx, qy, qz, qw)
+        size = sqrt(qx * qx + qy * qy + qz * qz + qw * qw)
+        if size == 0.0:  # opposite rotations that cancel out: the newest stands
+            qx, qy, qz, qw = newest[3:]
+            size = 1.0
+        self.value = pose = (x, y, z, qx / size, qy / size, qz / size, qw / size)
+        return pose

@@ -1,0 +1,147 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a terminal shows of a run: the newest metrics and the finished episodes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import rclpy
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+
+from frame_ros.episodes.episode import Outcome
+from frame_ros.msg import (
+    EfficiencyMetrics,
+    EpisodeEvent,
+    EpisodeSummary,
+    QualityMetrics,
+    SafetyMetrics,
+)
+from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
+from frame_ros.nodes.runtime.node_inputs import inputs_of
+
+NAN = math.nan
+
+
+@dataclass
+class Snapshot:
+    """The newest values of the running episode, in s, m/s, m/s^3, m, Hz; NaN where nothing came or
+    it is unavailable.
+
+    episode_id: '' between episodes. number: of the episode, from 1, as its START came. latency: of
+    the newest call. control_rate: over the last second.
+    """
+
+    episode_id: str = ''
+    number: int = 0
+    time: float = NAN
+    speed: float = NAN
+    jerk: float = NAN
+    distance: float = NAN
+    collisions: int = 0
+    latency: float = NAN
+    control_rate: float = NAN
+
+
+@dataclass(frozen=True)
+class EpisodeResult:
+    """One finished episode, from its summary.
+
+    duration, time_to_success: s. path, distance: m. jerk: m/s^3, RMS. latency: s, mean over the
+    calls. control_rate: Hz, mean.
+    """
+
+    episode_id: str
+    outcome: Outcome
+    duration: float
+    time_to_success: float
+    path: float
+    jerk: float
+    distance: float
+    collisions: int
+    latency: float
+    control_rate: float
+    attributes: dict[str, str] = field(default_factory=dict)
+
+
+EVENT_DEPTH = 50
+
+
+class Console(Node):
+    """Looks, when asked, at the metric topics, episode_summary and episode_events."""
+
+    def __init__(self, namespace: str = '') -> None:
+        super().__init__('console', namespace=namespace)
+
+        def subscribe(kind: Any, topic: str, **options: Any) -> FittingSubscription:
+            return FittingSubscription(self, kind, topic, **options)
+
+        # Of running metrics only the newest is shown.
+        self._quality = subscribe(QualityMetrics, 'quality_metrics', depth=1)
+        self._safety = subscribe(SafetyMetrics, 'safety_metrics', depth=1)
+        self._efficiency = subscribe(EfficiencyMetrics, 'efficiency_metrics', depth=1)
+        self._summaries = subscribe(EpisodeSummary, 'episode_summary', depth=EVENT_DEPTH)
+        self._events = subscribe(EpisodeEvent, 'episode_events', depth=EVENT_DEPTH, is_latched=True)
+        self._attributes: dict[str, dict[str, str]] = {}
+        self.snapshot = Snapshot()
+
+    def look(self) -> list[EpisodeResult]:
+        """Renews `snapshot` and returns the episodes that finished since the last look."""
+        for each in inputs_of(self):
+            each.look()
+        for message, _ in self._events.take():
+            self._on_event(message)
+        for message in self._of_episode(self._quality):
+            self.snapshot.time = message.time
+            self.snapshot.speed, self.snapshot.jerk = message.tcp_speed, message.ti
+        for message in self._of_episode(self._safety):
+            self.snapshot.distance = message.distance
+            self.snapshot.collisions = message.collisions
+        for message in self._of_episode(self._efficiency):
+            self.snapshot.latency = message.il_last
+            self.snapshot.control_rate = message.control_rate_now
+        return [self._result(message) for message, _ in self._summaries.take()]
+
+    def _on_event(self, event: EpisodeEvent) -> None:
+        """START clears what was shown of the episode before, END what was shown of this one."""
+        if event.type == EpisodeEvent.START:
+            pairs = {pair.key: pair.value for pair in event.attributes}
+            self._attributes[event.episode_id] = pairs
+            self.snapshot = Snapshot(event.episode_id, len(self._attributes))
+        elif event.type == EpisodeEvent.END and event.episode_id == self.snapshot.episode_id:
+            self.snapshot = Snapshot()
+
+    def _of_episode(self, subscription: FittingSubscription) -> list[Any]:
+        """Messages of the episode that runs; others came before its START, or after its END."""
+        running = self.snapshot.episode_id
+        return [m for m, _ in subscription.take() if running and m.episode_id == running]
+
+    def _result(self, summary: EpisodeSummary) -> EpisodeResult:
+        return EpisodeResult(
+            episode_id=summary.episode_id,
+            outcome=Outcome(summary.outcome),
+            duration=summary.duration,
+            time_to_success=summary.time_to_success,
+            path=summary.quality.pl,
+            jerk=summary.quality.ti,
+            distance=summary.safety.op,
+            collisions=summary.safety.collisions,
+            latency=summary.efficiency.il,
+            control_rate=summary.efficiency.control_rate,
+            attributes=self._attributes.get(summary.episode_id, {}),
+        )
+
+
+def open_console(domain_id: int, namespace: str = '') -> Console:
+    """A console in this process; signals stay the caller's. End it with `close_console`."""
+    rclpy.init(args=[], domain_id=domain_id, signal_handler_options=SignalHandlerOptions.NO)
+    return Console(namespace)
+
+
+def close_console(console: Console) -> None:
+    """Takes the console off the network."""
+    console.destroy_node()
+    rclpy.try_shutdown()

@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is known of the robot and its task when a contact is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import nan
+
+import numpy as np
+from numpy.typing import NDArray
+from rclpy.node import Node
+
+from frame_ros.msg import EpisodeEvent
+from frame_ros.sensing.contact.joint_arrays import JointArrays
+from frame_ros.nodes.contact.options import ContactSettings
+from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
+from frame_ros.robots import Robot
+from frame_ros.robots.link_frames import LinkFrames
+from frame_ros.sensing.contact.expectation import ContactContext
+from frame_ros.sensing.contact.grasp import GraspDetector
+
+Array = NDArray[np.float64]
+UNKNOWN = np.full(3, np.nan)
+PHASE_BEGINS = (EpisodeEvent.OPERATION_START, EpisodeEvent.NOTE)
+PHASE_ENDS = (
+    EpisodeEvent.START, EpisodeEvent.END, EpisodeEvent.OPERATION_SUCCESS,
+    EpisodeEvent.OPERATION_FAILURE,
+)  # fmt: skip
+
+
+class LinkPositions(Mapping[str, Array]):
+    """Link -> (3,) m in the base frame, worked out when first asked for after `renew`."""
+
+    def __init__(self, robot: Robot, joints: JointArrays) -> None:
+        self._frames, self._joints = LinkFrames(robot), joints
+        self._rows = joints.rows(self._frames.joint_names)
+        self._found: dict[str, Array] | None = None
+
+    def renew(self) -> None:
+        """The joints have moved."""
+        self._found = None
+
+    def _positions(self) -> dict[str, Array]:
+        if self._found is None:
+            q = self._joints.positions(self._rows)
+            self._found = {}
+            if np.isfinite(q).all():
+                _, places = self._frames.compute(q)
+                self._found = dict(zip(self._frames.links, np.array(places), strict=True))
+        return self._found
+
+    def __getitem__(self, link: str) -> Array:
+        return self._positions()[link]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._positions())
+
+    def __len__(self) -> int:
+        return len(self._positions())
+
+
+class ContextKeeper:
+    """Follows gripper, tip and phase; `is_holding`: whether the gripper holds something, None: not
+    known.
+    """
+
+    def __init__(self, settings: ContactSettings, robot: Robot, joints: JointArrays) -> None:
+        """Raises FrameRosError for a gripper that cannot be."""
+        self._robot, self._joints = robot, joints
+        self._rows = joints.rows(robot.joint_names)
+        self._links = LinkPositions(robot, joints)
+        found = settings.grasp()
+        self.gripper_joint = found[0] if found else ''
+        self._grasp = GraspDetector(found[1]) if found else None
+        self._tip: Array | None = None
+        self._was_holding: bool | None = None
+        self.phase = ''
+
+    @property
+    def is_holding(self) -> bool | None:
+        """Whether the gripper holds something; None: not known."""
+        return self._grasp.is_grasped if self._grasp is not None else None
+
+    def reset(self) -> None:
+        """The clock was set anew."""
+        self._was_holding = None
+        if self._grasp is not None:
+            self._grasp.reset()
+
+    def on_joints(self, stamp: int, joints: frozenset[str]) -> None:
+        """The arrays have taken a joint state with these joints."""
+        self._links.renew()
+        self._tip = None
+        if self._grasp is not None and self.gripper_joint in joints:
+            position, effort = self._gripper()
+            self._grasp.update(stamp, position, effort)
+
+    def at(self, stamp: int, is_contact: bool, held_weight: float = nan) -> ContactContext:
+        """What is known now; the tip only with a contact or where a grasp begins or ends, since
+        nothing else asks for it. held_weight: N, see ContactContext.
+        """
+        position, effort = self._gripper()
+        holding = self.is_holding
+        is_wanted = is_contact or holding != self._was_holding
+        self._was_holding = holding
+        tip = self._tip_position() if is_wanted else UNKNOWN
+        return ContactContext(
+            stamp, position, effort, holding, tip, self._links, self.phase, held_weight
+        )
+
+    def _gripper(self) -> tuple[float, float]:
+        if not self.gripper_joint:
+            return float('nan'), float('nan')
+        joints = self._joints
+        return joints.position_of(self.gripper_joint), joints.effort_of(self.gripper_joint)
+
+    def _tip_position(self) -> Array:
+        if self._tip is None:
+            sample = self._joints.sample(self._rows)
+            self._tip = UNKNOWN if sample is None else self._robot.forward(sample.positions)[0]
+        return self._tip
+
+
+class PhaseInput:
+    """The text of the operation under way, from episode_events; '' between operations."""
+
+    def __init__(self, node: Node) -> None:
+        self._subscription = FittingSubscription(
+            node, EpisodeEvent, 'episode_events', is_latched=True
+        )
+        self.phase = ''
+
+    def poll(self) -> None:
+        """Takes what has arrived."""
+        for message, _ in self._subscription.take():
+            if message.type in PHASE_BEGINS:
+                self.phase = message.text
+            elif message.type in PHASE_ENDS:
+                self.phase = ''

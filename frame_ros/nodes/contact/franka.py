@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The contact and collision flags of a Franka arm, as franka_ros2 publishes them.
+
+franka_msgs/FrankaRobotState begins with a header and franka_msgs/CollisionIndicators: four vectors
+(linear and angular collision, linear and angular contact) and two times seven joints (collision,
+contact), every one a float64 that is not 0 where the flag is raised (franka_msgs and
+franka_semantic_components of franka_ros2).
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from rclpy.serialization import deserialize_message
+
+from frame_ros.bags.streams.conversion import stamp_ns
+from frame_ros.msg import ContactState
+from frame_ros.nodes.runtime.wrench_bytes import INDICATORS, StampedReader, state_head
+from frame_ros.sensing.contact.robot_flags import RobotFlags
+
+JOINTS = 7
+VECTORS = (
+    'is_cartesian_linear_collision',
+    'is_cartesian_angular_collision',
+    'is_cartesian_linear_contact',
+    'is_cartesian_angular_contact',
+)
+
+
+UNTOUCHED = RobotFlags(*(np.zeros(size, dtype=bool) for size in (JOINTS, JOINTS, 6, 6)))
+
+
+class Indicators(NamedTuple):
+    """stamp: ns. flags: see RobotFlags."""
+
+    stamp: int
+    flags: RobotFlags
+
+
+def indicators_of(message: Any) -> Indicators:
+    """The flags of a FrankaRobotState, live or from a bag."""
+    flags = message.collision_indicators
+    values = [getattr(getattr(flags, name), axis) for name in VECTORS for axis in 'xyz']
+    values += [*flags.is_joint_collision, *flags.is_joint_contact]
+    stamp = message.header.stamp
+    return _indicators(stamp_ns(stamp), values)
+
+
+def _indicators(stamp: int, values: Sequence[float]) -> Indicators:
+    flags = np.array(values) != 0.0
+    joints = 12 + JOINTS
+    return Indicators(stamp, RobotFlags(flags[joints:], flags[12:joints], flags[6:12], flags[:6]))
+
+
+class IndicatorReader:
+    """Reads the flags from the bytes of a FrankaRobotState."""
+
+    def __init__(self) -> None:
+        self._reader = StampedReader(INDICATORS)
+
+    def read(self, data: bytes) -> Indicators | None:
+        """What is in `data`; None if it cannot be read."""
+        found = self._reader.read(data)
+        return None if found is None else _indicators(found.stamp, found.values)
+
+
+class StateFlagReader:
+    """Reads the flags from the bytes of a ContactState, as the simulator publishes them where
+    franka_msgs is not installed.
+
+    A joint's flag is raised where its residual is over its threshold; a collision is that of the
+    joints that were when it began. Where no joint is, the first stands for what is not told. Only
+    the head of a message that tells of neither is read.
+    """
+
+    def __init__(self) -> None:
+        self._collided = np.zeros(JOINTS, dtype=bool)
+
+    def read(self, data: bytes) -> Indicators | None:
+        """What is in `data`; None if it does not tell."""
+        head = state_head(data)
+        if head is not None and not head.unavailable and not head.in_contact | head.in_collision:
+            self._collided = UNTOUCHED.joint_collision
+            return Indicators(head.stamp, UNTOUCHED)
+        message = deserialize_message(data, ContactState)
+        if message.unavailable:
+            return None
+        residuals = np.array(message.joint_residuals)
+        thresholds = np.array(message.joint_thresholds)
+        over = np.zeros(JOINTS, dtype=bool)
+        if residuals.shape == thresholds.shape == over.shape:
+            over = np.abs(residuals) >= thresholds
+        if not over.any():
+            over[0] = True
+        if not message.in_collision:
+            self._collided = np.zeros(JOINTS, dtype=bool)
+        elif not self._collided.any():
+            self._collided = over
+        none = np.zeros(6, dtype=bool)
+        stamp = message.header.stamp
+        flags = RobotFlags(over & message.in_contact, self._collided, none, none)
+        return Indicators(stamp_ns(stamp), flags)
+
+
+def robot_state_type() -> Any | None:
+    """The message class of franka_msgs; None where that package is not installed."""
+    try:
+        return importlib.import_module('franka_msgs.msg').FrankaRobotState
+    except (ImportError, AttributeError):
+        return None

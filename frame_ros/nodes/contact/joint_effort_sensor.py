@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The joints' efforts as a contact sensor of the contact node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.errors import SetupError
+from frame_ros.sensing.contact.joint_arrays import JointArrays
+from frame_ros.nodes.contact.options import ContactSettings
+from frame_ros.nodes.kinematics.node import RateLimit
+from frame_ros.bringup.run_checks import SIMULATED
+from frame_ros.robots import Robot
+from frame_ros.sensing.contact.detection import Detection
+from frame_ros.sensing.contact.sensitivity import Sensitivity
+from frame_ros.sensing.contact.source import ContactSource
+from frame_ros.sensing.contact.joints.detector import JointContact, dynamics_for
+from frame_ros.sensing.contact.joints.motor_model import MotorModel, load_motors, own_motors
+
+Array = NDArray[np.float64]
+SECOND = 1_000_000_000
+
+
+class EffortSensor:
+    """JointContact on joint_states, with the newest of joint_commands for stalls."""
+
+    source = ContactSource.JOINT_EFFORT
+    name = 'joint_effort'
+
+    def __init__(
+        self, settings: ContactSettings, robot: Robot, joints: JointArrays, commands: JointArrays
+    ) -> None:
+        """Raises FrameRosError for a motor model, or settings, that cannot be used."""
+        motors = _motors(settings)
+        dynamics = dynamics_for(robot, motors, tool=settings.joint_tool())
+        self.detector = JointContact(dynamics, settings.joint_contact(), motors)
+        self.motors = motors
+        self._joints, self._rows = joints, joints.rows(self.detector.joint_names)
+        self._commands = commands
+        self._command_rows = commands.rows(self.detector.joint_names)
+        self._max_age = round(settings.max_joint_age * SECOND)
+        self._max_command_age = round(settings.max_command_age * SECOND)
+        self._commanded: int | None = None
+        self._limit = RateLimit(settings.joint_rate)
+        self.problem = 'no joint state yet'
+
+    def reset(self) -> None:
+        """The clock was set anew."""
+        self.detector.reset()
+        self._limit.reset()
+        self._commanded = None
+
+    def bodies_of(self, links: Iterable[str]) -> tuple[str, ...]:
+        """The links whose joints feel what these links touch, and which stand for them."""
+        wanted = set(links)
+        found = self.detector.dynamics.links_of_bodies.items()
+        return tuple(body for body, carried in found if wanted.intersection(carried))
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """Of the newest sample."""
+        return self.detector.sensitivity
+
+    def facts(self) -> dict[str, str]:
+        """For diagnostics."""
+        detector = self.detector
+        names, motors = detector.joint_names, self.motors
+        found = {'motors': f'{motors.robot}, identified {motors.date or "at an unknown date"}'}
+        for name, residual, threshold in zip(names, detector.residual, detector.threshold):
+            found[f'{name} [N m]'] = f'{residual:.3f} of {threshold:.3f}'
+        return found
+
+    def on_command(self, stamp: int) -> None:
+        """A command was taken into the arrays of commands."""
+        self._commanded = stamp
+
+    def on_joints(
+        self, stamp: int, joints: frozenset[str], is_holding: bool | None
+    ) -> Detection | None:
+        """Takes a joint state; None if it had none of the joints, or comes beyond joint_rate."""
+        if self._rows.joints.isdisjoint(joints) or not self._limit.is_due(stamp):
+            return None
+        sample = self._joints.sample(self._rows)
+        if sample is None:
+            missing = ', '.join(self._joints.missing_of(self._rows))
+            return Detection(stamp, self.source, None, unavailable=f'no position yet of {missing}')
+        if (age := stamp - self._joints.oldest(self._rows)) > self._max_age:
+            why = f'some joint states are {age / SECOND:.3f} s older than others'
+            return Detection(stamp, self.source, None, unavailable=why)
+        return self.detector.update(
+            stamp, sample.positions, sample.velocities, sample.efforts, self._command(stamp),
+            bool(is_holding),
+        )  # fmt: skip
+
+    def _command(self, stamp: int) -> Array | None:
+        """(N,) of the newest commands, NaN where there is none; None if they are old."""
+        if self._commanded is None or abs(stamp - self._commanded) > self._max_command_age:
+            return None
+        return self._commands.positions(self._command_rows)
+
+
+def _motors(settings: ContactSettings) -> MotorModel:
+    if settings.motors_file == SIMULATED:
+        return load_motors(settings.robot)
+    if settings.motors_file:
+        return own_motors(settings.motors_file)
+    raise SetupError(
+        f"motors_file is empty, and this {settings.robot}'s motors are not known: "
+        'give the file that `frame-ros identify joints` wrote, leave joint_effort out of sources, '
+        f"or, for the simulated arm only, set motors_file to '{SIMULATED}'"
+    )

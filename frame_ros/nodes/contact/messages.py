@@ -1,0 +1,124 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Detections and tracked contacts as messages; stamps in ns, all in the robot's base frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite, nan
+
+import numpy as np
+from geometry_msgs.msg import WrenchStamped
+from numpy.typing import NDArray
+
+from frame_ros.msg import ContactEvent, ContactState
+from frame_ros.nodes.runtime.message_parts import (
+    fill_contacts,
+    fill_vector,
+    fill_wrench,
+    header_message,
+)
+from frame_ros.sensing.contact.detection import Detection
+from frame_ros.sensing.contact.sensitivity import UNKNOWN, Sensitivity
+from frame_ros.sensing.contact.source import ContactSource
+from frame_ros.sensing.contact.tracker import ContactEventRecord, TrackedContact
+
+Array = NDArray[np.float64]
+SECOND = 1_000_000_000
+# From the source whose wrench is told first to the last.
+PREFERRED = (ContactSource.WRENCH, ContactSource.ROBOT, ContactSource.JOINT_EFFORT)
+
+
+def state_message(
+    stamp: int,
+    frame: str,
+    detections: Sequence[Detection],
+    contacts: Sequence[TrackedContact],
+    sensitivity: Sensitivity = UNKNOWN,
+) -> ContactState:
+    """The state that the newest detections of the sources, and the contacts made of them, tell.
+
+    detections: one per source, at least one. If none is available, all that is measured is NaN.
+    sensitivity: of the source that feels the least force.
+    """
+    known = [detection for detection in detections if detection.is_contact is not None]
+    header = header_message(stamp, frame)
+    message = ContactState(header=header, source=source_of(known or detections))
+    message.force_threshold = sensitivity.force
+    message.response_time = sensitivity.response_time
+    add_joints(message, detections)
+    if not known:
+        reasons = (f'{name_of(d.source)}: {d.unavailable}' for d in detections)
+        message.unavailable = '; '.join(dict.fromkeys(reasons))
+        message.force = nan
+        fill_wrench(message.wrench, np.full(6, nan))
+        return message
+    best = strongest(known)
+    message.in_contact = bool(contacts) or any(d.is_contact for d in known)
+    message.in_collision = any(not contact.is_expected for contact in contacts)
+    message.force = best.force
+    fill_wrench(message.wrench, best.wrench)
+    fill_contacts(message, contacts)
+    return message
+
+
+def add_joints(message: ContactState, detections: Sequence[Detection]) -> None:
+    """The joints' residuals, of the detection that has them."""
+    for detection in detections:
+        if detection.joint_names:
+            message.joint_names = list(detection.joint_names)
+            message.joint_residuals = detection.residuals.tolist()
+            message.joint_thresholds = detection.thresholds.tolist()
+            message.is_stalled = list(detection.is_stalled)
+
+
+def event_message(record: ContactEventRecord, frame: str) -> ContactEvent:
+    """A contact that began or has ended."""
+    message = ContactEvent(
+        header=header_message(record.stamp, frame),
+        type=int(record.type),
+        source=int(record.source),
+        id=record.id,
+        link=record.link,
+        other=record.other,
+        is_expected=record.is_expected,
+        reason=record.reason,
+        force=float(record.force),
+        peak_force=float(record.peak_force),
+        impulse=float(record.impulse),
+        duration=float(record.duration),
+    )
+    fill_vector(message.position, record.position)
+    fill_vector(message.normal, record.normal)
+    return message
+
+
+def wrench_message(stamp: int, frame: str, wrench: Array) -> WrenchStamped:
+    """external_wrench: (6,) N and N m, in axes of `frame`."""
+    message = WrenchStamped(header=header_message(stamp, frame))
+    fill_wrench(message.wrench, wrench)
+    return message
+
+
+def strongest(known: Sequence[Detection]) -> Detection:
+    """The detection whose force is told: of the source that measures it best, of those that measure
+    one; of those in contact, if any is.
+    """
+
+    def rank(detection: Detection) -> tuple[bool, bool, int]:
+        source = detection.source
+        order = PREFERRED.index(source) if source in PREFERRED else len(PREFERRED)
+        return not isfinite(detection.force), not detection.is_contact, order
+
+    return min(known, key=rank)
+
+
+def source_of(detections: Sequence[Detection]) -> int:
+    """SOURCE_* of them all."""
+    sources = {int(detection.source) for detection in detections}
+    return sources.pop() if len(sources) == 1 else int(ContactSource.FUSED)
+
+
+def name_of(source: int) -> str:
+    """As in the parameter `sources`."""
+    return ContactSource(source).name.lower()

@@ -1,0 +1,437 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The contact node: wrench, joint efforts or the robot's own flags -> contact, contact_events,
+external_wrench.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from itertools import groupby
+from math import inf, nan
+from typing import Any
+
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+
+from frame_ros.sensing.stream_health.node_health import Level, Status
+from frame_ros.msg import ContactEvent, ContactState
+from frame_ros.nodes.contact.context import ContextKeeper, PhaseInput
+from frame_ros.nodes.contact.joint_effort_sensor import EffortSensor
+from frame_ros.nodes.contact.frames import FixedTransforms
+from frame_ros.nodes.contact.franka import IndicatorReader, StateFlagReader, robot_state_type
+from frame_ros.nodes.contact.inputs import (
+    Sample,
+    SensorStream,
+    Waiting,
+    in_order,
+    silence_of,
+)
+from frame_ros.sensing.contact.joint_arrays import JointArrays
+from frame_ros.nodes.contact.messages import (
+    event_message,
+    name_of,
+    state_message,
+    strongest,
+    wrench_message,
+)
+from frame_ros.nodes.contact.robot_sensor import RobotSensor
+from frame_ros.nodes.contact.options import ContactSettings
+from frame_ros.nodes.contact.tare import TareService
+from frame_ros.nodes.contact.wrench_sensor import WrenchSensor
+from frame_ros.nodes.runtime.joint_state_bytes import JointStateReader
+from frame_ros.nodes.kinematics.node import RateLimit
+from frame_ros.nodes.runtime.node_readiness import Readiness
+from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
+from frame_ros.nodes.runtime.wrench_bytes import WrenchReader
+from frame_ros.robots.frame_names import FrameNames
+from frame_ros.sensing.contact.detection import Detection
+from frame_ros.sensing.contact.sensitivity import best_of
+from frame_ros.sensing.contact.tracker import ContactEventRecord, ContactTracker
+
+SECOND = 1_000_000_000
+LOOK_PERIOD = 1.0  # s between two looks at what may be said, while a service waits
+REASON_PERIOD = 1.0  # s between two looks at why a source is silent
+IDLE_AFTER = 0.2  # s without a message, after which the node waits instead of polling
+BACKWARD = SECOND // 10  # ns by which a sample may be late and still get a stamp of its own
+JOINTS, COMMANDS, WRENCH = 'joint_states', 'joint_commands', 'wrench'
+FLAGS, ROBOT_WRENCH = 'robot_flags', 'robot_wrench'
+
+
+class Contact(Node):
+    """Detects whether the robot touches something, and whether that was meant.
+
+    Subscribes joint_states, joint_commands, and what its sources need: a wrench, and of Franka arms
+    external_wrench_in_base_frame with robot_state or contact. Publishes contact at a rate, and at
+    once when a contact begins, ends or is no longer expected; contact_events; external_wrench;
+    diagnostics. The service ~/tare tares the force-torque sensor.
+    """
+
+    def __init__(self) -> None:
+        """Raises FrameRosError for a robot, a sensor or a parameter that cannot be used."""
+        super().__init__('contact')
+        self.stop = threading.Event()  # set when the node is to end
+        self._settings = settings = ContactSettings.declare(self)
+        self.poll_period = settings.poll_period
+        self.robot = settings.load_robot()
+        self._base_frame = FrameNames(settings.frame_prefix).of(self.robot.base_link)
+        names = tuple(self.robot.joint_limits)
+        grasp = settings.grasp()
+        gripper = (grasp[0],) if grasp and grasp[0] not in names else ()
+        self._joints, self._commands = JointArrays((*names, *gripper)), JointArrays(names)
+        self._keeper = ContextKeeper(settings, self.robot, self._joints)
+        self._make_sensors()
+        efforts = self._efforts
+        beside = efforts.bodies_of(settings.fingers()) if efforts is not None else ()
+        expectations = settings.expectations(self.robot, beside)
+        self._tracker = ContactTracker(expectations, settings.max_sensor_age)
+        is_phased = expectations.grasp_phases or any(r.phases for r in expectations.regions)
+        self._phase = PhaseInput(self) if is_phased else None
+        self._streams = self._subscribe()
+        self._fixed = FixedTransforms(self, self._wrench.frames) if self._wrench else None
+        self._state_publisher = self.create_publisher(ContactState, 'contact', 50)
+        self._event_publisher = self.create_publisher(ContactEvent, 'contact_events', 50)
+        self._wrench_publisher = self.create_publisher(WrenchStamped, 'external_wrench', 50)
+        self._tare = TareService(
+            self, self._wrench, settings.tare_timeout, self._silence_of_wrench, self._go_on
+        )
+        self._waiting = Waiting(self._streams, JOINTS, settings.joint_wait)
+        self._newest: dict[int, Detection] = {}
+        self._heard: dict[int, float] = {}  # source -> time.monotonic() of its newest detection
+        self._silent: dict[str, str] = {}
+        self._collisions = 0
+        self._limit = RateLimit(settings.publish_rate)
+        self._last_stamp = 0  # of the last state
+        self._newest_sample = (0, 0.0)  # stamp, and time.monotonic() when it was taken
+        self._next_silent_state = self._next_reason = 0.0
+        self._next_look = 0.0
+        self._unavailable = 'it has published no contact yet'
+        self._warnings = RepeatedWarnings(self.get_logger())
+        self.published = self.events = 0
+        self._readiness = Readiness(
+            self,
+            self.robot.name,
+            lambda: self._unavailable,
+            lambda: [self._status_of(sensor) for sensor in self._sensors],
+        )
+        self.get_logger().info(
+            f'{self.robot.name}: contact by {", ".join(settings.chosen_sources)}, told at '
+            f'{self.robot.tip_link} in {self.robot.base_link}'
+        )
+
+    def _make_sensors(self) -> None:
+        settings, robot, joints = self._settings, self.robot, self._joints
+        wanted = settings.chosen_sources
+        self._wrench = WrenchSensor(settings, robot, joints) if 'wrench' in wanted else None
+        self._efforts = (
+            EffortSensor(settings, robot, joints, self._commands)
+            if 'joint_effort' in wanted
+            else None
+        )
+        self._own = RobotSensor(settings, robot, joints) if 'robot' in wanted else None
+        everything = (self._wrench, self._efforts, self._own)
+        self._sensors = [sensor for sensor in everything if sensor is not None]
+
+    def _subscribe(self) -> dict[str, SensorStream]:
+        """The streams, in the order in which samples of one stamp are handled."""
+        settings = self._settings
+        given = settings.reliability
+        wanted: list[tuple[str, Any, str, str, Any]] = [
+            (COMMANDS, JointState, 'joint_commands', given, JointStateReader().read_all),
+            (JOINTS, JointState, 'joint_states', given, JointStateReader().read_all),
+        ]
+        if self._wrench is not None:
+            topic = settings.wrench_topic
+            wanted.append((WRENCH, WrenchStamped, topic, given, WrenchReader().read))
+        if self._own is not None:
+            kind, prefix = robot_state_type(), settings.robot_topics
+            flags = (
+                (kind, f'{prefix}/robot_state', given, IndicatorReader().read)
+                if kind is not None
+                else (ContactState, f'{prefix}/contact', given, StateFlagReader().read)
+            )
+            wrench = f'{prefix}/external_wrench_in_base_frame'
+            wanted.append((FLAGS, *flags))
+            wanted.append((ROBOT_WRENCH, WrenchStamped, wrench, given, WrenchReader().read))
+        if self._efforts is None:
+            del wanted[0]
+        return {
+            name: SensorStream(
+                self,
+                name,
+                (kind, topic),
+                read,
+                settings.queue_depth,
+                reliability,
+                is_measured=name != COMMANDS,
+                is_expected_reliable=name != ROBOT_WRENCH,  # the broadcaster's is best effort
+            )  # fmt: skip
+            for name, kind, topic, reliability, read in wanted
+        }
+
+    def poll(self) -> int:
+        """Handles what has arrived; how many messages that was."""
+        if self._fixed is not None and self._fixed.poll() and self._wrench is not None:
+            self._wrench.look_again()
+        if self._phase is not None:
+            self._phase.poll()
+            self._keeper.phase = self._phase.phase
+        samples = self._samples()
+        self._judge(samples)
+        self._watch_silence()
+        return len(samples)
+
+    def _judge(self, samples: list[Sample]) -> None:
+        for stamp, group in groupby(samples, key=lambda sample: sample.stamp):
+            detections = [found for sample in group for found in self._handle(sample)]
+            if detections:
+                self._take(stamp, detections)
+        if samples:
+            self._newest_sample = (samples[-1].stamp, time.monotonic())
+
+    def _samples(self) -> list[Sample]:
+        """Samples that have arrived, in the order of time."""
+        streams = self._streams.values()
+        batches = [stream.take() for stream in streams]
+        if any(stream.is_reset for stream in streams):
+            # What the others have brought may be of the time before.
+            pairs = zip(streams, batches, strict=True)
+            batches = [batch for stream, batch in pairs if stream.is_reset]
+            self._restart()
+        return self._waiting.take(in_order(batches), time.monotonic())
+
+    def _handle(self, sample: Sample) -> list[Detection]:
+        """Detections by one sample: none, or one."""
+        stamp, stream, value = sample
+        holding = self._keeper.is_holding
+        if stream == JOINTS:
+            return self._on_joints(stamp, value)
+        if stream == COMMANDS:
+            if self._efforts is not None and self._commands.take(value):
+                self._efforts.on_command(stamp)
+            return []
+        if stream == WRENCH and self._wrench is not None:
+            return [self._wrench.on_wrench(stamp, value.frame, value.values, holding)]
+        assert self._own is not None
+        if stream == ROBOT_WRENCH:
+            return [self._own.on_wrench(stamp, value.frame, value.values, holding)]
+        found = self._own.on_flags(value, holding)
+        return [] if found is None else [found]
+
+    def _on_joints(self, stamp: int, state: Any) -> list[Detection]:
+        joints = self._joints.take(state)
+        if not joints:
+            self._warnings.warn('joint state', f'dropped: a joint state: {self._joints.problem}')
+            return []
+        self._keeper.on_joints(stamp, joints)
+        if self._wrench is not None:
+            self._wrench.on_joints(stamp, joints)
+        if self._own is not None:
+            self._own.on_joints(stamp, joints)
+        if self._efforts is None:
+            return []
+        found = self._efforts.on_joints(stamp, joints, self._keeper.is_holding)
+        return [] if found is None else [found]
+
+    def _take(self, stamp: int, detections: list[Detection]) -> None:
+        """Tracks, and publishes what is due."""
+        now = time.monotonic()
+        for detection in detections:
+            self._heard[detection.source] = now
+        is_news = self._track(stamp, detections)
+        if self._limit.is_due(stamp) or is_news:
+            self._publish(stamp)
+
+    def _track(self, stamp: int, detections: list[Detection]) -> bool:
+        """Tells if something began, ended, turned unexpected or (un)available."""
+        is_news = False
+        for detection in detections:
+            before = self._newest.get(detection.source)
+            is_news |= before is None or bool(before.unavailable) != bool(detection.unavailable)
+            self._newest[detection.source] = detection
+            if detection.unavailable:
+                source = name_of(detection.source)
+                text = f'{source} is unavailable: {detection.unavailable}'
+                self._warnings.warn_once_started(source, text)
+        is_contact = any(detection.is_contact for detection in detections)
+        weight = self._wrench.held_weight if self._wrench is not None else nan
+        context = self._keeper.at(stamp, is_contact, weight)
+        _, events = self._tracker.update(detections, context)
+        self._tell(events)
+        is_news |= bool(events) or self._tracker.collisions != self._collisions
+        self._collisions = self._tracker.collisions
+        return is_news
+
+    def _tell(self, events: list[ContactEventRecord]) -> None:
+        for record in events:
+            self._event_publisher.publish(event_message(record, self._base_frame))
+        self.events += len(events)
+
+    def _publish(self, stamp: int) -> None:
+        # Each state has a stamp of its own, so that none counts as a repetition: samples of several
+        # sources may share one, or come a little late.
+        behind = self._last_stamp - stamp
+        if 0 <= behind < BACKWARD:
+            stamp = self._last_stamp + 1
+        elif BACKWARD <= behind < SECOND:
+            return  # was on its way when silence was stamped with the present: of no use to anyone
+        self._last_stamp = stamp
+        detections, contacts = list(self._newest.values()), self._tracker.contacts
+        frame = self._base_frame
+        newest = self._newest
+        sensitivity = best_of(
+            sensor.sensitivity
+            for sensor in self._sensors
+            if sensor.source in newest and newest[sensor.source].is_contact is not None
+        )
+        message = state_message(stamp, frame, detections, contacts, sensitivity)
+        self._unavailable = message.unavailable
+        self._state_publisher.publish(message)
+        self.published += 1
+        known = [detection for detection in detections if detection.is_contact is not None]
+        if known:
+            wrench = strongest(known).wrench
+            self._wrench_publisher.publish(wrench_message(stamp, frame, wrench))
+
+    def _watch_silence(self) -> None:
+        """A source that has told nothing for long is unavailable from then on: its messages do not
+        come, or hold nothing for it.
+        """
+        now = time.monotonic()
+        for sensor in self._sensors:
+            age = now - self._heard.get(sensor.source, -inf)
+            if age <= self._settings.max_sensor_age:
+                self._silent.pop(sensor.name, None)
+            elif sensor.name not in self._silent:
+                self._silent[sensor.name] = why = self._silence(sensor.name, age, now)
+                # Just behind the last sample: whatever stamps follow are later than that.
+                stamp = self._newest_sample[0] + 1
+                self._track(stamp, [Detection(stamp, sensor.source, None, unavailable=why)])
+                self._publish(self._present(now))
+            elif now >= self._next_reason:
+                self._silent[sensor.name] = why = self._silence(sensor.name, age, now)
+                stamp = self._newest_sample[0] + 1
+                self._newest[sensor.source] = Detection(stamp, sensor.source, None, unavailable=why)
+        if now >= self._next_reason:
+            self._next_reason = now + REASON_PERIOD
+        if len(self._silent) == len(self._sensors) and now >= self._next_silent_state:
+            self._next_silent_state = now + 1.0 / self._settings.publish_rate
+            self._publish(self._present(now))
+
+    def _silence(self, source: str, age: float, now: float) -> str:
+        """Why a source tells nothing, in words. age: s for which it has not."""
+        streams = self._streams_of(source)
+        if min(stream.age(now) for stream in streams) > self._settings.max_sensor_age:
+            return silence_of(streams, age)
+        topics = ' or '.join(stream.subscription.topic_name for stream in streams)
+        why = self._joints.problem or f'it has none of the joints of {self.robot.name}'
+        return f'{topics} comes, but tells nothing of contact: {why}'
+
+    def _silence_of_wrench(self) -> str:
+        return self._silent.get('wrench', '')
+
+    def _streams_of(self, source: str) -> list[SensorStream]:
+        names = {'wrench': (WRENCH,), 'joint_effort': (JOINTS,), 'robot': (ROBOT_WRENCH, FLAGS)}
+        return [self._streams[name] for name in names[source]]
+
+    def _present(self, now: float) -> int:
+        """ns, the stamp that a sample would have now; now: time.monotonic()."""
+        stamp, taken = self._newest_sample
+        if not stamp:
+            return self.get_clock().now().nanoseconds
+        return stamp + int((now - taken) * SECOND)
+
+    def _restart(self) -> None:
+        """The clock was set anew: what came before is of another time."""
+        self._warnings.warn('clock', 'the stamps jumped to another time and go on from there')
+        for stream in self._streams.values():
+            stream.is_reset = False
+        self._waiting.reset()
+        for sensor in self._sensors:
+            sensor.reset()
+        for arrays in (self._joints, self._commands):
+            arrays.forget()
+        self._keeper.reset()
+        self._tell(self._tracker.close(self._newest_sample[0], 'the clock was set anew'))
+        self._tracker.reset()
+        self._newest.clear()
+        self._silent.clear()
+        self._limit.reset()
+        self._collisions = self._last_stamp = 0
+
+    def _go_on(self) -> bool:
+        """The node's work, once, while a service waits; whether it is to go on."""
+        if self.stop.wait(self.poll_period):
+            return False
+        self.poll()
+        if time.monotonic() >= self._next_look:
+            self._next_look = time.monotonic() + LOOK_PERIOD
+            self.look()
+            self._readiness.look()
+        return True
+
+    def look(self) -> None:
+        """Warnings that need not be at once."""
+        for stream in self._streams.values():
+            self._warnings.warn(f'{stream.name} stamp', stream.new_problem())
+        if self._wrench is not None and self._wrench.has_new_tare():
+            assert self._wrench.detector is not None
+            is_done, text = self._wrench.outcome_of(self._wrench.detector)
+            self._warnings.warn_once_started('tare', '' if is_done else text)
+            if is_done:
+                self.get_logger().info(text)
+
+    def _status_of(self, sensor: Any) -> Status:
+        newest = self._newest.get(sensor.source)
+        problem = sensor.problem if newest is None else newest.unavailable
+        values = {
+            f'{stream.name} {key}': str(count)
+            for stream in self._streams_of(sensor.name)
+            for key, count in stream.counts().items()
+            if count
+        }
+        text = problem or ('in contact' if newest and newest.is_contact else 'free')
+        level = Level.WARN if problem else Level.OK
+        return Status(sensor.name, level, text, values | sensor.facts())
+
+    def report(self) -> str:
+        """Counts of what was taken, published and dropped so far, in one line."""
+        counts = {'states': self.published, 'events': self.events}
+        for stream in self._streams.values():
+            counts |= {f'{stream.name}_{key}': count for key, count in stream.counts().items()}
+        counts |= {f'joint_states_{key}': count for key, count in self._joints.counts.items()}
+        return ', '.join(f'{key} {count}' for key, count in counts.items())
+
+    def wait(self) -> None:
+        """Until the next look at the inputs."""
+        now = time.monotonic()
+        joints = self._streams[JOINTS]
+        if all(stream.age(now) > IDLE_AFTER for stream in self._streams.values()):
+            joints.subscription.wait(1.0 / min(self._settings.publish_rate, 50.0))
+        else:
+            time.sleep(self.poll_period)
+
+    def destroy_node(self) -> None:
+        """Judges what still waits, ends the contacts that last, logs the counts, then closes."""
+        self._judge(self._waiting.rest())
+        stamp = self._present(time.monotonic())
+        self._tell(self._tracker.close(stamp, 'the node has ended'))
+        self.get_logger().info(self.report())
+        for stream in self._streams.values():
+            stream.subscription.destroy()
+        super().destroy_node()
+
+
+def poll_until_stopped(node: Contact, stop: threading.Event) -> None:
+    """The node's loop: take the inputs often, look at services seldom."""
+    node.stop = stop
+    poll_with_services(node, stop, node.poll, node.wait, node.look)
+
+
+def main() -> None:
+    """Run the node."""
+    sys.exit(run_node(Contact, spin=poll_until_stopped))

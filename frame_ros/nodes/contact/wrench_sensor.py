@@ -1,0 +1,206 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The force-torque sensor of the contact node: where it sits, how it moves, what it feels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import nan
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.errors import FrameRosError, SetupError
+from frame_ros.nodes.contact.frames import (
+    SensorFrames,
+    SensorMount,
+    ancestors,
+    pose_at_zero,
+    told_mount,
+)
+from frame_ros.sensing.contact.joint_arrays import JointArrays, JointRows
+from frame_ros.nodes.contact.options import ContactSettings
+from frame_ros.robots import Robot
+from frame_ros.robots.frame_names import FrameNames
+from frame_ros.sensing.contact.detection import Detection
+from frame_ros.sensing.contact.sensitivity import UNKNOWN, Sensitivity
+from frame_ros.sensing.contact.source import ContactSource
+from frame_ros.sensing.contact.wrench.detector import WrenchContact
+from frame_ros.sensing.contact.wrench.tool_model import norm
+from frame_ros.sensing.contact.wrench.tool_motion import MotionSettings, ToolMotion, ToolMotionEstimator
+
+Array = NDArray[np.float64]
+SECOND = 1_000_000_000
+NO_JOINTS = JointRows(np.zeros(0, dtype=np.intp), frozenset())
+
+
+class _Placed(NamedTuple):
+    """What is made for a place of the sensor. rows: of the joints that move it."""
+
+    detector: WrenchContact
+    motion: ToolMotionEstimator
+    rows: JointRows
+
+
+class WrenchSensor:
+    """WrenchContact of one topic, made when the frame of its first message is known; where the
+    frame changes, one for each, with a bias of its own.
+
+    detector: that of the newest frame; None if there is none. problem: why, in words.
+    """
+
+    source = ContactSource.WRENCH
+    name = 'wrench'
+
+    def __init__(self, settings: ContactSettings, robot: Robot, joints: JointArrays) -> None:
+        """Raises FrameRosError for settings, a tool or a mount that cannot be used."""
+        self._settings, self._robot, self._joints = settings, robot, joints
+        mount = told_mount(
+            settings.wrench_mount_link, settings.wrench_mount_xyz, settings.wrench_mount_rpy
+        )
+        self.frames = SensorFrames(robot, mount, FrameNames(settings.frame_prefix))
+        self._tool = settings.tool()
+        settings.wrench((0.0, 0.0, 0.0))
+        self.detector: WrenchContact | None = None
+        self.problem = 'no wrench yet'
+        self._motion: ToolMotionEstimator | None = None
+        self._frame: str | None = None
+        self._rows = NO_JOINTS
+        self._max_age = round(settings.max_joint_age * SECOND)
+        self._made: dict[str, _Placed] = {}
+        self._told: object = None
+
+    def reset(self) -> None:
+        """The clock was set anew; what was learnt of the sensor stays."""
+        for placed in self._made.values():
+            placed.detector.reset()
+            placed.motion.reset()
+
+    def look_again(self) -> None:
+        """Looks for the mount again at the next wrench: tf_static has something new."""
+        if self.detector is None:
+            self._frame = None
+
+    def on_joints(self, stamp: int, joints: frozenset[str]) -> None:
+        """Takes a joint state; joints: those that it had."""
+        if self._motion is None or self._rows.joints.isdisjoint(joints):
+            return
+        sample = self._joints.sample(self._rows)
+        if sample is not None and stamp - self._joints.oldest(self._rows) <= self._max_age:
+            self._motion.update(stamp, sample.positions, sample.velocities)
+
+    def on_wrench(
+        self, stamp: int, frame: str, values: Sequence[float], is_holding: bool | None
+    ) -> Detection:
+        """Takes a wrench as it came."""
+        frame = self._settings.wrench_frame or frame
+        if frame != self._frame:
+            self._place(frame)
+        if self.detector is None or self._motion is None:
+            return Detection(stamp, self.source, None, unavailable=self.problem)
+        motion = self._motion.at(stamp)
+        if missing := self._joints.missing_of(self._rows):
+            motion = ToolMotion.missing(f'no position yet of {", ".join(missing)}')
+        return self.detector.update(stamp, values, motion, is_holding)
+
+    @staticmethod
+    def outcome_of(detector: WrenchContact) -> tuple[bool, str]:
+        """Of its last tare: whether it succeeded, and what it did or why not."""
+        result = detector.tare_result
+        if result is None:
+            return False, 'tare refused: none has ended'
+        if not result.is_accepted or result.bias is None:
+            return False, result.reason
+        values = ', '.join(f'{value:.3f}' for value in result.bias.tolist())
+        return True, f'tared: beyond the tool the sensor reads {values} (N, N m; as force on it)'
+
+    def has_new_tare(self) -> bool:
+        """Whether a tare of `detector` has ended since this was last asked."""
+        result = self.detector.tare_result if self.detector is not None else None
+        is_new = result is not None and result is not self._told
+        self._told = result
+        return is_new
+
+    @property
+    def held_weight(self) -> float:
+        """N of what is held, as it is taken off the wrench; NaN: it was not weighed."""
+        mass = self.detector.payload.mass if self.detector is not None else 0.0
+        return mass * norm(*self._tool.gravity) if mass else nan
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """Of the newest sample."""
+        return UNKNOWN if self.detector is None else self.detector.sensitivity
+
+    def facts(self) -> dict[str, str]:
+        """For diagnostics."""
+        detector = self.detector
+        if detector is None:
+            return {}
+        bias = detector.bias
+        found = {
+            'frame': str(self._frame),
+            'filter delay [s]': f'{detector.delay:.4f}',
+            'share of threshold [-]': f'{detector.share:.2f}',
+            'payload [kg]': f'{detector.payload.mass:.3f}',
+            'late': str(detector.late),
+        }
+        if bias is not None:
+            found['bias [N, N m]'] = ', '.join(f'{value:.3f}' for value in bias.tolist())
+        return found
+
+    def _place(self, frame: str) -> None:
+        """Takes, or makes, the detector for a frame, or says why there is none."""
+        self._frame = frame
+        self.detector = self._motion = None
+        key = '' if self._settings.wrench_mount_link else frame
+        placed = self._made.get(key)
+        if placed is None:
+            mount = self.frames.find(frame)
+            if mount is None:
+                self.problem = self.frames.problem(frame)
+                return
+            try:
+                self._made[key] = placed = self._make(mount)
+            except FrameRosError as error:
+                self.problem = str(error)
+                return
+        self.detector, self._motion, self._rows = placed
+        self.problem = ''
+
+    def _make(self, mount: SensorMount) -> _Placed:
+        given = self._settings
+        x, y, z = tip_in_sensor(self._robot, mount).tolist()
+        settings = given.wrench((x, y, z))
+        place = tuple(float(value) for value in mount.translation)
+        motion = MotionSettings(
+            rotation=mount.rotation,
+            translation=(place[0], place[1], place[2]),
+            max_age=given.max_joint_age,
+        )
+        bias = None if given.tare_at_start else settings.expected_bias or (0.0,) * 6
+        estimator = ToolMotionEstimator(self._robot, mount.link, motion)
+        rows = self._joints.rows(estimator.joint_names)
+        return _Placed(WrenchContact(settings, self._tool, bias), estimator, rows)
+
+
+def tip_in_sensor(robot: Robot, mount: SensorMount) -> Array:
+    """(3,) m of the robot's tip, in the axes of the sensor from its origin.
+
+    Raises:
+        SetupError: a joint lies between the two, so that it is no constant.
+    """
+    above_tip, above_sensor = ancestors(robot, robot.tip_link), ancestors(robot, mount.link)
+    between = set(above_tip).symmetric_difference(above_sensor)
+    if moving := [robot.joint_of_link[link] for link in between if link in robot.joint_of_link]:
+        raise SetupError(
+            f'the sensor on {mount.link} does not carry the tip {robot.tip_link}: '
+            f'{", ".join(sorted(moving))} lies between; set tip to a link that is fixed to the '
+            'sensor'
+        )
+    tip, _ = pose_at_zero(robot, above_tip)
+    sensor, turned = pose_at_zero(robot, above_sensor)
+    in_link = turned.T @ (tip - sensor)
+    found: Array = mount.rotation.T @ (in_link - mount.translation)
+    return found

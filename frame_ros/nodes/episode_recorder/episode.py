@@ -1,0 +1,137 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""From messages to one bag per episode: what came shortly before it, what comes during it, and what
+it lacks in the end.
+"""
+
+from __future__ import annotations
+
+import glob
+import threading
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from frame_ros.bags.writer import BagWriter
+from frame_ros.bags.recording.images import image_conversion
+from frame_ros.bags.recording.session import (
+    BagSession,
+    Limits,
+    MessageRing,
+    ReceivedMessage,
+    RecordedTopic,
+)
+from frame_ros.bags.recording.expected_streams import EpisodeStreams
+from frame_ros.nodes.episode_recorder.topics import TopicSubscriptions
+
+
+class EpisodeNames:
+    """Names of episodes that no folder has yet: parts, date, time and a number that counts on."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def new(self, directory: Path, parts: Iterable[str]) -> tuple[str, Path]:
+        """Returns the next name, and its folder in a directory."""
+        stem = '_'.join([*parts, time.strftime('%Y%m%d_%H%M%S')])
+        while True:
+            name = f'{stem}_{self._count:03d}'
+            self._count += 1
+            if not any(directory.glob(f'{glob.escape(name)}*')):
+                return name, directory / name
+
+
+class EpisodeRecording:
+    """Takes messages in one thread, and is begun and ended in another.
+
+    recorded: where the messages come from. value: of a parameter of the recorder. own: the topic
+    that every bag has. expected: absolute names of topics that must send in every episode.
+    """
+
+    def __init__(
+        self,
+        recorded: TopicSubscriptions,
+        value: Callable[[str], Any],
+        own: RecordedTopic,
+        expected: Iterable[str],
+        say: Callable[[str], object],
+    ) -> None:
+        self._recorded, self._value, self._own, self._say = recorded, value, own, say
+        self.streams = EpisodeStreams(expected)
+        self._lock = threading.Lock()
+        self._ring = MessageRing(value('pre_roll'), value('pre_roll_bytes'))
+        self._session: BagSession | None = None
+        self._lost_before: dict[str, int] = {}
+
+    def accept(self, message: ReceivedMessage) -> None:
+        """Writes a message, or keeps it for the episode that may begin soon."""
+        self.streams.hear(message)
+        with self._lock:
+            if self._session is not None:
+                self._session.put(message)
+            else:
+                self._ring.append(message)
+
+    def put(self, message: ReceivedMessage) -> None:
+        """Writes a message, whatever the limits say, if there is a bag."""
+        with self._lock:
+            if self._session is not None:
+                self._session.put(message, keep=True)
+
+    def fail(self, text: str) -> bool:
+        """Notes that the bag has a fault; returns whether there is a bag."""
+        session = self._session
+        if session is not None:
+            session.fail(text)
+        return session is not None
+
+    def open(self, folder: Path, metadata: dict[str, str], now: int) -> None:
+        """Begins a bag at a time, ns, with what was received shortly before.
+
+        Raises:
+            FrameRosError: it cannot be written.
+        """
+        value = self._value
+        limits = Limits(value('queue_bytes'), value('max_bytes'), value('min_free_bytes'))
+        convert = image_conversion(value('camera_images'))
+        writer = BagWriter(folder, metadata, compression_level=value('compression_level'))
+        session = BagSession(writer, limits, [self._own], self._say, convert)
+        self._lost_before = self._recorded.lost()
+        with self._lock:
+            recent = self._ring.take(now)
+            begin = recent[0].received if recent else now
+            for topic in self._recorded.topics:
+                # Sent once, for all to come: every bag begins with it.
+                for message in tuple(topic.latched or ()):
+                    if message not in recent:
+                        session.put(message._replace(received=begin))
+            for message in recent:
+                session.put(message)
+            self._session = session
+
+    def close(self) -> BagSession | None:
+        """Ends to write; returns the bag, which `finish` completes, if there is one."""
+        with self._lock:
+            session, self._session = self._session, None
+        return session
+
+    def finish(
+        self, session: BagSession, facts: dict[str, str], outcome: int
+    ) -> tuple[Path, list[str]]:
+        """Completes a bag; returns its folder, and what it lacks, in words.
+
+        Raises:
+            BagError: something failed; what was saved stays in the partial bag.
+        """
+        lost = self._recorded.lost()
+        lost = {name: n - self._lost_before.get(name, 0) for name, n in lost.items()}
+        lost = {name: n for name, n in lost.items() if n}
+        silent = self.streams.silent(self._recorded.why_silent)
+        skipped = dict(self._recorded.skipped)
+        bag = session.finish(facts, lost=lost, skipped=skipped, silent=silent, outcome=outcome)
+        lacks = []
+        if session.dropped or lost:
+            lacks.append(f'dropped {dict(session.dropped)} {session.reasons}, lost {lost}')
+        lacks += [f'{name} sent nothing in the episode: {why}' for name, why in silent.items()]
+        return bag, lacks

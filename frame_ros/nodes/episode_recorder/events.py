@@ -1,0 +1,98 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Events that the recorder itself publishes, and as a bag holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import KeyValue
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message, serialize_message
+
+from frame_ros.bags.streams import conversion
+from frame_ros.bags.writer import TopicQos
+from frame_ros.episodes.episode import EventType
+from frame_ros.bags.definitions import find_definition, parse_fields
+from frame_ros.bags.cdr import trace
+from frame_ros.msg import EpisodeEvent
+from frame_ros.bags.recording.session import ReceivedMessage, RecordedTopic
+from frame_ros.srv import StartEpisode
+
+EVENT_TYPE = 'frame_ros/msg/EpisodeEvent'
+EVENTS_QOS = QoSProfile(
+    depth=50, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+
+
+class RecorderEvents:
+    """Publishes episode_events.
+
+    topic: as a bag has it.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._publisher = node.create_publisher(EpisodeEvent, 'episode_events', EVENTS_QOS)
+        self.topic = RecordedTopic(
+            self._publisher.topic_name,
+            find_definition(EVENT_TYPE),
+            [TopicQos(durability='transient_local', depth=50)],
+        )
+        self._published: set[tuple[str, int, int]] = set()
+
+    def check(self) -> None:
+        """Raises FrameRosError if the messages cannot be written."""
+        self._fields = parse_fields(EVENT_TYPE, self.topic.definition.text)
+
+    def publish(self, event: EpisodeEvent, now: int) -> ReceivedMessage:
+        """Publishes an event at a time, ns; returns it as a bag holds it."""
+        self._published.add(_key(event))
+        self._publisher.publish(event)
+        data = serialize_message(event)
+        # rclpy hands out up to 7 bytes behind the message; strict readers refuse them.
+        data = data[: trace(self._fields, EVENT_TYPE, np.frombuffer(data, np.uint8)).size]
+        return ReceivedMessage(self.topic, now, now, data)
+
+    def is_own(self, message: ReceivedMessage) -> bool:
+        """Tells if a message is an event that this node has published, and written, itself."""
+        if message.topic.name != self.topic.name:
+            return False
+        return _key(deserialize_message(message.data, EpisodeEvent)) in self._published
+
+
+def make_event(
+    kind: EventType, stamp: int, episode_id: str, source: str = 'recorder', text: str = ''
+) -> EpisodeEvent:
+    """Returns an event at a stamp, ns."""
+    event = EpisodeEvent(type=int(kind), episode_id=episode_id, source=source, text=text)
+    event.header.stamp = time_of(stamp)
+    return event
+
+
+def start_event(
+    request: StartEpisode.Request, stamp: int, episode_id: str, facts: Mapping[str, str]
+) -> EpisodeEvent:
+    """Returns the event with which an episode begins, as it was asked for."""
+    event = make_event(EventType.START, stamp, episode_id, text=request.notes)
+    for name in conversion.EVENT_TEXT_FIELDS:
+        setattr(event, name, getattr(request, name))
+    event.attributes = [KeyValue(key=key, value=value) for key, value in facts.items()]
+    return event
+
+
+def texts_of(request: StartEpisode.Request, stamp: int, episode_id: str) -> dict[str, str]:
+    """Returns what a bag says of its episode, beside the facts."""
+    texts = {name: getattr(request, name) for name in conversion.EVENT_TEXT_FIELDS}
+    return {'episode_id': episode_id, **texts, 'notes': request.notes, 'start': str(stamp)}
+
+
+def time_of(stamp: int) -> Time:
+    """Returns a stamp, ns, as messages have it."""
+    return Time(sec=stamp // conversion.NANOSECONDS, nanosec=stamp % conversion.NANOSECONDS)
+
+
+def _key(event: EpisodeEvent) -> tuple[str, int, int]:
+    return event.episode_id, event.type, conversion.stamp_ns(event.header.stamp)

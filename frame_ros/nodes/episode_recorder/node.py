@@ -1,0 +1,396 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The episode recorder: services that begin, mark and end episodes; one bag per episode."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+
+from frame_ros.bags.streams import conversion
+from frame_ros.episodes.episode import EventType, Outcome
+from frame_ros.bags.storage.mcap_writer import check_level
+from frame_ros.bags.recording_lock import RecordingLock
+from frame_ros.core.errors import BagError, FrameRosError, SetupError
+from frame_ros.core.machine_lock import MachineLock
+from frame_ros.msg import EpisodeEvent
+from frame_ros.nodes.runtime.node_readiness import Readiness
+from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.nodes.runtime.pausing import pause
+from frame_ros.nodes.runtime.readiness_watch import ReadinessWatch
+from frame_ros.nodes.episode_recorder.clock import RecordingClock
+from frame_ros.nodes.episode_recorder.episode import EpisodeNames, EpisodeRecording
+from frame_ros.nodes.episode_recorder.events import (
+    RecorderEvents,
+    make_event,
+    start_event,
+    texts_of,
+    time_of,
+)
+from frame_ros.bags.recording.images import image_conversion
+from frame_ros.bags.recording.session import ReceivedMessage, refuse_full_disk
+from frame_ros.nodes.episode_recorder.options import DEFAULTS, SETTABLE
+from frame_ros.nodes.episode_recorder.topics import TopicFilter, TopicSubscriptions, absolute_names
+from frame_ros.nodes.episode_recorder.video import EpisodeVideos
+from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.nodes.runtime.spinning import run_node
+from frame_ros.srv import EndEpisode, MarkEpisode, StartEpisode
+from frame_ros.core.version import package_version
+
+READY_PERIOD = 0.1  # s between two looks at what is not ready
+OF_EPISODES = (EventType.START, EventType.END)
+
+
+class EpisodeRecorder(LifecycleNode):
+    """Offers start_episode, mark_episode and end_episode; publishes episode_events; writes bags
+    while active."""
+
+    def __init__(self) -> None:
+        super().__init__('episode_recorder')
+        self._warnings = RepeatedWarnings(self.get_logger())
+        for name, default in DEFAULTS.items():
+            declare(self, name, default, read_only=name not in SETTABLE)
+        self._events = RecorderEvents(self)
+        # A start waits for others to become ready, while everything else is served.
+        self._starting = ReentrantCallbackGroup()
+        self.create_service(
+            StartEpisode, 'start_episode', self._on_start, callback_group=self._starting
+        )
+        self.create_service(MarkEpisode, 'mark_episode', self._on_mark)
+        self.create_service(EndEpisode, 'end_episode', self._on_end)
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._discovery: Any = None
+        self._recorded: TopicSubscriptions | None = None
+        self._recording: EpisodeRecording | None = None
+        self._time: RecordingClock | None = None
+        self._folder_lock = RecordingLock()
+        self._only = MachineLock('recorder', self.get_namespace())
+        self._videos = EpisodeVideos(self)
+        self._readiness = Readiness(
+            self,
+            str(self._directory()),
+            problem=lambda: '' if self._is_active else f'it is not active {self._problem}'.strip(),
+            inputs=lambda: self._recorded.states() if self._recorded and self._is_active else (),
+        )
+        self._watch = ReadinessWatch(self, self._value('nodes'))
+        self._is_active = self._is_beginning = False
+        self._episode_id = ''
+        self._names = EpisodeNames()
+        self._problem = ''
+        if self._value('autostart'):
+            if self.trigger_configure() != TransitionCallbackReturn.SUCCESS:
+                raise SetupError(self._problem)
+            self.trigger_activate()
+
+    # -- lifecycle ---------------------------------------------------------------------
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Checks the parameters, the directory, and what writing needs."""
+        try:
+            self._events.check()
+            also = absolute_names(self, self._value('also'))
+            self._expected = absolute_names(self, self._value('expected'))
+            topics = TopicFilter(
+                self.get_namespace(), self._value('include'), self._value('exclude'), also
+            )
+            image_conversion(self._value('camera_images'))
+            check_level(self._value('compression_level'))
+            if self._value('enabled'):
+                self._directory().mkdir(parents=True, exist_ok=True)
+        except (FrameRosError, OSError) as error:
+            self._problem = str(error)
+            self.get_logger().error(self._problem)
+            return TransitionCallbackReturn.FAILURE
+        self._recorded = TopicSubscriptions(self, topics, [self._events.topic])
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Begins to listen; fails where another recorder is active in the namespace."""
+        try:
+            self._only.acquire()
+        except SetupError as error:
+            self._problem = str(error)
+            self.get_logger().error(self._problem)
+            return TransitionCallbackReturn.FAILURE
+        self._problem = ''
+        self._recording = EpisodeRecording(
+            self._recorded,
+            self._value,
+            self._events.topic,
+            self._expected,
+            self.get_logger().error,
+        )
+        self._time = RecordingClock(self)
+        if self._value('enabled'):
+            self._hold_folder()
+            self._discover()
+            self._discovery = self.create_timer(self._value('discovery_period'), self._discover)
+            self._stop.clear()
+            self._thread = threading.Thread(target=self._read, name='bag_reader', daemon=True)
+            self._thread.start()
+        self._is_active = True
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Ends a running episode as stopped, and listens no longer."""
+        self._deactivate()
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Forgets the topics."""
+        self._recorded = None
+        return TransitionCallbackReturn.SUCCESS
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Ends a running episode as stopped."""
+        self._deactivate()
+        return TransitionCallbackReturn.SUCCESS
+
+    def destroy_node(self) -> None:
+        """Ends a running episode as stopped; its bag is finished."""
+        self._deactivate()
+        super().destroy_node()
+
+    def _deactivate(self) -> None:
+        try:
+            if self._episode_id:
+                self._finish(int(Outcome.STOPPED), 'the recorder was stopped', post_roll=0.0)
+        except BagError as error:
+            self.get_logger().error(str(error))
+        finally:
+            self._stop_listening()
+
+    def _stop_listening(self) -> None:
+        self._is_active = False
+        if self._discovery is not None:
+            self.destroy_timer(self._discovery)
+            self._discovery = None
+        if self._thread is not None:
+            self._stop.set()
+            self._thread.join()
+            self._thread = None
+        if self._recorded is not None:
+            self._recorded.destroy()
+        if self._time is not None:
+            self._time.close()
+            self._time = None
+        self._folder_lock.release()
+        self._only.release()
+
+    # -- listening ---------------------------------------------------------------------
+
+    def _discover(self) -> None:
+        if self._recorded is not None:
+            self._recorded.discover()
+        self._videos.look()
+
+    def _read(self) -> None:
+        """Runs in a plain thread: takes messages and passes them on until told to stop."""
+        now = self._time.now if self._time.is_simulated else None
+        period = self._value('poll_period')
+        while not self._stop.is_set():
+            try:
+                has_taken = self._recorded.poll(self._accept, now)
+            except Exception as error:  # this thread must live; an episode must not look whole
+                has_taken = False
+                self._note_trouble(f'messages could not be taken: {type(error).__name__}: {error}')
+            if not has_taken:
+                self._stop.wait(period)
+
+    def _note_trouble(self, text: str) -> None:
+        if not self._recording.fail(text):
+            self._warnings.fail('trouble', text)
+
+    def _accept(self, message: ReceivedMessage) -> None:
+        if not self._events.is_own(message):
+            self._recording.accept(message)
+
+    # -- services ----------------------------------------------------------------------
+
+    async def _on_start(
+        self, request: StartEpisode.Request, response: StartEpisode.Response
+    ) -> StartEpisode.Response:
+        problem = self._refusal(has_episode=False) or self._obstacle()
+        if problem:
+            response.message = problem
+            return response
+        self._is_beginning = True
+        try:
+            lacking = await self._wait_until_ready()
+        finally:
+            self._is_beginning = False
+        problem = lacking if lacking and self._value('require_ready') else ''
+        problem = self._refusal(has_episode=False) or problem  # it may have been stopped meanwhile
+        if problem:
+            response.message = problem
+            return response
+        response.message = lacking
+        return self._begin(request, response)
+
+    def _begin(
+        self, request: StartEpisode.Request, response: StartEpisode.Response
+    ) -> StartEpisode.Response:
+        """Opens the bag and announces the start; in the response, what the bag lacks by now."""
+        lacking = response.message
+        now = self._now()
+        start = now + int(self._value('announce') * 1e9)
+        parts = [*filter(None, self.get_namespace().split('/')), self._value('prefix')]
+        episode_id, folder = self._names.new(self._directory(), parts)
+        facts = {pair.key: pair.value for pair in request.attributes}
+        facts |= {'frame_ros_version': package_version(), 'namespace': self.get_namespace()}
+        if lacking:
+            facts['not_ready'] = lacking
+        event = start_event(request, start, episode_id, facts)
+        if self._value('enabled'):
+            texts = texts_of(request, start, episode_id)
+            try:
+                self._recording.open(folder, {**facts, **texts}, now)
+            except FrameRosError as error:
+                response.message = str(error)
+                return response
+            response.bag = str(folder)
+        self._episode_id = episode_id
+        self._recording.streams.begin(start)
+        self._publish(event)
+        self.get_logger().info(f'episode {episode_id} begins')
+        response.success, response.episode_id, response.start = True, episode_id, time_of(start)
+        return response
+
+    async def _wait_until_ready(self) -> str:
+        """Waits for every node, at most `ready_timeout` s; what is still missing, in words."""
+        end = time.monotonic() + self._value('ready_timeout')
+        while self._is_active and (missing := self._watch.missing()):
+            if time.monotonic() >= end:
+                text = f'not everything is ready: {"; ".join(missing)}'
+                self.get_logger().warning(text)
+                return text
+            if self._recorded is not None and self._value('enabled'):
+                self._recorded.discover()
+            self._readiness.look()
+            await pause(self, READY_PERIOD, self._starting)
+        return ''
+
+    def _on_mark(
+        self, request: MarkEpisode.Request, response: MarkEpisode.Response
+    ) -> MarkEpisode.Response:
+        allowed = [kind for kind in EventType if kind not in OF_EPISODES]
+        problem = self._refusal(has_episode=True)
+        if not problem and request.type not in allowed:
+            names = ', '.join(f'{kind.name}={kind.value}' for kind in allowed)
+            problem = f'type {request.type} is not one of {names}'
+        if problem:
+            response.message = problem
+            return response
+        stamp = conversion.stamp_ns(request.stamp) or self._now()
+        kind = EventType(request.type)
+        event = make_event(kind, stamp, self._episode_id, source='operator', text=request.text)
+        event.operation = request.operation
+        self._publish(event)
+        response.success = True
+        return response
+
+    def _on_end(
+        self, request: EndEpisode.Request, response: EndEpisode.Response
+    ) -> EndEpisode.Response:
+        problem = self._refusal(has_episode=True)
+        if not problem and request.outcome not in list(Outcome):
+            names = ', '.join(f'{outcome.name}={outcome.value}' for outcome in Outcome)
+            problem = f'outcome {request.outcome} is not one of {names}'
+        if problem:
+            response.message = problem
+            return response
+        response.episode_id = self._episode_id
+        try:
+            response.bag, response.message = self._finish(
+                request.outcome, request.notes, self._value('post_roll')
+            )
+            response.success = True
+        except BagError as error:
+            response.message = str(error)
+        return response
+
+    def _refusal(self, has_episode: bool) -> str:
+        if not self._is_active:
+            return 'the recorder is not active; configure and activate it first'
+        if has_episode and not self._episode_id:
+            return 'no episode is running; start one first'
+        if not has_episode and self._is_beginning:
+            return 'an episode is about to begin: it waits until everything is ready'
+        if not has_episode and self._episode_id:
+            return f'episode {self._episode_id} is running; end it first'
+        return ''
+
+    # -- bags --------------------------------------------------------------------------
+
+    def _obstacle(self) -> str:
+        """Reason that keeps an episode from beginning, or ''; looks once more for all topics."""
+        if not self._now():
+            return 'use_sim_time is set and nothing came on /clock yet; start the simulation'
+        if not self._value('enabled'):
+            return ''
+        try:
+            refuse_full_disk(self._directory(), self._value('min_free_bytes'))
+        except BagError as error:
+            return str(error)
+        self._hold_folder()
+        self._recorded.retry()
+        return ''
+
+    def _hold_folder(self) -> None:
+        """Marks the folder as one that is recorded into, for `frame-ros clean`."""
+        folder = self._directory()
+        self._readiness.hardware_id = str(folder)
+        try:
+            self._folder_lock.hold(folder)
+        except OSError as error:
+            self._warnings.warn('lock', f'{folder} cannot be marked as recorded into: {error}')
+
+    def _finish(self, outcome: int, notes: str, post_roll: float) -> tuple[str, str]:
+        """Announces END, waits for it, closes the bag; returns its folder, '' if recording is off,
+        and what it lacks."""
+        end = self._now() + int(self._value('announce') * 1e9)
+        event = make_event(EventType.END, end, self._episode_id, text=notes)
+        event.outcome = outcome
+        self._recording.streams.end(end)
+        self._publish(event)
+        # A simulation that is stopped with the recorder is not waited for long.
+        self._time.wait_until(end + int(post_roll * 1e9), 2.0 if post_roll else 0.5)
+        session = self._recording.close()
+        episode_id, self._episode_id = self._episode_id, ''
+        self.get_logger().info(f'episode {episode_id} ends: {Outcome(outcome).name}')
+        if session is None:
+            return '', ''
+        facts = {'outcome': Outcome(outcome).name, 'end': str(end), 'end_notes': notes}
+        bag, lacks = self._recording.finish(session, facts, int(outcome))
+        for lack in lacks:
+            self.get_logger().warning(f'{bag.name}: {lack}')
+        self._videos.make(bag, self._value('video_topic'))
+        return str(bag), '; '.join(lacks)
+
+    def _publish(self, event: EpisodeEvent) -> None:
+        """Publishes an event and writes it to the bag itself: a bag always has its own START and
+        END."""
+        self._recording.put(self._events.publish(event, self._now()))
+
+    # -- small things ------------------------------------------------------------------
+
+    def _value(self, name: str) -> Any:
+        return self.get_parameter(name).value
+
+    def _directory(self) -> Path:
+        return Path(self._value('directory')).expanduser().absolute()
+
+    def _now(self) -> int:
+        return self._time.now()
+
+
+def main() -> None:
+    """Runs the node."""
+    sys.exit(run_node(EpisodeRecorder))

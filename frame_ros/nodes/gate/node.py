@@ -1,0 +1,385 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The command gate node: the one node in the path of the robot.
+
+It monitors and limits the commands of a policy; it is no certified safety function, and takes the
+place of no emergency stop.
+
+One plain thread receives, decides and sends, and looks at the watchdogs, all by the monotonic
+clock. It takes what stops the arm first, then what is measured, then the newest commands; woken by
+a command alone, soon after it looked at everything, it sends that on first. The executor serves
+lifecycle and parameters, and may be as busy as it likes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from std_srvs.srv import Trigger
+
+from frame_ros.bags.streams.conversion import stamp_ns
+from frame_ros.sensing.stream_health.node_health import Level, Status
+from frame_ros.msg import EpisodeEvent
+from frame_ros.nodes.gate.event_intake import HeardEvent
+from frame_ros.nodes.gate.inputs import COMMAND_TOPICS, GateInputs
+from frame_ros.nodes.gate.outputs import GateOutputs
+from frame_ros.nodes.gate.options import GateSettings
+from frame_ros.nodes.runtime.joint_state_bytes import ReadJointState
+from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
+from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.nodes.runtime.polled_service import PolledService
+from frame_ros.nodes.runtime.publisher_identity import Publishers
+from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.core.thread_priority import raise_priority, raise_receiving
+from frame_ros.gate.command_gate import (
+    POLICY,
+    TELEOPERATOR,
+    CommandGate,
+)
+from frame_ros.gate.causes import Cause
+from frame_ros.gate.episode import END, START
+from frame_ros.gate.records import (
+    SECOND,
+    GateStatus,
+    InterventionLog,
+    Moment,
+    Output,
+    Reason,
+)
+
+SWITCH_INTERVAL = 0.0005  # s that another thread may keep the interpreter's lock
+SHORTEST_WAIT = 0.0005  # s
+REST_TIME = 2.0  # s that the arm may be braked for when the gate ends
+LONGEST_AGO = SECOND  # ns that something may have waited; the system clock may have been set
+BOUNDARIES = {EpisodeEvent.START: START, EpisodeEvent.END: END}
+
+
+class Gate(ManagedNode):
+    """Limits what a policy sends to an arm, and holds or stops the arm when something is missing.
+
+    Subscribes: policy_commands, policy_heartbeat, joint_states, teleop_commands, takeover,
+    episode_events. Publishes: joint_commands, gate_state, gate_interventions, and events on
+    episode_events. Services: ~/stop, ~/reset.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        """Raises FrameRosError for a robot, a limit or another parameter that cannot be used."""
+        super().__init__('gate', **options)
+        autostart = declare(self, 'autostart', True)
+        self.settings = GateSettings.declare(self)
+        self.gate: CommandGate | None = None
+        self._outputs: GateOutputs | None = None
+        self._inputs: GateInputs | None = None
+        self._thread: threading.Thread | None = None
+        self._ending = threading.Event()
+        self._lock = threading.RLock()  # of the gate and its outputs
+        self._is_simulated = bool(self.get_parameter('use_sim_time').value)
+        self._latency = math.nan
+        self._looked = Moment(0, 0)  # when the watchdogs were looked at last
+        self._has_taken_over = False
+        self._warnings = RepeatedWarnings(self.get_logger())
+        self._polled_services: tuple[PolledService, ...] = (
+            PolledService(self, Trigger, '~/stop', self._on_stop),
+            PolledService(self, Trigger, '~/reset', self._on_reset),
+        )
+        self.autostart(autostart)
+
+    def _configure(self) -> None:
+        settings = self.settings
+        robot = settings.load_robot()
+        self.readiness.hardware_id = robot.name
+        limiter = settings.make_limiter(robot)
+        self._outputs = outputs = GateOutputs(self, settings, robot, limiter.limits.names)
+        # One limiter for all activations: it knows where the arm was sent.
+        self._make_gate = lambda: CommandGate(
+            limiter,
+            robot.joint_names,
+            settings.make_config(self._is_simulated),
+            InterventionLog(outputs.intervene, outputs.note),
+            self._announce,
+        )
+        self._make_gate()  # what is wrong with it is said now
+        limits = limiter.limits
+        self.get_logger().info(
+            f'{robot.name}: at most '
+            + ', '.join(
+                f'{name} {speed:.3g} {unit}/s'
+                for name, speed, unit in zip(
+                    limits.names, limits.velocity, limits.units, strict=True
+                )
+            )
+            + '; this is no certified safety function, keep the emergency stop at hand'
+        )
+
+    def _start(self) -> None:
+        self.gate = self._make_gate()
+        self.gate.activate(self._moment())
+        self._has_taken_over = False
+        assert self._outputs is not None
+        self._senders = Publishers(self)
+        self._inputs = GateInputs(
+            self,
+            self._polled_services,
+            self._outputs.events_identity,
+            self.settings.command_rate_limit,
+        )
+        self._ending.clear()
+        self._thread = threading.Thread(target=self._run, name='gate', daemon=True)
+        sys.setswitchinterval(SWITCH_INTERVAL)
+        self._serve_by_thread(True)
+        self._thread.start()
+
+    def _stop(self) -> None:
+        """The arm is braked, and held by a last command."""
+        self._ending.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+        self._serve_by_thread(False)
+        if self._inputs is not None:
+            self._inputs.close()
+            self._inputs = None
+        if self.gate is not None:
+            counts = ', '.join(f'{name} {count}' for name, count in vars(self.gate.counts).items())
+            self.get_logger().info(f'ended; {counts}')
+        self.gate = None
+
+    def _serve_by_thread(self, is_served: bool) -> None:
+        for service in self._polled_services:
+            service.set_polled(is_served)
+
+    def _release(self) -> None:
+        if self._outputs is not None:
+            self._outputs.close()
+            self._outputs = None
+
+    # The thread.
+
+    def _run(self) -> None:
+        raise_priority(self.settings.realtime_priority)
+        raise_receiving(self.settings.realtime_priority)
+        while not self._ending.is_set():
+            try:
+                self._turn()
+            except Exception:
+                self._fail(traceback.format_exc())
+        try:
+            self._come_to_rest()
+        except Exception:
+            self._fail(traceback.format_exc())
+
+    def _turn(self) -> None:
+        """Waits until there is something, or a watchdog may be overdue, and does what there is to
+        do: what stops the arm first, then what is measured, then the newest commands, or these
+        first if nothing is urgent or late.
+        """
+        gate, inputs, outputs = self.gate, self._inputs, self._outputs
+        assert gate is not None and inputs is not None and outputs is not None
+        source = TELEOPERATOR if self._has_taken_over else POLICY
+        is_urgent = inputs.wait(source, self._timeout(gate), time.monotonic_ns())
+        with self._lock:
+            waited = (time.monotonic_ns() - self._looked.monotonic) / SECOND
+            is_late = waited > self.settings.longest_period
+            if not is_urgent and not is_late:  # commands need not wait for a look at all of it
+                self._take_commands(gate, inputs)
+            self._take_urgent(gate, inputs, outputs)
+            self._take_states(gate, inputs)
+            if is_urgent or is_late:
+                self._take_commands(gate, inputs)
+            self._looked = moment = self._moment()
+            self._send(gate.tick(moment))
+            outputs.flush(gate, moment, self._latency)
+
+    def _come_to_rest(self) -> None:
+        """Brakes the arm, for at most REST_TIME, and holds it with a last command."""
+        gate, inputs, outputs = self.gate, self._inputs, self._outputs
+        assert gate is not None and inputs is not None and outputs is not None
+        deadline = time.monotonic() + REST_TIME
+        is_moving = True
+        with self._lock:
+            while is_moving and time.monotonic() < deadline:
+                self._take_states(gate, inputs)
+                moment = self._moment()
+                self._send(gate.deactivate(moment))
+                outputs.flush(gate, moment, self._latency)
+                is_moving = gate.is_moving(moment)
+                if is_moving:
+                    time.sleep(self.settings.period)
+            outputs.wait_until_received()
+        if is_moving:
+            self.get_logger().error(f'the arm was not at rest after {REST_TIME:g} s')
+
+    def _take_urgent(self, gate: CommandGate, inputs: GateInputs, outputs: GateOutputs) -> None:
+        for service in self._polled_services:
+            service.poll()
+        for heard in inputs.events():
+            self._on_event(gate, heard)
+        for has_taken_over in inputs.takeovers():
+            self._has_taken_over = has_taken_over
+            self._send(gate.set_takeover(has_taken_over, self._moment()))
+        other = outputs.other_publisher()
+        if other is not None:
+            text = f'{self._senders.named(outputs.topic, other)} publishes {outputs.topic} too'
+            gate.doubt(Reason(Cause.SECOND_PUBLISHER, text), self._moment())
+
+    def _take_states(self, gate: CommandGate, inputs: GateInputs) -> None:
+        for joints, publisher, received in inputs.joint_states.take():
+            problem = gate.on_joint_states(
+                joints.names,
+                joints.positions,
+                joints.stamp,
+                self._moment(received),
+                self._senders.named('joint_states', publisher),
+            )
+            # Where nothing is commanded nothing is stopped: an arm may be set elsewhere.
+            is_idle = gate.status == GateStatus.IDLE
+            say = self._warnings.inform if is_idle else self._warnings.warn
+            say('joint_states', problem and f'joint_states: {problem}')
+        for beat, received in inputs.heartbeats():
+            gate.on_heartbeat(beat, self._moment(received))
+
+    def _take_commands(self, gate: CommandGate, inputs: GateInputs) -> None:
+        for source, intake in inputs.commands.items():
+            now, thinned = time.monotonic_ns(), intake.thinned
+            for command, publisher, received in intake.take(now):
+                self._take(gate, source, command, publisher, received)
+            gate.leave_out(source, intake.thinned - thinned)
+            flood = intake.flood(now)
+            if flood is not None:
+                gate.doubt(flood, self._moment())
+
+    def _take(
+        self,
+        gate: CommandGate,
+        source: str,
+        command: ReadJointState,
+        publisher: bytes,
+        received: int,
+    ) -> None:
+        output = gate.on_command(
+            source,
+            command.stamp,
+            command.names,
+            command.positions,
+            self._moment(),
+            self._senders.named(COMMAND_TOPICS[source], publisher),
+        )
+        if output is None:
+            return
+        is_same = output.positions is command.positions
+        self._send(output, command.data if is_same else None)
+        if not output.is_hold:
+            self._latency = (time.time_ns() - received) / SECOND
+
+    def _on_event(self, gate: CommandGate, heard: HeardEvent) -> None:
+        event = heard.event
+        if event.type == EpisodeEvent.STOP:
+            text = f'{event.source or "somebody"}: {event.text or "stop"}'
+            self._send(
+                gate.on_episode_stop(event.episode_id, heard.is_history, text, self._moment())
+            )
+        elif event.type in BOUNDARIES:
+            stamp = stamp_ns(event.header.stamp)
+            gate.on_boundary(BOUNDARIES[event.type], event.episode_id, stamp)
+
+    def _timeout(self, gate: CommandGate) -> float:
+        """s until the next look: a period, or less if a watchdog may be overdue before."""
+        due = gate.next_deadline(self._looked)
+        if due is None:
+            return self.settings.period
+        left = (due - time.monotonic_ns()) / SECOND
+        return min(max(left, SHORTEST_WAIT), self.settings.period)
+
+    def _send(self, output: Output | None, data: bytes | None = None) -> None:
+        if output is not None and self.gate is not None and self._outputs is not None:
+            self._outputs.send(output, self.gate.measured, data)
+
+    def _fail(self, text: str) -> None:
+        """Something that must not happen has happened: a stop, whatever else fails."""
+        gate, outputs, moment = self.gate, self._outputs, self._moment()
+        assert gate is not None and outputs is not None
+
+        def stop() -> None:
+            last_line = text.strip().splitlines()[-1]
+            output = gate.stop(Reason(Cause.INTERNAL_ERROR, last_line), moment)
+            self._send(output or gate.tick(moment))
+            outputs.flush(gate, moment, self._latency)
+
+        def send_last() -> None:
+            gate.status = GateStatus.STOPPED
+            outputs.send_last(moment.clock)
+
+        with self._lock:
+            self._is_done(stop) or self._is_done(send_last)
+        self._is_done(lambda: self._warnings.fail('gate', text))
+        self._ending.wait(self.settings.period)
+
+    def _is_done(self, action: Callable[[], None]) -> bool:
+        """Whether it could be done; the thread goes on in any case."""
+        try:
+            action()
+        except Exception:
+            with contextlib.suppress(Exception):
+                self._warnings.fail('gate', traceback.format_exc())
+            return False
+        return True
+
+    # What the executor's thread does, the services only while the gate's thread does not.
+
+    def health(self) -> Iterator[Status]:
+        """Whether several publish where only one may."""
+        for topic in (*COMMAND_TOPICS.values(), 'joint_commands'):
+            names = sorted(
+                f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+                for info in self.get_publishers_info_by_topic(self.resolve_topic_name(topic))
+            )
+            level = Level.WARN if len(names) > 1 else Level.OK
+            text = f'{len(names)} publishers: {", ".join(names)}' if names else 'no publisher'
+            yield Status(topic, level, text)
+
+    def _on_stop(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.success, response.message = self._with_gate(self._stop_by_hand)
+        return response
+
+    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.success, response.message = self._with_gate(
+            lambda gate: gate.reset(self._moment())
+        )
+        return response
+
+    def _stop_by_hand(self, gate: CommandGate) -> tuple[bool, str]:
+        self._send(gate.stop(Reason(Cause.OPERATOR, 'by the service stop'), self._moment()))
+        return True, f'stopped: {gate.reason.cause}: {gate.reason.text}'
+
+    def _with_gate(self, action: Callable[[CommandGate], tuple[bool, str]]) -> tuple[bool, str]:
+        with self._lock:
+            if self.gate is None or self._outputs is None:
+                return False, 'the gate is not active: no command passes it'
+            result = action(self.gate)
+            self._outputs.flush(self.gate, self._moment(), self._latency)
+            return result
+
+    def _announce(self, kind: str, reason: Reason, moment: Moment) -> None:
+        assert self.gate is not None and self._outputs is not None
+        self._outputs.announce(kind, reason, moment, self.gate.episode.episode_id)
+        if kind == 'stop':
+            self.get_logger().error(f'stopped: {reason.cause}: {reason.text}')
+
+    def _moment(self, received: int | None = None) -> Moment:
+        """Now, or when something was received (ns of the system clock), which may wait a period."""
+        system = time.time_ns()
+        ago = 0 if received is None else min(max(system - received, 0), LONGEST_AGO)
+        clock = self.get_clock().now().nanoseconds if self._is_simulated else system
+        return Moment(time.monotonic_ns() - ago, clock - ago)
+
+
+def main() -> None:
+    """Runs the node until it is told to stop."""
+    sys.exit(run_managed(Gate))

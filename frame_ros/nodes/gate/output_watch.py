@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether anybody else publishes where a gate publishes: two would move one arm in turns."""
+
+from __future__ import annotations
+
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, QoSReliabilityPolicy
+from sensor_msgs.msg import JointState
+
+from frame_ros.nodes.runtime.polled import PolledSubscription
+from frame_ros.nodes.runtime.publisher_identity import CAN_IDENTIFY
+
+QOS = QoSProfile(depth=5, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+
+
+class OutputWatch:
+    """Hears what is published on `topic`. For one thread.
+
+    own: the GID of the node's own publisher. Where publishers cannot be told apart, nothing is
+    heard.
+    """
+
+    def __init__(self, node: Node, topic: str, own: bytes) -> None:
+        self._own = own
+        self._subscription = (
+            PolledSubscription(node, JointState, topic, QOS, raw=True, is_identified=True)
+            if CAN_IDENTIFY and own
+            else None
+        )
+
+    def other(self) -> bytes | None:
+        """The GID of another publisher of which a message has come since the last call."""
+        if self._subscription is None:
+            return None
+        publishers = (info['publisher'] for _, info in self._subscription.take(QOS.depth))
+        return next((publisher for publisher in publishers if publisher != self._own), None)
+
+    def close(self) -> None:
+        """Ends the subscription."""
+        if self._subscription is not None:
+            self._subscription.destroy()

@@ -1,0 +1,254 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the gate node publishes: commands first, then what it did, and its state."""
+
+from __future__ import annotations
+
+import math
+import time
+from array import array
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import KeyValue
+from numpy.typing import NDArray
+from rclpy.duration import Duration
+from rclpy.node import Node
+from rclpy.qos import QoSDurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+
+from frame_ros.core.errors import RobotError
+from frame_ros.msg import EpisodeEvent, GateIntervention, GateState
+from frame_ros.nodes.gate.inputs import EVENT_QOS, SECOND
+from frame_ros.nodes.gate.options import GateSettings
+from frame_ros.nodes.gate.output_watch import OutputWatch
+from frame_ros.nodes.runtime.publisher_identity import identity_of
+from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.robots import Robot
+from frame_ros.gate.command_gate import CommandGate
+from frame_ros.gate.full_command import FullCommand
+from frame_ros.gate.records import Act, Intervention, Moment, Output, Reason
+
+Array = NDArray[np.float64]
+SOURCE = 'gate'  # of its events
+OUTPUT_QOS = QoSProfile(depth=50)
+LATCHED_QOS = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
+LAST_WAIT = 0.5  # s
+ANNOUNCED = {
+    'stop': EpisodeEvent.STOP,
+    'takeover_start': EpisodeEvent.INTERVENTION_START,
+    'takeover_end': EpisodeEvent.INTERVENTION_END,
+}
+SPOKEN = {  # acts that have an event of their own and are not noted besides
+    Act.STOPPED,
+    Act.TAKEOVER,
+}
+
+
+class GateOutputs:
+    """The publishers. What is no command waits until `flush`.
+
+    events_identity: the GID of the publisher of episode_events.
+    """
+
+    def __init__(
+        self, node: Node, settings: GateSettings, robot: Robot, names: Sequence[str]
+    ) -> None:
+        """names: the joints that can be commanded, (D,)."""
+        self._node = node
+        self._commands = node.create_publisher(JointState, 'joint_commands', OUTPUT_QOS)
+        self._interventions = node.create_publisher(
+            GateIntervention, 'gate_interventions', OUTPUT_QOS
+        )
+        self._state = node.create_publisher(GateState, 'gate_state', LATCHED_QOS)
+        self._events = node.create_publisher(EpisodeEvent, 'episode_events', EVENT_QOS)
+        self.events_identity = identity_of(self._events)
+        self._watch = OutputWatch(node, 'joint_commands', identity_of(self._commands))
+        self._controller = self._make_controller(node, settings, robot)
+        self._waiting: deque[tuple[Any, Any]] = deque()
+        self._last_stamp = 0
+        self._last: Output | None = None
+        self._full = FullCommand(names, robot.joint_names, settings.longest_period)
+        self._warnings = RepeatedWarnings(node.get_logger())
+        self._shown = -1
+        self._next_state = 0.0
+        self._state_period = 1.0 / settings.state_rate
+
+    def _make_controller(self, node: Node, settings: GateSettings, robot: Robot) -> Any:
+        if settings.output == 'none':
+            return None
+        from frame_ros.nodes.gate.controller_outputs import ControllerOutput
+        from frame_ros.policies.offered_arguments import parse_options
+
+        options = parse_options('output_options', settings.output_options)
+        controller = ControllerOutput(node, settings.output, robot, settings.period, **options)
+        own = self._commands.topic_name
+        if any(node.resolve_topic_name(topic) == own for topic in controller.topics):
+            controller.close()  # the commands go there as they are
+            return None
+        node.get_logger().info(f'{settings.output}: {", ".join(controller.topics)}')
+        return controller
+
+    @property
+    def topic(self) -> str:
+        """The topic of the commands."""
+        return self._commands.topic_name
+
+    def other_publisher(self) -> bytes | None:
+        """The GID of another node that has published commands since the last call."""
+        return self._watch.other()
+
+    def send(self, output: Output, measured: Array, data: bytes | None = None) -> None:
+        """A command to the arm, at once. Stamps rise, also where a hold came in between.
+
+        measured: (D,) positions. data: the command as it came, if it passes as it was and holds
+        nothing else.
+        """
+        stamp = output.stamp
+        if 0 <= self._last_stamp - stamp < SECOND:
+            stamp, data = self._last_stamp + 1, None
+        self._last_stamp, self._last = stamp, output
+        self._commands.publish(data or self._message(output, stamp))
+        if self._controller is not None:
+            self._send_to_controller(output, stamp, measured)
+
+    def _send_to_controller(self, output: Output, stamp: int, measured: Array) -> None:
+        """The same for the controller, which wants all of its joints."""
+        told = self._full.complete(output.names, output.positions, measured, time.monotonic())
+        names, positions = list(told), list(told.values())
+        try:
+            if output.is_hold:
+                is_at_rest = not output.velocities.any()
+                self._controller.hold(stamp, names, positions, is_at_rest)
+            else:
+                self._controller.publish(stamp, names, positions)
+        except RobotError as error:  # of joints that nobody has commanded or measured yet
+            self._warnings.warn('output', f'not sent to the controller: {error}')
+
+    def send_last(self, clock: int) -> None:
+        """The last command once more, when nothing else can be computed. clock: ns."""
+        if self._last is not None:
+            self._last_stamp = max(clock, self._last_stamp + 1)
+            self._commands.publish(self._message(self._last, self._last_stamp))
+
+    def _message(self, output: Output, stamp: int) -> JointState:
+        names, positions = list(output.names), array('d', output.positions.tobytes())
+        message = JointState(name=names, position=positions)
+        message.header.stamp = to_time(stamp)
+        return message
+
+    def wait_until_received(self) -> None:
+        """Waits until the arm has the last command: it is lost if the process ends before."""
+        self._commands.wait_for_all_acked(Duration(seconds=LAST_WAIT))
+
+    def intervene(self, intervention: Intervention) -> None:
+        """Keeps an intervention for `flush`."""
+        self._waiting.append((self._interventions, intervention_message(intervention)))
+
+    def note(self, intervention: Intervention) -> None:
+        """Marks the episode with an intervention."""
+        if intervention.act in SPOKEN:
+            return
+        reason, act = intervention.reason, intervention.act.name.lower()
+        text = f'gate {act}: {reason.cause}: {reason.text}'
+        self._waiting.append(
+            (
+                self._events,
+                event_message(
+                    EpisodeEvent.NOTE,
+                    intervention.episode_id,
+                    intervention.stamp,
+                    text,
+                    act,
+                    reason.cause,
+                ),
+            )
+        )
+
+    def announce(self, kind: str, reason: Reason, moment: Moment, episode_id: str) -> None:
+        """A stop, or the begin or end of a takeover, as an event."""
+        text = f'gate: {reason.cause}: {reason.text}'
+        event = event_message(ANNOUNCED[kind], episode_id, moment.clock, text, kind, reason.cause)
+        self._waiting.append((self._events, event))
+
+    def flush(self, gate: CommandGate, moment: Moment, latency: float) -> None:
+        """Publishes what has been kept, and the state if it has changed or is due."""
+        while self._waiting:
+            publisher, message = self._waiting.popleft()
+            publisher.publish(message)
+        now = moment.monotonic / SECOND
+        if gate.version != self._shown or now >= self._next_state:
+            self._shown, self._next_state = gate.version, now + self._state_period
+            self._state.publish(state_message(gate, moment, latency))
+
+    def close(self) -> None:
+        """Takes the publishers off the node."""
+        if self._controller is not None:
+            self._controller.close()
+        self._watch.close()
+        for publisher in (self._commands, self._interventions, self._state, self._events):
+            self._node.destroy_publisher(publisher)
+
+
+def to_time(stamp: int) -> Time:
+    """ns as a builtin_interfaces/Time."""
+    seconds, rest = divmod(max(stamp, 0), SECOND)
+    return Time(sec=seconds, nanosec=rest)
+
+
+def event_message(
+    kind: int, episode_id: str, stamp: int, text: str, act: str, cause: str
+) -> EpisodeEvent:
+    """An event of the gate."""
+    event = EpisodeEvent(type=kind, episode_id=episode_id, source=SOURCE, text=text)
+    event.header.stamp = to_time(stamp)
+    event.attributes = [KeyValue(key='act', value=act), KeyValue(key='cause', value=cause)]
+    return event
+
+
+def intervention_message(intervention: Intervention) -> GateIntervention:
+    """An intervention as its message."""
+    reason = intervention.reason
+    message = GateIntervention(
+        episode_id=intervention.episode_id,
+        sequence=intervention.sequence,
+        action=int(intervention.act),
+        cause=reason.cause,
+        joint=reason.joint,
+        value=float(reason.value),
+        limit=float(reason.limit),
+        unit=reason.unit,
+        count=intervention.count,
+        is_over=intervention.is_over,
+        text=reason.text,
+    )
+    message.header.stamp = to_time(intervention.stamp)
+    return message
+
+
+def state_message(gate: CommandGate, moment: Moment, latency: float) -> GateState:
+    """The state as its message. latency: s, NaN if no command was sent on yet."""
+    counts, watch = gate.counts, gate.watch
+    observation_age = watch.observation_age(moment)
+    message = GateState(
+        episode_id=gate.episode.episode_id,
+        state=int(gate.status),
+        cause=gate.reason.cause if gate.status in (GateState.HOLDING, GateState.STOPPED) else '',
+        text=gate.reason.text,
+        since=to_time(gate.since),
+        command_age=watch.command_age(moment),
+        observation_age=observation_age if math.isfinite(observation_age) else math.nan,
+        heartbeat_age=watch.heartbeat_age(moment),
+        latency=latency,
+        received=counts.received,
+        passed=counts.passed,
+        limited=counts.limited,
+        refused=counts.refused,
+        holds=counts.holds,
+        stops=counts.stops,
+    )
+    message.header.stamp = to_time(moment.clock)
+    return message

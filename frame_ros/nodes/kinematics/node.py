@@ -1,0 +1,311 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The kinematics node: joint_states -> ee_pose at every message; ee_twist, path and tf more
+slowly.
+"""
+
+import sys
+import threading
+import time
+from collections import deque
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped, TwistStamped
+from nav_msgs.msg import Path
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Header
+
+from frame_ros.robots.joint_state_merge import MAX_JOINT_AGE, JointMerger
+from frame_ros.core.stamps import SECOND
+from frame_ros.core.errors import SetupError
+from frame_ros.nodes.runtime.fitting_subscription import (
+    DEPTH,
+    FITTING,
+    RELIABILITIES,
+    FittingSubscription,
+)
+from frame_ros.nodes.runtime.joint_state_bytes import FullJointState, JointStateReader
+from frame_ros.nodes.kinematics.link_transforms import LinkTransforms
+from frame_ros.nodes.runtime.message_bytes import PoseBytes
+from frame_ros.nodes.runtime.message_parts import header_message
+from frame_ros.nodes.runtime.node_readiness import Readiness
+from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
+from frame_ros.robots import AssembledState, load_robot
+from frame_ros.robots.frame_names import FrameNames
+from frame_ros.robots.motion import twist_between
+
+DEFAULTS = {
+    'robot': 'so101',
+    'robot_description': '',
+    'tip': '',
+    'side_rate': 50.0,
+    'path_rate': 2.0,
+    'path_length': 1000,
+    'path_spacing': 0.002,
+    'publish_tf': 'auto',
+    'frame_prefix': '',
+    'reliability': FITTING,
+    'queue_depth': DEPTH,
+    'poll_period': 0.004,
+    'max_joint_age': MAX_JOINT_AGE,
+}
+SILENCE = 5.0  # s without a message that is worth a warning
+IDLE_AFTER = 0.2  # s without a message, after which the node waits instead of polling
+
+
+class RateLimit:
+    """Lets stamps through at most at a rate; a stream of just that rate passes whole, jitter and
+    all.
+    """
+
+    def __init__(self, rate: float) -> None:
+        """`rate` in Hz; 0 lets nothing through."""
+        self._period = int(SECOND / rate) if rate > 0 else 0
+        self._next = 0
+
+    def is_due(self, stamp: int) -> bool:
+        """Whether to act at this stamp (ns)."""
+        if not self._period or stamp < self._next:
+            return False
+        # Lateness is made up for by a tenth of the period at most, so that none is much early.
+        self._next = stamp + self._period - min(stamp - self._next, self._period // 10)
+        return True
+
+    def reset(self) -> None:
+        """Start anew: the clock was set back."""
+        self._next = 0
+
+
+class Trace:
+    """The newest poses of the tip, each at least `spacing` m from the one before, as a
+    nav_msgs/Path.
+    """
+
+    def __init__(self, length: int, spacing: float) -> None:
+        self._poses: deque[PoseStamped] = deque(maxlen=length)
+        self._spacing = spacing
+        self._last = np.full(3, np.inf)
+        self.is_new = False
+
+    def add(self, header: Header, position: np.ndarray, quaternion: np.ndarray) -> None:
+        """Keep this pose if it is far enough from the last one kept."""
+        if np.linalg.norm(position - self._last) < self._spacing:
+            return
+        self._last = position
+        pose = PoseStamped(header=header)
+        place, turn = pose.pose.position, pose.pose.orientation
+        place.x, place.y, place.z = position.tolist()
+        turn.x, turn.y, turn.z, turn.w = quaternion.tolist()
+        self._poses.append(pose)
+        self.is_new = True
+
+    def message(self) -> Path:
+        """All poses kept, under the header of the newest."""
+        self.is_new = False
+        return Path(header=self._poses[-1].header, poses=list(self._poses))
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._poses.clear()
+        self._last = np.full(3, np.inf)
+        self.is_new = False
+
+
+class Kinematics(Node):
+    """Where the tip is and how fast it moves, in the frame of the robot's base link.
+
+    Joint states may come in any order, with joints too many, or several messages for the parts of
+    the arm, as `JointMerger` brings them together. A message whose stamp is zero, repeated or
+    earlier is not published from; all that is dropped is counted.
+    """
+
+    def __init__(self) -> None:
+        """Raises FrameRosError for a robot, tip or parameter that cannot be used."""
+        super().__init__('kinematics')
+        chosen = {
+            name: declare(self, name, default, is_word=name == 'publish_tf')
+            for name, default in DEFAULTS.items()
+        }
+        check_parameters(chosen)
+        self.poll_period: float = chosen['poll_period']
+        self.robot = load_robot(
+            chosen['robot_description'] or chosen['robot'], chosen['tip'] or None
+        )
+        self._joints = JointMerger(self.robot.joint_names, chosen['max_joint_age'])
+        # All that has waited goes out at once.
+        self._pose_publisher = self.create_publisher(PoseStamped, 'ee_pose', chosen['queue_depth'])
+        self._twist_publisher = self.create_publisher(TwistStamped, 'ee_twist', 50)
+        self._path_publisher = self.create_publisher(Path, 'path', 1)
+        frames = FrameNames(chosen['frame_prefix'])
+        self._transforms = LinkTransforms(self, self.robot, chosen['publish_tf'], frames)
+        self._side_limit = RateLimit(chosen['side_rate'])
+        self._path_limit = RateLimit(chosen['path_rate'])
+        self._tf_limit = RateLimit(chosen['side_rate'])
+        self._trace = Trace(chosen['path_length'], chosen['path_spacing'])
+        self._base = frames.of(self.robot.base_link)
+        self._pose = PoseBytes(self._base)
+        self._before: tuple[int, np.ndarray, np.ndarray] | None = None
+        self._warnings = RepeatedWarnings(self.get_logger())
+        self.published = 0
+        self.joint_states = FittingSubscription(
+            self, JointState, 'joint_states', depth=chosen['queue_depth'],
+            read=JointStateReader().read_all,
+            reliability=chosen['reliability'], is_required=True, is_steady=True,
+        )  # fmt: skip
+        self._readiness = Readiness(self, self.robot.name)
+        self.get_logger().info(
+            f'{self.robot.name}: {self.robot.base_link} to {self.robot.tip_link}'
+        )
+
+    def poll(self) -> int:
+        """Handle what has arrived; how many messages that was."""
+        taken = self.joint_states.take(100)
+        for state, _ in taken:
+            self.on_joint_state(state)
+        return len(taken)
+
+    def on_joint_state(self, message: FullJointState) -> None:
+        """Publish the pose of one message, and what is due beside it."""
+        stamp, names, positions, velocities, _ = message
+        joints = self._joints
+        state = joints.update(stamp, names, positions, velocities)
+        self._publish_transforms(stamp, names, positions)
+        if joints.is_reset:
+            self._restart()
+        if state is None:
+            if joints.problem:
+                self._warnings.warn(joints.kind, f'dropped: {joints.problem}')
+            return
+        stamp = joints.stamp  # that of another part, where this one completes it
+        position, quaternion = self.robot.forward(state.positions)
+        self._pose_publisher.publish(self._pose.data(stamp, position, quaternion))
+        self.published += 1
+        if self._side_limit.is_due(stamp):
+            self._publish_beside(stamp, state, position, quaternion)
+
+    def _restart(self) -> None:
+        """The clock was set anew: what came before is of another time."""
+        self._warnings.warn(
+            'clock', 'the stamps of the joint states jumped to another time and go on from there'
+        )
+        self._before = None
+        self._trace.clear()
+        for limit in (self._side_limit, self._path_limit, self._tf_limit):
+            limit.reset()
+
+    def _publish_beside(
+        self, stamp: int, state: AssembledState, position: np.ndarray, quaternion: np.ndarray
+    ) -> None:
+        """The twist, and the path when it is due."""
+        header = header_message(stamp, self._base)
+        twist = self._velocity(stamp, state, position, quaternion)
+        self._before = (stamp, position, quaternion)
+        if twist is not None:
+            message = TwistStamped(header=header)
+            linear, angular = message.twist.linear, message.twist.angular
+            linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = twist.tolist()
+            self._twist_publisher.publish(message)
+        self._trace.add(header, position, quaternion)
+        if self._trace.is_new and self._path_limit.is_due(stamp):
+            self._path_publisher.publish(self._trace.message())
+
+    def _velocity(
+        self, stamp: int, state: AssembledState, position: np.ndarray, quaternion: np.ndarray
+    ) -> np.ndarray | None:
+        """From the joint velocities; without them, the mean since the last call; None at the
+        first.
+        """
+        if state.velocities is not None:
+            return self.robot.jacobian(state.positions) @ state.velocities
+        if self._before is None:
+            return None
+        before, *pose = self._before
+        return twist_between(*pose, position, quaternion, (stamp - before) / SECOND)
+
+    def _publish_transforms(
+        self, stamp: int, names: tuple[str, ...], positions: np.ndarray
+    ) -> None:
+        self._transforms.observe(names, positions)
+        if self._transforms.is_active and stamp > 0 and self._tf_limit.is_due(stamp):
+            self._transforms.publish(stamp)
+
+    def look(self) -> None:
+        """Looks now and then who publishes the transforms."""
+        self._transforms.look()
+
+    def warn_of_silence(self, is_silent: bool) -> None:
+        """Say why nothing may be arriving, or which joints have not been seen yet."""
+        if is_silent:
+            self._warnings.warn('silence', self.joint_states.silence())
+        elif self._joints.accepted and self._joints.missing:
+            self._warnings.warn(
+                'missing', f'no joint state has had {", ".join(self._joints.missing)} yet'
+            )
+
+    def report(self) -> str:
+        """What was taken, published and dropped so far, in one line."""
+        counts = ', '.join(f'{name} {count}' for name, count in self._joints.counts.items())
+        heard = self.joint_states
+        return (
+            f'joint states {heard.received}, poses {self.published}, '
+            f'unreadable {heard.unreadable}, {counts}'
+        )
+
+    def destroy_node(self) -> None:
+        """Log the counts, then close."""
+        self.get_logger().info(self.report())
+        self.joint_states.destroy()
+        super().destroy_node()
+
+
+def check_parameters(chosen: dict[str, Any]) -> None:
+    """Raises SetupError for a value that cannot be used."""
+    for name in ('side_rate', 'path_rate'):
+        if not 0.0 <= chosen[name] <= 50.0:
+            raise SetupError(f'{name} must be 0 (off) to 50 Hz, not {chosen[name]}')
+    if not 0.0 < chosen['poll_period'] <= 0.1:
+        raise SetupError(
+            f'poll_period must be above 0 and at most 0.1 s, not {chosen["poll_period"]}'
+        )
+    for name in ('path_length', 'queue_depth'):
+        if chosen[name] < 1:
+            raise SetupError(f'{name} must be at least 1, not {chosen[name]}')
+    if not chosen['max_joint_age'] > 0.0:
+        raise SetupError(f'max_joint_age must be above 0 s, not {chosen["max_joint_age"]}')
+    if not chosen['path_spacing'] >= 0.0:
+        raise SetupError(f'path_spacing must be 0 m or more, not {chosen["path_spacing"]}')
+    if chosen['reliability'] not in RELIABILITIES:
+        raise SetupError(
+            f'reliability must be {" or ".join(RELIABILITIES)}, not {chosen["reliability"]!r}'
+        )
+
+
+def poll_until_stopped(node: Kinematics, stop: threading.Event) -> None:
+    """The node's loop: take joint states often, look at services seldom."""
+    heard = time.monotonic()
+
+    def poll() -> None:
+        nonlocal heard
+        if node.poll():
+            heard = time.monotonic()
+
+    def wait() -> None:
+        if time.monotonic() - heard > IDLE_AFTER:
+            node.joint_states.wait(0.05)
+        else:
+            time.sleep(node.poll_period)
+
+    def look() -> None:
+        node.look()
+        node.warn_of_silence(time.monotonic() - heard > SILENCE)
+
+    poll_with_services(node, stop, poll, wait, look)
+
+
+def main() -> None:
+    """Run the node."""
+    sys.exit(run_node(Kinematics, spin=poll_until_stopped))

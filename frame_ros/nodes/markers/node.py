@@ -1,0 +1,267 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The node that draws the metrics for RViz: distances, contacts, residuals, path, headline, and
+what is not known."""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+from types import SimpleNamespace
+
+from geometry_msgs.msg import PoseStamped
+from rclpy.node import Node
+from sensor_msgs.msg import PointCloud2
+from std_msgs.msg import Header
+from visualization_msgs.msg import Marker, MarkerArray
+
+from frame_ros.core.errors import RobotError, SetupError
+from frame_ros.msg import (
+    CameraAlignment,
+    ConfidenceMetrics,
+    ContactEvent,
+    ContactState,
+    EfficiencyMetrics,
+    GateState,
+    Proximity,
+    QualityMetrics,
+    SafetyMetrics,
+)
+from frame_ros.nodes.markers.contact import ContactMarkers
+from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
+from frame_ros.nodes.markers.metrics import MetricMarkers
+from frame_ros.nodes.runtime.node_readiness import Readiness
+from frame_ros.nodes.markers.obstacles import obstacle_markers
+from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.nodes.runtime.plain_markers import attached
+from frame_ros.nodes.markers.proximity import ProximityMarkers, cloud_marker
+from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
+from frame_ros.nodes.markers.warnings import camera_marker, warning_marker, warnings
+from frame_ros.robots import Robot, load_robot
+from frame_ros.robots.shapes.link_shapes import LinkShapes, link_shapes, load_shapes
+
+DEFAULTS = {
+    'rate': 10.0,
+    'robot': 'so101',
+    'shapes': '',
+    'frame_prefix': '',
+    'path_points': 300,
+    'path_spacing': 0.003,
+    'path_width': 0.004,
+    'jerk_low': 1.0,
+    'jerk_high': 100.0,
+    'distance_near': 0.02,
+    'distance_far': 0.15,
+    'link_alpha': 0.35,
+    'newtons_per_metre': 100.0,
+    'event_time': 1.0,
+    'bar_position': [-0.25, -0.3, 0.05],
+    'bar_spacing': 0.08,
+    'bar_length': 0.12,
+    'text_height': 0.02,
+    'text_position': [0.0, 0.0, 0.45],
+    'lifetime': 1.0,
+    'alignment_lifetime': 5.0,
+    'obstacles_file': '',
+    'cloud_topic': '',
+    'cloud_points': 2000,
+    'workspace': [-10.0, -10.0, -10.0, 10.0, 10.0, 10.0],
+    'floor': -10.0,
+}
+ABOVE_ZERO = ('distance_near', 'event_time', 'bar_spacing', 'bar_length', 'text_height', 'lifetime',
+              'alignment_lifetime', 'newtons_per_metre')  # fmt: skip
+
+
+def checked(look: SimpleNamespace) -> SimpleNamespace:
+    """The parameters themselves.
+
+    Raises:
+        SetupError: one that cannot be.
+    """
+    if not 0.0 < look.rate <= 10.0:
+        raise SetupError(f'markers: rate must be above 0 and at most 10 Hz, not {look.rate}')
+    if len(look.workspace) != 6:
+        raise SetupError(f'markers: workspace is x, y, z from, then to, in m, not {look.workspace}')
+    for name in ('text_position', 'bar_position'):
+        if len(getattr(look, name)) != 3:
+            raise SetupError(f'markers: {name} is x, y, z in m, not {getattr(look, name)}')
+    for name in ABOVE_ZERO:
+        if not getattr(look, name) > 0.0:
+            raise SetupError(f'markers: {name} must be above 0, not {getattr(look, name)}')
+    if not look.distance_near < look.distance_far:
+        raise SetupError(
+            f'markers: distance_near {look.distance_near} must be below distance_far '
+            f'{look.distance_far}'
+        )
+    if not 0.0 <= look.link_alpha <= 1.0:
+        raise SetupError(f'markers: link_alpha is within 0 and 1, not {look.link_alpha}')
+    if not 1 <= look.cloud_points <= 2000:
+        raise SetupError(f'markers: cloud_points is 1 to 2000, not {look.cloud_points}')
+    return look
+
+
+class Markers(Node):
+    """Subscribes ee_pose, proximity, contact, contact_events, camera_alignment and the metrics;
+    publishes metric_markers at most `rate` times a second.
+
+    It looks at its inputs `rate` times a second, so that their own rates do not matter.
+    """
+
+    def __init__(self) -> None:
+        """Raises FrameRosError for a robot, file or parameter that cannot be used."""
+        super().__init__('markers')
+        self._look = checked(
+            SimpleNamespace(
+                **{name: declare(self, name, default) for name, default in DEFAULTS.items()}
+            )
+        )
+        self._last: dict[str, object] = {}
+        self._fresh: set[str] = set()
+        self._ages: dict[str, int] = {}  # draws since the message came
+        self._cameras: dict[str, CameraAlignment] = {}
+        self._events: list[ContactEvent] = []
+        self._metrics = MetricMarkers(self._look, self._last)
+        self._contacts = ContactMarkers(self._look)
+        robot = load_robot(self._look.robot)
+        self._proximity = ProximityMarkers(self._look, robot.links, self._link_shapes(robot))
+        self._obstacles = self._known_obstacles(robot)
+        self._base = Header(frame_id=self._look.frame_prefix + robot.base_link)
+        self._subscribe_all()
+        self._publisher = self.create_publisher(MarkerArray, 'metric_markers', 5)
+        self._readiness = Readiness(self, self._look.robot)
+
+    def _subscribe_all(self) -> None:
+        self._poses = self._subscribe(PoseStamped, 'ee_pose', 50)
+        self._quality = self._subscribe(QualityMetrics, 'quality_metrics', 50)
+        self._contact_events = self._subscribe(ContactEvent, 'contact_events', 50)
+        self._alignments = self._subscribe(CameraAlignment, 'camera_alignment', 10)
+        self._newest_of = {
+            'safety': self._subscribe(SafetyMetrics, 'safety_metrics', 1),
+            'efficiency': self._subscribe(EfficiencyMetrics, 'efficiency_metrics', 1),
+            'confidence': self._subscribe(ConfidenceMetrics, 'confidence_metrics', 1),
+            'proximity': self._subscribe(Proximity, 'proximity', 1),
+            'contact': self._subscribe(ContactState, 'contact', 1),
+            'gate': self._subscribe(GateState, 'gate_state', 1),
+        }
+        if self._look.cloud_topic:
+            self._newest_of['cloud'] = self._subscribe(PointCloud2, self._look.cloud_topic, 1)
+
+    def _link_shapes(self, robot: Robot) -> LinkShapes | None:
+        if self._look.shapes:
+            return load_shapes(self._look.shapes, robot)
+        try:
+            return link_shapes(robot)
+        except RobotError as error:
+            self.get_logger().warning(f'links are not drawn: {error}')
+            return None
+
+    def _known_obstacles(self, robot: Robot) -> list[Marker]:
+        if not self._look.obstacles_file:
+            return []
+        from frame_ros.sensing.proximity.obstacles.files import load_obstacles
+
+        known = load_obstacles(self._look.obstacles_file)
+        frame = known.frame or self._look.frame_prefix + robot.base_link
+        return obstacle_markers(Header(frame_id=frame), known.obstacles, self._look.lifetime)
+
+    def _subscribe(self, kind: type, topic: str, depth: int) -> FittingSubscription:
+        # Best effort: a picture may miss a sample, and nobody is kept waiting for it.
+        return FittingSubscription(self, kind, topic, depth=depth, reliability=BEST_EFFORT)
+
+    def spin(self, stop: threading.Event) -> None:
+        """Draws `rate` times a second until `stop`, and serves the node's parameters."""
+        period = 1.0 / self._look.rate
+        poll_with_services(self, stop, self.show, lambda: stop.wait(period))
+
+    def show(self) -> None:
+        """Takes what has arrived and publishes the markers of it."""
+        self.take()
+        markers = self.draw()
+        if markers:
+            self._publisher.publish(MarkerArray(markers=markers))
+
+    def take(self) -> None:
+        """Takes what has arrived."""
+        self._fresh.clear()
+        self._ages = {name: age + 1 for name, age in self._ages.items()}
+        for message, _ in self._quality.take(100):
+            last = self._last.get('quality')
+            if last is not None and last.episode_id != message.episode_id and message.episode_id:
+                self._metrics.trail.clear()
+            self._remember('quality', message)
+            self._metrics.trail.add_jerk(message.tcp_jerk)
+        for message, _ in self._poses.take(100):
+            self._remember('pose', message)
+            self._metrics.trail.add_point(message.pose.position)
+        for message, _ in self._alignments.take(20):
+            self._cameras[message.camera] = message
+            self._remember(f'camera {message.camera}', message)
+        self._events = [message for message, _ in self._contact_events.take(50)]
+        if self._events:
+            self._fresh.add('event')
+        for name, subscription in self._newest_of.items():
+            for message, _ in subscription.take(2):
+                self._remember(name, message)
+
+    def _remember(self, name: str, message: object) -> None:
+        self._last[name] = message
+        self._fresh.add(name)
+        self._ages[name] = 0
+
+    def _recent(self, name: str, seconds: float) -> object | None:
+        """The newest message of a name, if it came within so many seconds."""
+        age = self._ages.get(name)
+        return self._last[name] if age is not None and age < seconds * self._look.rate else None
+
+    def draw(self) -> list[Marker]:
+        """The markers of what is new; the rest fades: a picture never shows what is outdated."""
+        markers = []
+        if 'proximity' in self._fresh:
+            markers += self._proximity.draw(self._last['proximity'])
+        pose = self._last.get('pose')
+        if 'contact' in self._fresh:
+            markers += self._contacts.draw(self._last['contact'], pose)
+        for event in self._events:
+            markers += self._contacts.events(event, pose)
+        if 'pose' in self._fresh:
+            markers += self._metrics.draw(pose.header)
+        if 'cloud' in self._fresh:
+            points = cloud_marker(self._last['cloud'], self._look.cloud_points, self._look.lifetime)
+            markers += [points] if points is not None else []
+        return markers + self._cameras_and_warnings() + self._renewed_obstacles()
+
+    def _cameras_and_warnings(self) -> list[Marker]:
+        markers = [
+            camera_marker(number, message, self._look)
+            for number, (name, message) in enumerate(self._cameras.items())
+            if f'camera {name}' in self._fresh
+        ]
+        seconds = self._look.alignment_lifetime
+        recent = [self._recent(f'camera {name}', seconds) for name in self._cameras]
+        lines = warnings(
+            self._recent('contact', self._look.lifetime),
+            self._recent('proximity', self._look.lifetime),
+            [camera for camera in recent if camera is not None],
+        )
+        if not lines:
+            return markers
+        pose = self._last.get('pose')
+        header = self._base if pose is None else attached(pose.header, '')
+        return [*markers, warning_marker(header, lines, self._look)]
+
+    def _renewed_obstacles(self) -> list[Marker]:
+        """The known obstacles, in time before they vanish."""
+        if not self._obstacles:
+            return []
+        every = max(1, math.floor(self._look.lifetime * self._look.rate / 2))
+        age = self._ages.get('obstacles', every)
+        if age < every:
+            return []
+        self._ages['obstacles'] = 0
+        return self._obstacles
+
+
+def main() -> None:
+    """Runs the node until it is told to stop."""
+    sys.exit(run_node(Markers, spin=lambda node, stop: node.spin(stop)))

@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The markers of what is not known, and why; and of cameras that do not stand as assumed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from types import SimpleNamespace
+
+from std_msgs.msg import ColorRGBA, Header
+from visualization_msgs.msg import Marker
+
+from frame_ros.msg import CameraAlignment, ContactState, Proximity
+from frame_ros.nodes.runtime.plain_markers import (
+    STOPS,
+    UNEXPECTED,
+    UNKNOWN,
+    WARNING,
+    attached,
+    is_finite,
+    new_marker,
+    point,
+    set_scale,
+    text,
+    xyz,
+)
+
+ALIGNED = ColorRGBA(r=STOPS[0][0], g=STOPS[0][1], b=STOPS[0][2], a=1.0)
+
+
+def warnings(
+    contact: ContactState | None, proximity: Proximity | None, cameras: Iterable[CameraAlignment]
+) -> list[str]:
+    """A line for everything that is not known or not right."""
+    lines = []
+    if contact is not None and contact.unavailable:
+        lines.append(f'contact unknown: {contact.unavailable}')
+    if proximity is not None and proximity.unavailable:
+        lines.append(f'distance unknown: {proximity.unavailable}')
+    return lines + [line for camera in cameras if (line := camera_warning(camera))]
+
+
+def camera_warning(alignment: CameraAlignment) -> str:
+    """What is wrong with a camera; empty: nothing is."""
+    if alignment.unavailable:
+        return f'camera {alignment.camera} not checked: {alignment.unavailable}'
+    if alignment.is_aligned:
+        return ''
+    if not is_finite(alignment.translation) or not is_finite(alignment.rotation):
+        return f'camera {alignment.camera} is misaligned: the robot is not where it should be seen'
+    shift, turn = (math.hypot(*xyz(v)) for v in (alignment.translation, alignment.rotation))
+    return (
+        f'camera {alignment.camera} is misaligned by {text(shift, "mm", 1e3, 0)} and '
+        f'{text(math.degrees(turn), "degrees")}'
+    )
+
+
+def warning_marker(header: Header, lines: list[str], look: SimpleNamespace) -> Marker:
+    """The lines, above the headline."""
+    marker = new_marker(header, 'warnings', 0, Marker.TEXT_VIEW_FACING, look.lifetime)
+    x, y, z = look.text_position
+    # RViz centres the text: as many lines as there are grow both ways.
+    marker.pose.position = point((x, y, z + look.text_height * (4.0 + len(lines) / 2)))
+    marker.text, marker.color, marker.scale.z = '\n'.join(lines), WARNING, look.text_height
+    return marker
+
+
+def camera_marker(number: int, alignment: CameraAlignment, look: SimpleNamespace) -> Marker:
+    """A small box in the camera's optical frame: green aligned, red not, grey unknown."""
+    header = attached(alignment.header, '')
+    marker = new_marker(header, 'cameras', number, Marker.CUBE, look.alignment_lifetime)
+    set_scale(marker, (0.03, 0.02, 0.015))
+    shade = ALIGNED if alignment.is_aligned else UNEXPECTED
+    marker.color = UNKNOWN if alignment.unavailable else shade
+    return marker

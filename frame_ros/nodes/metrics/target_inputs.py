@@ -1,0 +1,173 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where the metrics node gets the object, the goal and the gripper from: topics, or tf."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from geometry_msgs.msg import PoseStamped
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+
+from frame_ros.bags.streams import conversion
+from frame_ros.episodes.metric_pipeline.options import PipelineConfig, target_streams
+from frame_ros.core.errors import MissingExtraError
+from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
+from frame_ros.nodes.runtime.message_parts import time_message
+from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.robots.transforms import Transform, TransformTree
+
+Feed = Callable[[str, int, Any], None]
+DEFAULT_TOPICS = {'object': 'object_pose', 'goal': 'goal_pose', 'gripper': 'joint_states'}
+TF_DEPTH, POSE_DEPTH = 500, 50
+
+
+class TargetInputs:
+    """Feeds the streams 'object', 'goal' and 'gripper' of a task of OT; without a task nothing is
+    subscribed.
+
+    topics: stream -> absolute topic. problems: what is wrong, in words.
+    """
+
+    def __init__(
+        self, node: Node, config: PipelineConfig, feed: Feed, frame: Callable[[], str]
+    ) -> None:
+        """`feed` takes stream, stamp (ns) and value; `frame` says in which frame poses are wanted.
+
+        Raises:
+            MissingExtraError: a pose is wanted from tf, and tf2_msgs is not installed.
+        """
+        names = {s: declare(node, f'{s}_topic', topic) for s, topic in DEFAULT_TOPICS.items()}
+        frames = {s: declare(node, f'{s}_frame', '') for s in ('object', 'goal')}
+        self._feed = feed
+        self._subscriptions: list[FittingSubscription] = []
+        self.topics: dict[str, str] = {}
+        streams = target_streams(config)
+        framed = {s: frames[s] for s in ('object', 'goal') if s in streams and frames[s]}
+        for stream in streams:
+            if stream == 'gripper':
+                self._subscribe_gripper(node, names[stream], config)
+            elif stream not in framed:
+                self._subscribe(node, PoseStamped, stream, names[stream], conversion.target_values)
+        self._tf = TransformInputs(node, framed, names, feed, frame) if framed else None
+        if self._tf is not None:
+            self.topics |= self._tf.topics
+
+    def _subscribe_gripper(self, node: Node, topic: str, config: PipelineConfig) -> None:
+        """The joint; contacts are subscribed by the node anyway."""
+        if config.grasp_source == 'contact':
+            return
+        joint = config.gripper_joint
+        self._subscribe(
+            node, JointState, 'gripper', topic, lambda m: conversion.gripper_values(m, joint)
+        )
+
+    def _subscribe(
+        self, node: Node, kind: Any, stream: str, topic: str, values: Callable[[Any], Any]
+    ) -> None:
+        def handle(message: Any) -> None:
+            self._feed(stream, conversion.stamp_ns(message.header.stamp), values(message))
+
+        subscription = FittingSubscription(node, kind, topic, handle)
+        self._subscriptions.append(subscription)
+        self.topics[stream] = subscription.topic_name
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong, in words."""
+        return self._tf.problems if self._tf is not None else []
+
+    def poll(self) -> None:
+        """Takes all that has arrived."""
+        for subscription in self._subscriptions:
+            subscription.poll()
+        if self._tf is not None:
+            self._tf.poll()
+
+
+class TransformInputs:
+    """Poses of frames by tf, published as PoseStamped so that a bag holds what was used."""
+
+    def __init__(
+        self,
+        node: Node,
+        frames: dict[str, str],
+        topics: dict[str, str],
+        feed: Feed,
+        wanted: Callable[[], str],
+    ) -> None:
+        """`frames`: stream -> its frame; `topics`: stream -> where its pose is published."""
+        try:
+            from tf2_msgs.msg import TFMessage
+        except ImportError as error:
+            raise MissingExtraError(
+                f'the poses of {", ".join(frames.values())} are wanted from tf, which needs the '
+                'ROS package tf2_msgs (apt install ros-$ROS_DISTRO-tf2-msgs); or publish them as '
+                f'PoseStamped on {", ".join(topics[s] for s in frames)}'
+            ) from error
+        self._node, self._frames, self._feed, self._wanted = node, frames, feed, wanted
+        self._tree = TransformTree()
+        self._refused = 0
+        self._moving = FittingSubscription(node, TFMessage, '/tf', depth=TF_DEPTH)
+        self._fixed = FittingSubscription(
+            node, TFMessage, '/tf_static', depth=TF_DEPTH, is_latched=True
+        )
+        qos = QoSProfile(depth=POSE_DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self._publishers = {s: node.create_publisher(PoseStamped, topics[s], qos) for s in frames}
+        self.topics = {s: publisher.topic_name for s, publisher in self._publishers.items()}
+        self._published: dict[str, tuple[str, Transform]] = {}  # with the frame it was wanted in
+        self._base = ''
+
+    @property
+    def problems(self) -> list[str]:
+        """Frames that tf does not connect, and how many transforms could not be used."""
+        found = [self._tree.problem(frame, self._wanted()) for frame in self._frames.values()]
+        if self._refused:
+            found.append(f'{self._refused} transforms could not be used: not finite, or not newer')
+        return [problem for problem in found if problem]
+
+    def poll(self) -> None:
+        """Takes the transforms that have arrived, and publishes the poses that are new."""
+        arrived = [
+            (transform, is_static)
+            for subscription, is_static in ((self._fixed, True), (self._moving, False))
+            for message, _ in subscription.take(1000)
+            for transform in message.transforms
+        ]
+        for transform, is_static in arrived:
+            self._refused += not self._add(transform, is_static)
+        base = self._wanted()
+        if arrived or base != self._base:
+            self._base = base
+            for stream, frame in self._frames.items():
+                self._publish(stream, frame, base)
+
+    def _add(self, message: Any, is_static: bool) -> bool:
+        place, turn = message.transform.translation, message.transform.rotation
+        return self._tree.add(
+            message.header.frame_id,
+            message.child_frame_id,
+            conversion.stamp_ns(message.header.stamp),
+            (place.x, place.y, place.z),
+            (turn.x, turn.y, turn.z, turn.w),
+            is_static,
+        )
+
+    def _publish(self, stream: str, frame: str, base: str) -> None:
+        pose, before = self._tree.pose_of(frame, base), self._published.get(stream)
+        if pose is None or before == (base, pose):
+            return
+        self._published[stream] = base, pose
+        # A fixed pose that changed, or is wanted in another frame, is news at a stamp of its own.
+        is_new = pose.stamp > 0 and (before is None or before[1].stamp != pose.stamp)
+        stamp = pose.stamp if is_new else self._node.get_clock().now().nanoseconds
+        message = PoseStamped()
+        message.header.stamp, message.header.frame_id = time_message(stamp), base
+        place, turn = message.pose.position, message.pose.orientation
+        place.x, place.y, place.z = pose.translation
+        turn.x, turn.y, turn.z, turn.w = pose.rotation
+        self._publishers[stream].publish(message)
+        self._feed(stream, stamp, conversion.target_values(message))

@@ -1,0 +1,210 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The policy node's subscriptions: only what the policy needs, converted only when it infers."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped
+from numpy.typing import NDArray
+from rclpy.node import Node
+from sensor_msgs.msg import Image, JointState
+
+from frame_ros.bags.streams.conversion import pose_values, stamp_ns
+from frame_ros.robots.joint_state_merge import JointMerger
+from frame_ros.core.errors import PolicyError, SetupError
+from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
+from frame_ros.nodes.runtime.message_parts import stamp_of_serialised
+from frame_ros.core.thread_priority import raise_priority
+from frame_ros.policies.execution.observation_buffer import JOINTS, ObservationBuffer
+
+JOINTS_DEPTH = 5
+
+# Encoding -> channels, and which of them are red, green and blue.
+ENCODINGS = {
+    'rgb8': (3, (0, 1, 2)),
+    'bgr8': (3, (2, 1, 0)),
+    'rgba8': (4, (0, 1, 2)),
+    'bgra8': (4, (2, 1, 0)),
+    'mono8': (1, (0, 0, 0)),
+}
+
+
+class PolicyInputs:
+    """Fills an ObservationBuffer from topics until `close`.
+
+    cameras: camera -> topic. poses: pose -> topic. report: gets errors in words. priority: see
+    `raise_priority`; of the thread that receives, from its first message on: while it holds the
+    interpreter's lock, whoever waits for the lock waits for it to be given a core, too.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        buffer: ObservationBuffer,
+        cameras: Mapping[str, str],
+        poses: Mapping[str, str],
+        joint_names: tuple[str, ...],
+        report: Callable[[str], object],
+        priority: int = 0,
+    ) -> None:
+        self._priority = priority
+        self._buffer, self._report = buffer, report
+        self._joints = JointMerger(joint_names)
+
+        def subscribe(
+            kind: type, topic: str, take: Callable[[Any], None], depth: int = 1, **options: Any
+        ) -> FittingSubscription:
+            # Of a policy's inputs only the newest counts, so that best effort does.
+            return FittingSubscription(
+                node, kind, topic, take, depth=depth, reliability=BEST_EFFORT,
+                is_required=True, is_steady=kind is not PoseStamped, is_called=True, **options,
+            )  # fmt: skip
+
+        self._subscriptions = [
+            subscribe(JointState, 'joint_states', self._on_joints, JOINTS_DEPTH),
+            *(
+                subscribe(Image, t, partial(self._on_image, n), read=stamped_image)
+                for n, t in cameras.items()
+            ),
+            *(subscribe(PoseStamped, t, partial(self._on_pose, n)) for n, t in poses.items()),
+        ]
+
+    def close(self) -> None:
+        """Ends the subscriptions."""
+        for subscription in self._subscriptions:
+            subscription.destroy()
+        self._subscriptions.clear()
+
+    def _on_joints(self, message: JointState) -> None:
+        if self._priority:
+            raise_priority(self._priority)
+            self._priority = 0
+        joints = self._joints
+        state = joints.update(stamp_ns(message.header.stamp), message.name, message.position)
+        if state is not None:
+            self._buffer.put(JOINTS, joints.stamp, lambda: state.positions)
+        elif problem := joints.problem:
+            self._buffer.complain(JOINTS, problem)
+            self._report(f'joint_states: {problem}')
+        elif joints.missing:  # others may publish them a moment later
+            self._buffer.complain(JOINTS, f'no position yet of {", ".join(joints.missing)}')
+
+    def _on_image(self, name: str, stamped: tuple[int, bytes]) -> None:
+        stamp, serialised = stamped
+        self._buffer.put(name, stamp, partial(decode_image, name, serialised))
+
+    def _on_pose(self, name: str, message: PoseStamped) -> None:
+        self._buffer.put(name, stamp_ns(message.header.stamp), partial(pose_array, message))
+
+
+def stamped_image(serialised: bytes) -> tuple[int, bytes]:
+    """The stamp of a serialised image, ns, and the image, of which the head can be read."""
+    _parse_image(serialised)
+    return stamp_of_serialised(serialised), serialised
+
+
+def pose_array(message: PoseStamped) -> NDArray[np.float64]:
+    """(7,) position and quaternion xyzw."""
+    return np.array(pose_values(message))
+
+
+def decode_image(name: str, serialised: bytes) -> NDArray[np.uint8]:
+    """A serialised sensor_msgs/Image as (H, W, 3) uint8 RGB, of rgb8 a view that is read-only.
+
+    Raises:
+        PolicyError: the encoding is not one of ENCODINGS, or the data do not fit the size.
+    """
+    image = image_of_serialised(serialised)
+    if image.encoding not in ENCODINGS:
+        raise PolicyError(
+            f'camera {name} has encoding {image.encoding!r}; known: {", ".join(ENCODINGS)}'
+        )
+    channels, order = ENCODINGS[image.encoding]
+    height, width, step = image.height, image.width, image.step
+    if not height * width or step < width * channels or len(image.data) != height * step:
+        raise PolicyError(
+            f'camera {name} gives {len(image.data)} bytes; an image of {width}x{height} '
+            f'{image.encoding} '
+            f'with a step of {step} has {height * step}, and its step is at least '
+            f'{width * channels}'
+        )
+    rows = image.data.reshape(height, step)
+    pixels = rows[:, : width * channels].reshape(height, width, channels)
+    return pixels if order == (0, 1, 2) and channels == 3 else pixels[:, :, order]
+
+
+@dataclass(frozen=True)
+class SerialisedImage:
+    """A sensor_msgs/Image; data: (bytes,) uint8, a view of the message."""
+
+    height: int
+    width: int
+    encoding: str
+    step: int
+    data: NDArray[np.uint8]
+
+
+def image_of_serialised(serialised: bytes) -> SerialisedImage:
+    """Reads a serialised sensor_msgs/Image without copying its pixels (rclpy copies them twice).
+
+    The layout is that of the OMG's CDR, version 1: everything is aligned to its own size, counted
+    from behind the four bytes of the encapsulation; texts have their length with a closing zero.
+
+    Raises:
+        PolicyError: it ends before the image does.
+    """
+    try:
+        return _parse_image(serialised)
+    except (struct.error, ValueError) as error:
+        raise PolicyError(f'a serialised image of {len(serialised)} bytes is cut') from error
+
+
+def _parse_image(serialised: bytes) -> SerialisedImage:
+    order = '<' if serialised[1] & 1 else '>'
+    text = struct.unpack_from(f'{order}I', serialised, 12)[0]  # frame_id, behind the stamp
+    at = _aligned(16 + text)
+    height, width, text = struct.unpack_from(f'{order}III', serialised, at)
+    encoding = serialised[at + 12 : at + 11 + text].decode('ascii', 'replace')
+    at = _aligned(at + 12 + text + 1)  # is_bigendian is one byte
+    step, count = struct.unpack_from(f'{order}II', serialised, at)
+    data = np.frombuffer(serialised, np.uint8, count, at + 8)
+    return SerialisedImage(height, width, encoding, step, data)
+
+
+def _aligned(at: int) -> int:
+    return (at + 3) // 4 * 4
+
+
+def camera_topics(needed: tuple[str, ...], available: tuple[str, ...]) -> dict[str, str]:
+    """Camera -> topic for the cameras that a policy needs.
+
+    Raises:
+        SetupError: one is not available.
+    """
+    if missing := [name for name in needed if name not in available]:
+        raise SetupError(
+            f'the policy needs cameras {list(needed)}, but the parameter cameras has '
+            f'{list(available)}: '
+            f'{missing} must be added, or mapped by camera_names'
+        )
+    return {name: f'{name}/image_raw' for name in needed}
+
+
+def pose_topics(needed: tuple[str, ...], available: Mapping[str, str]) -> dict[str, str]:
+    """Pose -> topic for the poses that a policy needs.
+
+    Raises:
+        SetupError: one is not available.
+    """
+    if missing := [name for name in needed if name not in available]:
+        raise SetupError(
+            f'the policy needs the poses {missing}; add them to pose_topics as name=topic'
+        )
+    return {name: available[name] for name in needed}

@@ -1,0 +1,338 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The robot driver's bus thread: once per cycle it reads the robot, publishes, and sends the newest
+command.
+
+While the robot does not answer, nothing is published: what was measured before is never repeated.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from dataclasses import dataclass, field
+from enum import Enum
+from queue import Empty, SimpleQueue
+
+import numpy as np
+from numpy.typing import NDArray
+from rclpy.clock import Clock
+
+from frame_ros.core.errors import FrameRosError
+from frame_ros.nodes.policy.control import SECOND, SWITCH_INTERVAL, Ticks
+from frame_ros.nodes.robot_driver.options import DriverSettings
+from frame_ros.gate.command_check import CommandCheck, holding_goals, limited_step
+from frame_ros.hardware.lerobot.devices import DeviceError
+from frame_ros.hardware.lerobot.robot import LeRobotRobot, RobotReading
+
+Array = NDArray[np.float64]
+
+
+class Activity(Enum):
+    """What the driver does with the arm."""
+
+    HOLDING = 'holding'
+    FOLLOWING = 'following commands'
+    RELEASED = 'torque is off'
+    LOST = 'not connected'
+
+
+@dataclass
+class BusCounts:
+    """Since it was activated. limited: goals that max_relative_target or a limit changed."""
+
+    cycles: int = 0
+    commands: int = 0
+    sent: int = 0
+    refused: int = 0
+    stale: int = 0
+    limited: int = 0
+    holds: int = 0
+    retries: int = 0
+    losses: int = 0
+    reconnections: int = 0
+
+
+@dataclass(frozen=True)
+class BusState:
+    """What there is to tell about the robot. problem: why it is lost, or why a command was refused
+    last; in words.
+    """
+
+    activity: Activity
+    counts: BusCounts
+    missed: int
+    problem: str
+    reading: RobotReading | None
+
+
+@dataclass(frozen=True)
+class _Command:
+    goals: Array
+    arrival: float  # time.monotonic()
+
+
+@dataclass
+class _Request:
+    """Something to do in the bus thread between two cycles."""
+
+    action: Callable[[], None]
+    done: Future[None] = field(default_factory=Future)
+
+
+class BusLoop:
+    """Owns the connected robot until `stop`.
+
+    publish: gets (stamp in ns, reading), in the bus thread. log: an rclpy logger.
+    """
+
+    def __init__(
+        self,
+        robot: LeRobotRobot,
+        settings: DriverSettings,
+        clock: Clock,
+        publish: Callable[[int, RobotReading], None],
+        log: object,
+    ) -> None:
+        self._robot, self._settings, self._clock = robot, settings, clock
+        self._publish, self._log = publish, log
+        self._check = CommandCheck(robot.names, robot.limits, settings.limit_tolerance)
+        self._lock = threading.Lock()
+        self._goals: Array | None = None  # the last ones sent, or where it was found
+        self._newest: _Command | None = None
+        self._last_command = 0.0
+        self._activity = Activity.HOLDING
+        self._is_released = False  # also while it is lost
+        self._reading: RobotReading | None = None
+        self._problem = ''
+        self._next_attempt = 0.0
+        self._requests: SimpleQueue[_Request] = SimpleQueue()
+        self._stop = threading.Event()
+        self._ticks = Ticks(1.0 / settings.rate, clock, False, self._stop)
+        self._thread = threading.Thread(target=self._run, name='bus', daemon=True)
+        self.counts = BusCounts()
+
+    def start(self) -> None:
+        """Begins to read."""
+        sys.setswitchinterval(SWITCH_INTERVAL)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends the thread; the arm holds or is released, as the parameter says, and the port is
+        closed.
+        """
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        if self._settings.torque_on_exit == 'release':
+            self._release()
+        elif self._activity is Activity.FOLLOWING:
+            self._attempt(self._hold)
+        self._robot.close()
+
+    @property
+    def state(self) -> BusState:
+        """What there is to tell; from any thread."""
+        return BusState(
+            self._activity, self.counts, self._ticks.missed, self._problem, self._reading
+        )
+
+    def command(self, stamp: int, names: Sequence[str], positions: Array) -> str:
+        """Takes a command, to be sent in the next cycle; returns why it is refused, or ''.
+
+        stamp: ns on the node's clock, 0 if there is none. positions: rad.
+        """
+        self.counts.commands += 1
+        age = (self._clock.now().nanoseconds - stamp) / SECOND if stamp else 0.0
+        if age > self._settings.command_timeout:
+            self.counts.stale += 1
+            return f'it is {age:.2f} s old, more than command_timeout'
+        with self._lock:
+            problem = self._obstacle() or self._check.problem(names, positions)
+            if problem:
+                self.counts.refused += 1
+                return problem
+            base = self._newest.goals if self._newest is not None else self._goals
+            assert base is not None
+            goals = self._check.merge(base, names, positions)
+            self._newest = _Command(goals, time.monotonic())
+        return ''
+
+    def set_torque(self, is_on: bool, timeout: float) -> None:
+        """Switches the torque, in the bus thread. timeout: s to wait for it.
+
+        Raises:
+            DeviceError: it did not work, or not in time.
+        """
+
+        def switch() -> None:
+            if self._activity is Activity.LOST:
+                raise DeviceError(f'the robot is not connected: {self._problem}')
+            self._robot.set_torque(is_on)
+            with self._lock:
+                self._newest = None
+                self._goals = None
+                self._activity = Activity.HOLDING if is_on else Activity.RELEASED
+            self._is_released = not is_on
+
+        request = _Request(switch)
+        self._requests.put(request)
+        try:
+            request.done.result(timeout)
+        except FutureTimeoutError:
+            text = f'the bus did not come to it within {timeout:g} s'
+            if not request.done.cancel():  # nor will it later, unless it is at it
+                text += ', and is still at it'
+            raise DeviceError(text) from None
+
+    def _obstacle(self) -> str:
+        """Why no command can be taken now."""
+        if self._activity is Activity.LOST:
+            return 'the robot is not connected'
+        if self._activity is Activity.RELEASED:
+            return 'the torque is off'
+        return '' if self._goals is not None else 'the robot has not been read yet'
+
+    # The bus thread.
+
+    def _run(self) -> None:
+        while self._ticks.wait():
+            self._serve()
+            if self._activity is Activity.LOST:
+                self._reconnect()
+            else:
+                self._attempt(self._cycle)
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                request = self._requests.get_nowait()
+            except Empty:
+                return
+            if not request.done.set_running_or_notify_cancel():
+                continue
+            try:
+                request.action()
+            except FrameRosError as error:
+                request.done.set_exception(error)
+            else:
+                request.done.set_result(None)
+
+    def _attempt(self, action: Callable[[], None]) -> None:
+        """Does something with the robot; failing is losing it."""
+        try:
+            action()
+        except DeviceError as error:
+            self._lose(str(error))
+
+    def _cycle(self) -> None:
+        reading = self._read()
+        self.counts.cycles += 1
+        self._reading = reading
+        middle = (reading.began + reading.ended) // 2
+        stamp = self._clock.now().nanoseconds - (time.monotonic_ns() - middle)
+        self._publish(stamp, reading)
+        with self._lock:
+            if self._goals is None:
+                self._goals = reading.positions.copy()
+            command, self._newest = self._newest, None
+        if self._activity is Activity.RELEASED:
+            self._goals = reading.positions.copy()
+        elif command is not None:
+            self._follow(command, reading)
+        elif self._activity is Activity.FOLLOWING:
+            age = time.monotonic() - self._last_command
+            if age > self._settings.command_timeout:
+                self._hold()
+                self._say(f'no command for {age:.2f} s: the arm holds where it is')
+
+    def _read(self) -> RobotReading:
+        """A reading, after `retries` more attempts at most.
+
+        Raises:
+            DeviceError: none of them worked.
+        """
+        for _ in range(self._settings.retries):
+            try:
+                return self._robot.read()
+            except DeviceError as error:
+                if error.is_gone:
+                    raise
+                self.counts.retries += 1
+                self._problem = str(error)
+        return self._robot.read()
+
+    def _follow(self, command: _Command, reading: RobotReading) -> None:
+        goals = limited_step(
+            command.goals,
+            reading.positions,
+            self._robot.is_gripper,
+            self._settings.max_relative_target,
+        )
+        self.counts.limited += int(not np.array_equal(goals, command.goals))
+        self._robot.send(goals)
+        self.counts.sent += 1
+        self._goals, self._last_command = goals, command.arrival
+        self._activity = Activity.FOLLOWING
+
+    def _hold(self) -> None:
+        """Goals that keep the arm where it was read last."""
+        if self._reading is None or self._goals is None:
+            return
+        self._goals = holding_goals(
+            self._goals,
+            self._reading.positions,
+            self._robot.is_gripper,
+            self._settings.hold_tolerance,
+        )
+        self._activity = Activity.HOLDING
+        self.counts.holds += 1
+        self._robot.send(self._goals)
+
+    def _release(self) -> None:
+        if not (self._robot.can_switch_torque and self._robot.is_connected):
+            return
+        try:
+            self._robot.set_torque(False)
+        except DeviceError as error:
+            self._log.error(f'the arm may be stiff still: {error}')  # type: ignore[attr-defined]
+
+    def _lose(self, problem: str) -> None:
+        with self._lock:
+            self._activity, self._newest = Activity.LOST, None
+        self._problem = problem
+        self.counts.losses += 1
+        self._robot.close()
+        self._next_attempt = time.monotonic() + self._settings.reconnect_period
+        self._log.error(  # type: ignore[attr-defined]
+            f'{problem}; no joint_states until it answers again, tried every '
+            f'{self._settings.reconnect_period:g} s'
+        )
+
+    def _reconnect(self) -> None:
+        if time.monotonic() < self._next_attempt:
+            return
+        try:
+            has_kept = self._robot.reconnect(self._is_released)
+            self._reading = self._robot.read()
+            self._goals = self._goals if has_kept else self._reading.positions.copy()
+            if has_kept:
+                self._hold()
+        except FrameRosError as error:
+            self._problem = str(error)
+            self._robot.close()
+            self._next_attempt = time.monotonic() + self._settings.reconnect_period
+            return
+        with self._lock:
+            self._newest = None
+            self._activity = Activity.RELEASED if self._is_released else Activity.HOLDING
+        self.counts.reconnections += 1
+        self._problem = ''
+        self._say(f'the robot answers again; {self._activity.value}')
+
+    def _say(self, text: str) -> None:
+        self._log.warning(text)  # type: ignore[attr-defined]

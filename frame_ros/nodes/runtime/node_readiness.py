@@ -1,0 +1,165 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every node publishes whether it is ready on node_readiness, and how it is on /diagnostics."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterable, Iterator
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.clock import Clock, ClockType
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+
+from frame_ros.bags.streams.conversion import stamp_ns
+from frame_ros.sensing.stream_health.node_health import InputHealth, Status
+from frame_ros.sensing.stream_health.readiness import (
+    READINESS_TOPIC,
+    InputState,
+    NodeState,
+    OutputState,
+)
+from frame_ros.msg import NodeInput, NodeOutput, NodeReadiness
+from frame_ros.nodes.runtime.message_parts import time_message
+from frame_ros.nodes.runtime.node_inputs import inputs_of
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+LOOK_PERIOD = 0.5  # s between two looks: a change is published at the next
+PUBLISH_PERIOD = 2.0  # s between two messages while only counts change
+DIAGNOSTICS = '/diagnostics'
+DIAGNOSTICS_PERIOD = 1.0  # s
+# What every node of ROS has, or has of this.
+NOT_COUNTED = ('/rosout', '/parameter_events', DIAGNOSTICS)
+
+
+class Readiness:
+    """Publishes, by a timer of the node, its readiness and its health.
+
+    hardware_id: robot, serial number or port that the node works for. problem: why the node is not
+    ready, beside its inputs; '' if it is. parts: statuses of what it looks after. inputs: of those
+    that are no FittingSubscription.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        hardware_id: str = '',
+        problem: Callable[[], str] = lambda: '',
+        parts: Callable[[], Iterable[Status]] = tuple,
+        inputs: Callable[[], Iterable[InputState]] = tuple,
+    ) -> None:
+        self.hardware_id = hardware_id
+        self._node, self._problem, self._parts, self._inputs = node, problem, parts, inputs
+        self._publisher = node.create_publisher(NodeReadiness, READINESS_TOPIC, LATCHED)
+        self._diagnostics = node.create_publisher(DiagnosticArray, DIAGNOSTICS, 10)
+        self._health = InputHealth()
+        self._said: tuple[object, ...] | None = None
+        self._next = self._next_diagnostics = 0.0
+        self._timer = node.create_timer(
+            LOOK_PERIOD, self.look, clock=Clock(clock_type=ClockType.STEADY_TIME)
+        )
+
+    def state(self) -> NodeState:
+        """How the node is now."""
+        node = self._node
+        return NodeState(
+            node=node.get_fully_qualified_name(),
+            stamp=node.get_clock().now().nanoseconds,
+            hardware_id=self.hardware_id,
+            problem=self._problem(),
+            inputs=(*(each.state() for each in tuple(inputs_of(node))), *self._inputs()),
+            outputs=tuple(self._outputs()),
+        )
+
+    def _outputs(self) -> Iterator[OutputState]:
+        for publisher in tuple(self._node.publishers):
+            # A transition that fails in a thread of its own ends publishers meanwhile.
+            with contextlib.suppress(rclpy_implementation.InvalidHandle):
+                topic = publisher.topic_name
+                if topic not in NOT_COUNTED and publisher is not self._publisher:
+                    yield OutputState(topic, publisher.get_subscription_count())
+
+    def look(self) -> None:
+        """Looks at all inputs, and publishes what is due. In the executor's thread."""
+        for each in tuple(inputs_of(self._node)):
+            each.look()
+        now, state = time.monotonic(), self.state()
+        if state.key != self._said or now >= self._next:
+            self.publish(state)
+        if now >= self._next_diagnostics:
+            self._next_diagnostics = now + DIAGNOSTICS_PERIOD
+            self._diagnostics.publish(self._diagnostics_message(state, now))
+
+    def publish(self, state: NodeState | None = None) -> None:
+        """Publishes how the node is, due or not."""
+        state = state or self.state()
+        self._said, self._next = state.key, time.monotonic() + PUBLISH_PERIOD
+        self._publisher.publish(readiness_message(state))
+
+    def _diagnostics_message(self, state: NodeState, now: float) -> DiagnosticArray:
+        own = self._health.status(state, time.time_ns(), now)
+        message = DiagnosticArray(status=[self._status(part) for part in (own, *self._parts())])
+        message.header.stamp = time_message(state.stamp)
+        return message
+
+    def _status(self, status: Status) -> DiagnosticStatus:
+        name = self._node.get_fully_qualified_name().lstrip('/')
+        return DiagnosticStatus(
+            level=bytes([status.level]),
+            name=f'{name}: {status.name or "node"}',
+            message=status.message,
+            hardware_id=status.hardware_id or self.hardware_id,
+            values=[KeyValue(key=key, value=value) for key, value in status.values.items()],
+        )
+
+
+def readiness_message(state: NodeState) -> NodeReadiness:
+    """The message of a state."""
+    message = NodeReadiness(
+        node=state.node,
+        hardware_id=state.hardware_id,
+        is_ready=state.is_ready,
+        reason=state.reason,
+        inputs=[_input_message(each) for each in state.inputs],
+        outputs=[NodeOutput(topic=each.topic, matched=each.matched) for each in state.outputs],
+    )
+    message.header.stamp = time_message(state.stamp)
+    return message
+
+
+STAMPS = ('first_stamp', 'last_stamp', 'first_received', 'last_received')
+PLAIN = (
+    'topic', 'is_required', 'is_steady', 'offered', 'matched', 'is_reliable', 'is_latched',
+    'received', 'lost',
+)  # fmt: skip
+
+
+def _input_message(state: InputState) -> NodeInput:
+    message = NodeInput(**{name: getattr(state, name) for name in PLAIN}, problem=state.problem)
+    for name in STAMPS:
+        setattr(message, name, time_message(getattr(state, name)))
+    return message
+
+
+def state_of(message: NodeReadiness) -> NodeState:
+    """The state that a message tells."""
+    inputs = tuple(
+        InputState(
+            **{name: getattr(each, name) for name in PLAIN},
+            **{name: stamp_ns(getattr(each, name)) for name in STAMPS},
+        )
+        for each in message.inputs
+    )
+    of_inputs = {each.problem for each in inputs}
+    own = [part for part in message.reason.split('; ') if part not in of_inputs]
+    return NodeState(
+        node=message.node,
+        stamp=stamp_ns(message.header.stamp),
+        hardware_id=message.hardware_id,
+        problem='; '.join(own),
+        inputs=inputs,
+        outputs=tuple(OutputState(each.topic, each.matched) for each in message.outputs),
+    )

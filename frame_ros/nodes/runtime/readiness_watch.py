@@ -1,0 +1,47 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Lack of readiness in the nodes of a run, for those who begin an episode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+
+from frame_ros.sensing.stream_health.readiness import READINESS_TOPIC, ReadinessBoard
+from frame_ros.msg import NodeReadiness
+from frame_ros.nodes.runtime.node_readiness import state_of
+from frame_ros.nodes.runtime.polled import PolledSubscription
+
+DEPTH = 100  # the last message of every node, and what came since the last look
+LATCHED = QoSProfile(depth=DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class ReadinessWatch:
+    """Looks, when asked, at what every node of the namespace says of itself.
+
+    expected: names of the nodes that must be there, relative to the node's namespace or absolute.
+    """
+
+    def __init__(self, node: Node, expected: Iterable[str] = ()) -> None:
+        namespace = node.get_namespace().rstrip('/')
+        names = [n if n.startswith('/') else f'{namespace}/{n}' for n in expected if n]
+        self._node = node
+        self._board = ReadinessBoard(names)
+        self._subscription = PolledSubscription(node, NodeReadiness, READINESS_TOPIC, LATCHED)
+
+    def missing(self) -> list[str]:
+        """Reasons to wait, each with node and topic; empty: everything is ready."""
+        for message, _ in self._subscription.take(10 * DEPTH):
+            self._board.take(state_of(message))
+        topic = self._subscription.topic_name
+        self._board.set_present(
+            f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+            for info in self._node.get_publishers_info_by_topic(topic)
+        )
+        return self._board.missing()
+
+    def destroy(self) -> None:
+        """Ends to look."""
+        self._subscription.destroy()

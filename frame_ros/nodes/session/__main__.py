@@ -1,0 +1,7 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m frame_ros.nodes.session`."""
+
+from frame_ros.nodes.session.node import main
+
+main()

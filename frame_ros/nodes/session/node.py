@@ -1,0 +1,259 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The node that runs a number of episodes in the simulated scene, one after the other, and then
+ends."""
+
+from __future__ import annotations
+
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from diagnostic_msgs.msg import KeyValue
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import SetParameters
+from rclpy.client import Client
+from rclpy.node import Node
+from rclpy.time import Time
+
+from frame_ros.core.errors import SetupError
+from frame_ros.msg import EpisodeEvent
+from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
+from frame_ros.nodes.runtime.node_readiness import Readiness
+from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.nodes.runtime.readiness_watch import ReadinessWatch
+from frame_ros.nodes.runtime.spinning import run_node
+from frame_ros.srv import EndEpisode, ResetScene, StartEpisode
+
+OUTCOMES = {
+    EpisodeEvent.SUCCESS: (EpisodeEvent.OUTCOME_SUCCESS, 'success'),
+    EpisodeEvent.FAILURE: (EpisodeEvent.OUTCOME_FAILURE, 'failure'),
+    EpisodeEvent.STOP: (EpisodeEvent.OUTCOME_STOPPED, 'stopped'),
+}
+TIMEOUT = (EpisodeEvent.OUTCOME_TIMEOUT, 'timeout')
+
+
+class StopRequestedError(Exception):
+    """The session was told to stop while it waited."""
+
+
+@dataclass(frozen=True)
+class SessionConfig:
+    """The parameters of the node; config/session.yaml says what each means."""
+
+    episodes: int = 5
+    seed: int = 0
+    qualities: tuple[float, ...] = (1.0,)
+    timeout: float = 20.0
+    settle: float = 1.0
+    ready_timeout: float = 180.0
+    call_timeout: float = 30.0
+    instruction: str = 'pick up the cube and put it in the bin'
+    object: str = 'cube'
+    robot: str = 'so101'
+    policy: str = 'scripted'
+    checkpoint: str = ''
+    operator_name: str = ''
+    nodes: tuple[str, ...] = ('',)
+
+    @classmethod
+    def declare(cls, node: Node) -> SessionConfig:
+        """Declares the parameters on `node` and reads them.
+
+        Raises:
+            SetupError: a value is out of its range.
+        """
+        values = {}
+        for name, setting in cls.__dataclass_fields__.items():
+            default = (
+                list(setting.default) if isinstance(setting.default, tuple) else setting.default
+            )
+            value = declare(node, name, default)
+            values[name] = tuple(value) if isinstance(setting.default, tuple) else value
+        config = cls(**values)
+        if config.episodes < 1:
+            raise SetupError(f'session: episodes must be at least 1, not {config.episodes}')
+        if config.timeout <= 0.0:
+            raise SetupError(f'session: timeout must be more than 0 s, not {config.timeout}')
+        return config
+
+
+class Session(Node):
+    """Runs episodes: reset the scene, set the policy's quality, start, wait for the outcome, end.
+
+    The steps run in a plain thread, because they wait; the executor only delivers answers and
+    events. `exit_code` is 0 after the last episode and 1 when something was missing or refused.
+    """
+
+    def __init__(self) -> None:
+        super().__init__('session')
+        self.config = SessionConfig.declare(self)
+        self.exit_code: int | None = None
+        self._events: queue.SimpleQueue[EpisodeEvent] = queue.SimpleQueue()
+        self._reset = self.create_client(ResetScene, 'reset_scene')
+        self._start = self.create_client(StartEpisode, 'start_episode')
+        self._end = self.create_client(EndEpisode, 'end_episode')
+        self._set_parameters = self.create_client(SetParameters, 'policy/set_parameters')
+        self._watch = ReadinessWatch(self, self.config.nodes)
+        FittingSubscription(
+            self, EpisodeEvent, 'episode_events', self._events.put, is_latched=True, is_called=True
+        )
+        self._readiness = Readiness(self, self.config.robot)
+        self._result = 0
+        self._finished = self.create_guard_condition(self._finish)
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name='session')
+        self._thread.start()
+
+    def destroy_node(self) -> None:
+        """Stops the thread first: it uses the clients."""
+        self._stopping.set()
+        self._thread.join()
+        super().destroy_node()
+
+    def _finish(self) -> None:
+        self.exit_code = self._result
+
+    def _run(self) -> None:
+        try:
+            self.wait_until_ready()
+            for index in range(self.config.episodes):
+                self.run_episode(index)
+            self.get_logger().info(f'episodes done: {self.config.episodes}')
+        except StopRequestedError:
+            self.get_logger().info('stopped before the last episode')
+        except SetupError as error:
+            self.get_logger().error(str(error))
+            self._result = 1
+        finally:
+            self._finished.trigger()
+
+    def wait_until_ready(self) -> None:
+        """Waits until every service answers and every node is ready.
+
+        Raises:
+            SetupError: something is still missing after `ready_timeout`; it is named.
+        """
+        deadline = time.monotonic() + self.config.ready_timeout
+        told = time.monotonic()
+        while missing := self._missing():
+            if time.monotonic() > deadline:
+                raise SetupError(
+                    f'not ready after {self.config.ready_timeout:.0f} s: {"; ".join(missing)}'
+                )
+            if time.monotonic() > told + 5.0:
+                told = time.monotonic()
+                self.get_logger().info('waiting: ' + '; '.join(missing))
+            self._sleep(0.2)
+        self.get_logger().info('every node is ready')
+
+    def _missing(self) -> list[str]:
+        services = {
+            'simulator': self._reset,
+            'episode_recorder': self._end,
+            'policy': self._set_parameters,
+        }
+        missing = [
+            f'{node} does not offer {client.srv_name}'
+            for node, client in services.items()
+            if not client.service_is_ready()
+        ]
+        return missing + self._watch.missing()
+
+    def run_episode(self, index: int) -> None:
+        """Runs episode `index`, from 0.
+
+        Raises:
+            SetupError: a service did not answer, or refused.
+        """
+        seed = self.config.seed + index
+        quality = self.config.qualities[index % len(self.config.qualities)]
+        self._accepted(self._reset, ResetScene.Request(seed=seed))
+        if self.config.policy == 'scripted':
+            self.set_quality(quality)
+        start = self._accepted(self._start, self._start_request(seed, quality))
+        outcome, word, elapsed = self._wait_for_outcome(Time.from_msg(start.start).nanoseconds)
+        end = self._accepted(self._end, EndEpisode.Request(outcome=outcome))
+        self.get_logger().info(
+            f'episode {index + 1}/{self.config.episodes} {start.episode_id}: '
+            f'{word} after {elapsed:.1f} s' + (f', bag {end.bag}' if end.bag else '')
+        )
+
+    def set_quality(self, quality: float) -> None:
+        """Sets the parameter `quality`, 0 to 1, of the node `policy`."""
+        value = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=quality)
+        request = SetParameters.Request(parameters=[Parameter(name='quality', value=value)])
+        result = self._call(self._set_parameters, request).results[0]
+        if not result.successful:
+            raise SetupError(f'the policy refused quality {quality}: {result.reason}')
+
+    def _start_request(self, seed: int, quality: float) -> StartEpisode.Request:
+        facts = {'robot': self.config.robot, 'seed': str(seed)}
+        if self.config.policy == 'scripted':
+            facts['quality'] = f'{quality:g}'
+        return StartEpisode.Request(
+            instruction=self.config.instruction,
+            object=self.config.object,
+            policy=self.config.policy,
+            checkpoint=self.config.checkpoint,
+            operator_name=self.config.operator_name,
+            attributes=[KeyValue(key=key, value=value) for key, value in facts.items()],
+        )
+
+    def _wait_for_outcome(self, start: int) -> tuple[int, str, float]:
+        """The outcome, its name, and the seconds from `start` (ns, node's clock) to it."""
+        deadline = start + int(self.config.timeout * 1e9)
+        while self._now() < deadline:
+            try:
+                event = self._events.get(timeout=0.05)
+            except queue.Empty:
+                self._raise_if_stopping()
+                continue
+            stamp = Time.from_msg(event.header.stamp).nanoseconds
+            if event.type in OUTCOMES and stamp >= start:
+                self._sleep(self.config.settle)
+                return *OUTCOMES[event.type], (stamp - start) / 1e9
+        return *TIMEOUT, self.config.timeout
+
+    def _accepted(self, client: Client, request: Any) -> Any:
+        response = self._call(client, request)
+        if not response.success:
+            raise SetupError(f'{client.srv_name} refused: {response.message}')
+        return response
+
+    def _call(self, client: Client, request: Any) -> Any:
+        done = threading.Event()
+        future = client.call_async(request)
+        future.add_done_callback(lambda _: done.set())
+        if not self._wait(done.is_set, self.config.call_timeout):
+            raise SetupError(
+                f'{client.srv_name} did not answer within {self.config.call_timeout:.0f} s'
+            )
+        return future.result()
+
+    def _wait(self, condition: Callable[[], bool], timeout: float) -> bool:
+        deadline = time.monotonic() + timeout
+        while not condition() and time.monotonic() < deadline:
+            self._raise_if_stopping()
+            time.sleep(0.01)
+        return condition()
+
+    def _sleep(self, seconds: float) -> None:
+        self._stopping.wait(seconds)
+        self._raise_if_stopping()
+
+    def _raise_if_stopping(self) -> None:
+        if self._stopping.is_set():
+            raise StopRequestedError
+
+    def _now(self) -> int:
+        return self.get_clock().now().nanoseconds
+
+
+def main() -> None:
+    """Runs the node until the last episode is over or it is told to stop."""
+    sys.exit(run_node(Session))

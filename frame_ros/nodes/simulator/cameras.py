@@ -1,0 +1,184 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The simulator's render thread: draws the states it is handed and publishes the images; also feeds
+the viewer.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from dataclasses import dataclass
+
+from rclpy.node import Node
+from sensor_msgs.msg import CameraInfo, Image
+
+from frame_ros.core.errors import FrameRosError
+from frame_ros.nodes.runtime.message_parts import header_message, image_message, optical_frame
+from frame_ros.nodes.simulator.messages import (
+    camera_info_message,
+    colour_image_message,
+    millimetres,
+)
+from frame_ros.nodes.simulator.noise import depth_noise
+from frame_ros.nodes.simulator.options import SimulatorSettings
+from frame_ros.scenes.simulation.viewer import Viewer
+from frame_ros.scenes import PickPlaceSimulation, SceneRenderer, SceneState
+
+_QUEUE_LENGTH = 3  # pictures waiting; more would only be late
+_IMAGE_DEPTH = 5  # of the publishers, reliable, so that subscribers of both kinds match
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture to take. stamp: ns, when the state was so. camera: empty for the viewer. has_image,
+    has_depth: what is published of it.
+    """
+
+    stamp: int
+    state: SceneState
+    camera: str
+    has_image: bool = True
+    has_depth: bool = False
+
+
+class CameraThread(threading.Thread):
+    """Takes pictures one after the other; when it cannot keep up, the oldest that waits is left out
+    and counted.
+
+    The OpenGL context belongs to this thread, so it is made and freed in it.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        simulation: PickPlaceSimulation,
+        settings: SimulatorSettings,
+        viewer: bool,
+    ):
+        """viewer: whether to open MuJoCo's window."""
+        super().__init__(name='cameras', daemon=True)
+        self._names = settings.frames
+        self._node, self._model = node, simulation.model
+        self._size, self._wants_viewer = (settings.image_width, settings.image_height), viewer
+        self._waiting: deque[Picture] = deque()
+        self._wake = threading.Condition()
+        self._is_stopping = False
+        self.ready = threading.Event()  # the context is made: a slow moment is over
+        topics = topics_of(settings)
+        self.names = tuple(dict.fromkeys(camera for camera, _ in topics))
+        self._intrinsics = {
+            camera: simulation.intrinsics(camera, *self._size) for camera in self.names
+        }
+        self._noise = {
+            camera: depth_noise(camera, self._intrinsics[camera], settings)
+            for camera, is_depth in topics
+            if is_depth
+        }
+        self._images = {
+            key: node.create_publisher(Image, f'{topic}/image_raw', _IMAGE_DEPTH)
+            for key, topic in topics.items()
+        }
+        self._infos = {
+            key: node.create_publisher(CameraInfo, f'{topic}/camera_info', _IMAGE_DEPTH)
+            for key, topic in topics.items()
+        }
+        self.published = dict.fromkeys(topics.values(), 0)
+        self.skipped = 0
+
+    def take(self, picture: Picture) -> None:
+        """Asks for a picture; does not wait.
+
+        Raises:
+            RuntimeError: the thread has ended by an error: there would be no more images.
+        """
+        if not self.is_alive():
+            raise RuntimeError('the thread of the cameras has ended')
+        with self._wake:
+            if len(self._waiting) >= _QUEUE_LENGTH:
+                self._waiting.popleft()
+                self.skipped += 1
+            self._waiting.append(picture)
+            self._wake.notify()
+
+    def stop(self) -> None:
+        """Ends the thread and waits for it."""
+        with self._wake:
+            self._is_stopping = True
+            self._wake.notify()
+        if self.is_alive():
+            self.join()
+
+    def run(self) -> None:
+        """The thread: without a renderer, the simulation goes on without images, and says so."""
+        renderer = self._make_renderer()
+        viewer = self._open_viewer()
+        self.ready.set()
+        try:
+            while (picture := self._next()) is not None:
+                if not picture.camera:
+                    if viewer is not None:
+                        viewer.show(picture.state)
+                elif renderer is not None:
+                    self._publish(renderer, picture)
+        finally:
+            if viewer is not None:
+                viewer.close()
+            if renderer is not None:
+                renderer.close()
+
+    def _make_renderer(self) -> SceneRenderer | None:
+        if not self._intrinsics:
+            return None
+        try:
+            return SceneRenderer(self._model, *self._size)
+        except FrameRosError as error:
+            self._node.get_logger().error(f'there will be no images: {error}')
+            return None
+
+    def _next(self) -> Picture | None:
+        with self._wake:
+            while not (self._waiting or self._is_stopping):
+                self._wake.wait()
+            return None if self._is_stopping else self._waiting.popleft()
+
+    def _publish(self, renderer: SceneRenderer, picture: Picture) -> None:
+        frame = renderer.render(picture.state, picture.camera, picture.has_depth)
+        header = header_message(picture.stamp, self._names.of(optical_frame(picture.camera)))
+        info = camera_info_message(header, self._intrinsics[picture.camera])
+        messages = {}
+        if picture.has_image:
+            messages[picture.camera, False] = colour_image_message(header, frame.rgb)
+        if frame.depth is not None:
+            noise = self._noise[picture.camera]
+            depth = millimetres(frame.depth) if noise is None else noise(frame.depth, frame.rgb)
+            messages[picture.camera, True] = image_message(header, depth, '16UC1')
+        for key, message in messages.items():
+            self._images[key].publish(message)
+            self._infos[key].publish(info)
+            self.published[topic_of(*key)] += 1
+
+    def _open_viewer(self) -> Viewer | None:
+        if not self._wants_viewer:
+            return None
+        try:
+            return Viewer(self._model)
+        except FrameRosError as error:
+            self._node.get_logger().warning(f'there will be no viewer: {error}')
+            return None
+
+
+def topic_of(camera: str, is_depth: bool) -> str:
+    """What the topics of a camera's images or depth begin with."""
+    return f'{camera}/depth' if is_depth else camera
+
+
+def topics_of(settings: SimulatorSettings) -> dict[tuple[str, bool], str]:
+    """(camera, whether it is depth) -> what the topics begin with, of all that is published."""
+    found = {}
+    for camera in settings.cameras:
+        for is_depth in (False, True):
+            rate = settings.depth_rate_of(camera) if is_depth else settings.image_rate_of(camera)
+            if rate > 0:
+                found[camera, is_depth] = topic_of(camera, is_depth)
+    return found

@@ -1,0 +1,322 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The simulator node: an SO-101 or an FR3 at a table, in real time, with the topics of a real robot
+and the truth beside them.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import traceback
+from collections import deque
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+
+from frame_ros.bags.streams.conversion import stamp_ns
+from frame_ros.msg import EpisodeEvent
+from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
+from frame_ros.nodes.runtime.message_parts import time_message
+from frame_ros.nodes.runtime.node_readiness import Readiness
+from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.nodes.simulator.cameras import CameraThread, Picture
+from frame_ros.nodes.simulator.franka import FrankaBroadcaster
+from frame_ros.nodes.simulator.messages import mount_message
+from frame_ros.nodes.simulator.sensors import Sensors
+from frame_ros.nodes.simulator.options import SimulatorSettings
+from frame_ros.scenes.simulation.timing import (
+    FAR_BEHIND,
+    SECOND,
+    Pace,
+    PictureParts,
+    PictureSchedule,
+    Schedule,
+)
+from frame_ros.nodes.simulator.truth import TruthPublishers
+from frame_ros.scenes.simulation.viewer import wants_viewer
+from frame_ros.nodes.runtime.spinning import run_node
+from frame_ros.core.thread_priority import raise_priority
+from frame_ros.scenes import PickPlaceSimulation, TaskState
+from frame_ros.srv import ResetScene
+
+START_TIMEOUT = 10.0  # s that the first tick waits for the cameras
+VIEWER_RATE = 25.0  # Hz
+SLOW, WINDOW = 0.95, 10.0  # real-time factor below which it is said so; s over which it is measured
+STANDSTILL = SECOND // 2  # ns given up at once that are said at once
+SMALL_DEPTH = 50
+# s after which a thread must hand over the interpreter's lock: physics would otherwise wait for it
+# as long as a tick lasts while a picture is made.
+SWITCH_INTERVAL = 0.0005
+
+
+class Simulator(Node):
+    """Steps the physics in a thread of its own, by the node's clock.
+
+    Commands, events and services come in by the executor. simulation: the simulation; hold `lock`
+    to touch it. counts: of ticks, of commands and those refused. pace: how much time was given up.
+    """
+
+    def __init__(self) -> None:
+        """Raises FrameRosError for a parameter that cannot be used, or where mujoco is missing."""
+        super().__init__('simulator')
+        self._warnings = RepeatedWarnings(self.get_logger())
+        self.settings = settings = SimulatorSettings.declare(self)
+        self.simulation = PickPlaceSimulation(settings.seed, robot=settings.robot)
+        self._seed = settings.seed
+        self.lock = threading.Lock()  # of the simulation, the targets and the events
+        self._targets = self.simulation.targets
+        self._reset_stamp = 0
+        self._events: deque[EpisodeEvent] = deque()
+        self._episode: str | None = None
+        self._reported = TaskState.RUNNING
+        self.counts = {'ticks': 0, 'commands': 0, 'rejected': 0, 'stale': 0}
+        self.pace = Pace(settings.tick)
+        self._sensors = Sensors(self, self.simulation, settings)
+        self._franka = FrankaBroadcaster(self, self.simulation, settings)
+        self._truth = TruthPublishers(self, self.simulation, settings)
+        self._create_inputs()
+        self._schedule_pictures()
+        self._cameras = CameraThread(self, self.simulation, settings, self._has_viewer)
+        self._publish_mounts()
+        self._stop = threading.Event()
+        self.exit_code: int | None = None  # set when a thread fails
+        self._failed = self.create_guard_condition(lambda: None)
+        self._physics = threading.Thread(target=self._run, name='physics', daemon=True)
+        self._cameras.start()
+        self._physics.start()
+        self.get_logger().info(
+            f'{settings.robot}, scene {self._seed}, '
+            f'cameras: {", ".join(self._cameras.names) or "none"}'
+        )
+        self._readiness = Readiness(self, f'simulated {settings.robot}')
+
+    def _create_inputs(self) -> None:
+        latched = QoSProfile(depth=SMALL_DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self._event_publisher = self.create_publisher(EpisodeEvent, 'episode_events', latched)
+        called = {'depth': SMALL_DEPTH, 'is_called': True}
+        FittingSubscription(
+            self, JointState, 'joint_commands', self._on_command, is_live=True, **called
+        )
+        FittingSubscription(
+            self, EpisodeEvent, 'episode_events', self._on_event, is_latched=True, **called
+        )
+        self.create_service(ResetScene, 'reset_scene', self._on_reset)
+
+    def _schedule_pictures(self) -> None:
+        settings, tick = self.settings, self.settings.tick
+        self._has_viewer = wants_viewer(settings.viewer)
+        self._parts = {
+            name: PictureParts(settings.image_rate_of(name), settings.depth_rate_of(name), tick)
+            for name in settings.cameras
+        }
+        count = max(1, len(self._parts))
+        pictures = {
+            name: Schedule(parts.rate, index / count, tick)
+            for index, (name, parts) in enumerate(self._parts.items())
+        }
+        pictures[''] = Schedule(VIEWER_RATE if self._has_viewer else 0.0, tick=tick)
+        self._picture_schedule = PictureSchedule(pictures)
+
+    def _publish_mounts(self) -> None:
+        """tf_static of the cameras, where tf2_msgs is installed."""
+        try:
+            from tf2_msgs.msg import TFMessage
+        except ImportError:
+            return
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self._mounts = self.create_publisher(TFMessage, '/tf_static', latched)
+        stamp, names = self._now(), self.settings.frames
+        mounts = [
+            mount_message(stamp, name, self.simulation.camera_mount(name), names)
+            for name in self._cameras.names
+        ]
+        self._mounts.publish(TFMessage(transforms=mounts))
+
+    def _now(self) -> int:
+        return self.get_clock().now().nanoseconds
+
+    # Inputs, in the executor's thread.
+
+    def _on_command(self, message: JointState) -> None:
+        stamp = stamp_ns(message.header.stamp)
+        self.counts['commands'] += 1
+        with self.lock:
+            if 0 < stamp < self._reset_stamp:
+                self.counts['stale'] += 1
+                return
+            problem = self._take_targets(list(message.name), np.array(message.position))
+        if problem:
+            self.counts['rejected'] += 1
+            self._warnings.warn(
+                'command', f'joint command rejected ({self.counts["rejected"]} so far): {problem}'
+            )
+
+    def _take_targets(self, names: list[str], positions: NDArray[np.float64]) -> str:
+        """Takes the targets of a command, or returns why not."""
+        known = self.simulation.joint_names
+        unknown = [name for name in names if name not in known]
+        if unknown or not names:
+            return (
+                f'unknown joint {unknown[0]!r}; known: {", ".join(known)}'
+                if unknown
+                else 'it names no joint'
+            )
+        if len(set(names)) != len(names):
+            return f'a joint is named twice in {names}'
+        if len(positions) != len(names):
+            return f'{len(positions)} positions for {len(names)} joints'
+        if not np.isfinite(positions).all():
+            return f'positions must be finite, not {positions.tolist()}'
+        at = [known.index(name) for name in names]
+        # As a controller does, before it interpolates: within what the joints can reach.
+        self._targets[at] = np.clip(positions, self.simulation.lower[at], self.simulation.upper[at])
+        return ''
+
+    def _on_event(self, message: EpisodeEvent) -> None:
+        if message.type in (EpisodeEvent.START, EpisodeEvent.END):
+            with self.lock:
+                self._events.append(message)
+
+    def _on_reset(
+        self, request: ResetScene.Request, response: ResetScene.Response
+    ) -> ResetScene.Response:
+        seed = request.seed if request.seed >= 0 else self._seed + 1
+        with self.lock:
+            self.simulation.reset(seed)
+            self._targets = self.simulation.targets
+            self._sensors.reset()
+            self._franka.reset()
+            self._seed, self._reset_stamp = seed, self._now()
+            self._reported = TaskState.RUNNING
+        response.success, response.message, response.seed = True, f'scene {seed}', seed
+        return response
+
+    # The physics thread.
+
+    def _run(self) -> None:
+        """Until the node ends; an error here ends it: without physics it is no simulator."""
+        try:
+            self._step_until_stopped()
+        except Exception:
+            self.get_logger().fatal(f'the physics stopped:\n{traceback.format_exc()}')
+            self.exit_code = 1
+            self._failed.trigger()
+
+    def _step_until_stopped(self) -> None:
+        self._cameras.ready.wait(START_TIMEOUT)
+        raise_priority(self.settings.realtime_priority)
+        stamp = self._now()
+        window_start, window_ticks = time.monotonic(), self.counts['ticks']
+        while not self._stop.is_set():
+            stamp = self._wait_for_next(stamp)
+            self._tick(stamp)
+            self.counts['ticks'] += 1
+            elapsed = time.monotonic() - window_start
+            if elapsed > WINDOW:
+                self._warn_if_slow(self._simulated(self.counts['ticks'] - window_ticks) / elapsed)
+                window_start, window_ticks = time.monotonic(), self.counts['ticks']
+
+    def _simulated(self, ticks: int) -> float:
+        """s of so many ticks."""
+        return ticks * self.settings.tick / SECOND
+
+    def _wait_for_next(self, stamp: int) -> int:
+        """Waits for the tick after `stamp` and returns its stamp."""
+        now = self._now()
+        following = self.pace.next(stamp, now)
+        if following - stamp > STANDSTILL or following < stamp:
+            self._warnings.warn(
+                'clock',
+                f'from one tick to the next the clock went {(following - stamp) / SECOND:+.2f} s; '
+                'the simulation goes on from there',
+            )
+        self._stop.wait(max(0, following - now) / SECOND)
+        return following
+
+    def _warn_if_slow(self, factor: float) -> None:
+        if factor < SLOW:
+            self.get_logger().warning(
+                f'real-time factor {factor:.2f} over the last {WINDOW:.0f} s: the machine is too '
+                f'busy ({self.pace.given_up / SECOND:.1f} s given up so far)',
+            )
+
+    def _tick(self, stamp: int) -> None:
+        with self.lock:
+            self._apply_events(stamp)
+            messages: list[tuple[Any, Any]] = [
+                *self._sensors.step(stamp, self._targets),
+                *self._franka.messages(stamp),
+            ]
+            if self._now() - stamp <= FAR_BEHIND:
+                messages += self._truth.messages(stamp)
+            pictures = self._pictures(stamp)
+            event = self._outcome_event(stamp)
+        for publisher, message in messages:
+            publisher.publish(message)
+        if event is not None:
+            self._event_publisher.publish(event)
+        for picture in pictures:
+            self._cameras.take(picture)
+
+    def _apply_events(self, stamp: int) -> None:
+        """Episodes begin and end at their events' stamps, a little after the events arrive."""
+        while self._events and stamp_ns(self._events[0].header.stamp) <= stamp:
+            event = self._events.popleft()
+            is_start = event.type == EpisodeEvent.START
+            self._episode = event.episode_id if is_start else None
+            if is_start:
+                self.simulation.restart_task()
+                self._franka.clear_collision()
+                self._reported = TaskState.RUNNING
+
+    def _pictures(self, stamp: int) -> list[Picture]:
+        cameras = self._picture_schedule.due(stamp, self._now())
+        if not cameras:
+            return []
+        state = self.simulation.state()
+        parts = {name: self._parts[name].due(stamp) if name else (False, False) for name in cameras}
+        return [Picture(stamp, state, name, *parts[name]) for name in cameras]
+
+    def _outcome_event(self, stamp: int) -> EpisodeEvent | None:
+        """SUCCESS or FAILURE, once in an episode."""
+        state = self.simulation.task_state
+        if self._episode is None or state is TaskState.RUNNING or state is self._reported:
+            return None
+        self._reported = state
+        event = EpisodeEvent(episode_id=self._episode, source='simulator')
+        event.header.stamp = time_message(stamp)
+        is_success = state is TaskState.SUCCESS
+        event.type = EpisodeEvent.SUCCESS if is_success else EpisodeEvent.FAILURE
+        event.text = (
+            'the cube lies released in the bin' if is_success else 'the cube fell off the table'
+        )
+        return event
+
+    def destroy_node(self) -> None:
+        """Stops the threads and says how it went."""
+        self._stop.set()
+        self._physics.join()
+        self._cameras.stop()
+        counts = self.counts
+        left_out = self._cameras.skipped + self._picture_schedule.left_out
+        images = ', '.join(f'{n} {name}' for name, n in self._cameras.published.items()) or 'none'
+        self.get_logger().info(
+            f'simulated {self._simulated(counts["ticks"]):.1f} s, '
+            f'gave up {self.pace.given_up / SECOND:.1f} s in {self.pace.delays} times; '
+            f'commands: {counts["commands"]}, rejected {counts["rejected"]}, '
+            f'from before a reset {counts["stale"]}; '
+            f'images: {images}, left out {left_out}'
+        )
+        super().destroy_node()
+
+
+def main() -> None:
+    """Runs the node."""
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    sys.exit(run_node(Simulator))

@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The truth that the simulator publishes beside its sensors, without noise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from geometry_msgs.msg import PoseStamped
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+
+from frame_ros.msg import ContactState, Proximity
+from frame_ros.nodes.simulator.messages import contact_message, pose_message, proximity_message
+from frame_ros.nodes.simulator.options import SimulatorSettings
+from frame_ros.scenes.simulation.timing import Schedule
+from frame_ros.scenes import PickPlaceSimulation
+from frame_ros.scenes.simulation.contact_interval import ContactInterval
+
+DEPTH = 50
+
+
+class TruthPublishers:
+    """Contacts, distances, and the poses of object and goal, at `truth_rate`; of contacts all that
+    was at the ticks since the message before.
+    """
+
+    def __init__(
+        self, node: Node, simulation: PickPlaceSimulation, settings: SimulatorSettings
+    ) -> None:
+        def publisher(kind: Any, name: str) -> Publisher:
+            return node.create_publisher(kind, f'ground_truth/{name}', DEPTH)
+
+        self._simulation = simulation
+        self._base = settings.frames.of(simulation.robot.base_link)
+        self._schedule = Schedule(settings.truth_rate, tick=settings.tick)
+        self._contact = publisher(ContactState, 'contact')
+        self._proximity = publisher(Proximity, 'proximity')
+        self._object = publisher(PoseStamped, 'object_pose')
+        self._goal = publisher(PoseStamped, 'goal_pose')
+        self._interval = ContactInterval()
+
+    def messages(self, stamp: int) -> list[tuple[Publisher, Any]]:
+        """What is due at a stamp (ns), that of a tick."""
+        scene, base = self._simulation, self._base
+        self._interval.add(scene.contacts())
+        if not self._schedule.is_due(stamp):
+            return []
+        contact = contact_message(stamp, base, self._interval.take(), scene.tip_position())
+        return [
+            (self._contact, contact),
+            (self._proximity, proximity_message(stamp, base, scene.distance())),
+            (self._object, pose_message(stamp, base, scene.object_pose())),
+            (self._goal, pose_message(stamp, base, scene.goal_pose())),
+        ]

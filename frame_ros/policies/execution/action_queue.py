@@ -1,0 +1,316 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The queue between a slow policy and a steady control loop.
+
+Chunks of actions in, one action per tick out.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.policies.execution.chunk import Chunk, chunk_overlap
+from frame_ros.policies.execution.chunk_blending import ENSEMBLE_COEFFICIENT, Ensemble, Execution, Replacement
+
+ALIGNMENTS = ('now', 'first')
+SYNCHRONOUS, ASYNCHRONOUS, ENSEMBLING = 'synchronous', 'asynchronous', 'ensembling'
+EXECUTION_MODES = (SYNCHRONOUS, ASYNCHRONOUS, ENSEMBLING)
+NANOSECONDS = 1_000_000_000
+# Automatic prefetch looks at this many of the last inferences and adds this many ticks to the
+# slowest.
+LATENCY_WINDOW = 8
+PREFETCH_MARGIN = 1
+
+
+@dataclass(frozen=True)
+class Request:
+    """An inference that has begun.
+
+    tag: what `open` was given: which episode it is for. executed: ns of actions executed before it.
+    tick: ticks before it. last: (D,), the action that went out last before it, whichever chunks it
+    came from; None: none yet in this episode.
+    """
+
+    tag: Hashable
+    generation: int
+    executed: int
+    tick: int
+    last: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """What happened when a chunk came in.
+
+    is_used: whether its actions will be executed (not when the episode is over, or all its steps
+    have passed). queue_depth: ticks that the former chunk would still have served. stalls: ticks
+    without an action since the last arrival. overlap: see `chunk_overlap`; NaN if the chunks share
+    no step. skipped: steps left out at its start. latency: ticks since the request.
+    """
+
+    is_used: bool
+    queue_depth: int
+    stalls: int
+    overlap: float
+    skipped: int
+    latency: int
+
+
+class ActionQueue:
+    """Chunks in, one action per control tick out; safe to use from a control and an inference
+    thread.
+
+    Time in the queue is the time of executed actions: it stands still while the queue is empty, as
+    the robot does. A chunk belongs to the moment its observation was taken (`request`). With
+    alignment 'now' it is taken over from the step that matches the tick at which it arrives, so the
+    steps executed while it was computed are left out; with 'first' it is executed from its first
+    step.
+
+    period: s between two control ticks. execution: 'synchronous' asks for the next chunk when the
+    queue is empty; 'asynchronous' before that, so that inference and execution overlap; in both it
+    replaces what is left of the former chunk, over `blend` ticks (see `Replacement`); 'ensembling'
+    asks at every tick, and executes the weighted mean of all chunks that predict the tick, weighed
+    by `ensemble_coefficient` (see `Ensemble`).
+    n_action_steps: the next chunk is planned after so many steps; 0: of a chunk all steps may be
+    executed, and ensembling plans at every one. prefetch: in asynchronous execution the next
+    inference begins when at most so many ticks are left; None follows the slowest of the last
+    inferences; 0 is synchronous execution. With alignment 'now' no tick stalls if a chunk is longer
+    than two inferences take. interpolate: whether rows of a chunk that are further apart than the
+    ticks are (dt above the period) go out in a straight line from one to the next, see `Motion`;
+    else each goes out whole, and is repeated.
+
+    Raises:
+        ValueRangeError: a value is out of its range, or two contradict each other.
+    """
+
+    def __init__(
+        self,
+        period: float,
+        alignment: str = 'now',
+        n_action_steps: int = 0,
+        prefetch: int | None = None,
+        execution: str = ASYNCHRONOUS,
+        blend: int = 0,
+        ensemble_coefficient: float = ENSEMBLE_COEFFICIENT,
+        interpolate: bool = True,
+    ) -> None:
+        if not (np.isfinite(period) and period > 0):
+            raise ValueRangeError(f'period is {period} s; it must be positive')
+        if n_action_steps < 0 or (prefetch is not None and prefetch < 0):
+            raise ValueRangeError(
+                f'n_action_steps is {n_action_steps} and prefetch is {prefetch}; neither may be '
+                'negative'
+            )
+        check_execution(execution, alignment, prefetch, blend)
+        is_synchronous = execution == SYNCHRONOUS or (execution != ENSEMBLING and prefetch == 0)
+        self.mode = SYNCHRONOUS if is_synchronous else execution
+        self._period = round(period * NANOSECONDS)
+        self._alignment = alignment
+        self._n_action_steps = n_action_steps
+        self._prefetch = 0 if is_synchronous else prefetch
+        spacing = self._period if interpolate else 0
+        self._execution: Execution = (
+            Ensemble(ensemble_coefficient, spacing)
+            if execution == ENSEMBLING
+            else Replacement(n_action_steps, blend, spacing)
+        )
+        self._demand = threading.Condition()
+        self._generation = 0
+        self._latencies: deque[int] = deque(maxlen=LATENCY_WINDOW)
+        self._tag: Hashable = None
+        self._is_open = False
+        self._requested: Request | None = None
+        # The newest chunk at the time of its observation, wherever it is executed from.
+        self._predicted: Chunk | None = None
+        self._last: NDArray[np.float64] | None = None
+        self._source: Any = None
+        self._executed = self._tick = self._stalls = 0
+
+    def open(self, tag: Hashable = None) -> None:
+        """Begins an episode: forgets all actions, and asks for the first inference.
+
+        Requests carry `tag`.
+        """
+        with self._demand:
+            self._clear()
+            self._tag, self._is_open = tag, True
+            self._demand.notify_all()
+
+    def close(self) -> None:
+        """Ends an episode.
+
+        Drops all actions and asks for nothing more; what is still computed will not be used.
+        """
+        with self._demand:
+            self._clear()
+            self._is_open = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an episode runs."""
+        return self._is_open
+
+    @property
+    def depth(self) -> int:
+        """Ticks that can be served without another chunk."""
+        with self._demand:
+            return self._depth()
+
+    @property
+    def threshold(self) -> int:
+        """The next inference begins when at most so many ticks are left."""
+        with self._demand:
+            return self._threshold()
+
+    @property
+    def source(self) -> Any:
+        """Where the action of the last `take` comes from: what `push` was given with the newest
+        chunk in it.
+        """
+        return self._source
+
+    def take(self) -> tuple[NDArray[np.float64] | None, bool]:
+        """Returns the action of this tick, and whether the tick stalled.
+
+        A tick stalls when the queue is empty: the last action is held, or None is returned if there
+        was none yet.
+        """
+        with self._demand:
+            if not self._is_open:
+                return None, False
+            self._tick += 1
+            is_stalled = self._depth() == 0
+            if is_stalled:
+                self._stalls += 1
+            else:
+                self._last, self._source = self._execution.next_action(self._executed)
+                self._executed += self._period
+            if self._is_wanted():
+                self._demand.notify_all()
+            return self._last, is_stalled
+
+    def wait_for_demand(self, timeout: float) -> bool:
+        """Waits, in the inference thread, until a chunk is wanted: once a tick at most.
+
+        False after `timeout` seconds without.
+        """
+        with self._demand:
+            return self._demand.wait_for(self._is_wanted, timeout)
+
+    def request(self) -> Request | None:
+        """Notes that an inference begins now, on an observation of now; None without an episode."""
+        with self._demand:
+            if not self._is_open:
+                return None
+            self._requested = Request(
+                self._tag, self._generation, self._executed, self._tick, self._last
+            )
+            return self._requested
+
+    def is_current(self, request: Request) -> bool:
+        """Whether the episode of the request still runs."""
+        with self._demand:
+            return self._is_open and request.generation == self._generation
+
+    def push(
+        self,
+        request: Request,
+        actions: NDArray[np.float64],
+        dt: float,
+        source: Any = None,
+        origin: NDArray[np.float64] | None = None,
+    ) -> Arrival:
+        """Takes over a chunk.
+
+        actions: (H, D), H at least 1, D the same throughout an episode. dt: s between its steps.
+        source: what the property `source` is to tell while the chunk is executed. origin: (D,),
+        where the robot stands; interpolation begins there while no action has gone out.
+
+        Raises:
+            ShapeError: `actions` is not (H, D). ValueRangeError: `dt` is not positive.
+        """
+        if actions.ndim != 2 or 0 in actions.shape:
+            raise ShapeError(
+                f'a chunk has shape {actions.shape}; it must be (steps, action dimensions)'
+            )
+        if not (np.isfinite(dt) and dt > 0):
+            raise ValueRangeError(f'dt of a chunk is {dt} s; it must be positive')
+        with self._demand:
+            if not self._is_open or request.generation != self._generation:
+                return Arrival(False, self._depth(), 0, float('nan'), 0, 0)
+            former = self._predicted
+            if former is not None and former.actions.shape[1] != actions.shape[1]:
+                raise ShapeError(
+                    f'a chunk has {actions.shape[1]} action dimensions; those before it have '
+                    f'{former.actions.shape[1]}'
+                )
+            chunk = Chunk(actions, round(dt * NANOSECONDS), request.executed, self._period)
+            return self._accept(request, chunk, source, origin)
+
+    def _accept(
+        self, request: Request, chunk: Chunk, source: Any, origin: NDArray[np.float64] | None
+    ) -> Arrival:
+        depth, latency = self._depth(), self._tick - request.tick
+        self._latencies.append(latency)
+        former, self._predicted = self._predicted, chunk
+        overlap = float('nan') if former is None else chunk_overlap(former, chunk)
+        if self._alignment == 'first':
+            chunk = chunk.moved_to(self._executed)
+        first = chunk.step_at(self._executed)
+        stalls, self._stalls = self._stalls, 0
+        before = origin if self._last is None else self._last
+        is_used = self._execution.add(chunk, self._executed, source, before)
+        return Arrival(is_used, depth, stalls, overlap, first, latency)
+
+    def _clear(self) -> None:
+        self._generation += 1
+        self._execution.clear()
+        self._predicted = self._last = self._source = self._requested = None
+        self._executed = self._tick = self._stalls = 0
+
+    def _depth(self) -> int:
+        return self._execution.depth(self._executed, self._period)
+
+    def _threshold(self) -> int:
+        if self._prefetch is not None:
+            return self._prefetch
+        return max(self._latencies, default=0) + PREFETCH_MARGIN
+
+    def _is_wanted(self) -> bool:
+        if not self._is_open:
+            return False
+        if self._requested is not None and self._tick <= self._requested.tick:
+            return False  # what is done already, or failed, is not done again in the same tick
+        if self.mode != ENSEMBLING:
+            return self._depth() <= self._threshold()
+        if self._predicted is None or not self._depth():
+            return True
+        steps = max(1, self._n_action_steps)
+        return self._executed >= self._predicted.start + steps * self._period
+
+
+def check_execution(execution: str, alignment: str, prefetch: int | None, blend: int) -> None:
+    """Raises ValueRangeError if one of them is unknown, or two contradict each other."""
+    if alignment not in ALIGNMENTS:
+        raise ValueRangeError(f'alignment is {alignment!r}; known: {", ".join(ALIGNMENTS)}')
+    if execution not in EXECUTION_MODES:
+        raise ValueRangeError(f'execution is {execution!r}; known: {", ".join(EXECUTION_MODES)}')
+    if execution == SYNCHRONOUS and prefetch:
+        raise ValueRangeError(
+            f'execution is synchronous, but prefetch is {prefetch}; it begins the next inference '
+            'when the queue is empty, so prefetch must be automatic or 0'
+        )
+    if execution == ENSEMBLING and (prefetch is not None or alignment != 'now' or blend):
+        raise ValueRangeError(
+            f'execution is ensembling with alignment {alignment!r}, prefetch {prefetch} and blend '
+            f'{blend}; the chunks that it averages must be aligned by time (now), it infers as '
+            'often as it can (automatic prefetch), and needs no blend (0)'
+        )

@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where the robot was, and what it had been told, when a policy observed it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.errors import PolicyError
+from frame_ros.policies.protocol import Observation
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CommandedChunk:
+    """A chunk of joint positions that goes to the robot.
+
+    executed (s), stamp (ns): of the observation it came from. dt: s. names: D. actions: (H, D), as
+    they go to the robot: within the joints' limits.
+    """
+
+    executed: float
+    stamp: int
+    dt: float
+    names: tuple[str, ...]
+    actions: Array
+
+    def last_before(self, observation: Observation) -> dict[str, float]:
+        """The joints that the robot was last told when something was observed; empty: none yet.
+
+        This takes it that the chunk was executed from the step that matches the time, and no other
+        since.
+        """
+        passed = observation.executed - self.executed
+        if not math.isfinite(passed):
+            passed = (observation.stamp - self.stamp) / 1e9
+        # A step that has begun is what the robot was told; that it begins a little late does not
+        # count, because durations are sums of rounded periods.
+        row = min(math.ceil(passed / self.dt - 0.05), len(self.actions)) - 1
+        return {} if row < 0 else dict(zip(self.names, self.actions[row].tolist(), strict=True))
+
+
+def observed_joints(observation: Observation, names: Sequence[str]) -> Array:
+    """The positions (N,) of joints as observed, rad or m.
+
+    Raises:
+        PolicyError: the observation lacks one, or a position is not finite.
+    """
+    if missing := [name for name in names if name not in observation.joint_names]:
+        has = list(observation.joint_names)
+        raise PolicyError(f'the observation lacks the joints {missing}; it has {has}')
+    positions = np.asarray(observation.joint_positions, np.float64)
+    values = positions[[observation.joint_names.index(name) for name in names]]
+    if not np.isfinite(values).all():
+        bad = names[int(np.argmin(np.isfinite(values)))]
+        raise PolicyError(f'the observed position of {bad} is not finite')
+    return values
+
+
+@dataclass(frozen=True)
+class References:
+    """Where joints start.
+
+    observation: what was observed. told: joint -> what it was last told then; empty: nothing yet.
+    prefers_told: what a joint was told counts before what was observed of it.
+    """
+
+    observation: Observation
+    told: Mapping[str, float]
+    prefers_told: bool
+
+    def __call__(self, names: Sequence[str]) -> Array:
+        """Positions (N,), rad or m.
+
+        Raises:
+            PolicyError: as `observed_joints`.
+        """
+        values = observed_joints(self.observation, names)
+        if self.prefers_told:
+            for i, name in enumerate(names):
+                values[i] = self.told.get(name, values[i])
+        return values

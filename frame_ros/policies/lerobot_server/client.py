@@ -1,0 +1,306 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A policy in LeRobot's own gRPC server (lerobot.async_inference.policy_server), for trusted
+networks only.
+
+Both sides pickle: the server loads whatever whoever reaches its port sends, which runs what is in
+it (CVE-2026-25874). What it answers is read here by `lerobot_replies`, which runs nothing; but the
+server stays open to others.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.errors import MissingExtraError, PolicyError, install_hint
+from frame_ros.core.lerobot_import import import_lerobot
+from frame_ros.policies.checkpoint import open_checkpoint
+from frame_ros.policies.lerobot_server.replies import read_actions
+from frame_ros.policies.protocol import Inference, Observation
+from frame_ros.policies.remote.server import is_loopback
+from frame_ros.robots.joint_units import JointUnits, joint_units
+
+CHUNK = 2 * 1024 * 1024  # bytes per message of an observation, as LeRobot's own client has it
+IMAGES = 'observation.images.'
+STATE = 'observation.state'
+LOAD_DEADLINE = 300.0  # s that the server may take to load a policy
+RISK = (
+    "LeRobot's policy server unpickles what anyone who reaches its port sends, which lets them run "
+    'programs as its user (CVE-2026-25874). Use frame-ros serve, which never does; or, if the '
+    'server is on this machine or behind a tunnel and everybody there is trusted, set the option '
+    'allow_pickle=true'
+)
+UNAVAILABLE = "LeRobot's gRPC server answers with actions only"
+
+
+class LeRobotServerPolicy:
+    """Made by `connect_lerobot_server`. The server has no notion of an episode: `reset` only drops
+    what it holds for us.
+    """
+
+    name: str
+    poses: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        address: str,
+        setup: Mapping[str, Any],
+        joint_names: tuple[str, ...],
+        cameras: Mapping[str, str],
+        units: JointUnits,
+        action_rate: float,
+        deadline: float,
+    ) -> None:
+        """setup: fields of LeRobot's RemotePolicyConfig but the features. cameras: image feature,
+        without its prefix -> camera.
+        """
+        self.name, self.checkpoint = setup['policy_type'], str(setup['pretrained_name_or_path'])
+        self.cameras = tuple(cameras.values())
+        self.notes = [f'{address}: {RISK.split(". Use")[0]}']
+        self._address, self._deadline = address, deadline
+        self._joint_names, self._units = joint_names, units
+        self._dt, self._features = 1.0 / action_rate, dict(cameras)
+        self._setup = {**setup, 'lerobot_features': _features(joint_names, cameras)}
+        self._step, self._is_ready = 0, False
+        self._grpc, self._messages, self._channel, self._stub = _open(address)
+
+    def reset(self, seed: int | None = None) -> None:
+        """Forgets the last episode. The server cannot be given a seed."""
+        self._is_ready = False
+
+    def warm_up(self) -> None:
+        """Has the server load the policy.
+
+        Raises:
+            PolicyError: it is not there, or cannot.
+        """
+        self._prepare()
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._channel.close()
+
+    def infer(self, observation: Observation) -> Inference:
+        """Returns the chunk that the server answers to this observation, and no other.
+
+        Raises:
+            PolicyError: the observation lacks something, the server is not there, does not answer
+            in time, answers nothing, or something else.
+        """
+        raw = self._raw(observation)
+        self._prepare()
+        self._step += 1
+        end = time.monotonic() + self._deadline
+        self._send(raw, end)
+        reply = self._call(self._stub.GetActions, self._messages.Empty(), end - time.monotonic())
+        if not reply.data:
+            raise PolicyError(
+                f"LeRobot's server {self._address} answered nothing; its log says why. It does so "
+                'for Diffusion and VQ-BeT policies always: use frame-ros serve for those'
+            )
+        return Inference(
+            actions=self._units.to_radians(self._actions(reply.data)),
+            dt=self._dt,
+            action_names=self._joint_names,
+            action_units=('rad',) * len(self._joint_names),
+            transport=math.nan,
+            unavailable=dict.fromkeys(('tokens', 'samples', 'rephrasings'), UNAVAILABLE),
+        )
+
+    def _prepare(self) -> None:
+        """At first the server loads the policy; for each episode its queue is emptied."""
+        from lerobot.async_inference.helpers import RemotePolicyConfig
+
+        if self._is_ready:
+            return
+        self._call(self._stub.Ready, self._messages.Empty(), self._deadline)
+        if self._step == 0:
+            setup = pickle.dumps(RemotePolicyConfig(**self._setup))
+            request = self._messages.PolicySetup(data=setup)
+            self._call(self._stub.SendPolicyInstructions, request, LOAD_DEADLINE)
+        self._is_ready = True
+
+    def _send(self, raw: dict[str, Any], end: float) -> None:
+        from lerobot.async_inference.helpers import TimedObservation
+
+        # must_go: otherwise the server drops silently what resembles the last observation.
+        observation = TimedObservation(
+            timestamp=time.time(), timestep=self._step, observation=raw, must_go=True
+        )
+        data = pickle.dumps(observation)
+        self._call(self._stub.SendObservations, self._chunks(data), end - time.monotonic())
+
+    def _chunks(self, data: bytes) -> Iterator[Any]:
+        states = self._messages.TransferState
+        for start in range(0, len(data), CHUNK):
+            is_last = start + CHUNK >= len(data)
+            state = states.TRANSFER_BEGIN if start == 0 else states.TRANSFER_MIDDLE
+            yield self._messages.Observation(
+                transfer_state=states.TRANSFER_END if is_last else state,
+                data=data[start : start + CHUNK],
+            )
+
+    def _call(self, method: Callable[..., Any], request: Any, timeout: float) -> Any:
+        try:
+            return method(request, timeout=max(timeout, 0.001))
+        except self._grpc.RpcError as error:
+            self._is_ready = False
+            code = error.code()
+            if code == self._grpc.StatusCode.DEADLINE_EXCEEDED:
+                text = f'did not answer within {max(timeout, 0.0):.3g} s'
+            elif code == self._grpc.StatusCode.UNAVAILABLE:
+                text = f'is not there: {error.details()}'
+                self._step = 0  # another one will not have loaded the policy
+            else:
+                text = f'failed: {error.details()} ({code.name})'
+            raise PolicyError(f"LeRobot's server {self._address} {text}") from error
+
+    def _raw(self, observation: Observation) -> dict[str, Any]:
+        """The observation as a LeRobot robot gives it."""
+        index = {name: i for i, name in enumerate(observation.joint_names)}
+        if missing := [name for name in self._joint_names if name not in index]:
+            raise PolicyError(
+                f'the observation lacks joints {missing}; it has {list(observation.joint_names)}'
+            )
+        if missing := [name for name in self.cameras if name not in observation.images]:
+            raise PolicyError(
+                f'the observation lacks cameras {missing}; it has {sorted(observation.images)}'
+            )
+        order = [index[name] for name in self._joint_names]
+        values = self._units.to_policy(observation.joint_positions[order])
+        raw: dict[str, Any] = {
+            f'{name}.pos': float(value)
+            for name, value in zip(self._joint_names, values, strict=True)
+        }
+        raw |= {key: observation.images[camera] for key, camera in self._features.items()}
+        return raw | {'task': observation.instruction}
+
+    def _actions(self, data: bytes) -> NDArray[np.float64]:
+        """(H, D) in the policy's units."""
+        actions = read_actions(data)
+        if actions.stamps[0] != self._step:
+            raise PolicyError(
+                f"LeRobot's server {self._address} answered observation {actions.stamps[0]} in "
+                f'place of {self._step}; the answer was not used'
+            )
+        width = len(self._joint_names)
+        if actions.values.shape[1] != width:
+            raise PolicyError(
+                f'the server gave {actions.values.shape[1]} values per action; {width} are '
+                f'expected: {", ".join(self._joint_names)}'
+            )
+        return actions.values
+
+
+def connect_lerobot_server(
+    robot_joint_names: Sequence[str],
+    folder: str = '',
+    address: str = '127.0.0.1:8080',
+    allow_pickle: bool = False,
+    allow_remote: bool = False,
+    policy_type: str = '',
+    camera_names: Mapping[str, str] | None = None,
+    gripper_limits: Mapping[str, tuple[float, float]] | None = None,
+    units: str = 'degrees',
+    action_rate: float = 30.0,
+    device: str = 'cpu',
+    actions_per_chunk: int = 50,
+    deadline: float = 5.0,
+) -> LeRobotServerPolicy:
+    """Connects to LeRobot's policy server, which loads the checkpoint `folder`.
+
+    folder: where the server finds the checkpoint. policy_type, camera_names (image feature ->
+    camera): of the checkpoint; read from its config.json where the folder is on this machine too.
+    address: host:port. allow_pickle: must be true, for the risk that the module says.
+    allow_remote: the server may be on another machine. units, gripper_limits: of state and action,
+    see `joint_units`. action_rate: Hz, of the data it was trained on. device: of the server.
+    deadline: s per inference.
+
+    Raises:
+        PolicyError: the risk is not accepted, or an argument is missing or wrong.
+        MissingExtraError: LeRobot or grpcio is not installed.
+    """
+    if allow_pickle is not True:
+        raise PolicyError(RISK)
+    host = address.rpartition(':')[0].strip('[]')
+    if not host or not address.rpartition(':')[2].isdecimal():
+        raise PolicyError(f'the address is {address!r}; it must be like 127.0.0.1:8080')
+    if not is_loopback(host) and allow_remote is not True:
+        raise PolicyError(
+            f'{host} is another machine: nothing on the way is encrypted, and {RISK[0].lower()}'
+            f'{RISK[1:].split(". Use")[0]}. Reach it through a tunnel (ssh -L 8080:127.0.0.1:8080 '
+            f'{host}), or set the option allow_remote=true'
+        )
+    if not (deadline > 0 and math.isfinite(deadline) and action_rate > 0 and actions_per_chunk > 0):
+        raise PolicyError(
+            f'deadline is {deadline} s, action_rate {action_rate} Hz, actions_per_chunk '
+            f'{actions_per_chunk}; they must be positive'
+        )
+    kind, cameras = _describe(folder, policy_type, camera_names)
+    names = tuple(robot_joint_names)
+    setup = {
+        'policy_type': kind,
+        'pretrained_name_or_path': folder,
+        'actions_per_chunk': actions_per_chunk,
+        'device': device,
+    }
+    converter = joint_units(units, names, gripper_limits)
+    return LeRobotServerPolicy(address, setup, names, cameras, converter, action_rate, deadline)
+
+
+def _describe(
+    folder: str, policy_type: str, camera_names: Mapping[str, str] | None
+) -> tuple[str, dict[str, str]]:
+    """The kind of policy, and image feature without its prefix -> camera."""
+    if not folder:
+        raise PolicyError('the checkpoint is missing; give the folder in which the server finds it')
+    names = dict(camera_names or {})
+    if Path(folder).expanduser().is_dir():
+        checkpoint = open_checkpoint(folder)
+        policy_type = policy_type or checkpoint.policy_type
+        found = [f for f in checkpoint.config.get('input_features', {}) if f.startswith(IMAGES)]
+        names = names or {feature: feature[len(IMAGES) :] for feature in found}
+    if not policy_type:
+        raise PolicyError(
+            f'{folder} is not on this machine; say what it is by the options policy_type (such as '
+            'act) and camera_names'
+        )
+    if wrong := [feature for feature in names if not feature.startswith(IMAGES)]:
+        raise PolicyError(f'camera_names has {wrong[0]!r}; image features begin with {IMAGES!r}')
+    return policy_type, {feature[len(IMAGES) :]: camera for feature, camera in names.items()}
+
+
+def _features(names: Sequence[str], cameras: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """The robot's features as LeRobot's data sets describe them. The server resizes images."""
+    state = {
+        'dtype': 'float32',
+        'shape': (len(names),),
+        'names': [f'{name}.pos' for name in names],
+    }
+    axes = ['height', 'width', 'channels']
+    image = {'dtype': 'image', 'shape': (480, 640, 3), 'names': axes}
+    return {STATE: state, **{IMAGES + key: dict(image) for key in cameras}}
+
+
+def _open(address: str) -> tuple[Any, Any, Any, Any]:
+    """grpc, the messages, the channel and the stub."""
+    import_lerobot()
+    try:
+        import grpc
+        import lerobot.async_inference.helpers
+        from lerobot.transport import services_pb2, services_pb2_grpc
+    except ImportError as error:
+        raise MissingExtraError(
+            f"LeRobot's server cannot be spoken to: {error}: {install_hint('lerobot')}"
+        ) from error
+    assert lerobot
+    channel = grpc.insecure_channel(address)
+    return grpc, services_pb2, channel, services_pb2_grpc.AsyncInferenceStub(channel)

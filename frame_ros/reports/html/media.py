@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Camera stills and the episode's video, as data that a page can carry."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.input_files import Limit, is_within, read_bytes
+
+EVENLY_SPACED = 6
+STILL_WIDTH = 320
+JPEG_QUALITY = 80
+MOST_VIDEO_BYTES = 60_000_000
+
+
+@dataclass(frozen=True)
+class Still:
+    """One picture.
+
+    time: s since the episode's start. why: contact, collision, success, or '' if evenly spaced.
+    data: a JPEG as data URI.
+    """
+
+    camera: str
+    time: float
+    why: str
+    data: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class Video:
+    """A video beside the bag. data: its content as a data URI; '' if it was too large to embed."""
+
+    name: str
+    size: int
+    data: str
+
+
+class VideoBudget:
+    """How many bytes of video may still go into one page."""
+
+    def __init__(self, most: int = MOST_VIDEO_BYTES) -> None:
+        self.left = most
+
+    def take(self, path: Path) -> Video:
+        """Embeds the file if it fits into what is left."""
+        size = path.stat().st_size
+        if size > self.left:
+            return Video(path.name, size, '')
+        try:
+            content = read_bytes(path, Limit(self.left, 'bytes'))
+        except OSError:
+            return Video(path.name, size, '')
+        self.left -= len(content)
+        data = base64.b64encode(content).decode()
+        return Video(path.name, size, f'data:video/mp4;base64,{data}')
+
+
+def find_videos(bag: Path) -> list[Path]:
+    """MP4 files that belong to a bag: in its folder, or beside it with a name that begins with the
+    bag's. No link to elsewhere is one: a page must not carry away what lies outside.
+    """
+    name = bag.name if bag.is_dir() else bag.stem
+    inside = sorted(bag.glob('*.mp4')) if bag.is_dir() else []
+    beside = sorted(p for p in bag.parent.glob('*.mp4') if _belongs(p, name))
+    return [p for p in (*inside, *beside) if p.is_file() and is_within(p, bag.parent)]
+
+
+def still_times(
+    start: int, end: int, moments: Mapping[str, Iterable[int]]
+) -> list[tuple[int, str]]:
+    """Stamps (ns) worth a picture, in order, each with why: six evenly spaced (''), and the first
+    of every kind of moment.
+    """
+    wanted = [(int(t), '') for t in np.linspace(start, end, EVENLY_SPACED)]
+    wanted += [(t, why) for why, stamps in moments.items() for t in sorted(stamps)[:1]]
+    return sorted(wanted)
+
+
+def still(camera: str, time: float, why: str, image: NDArray[np.uint8]) -> Still:
+    """Makes a JPEG of an (H, W, 3) RGB image, at most 320 pixels wide."""
+    import cv2
+
+    height, width = image.shape[:2]
+    if width > STILL_WIDTH:
+        height = max(round(height * STILL_WIDTH / width), 1)
+        width = STILL_WIDTH
+        pixels = cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA)
+    else:
+        pixels = np.ascontiguousarray(image)
+    bgr = cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR)
+    _, jpeg = cv2.imencode('.jpg', bgr, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
+    data = base64.b64encode(jpeg.tobytes()).decode()
+    return Still(camera, time, why, f'data:image/jpeg;base64,{data}', width, height)
+
+
+def _belongs(video: Path, name: str) -> bool:
+    return video.stem == name or video.stem.startswith((f'{name}.', f'{name}_', f'{name}-'))

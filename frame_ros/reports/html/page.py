@@ -1,0 +1,245 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The HTML page: one file that needs nothing beside itself, and in which text from a bag stays
+text.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timezone
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from frame_ros.episodes.episode import Episode
+from frame_ros.bags.findings import Level
+from frame_ros.core.errors import SetupError
+from frame_ros.core.input_files import valid_text
+from frame_ros.core.output_files import write_whole
+from frame_ros.reports.model.episode_check import (
+    EpisodeChecks,
+    has_data,
+    unread_text,
+    without_data,
+)
+from frame_ros.reports.html.episode_view import COLUMNS, as_json_script, episode_view
+from frame_ros.reports.model.findings_view import finding_counts, shared_findings
+from frame_ros.reports.model.fingerprint_view import compare_groups, comparison_table, radar_figure
+from frame_ros.reports.html.media import VideoBudget
+from frame_ros.reports.model.metric_table import MetricRow, metric_rows
+from frame_ros.reports.model.numbers import counted, readable, readable_unit
+from frame_ros.reports.model.options import ReportOptions
+from frame_ros.reports.parity.verdict import parity_verdict
+from frame_ros.reports.model.policy_groups import policy_groups
+from frame_ros.reports.model.rates import sampling_sentence
+from frame_ros.reports.model.reference_view import all_reference_errors, reference_data
+from frame_ros.reports.html.strip import dot_strip
+from frame_ros.reports.html.tiles import tiles
+from frame_ros.reports.model.verdict import verdict
+from frame_ros.core.version import package_version
+
+ASSETS = Path(__file__).parent / 'page_assets'
+GLYPHS = {'success': '✓', 'failure': '✕', 'timeout': '◷', 'stopped': '■', 'unknown': '?'}
+MOST_OPEN = 3
+SHOWN = ('id', 'name', 'median', 'least', 'greatest', 'higher_is_better', 'source', 'aggregate')
+HEADER_FACTS = (
+    ('policy', 'Policy'),
+    ('checkpoint', 'Checkpoint'),
+    ('instruction', 'Instruction'),
+    ('robot', 'Robot'),
+)
+
+Progress = Callable[[Iterable[Episode]], Iterable[Episode]]
+
+
+def build_report(
+    episodes: Sequence[Episode],
+    title: str = '',
+    progress: Progress = iter,
+    made: datetime | None = None,
+    options: ReportOptions | None = None,
+    checks: EpisodeChecks | None = None,
+) -> str:
+    """Returns one self-contained HTML page over these episodes, in their order.
+
+    episodes: with `metrics` and `summary` filled; bags that could not be read or held no messages
+    are named and do not count. progress: wraps the loop over episodes, for a progress bar. made:
+    when, now by default. checks: those made already.
+
+    Raises:
+        SetupError: plotly's script is not installed.
+    """
+    unread = unread_text(without_data(episodes))
+    episodes = [episode for episode in episodes if has_data(episode)]
+    options = options or ReportOptions()
+    errors = all_reference_errors(episodes, options)
+    rows = metric_rows(episodes, errors, options)
+    checks = checks or EpisodeChecks()
+    found = [checks.of(episode) for episode in episodes]
+    budget, count, views = VideoBudget(), len(episodes), []
+    for i, episode in enumerate(progress(episodes)):
+        is_open = count <= MOST_OPEN or i == 0
+        views.append(episode_view(episode, i + 1, rows, found[i], budget, is_open))
+    parity = parity_verdict(check.parity for check in found)
+    findings = finding_counts(found)
+    plotly, script = _plotly_script(), (ASSETS / 'report.js').read_text(encoding='utf-8')
+    return _template().render(
+        title=title or _title(episodes),
+        version=package_version(),
+        made=(made or datetime.now(timezone.utc)).strftime('%Y-%m-%d %H:%M UTC'),
+        content_security_policy=content_security_policy(plotly, script),
+        css=Markup((ASSETS / 'report.css').read_text(encoding='utf-8')),
+        plotly=Markup(plotly),
+        script=Markup(script),
+        facts=_header_facts(episodes),
+        verdict=verdict(episodes, rows, parity, findings, unread),
+        doubtful=shared_findings(found, Level.DOUBTFUL),
+        worth_knowing=shared_findings(found, Level.WORTH_KNOWING),
+        tiles=tiles(episodes, rows, parity, findings),
+        columns=COLUMNS,
+        sampling=sampling_sentence(episodes),
+        episodes=views,
+        glyphs=GLYPHS,
+        **_metric_tables(episodes, rows),
+        references=reference_data(episodes, errors),
+        **_comparison(episodes, rows, options.axes),
+    )
+
+
+def write_report(
+    episodes: Sequence[Episode],
+    path: str | Path,
+    title: str = '',
+    progress: Progress = iter,
+    options: ReportOptions | None = None,
+    checks: EpisodeChecks | None = None,
+) -> Path:
+    """Writes the page of `build_report` to `path`, whole or not at all; returns the path.
+
+    Raises:
+        SetupError: the folder does not exist or cannot be written.
+    """
+    page = build_report(episodes, title, progress, options=options, checks=checks)
+    write_whole(Path(path), valid_text(page), 'the report')  # names of files may be of any bytes
+    return Path(path)
+
+
+def content_security_policy(*scripts: str) -> str:
+    """A policy under which the page runs these scripts and nothing else, and loads nothing from
+    anywhere.
+    """
+    digests = (base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts)
+    allowed = ' '.join(f"'sha256-{digest}'" for digest in digests)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
+        'img-src data: blob:; media-src data:; worker-src blob:; font-src data:; '
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+@lru_cache(maxsize=1)
+def _plotly_script() -> str:
+    """plotly.js as the plotly package carries it, found without importing the package.
+
+    Line ends are as a browser reads them, so that the hash in the policy fits.
+    """
+    from importlib.util import find_spec
+
+    spec = find_spec('plotly')
+    path = (
+        Path(spec.submodule_search_locations[0])
+        if spec and spec.submodule_search_locations
+        else None
+    )
+    file = path / 'package_data' / 'plotly.min.js' if path else None
+    if file is None or not file.is_file():
+        raise SetupError(
+            'plotly is not installed, its script is part of every report: pip install plotly'
+        )
+    return file.read_text(encoding='utf-8').replace('\r\n', '\n').replace('</script', '<\\/script')
+
+
+@lru_cache(maxsize=1)
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(ASSETS), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters.update(readable=readable, counted=counted)
+    return environment.get_template('report.html')
+
+
+def _title(episodes: Sequence[Episode]) -> str:
+    policies = _distinct(episodes, 'policy')
+    subject = ', '.join(policies[:3]) + (' …' if len(policies) > 3 else '')
+    count = counted(len(episodes), 'episode')
+    return f'{subject}: {count}' if subject else f'Report on {count}'
+
+
+def _distinct(episodes: Sequence[Episode], name: str) -> list[str]:
+    return list(dict.fromkeys(e.attributes[name] for e in episodes if e.attributes.get(name)))
+
+
+def _header_facts(episodes: Sequence[Episode]) -> list[tuple[str, str]]:
+    facts = []
+    for name, label in HEADER_FACTS:
+        found = _distinct(episodes, name)
+        if found:
+            facts.append(
+                (
+                    label,
+                    '; '.join(found[:4])
+                    + (f' and {len(found) - 4} more' if len(found) > 4 else ''),
+                )
+            )
+    starts = [int(e.summary['start']) for e in episodes if e.summary.get('start')]
+    if starts:
+        facts.append(('Recorded', _span(min(starts), max(starts))))
+    return [*facts, ('Package', f'frame_ros {package_version()}')]
+
+
+def _span(first: int, last: int) -> str:
+    """Times of the first and last start, UTC; seconds alone where the clock is a simulation's."""
+    if first < 10**17:
+        return f'simulated time {first / 1e9:.1f} s' + (
+            f' to {last / 1e9:.1f} s' if last != first else ''
+        )
+    a, b = (datetime.fromtimestamp(t / 1e9, timezone.utc) for t in (first, last))
+    begin = a.strftime('%Y-%m-%d %H:%M')
+    end = b.strftime('%H:%M' if a.date() == b.date() else '%Y-%m-%d %H:%M')
+    return f'{begin} UTC' if begin.endswith(end) else f'{begin} – {end} UTC'
+
+
+def _metric_tables(episodes: Sequence[Episode], rows: Sequence[MetricRow]) -> dict[str, Any]:
+    """Rows with a value, by category, and those without."""
+    outcomes = [e.summary.get('outcome') for e in episodes]
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        if row.is_available and row.id != 'sr':  # the verdict tells it, with its interval
+            factor, unit = readable_unit(list(row.values), row.unit)
+            shown = {name: getattr(row, name) for name in SHOWN}
+            strip = Markup(dot_strip(row, outcomes))
+            groups.setdefault(row.category, []).append(
+                {**shown, 'factor': factor, 'unit': unit, 'strip': strip}
+            )
+    return {
+        'available': list(groups.items()),
+        'missing': [row for row in rows if not row.is_available],
+    }
+
+
+def _comparison(
+    episodes: Sequence[Episode], rows: Sequence[MetricRow], axes: Sequence[str]
+) -> dict[str, Any]:
+    """The fingerprint of the policies: figure and table."""
+    comparison = compare_groups(policy_groups(episodes), rows, axes)
+    figure = radar_figure(comparison)
+    return {
+        'comparison': comparison_table(comparison),
+        'radar_json': figure and as_json_script(figure),
+    }

@@ -1,0 +1,154 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The end-effector's path in 3D as a plotly.js description, with the robot for orientation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.reports.html.downsample import PATH_POINTS, peak_indices
+from frame_ros.reports.model.numbers import plot_numbers
+from frame_ros.reports.html.path_marks import PathMark, marked_points
+from frame_ros.reports.html.projections import COLOURS, jerk_limit, round_length
+from frame_ros.reports.html.robot_outline import RobotOutline
+from frame_ros.reports.model.series import Path
+
+POSITION = 'x %{x:.4f} m<br>y %{y:.4f} m<br>z %{z:.4f} m'
+MOST_MARKS = 200
+PADDING = 0.05  # of the largest extent, around what is drawn
+LEAST_EXTENT = 0.02  # m
+INTERVALS = 5  # of the grid, over the largest extent
+# Of the camera: where it looks from, and its distance in radii of what is drawn. Plotly opens 45
+# degrees: 2.6 radii just hold the sphere, the rest is for ticks and titles.
+DIRECTION = (0.62, -0.68, 0.42)
+DISTANCE = 2.6
+ROBOT = '#8a939c'
+
+
+def path_figure(path: Path, outline: RobotOutline | None = None) -> dict[str, Any]:
+    """The path coloured by jerk, with start, end, contacts and collisions, and the robot's links in
+    its first and last posture; axes of equal scale, the camera so that all of it is in view.
+    """
+    kept = peak_indices(np.nan_to_num(path.jerk), PATH_POINTS)
+    robot = [] if outline is None else _robot_traces(outline)
+    marks = [_marks_trace(mark, points) for mark, points in marked_points(path)]
+    drawn = [path.positions] + ([outline.start, outline.end] if outline else [])
+    return {
+        'kind': 'path',
+        'data': [*robot, _path_trace(path, kept), *marks],
+        'layout': {
+            'scene': _scene(np.concatenate(drawn)),
+            'height': 600,
+            'margin': {'l': 0, 'r': 0, 't': 0, 'b': 0},
+            'showlegend': False,
+        },
+    }
+
+
+def _scene(points: NDArray[np.float64]) -> dict[str, Any]:
+    """Axes of equal scale over points (N, 3), and the camera."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    extent = max(float((high - low).max()), LEAST_EXTENT)
+    centre = (low + high) / 2
+    half = np.maximum((high - low) / 2, extent / 8) + PADDING * extent
+    tick = round_length(extent / INTERVALS)
+    ratio = half / half.max()
+    radius = float(np.linalg.norm(ratio)) / 2
+    eye = np.array(DIRECTION) / np.linalg.norm(DIRECTION) * DISTANCE * radius
+    axes = {
+        f'{name}axis': {
+            'title': {'text': f'{name} (m)'},
+            'range': plot_numbers((centre[i] - half[i], centre[i] + half[i])),
+            'dtick': tick,
+            'tick0': 0,
+        }
+        for i, name in enumerate('xyz')
+    }
+    return {
+        **axes,
+        'domain': {'x': [0, 1], 'y': [0.11, 1]},
+        'aspectmode': 'manual',
+        'aspectratio': dict(zip('xyz', plot_numbers(ratio))),
+        'camera': {
+            'eye': dict(zip('xyz', plot_numbers(eye))),
+            'center': {'x': 0, 'y': 0, 'z': -0.06},
+        },
+    }
+
+
+def _path_trace(path: Path, kept: Any) -> dict[str, Any]:
+    jerk = plot_numbers(np.nan_to_num(path.jerk[kept]), 4)
+    hover = f't %{{customdata:.2f}} s<br>{POSITION}<br>jerk %{{line.color:.4g}} m/s³'
+    return {
+        'type': 'scatter3d',
+        'mode': 'lines',
+        'name': 'path',
+        **_coordinates(path.positions[kept]),
+        'customdata': plot_numbers(path.time[kept]),
+        'hovertemplate': hover + '<extra></extra>',
+        'line': {
+            'width': 6,
+            'color': jerk,
+            'colorscale': [[i / (len(COLOURS) - 1), colour] for i, colour in enumerate(COLOURS)],
+            'cmin': 0,
+            'cmax': float(f'{jerk_limit(path):.3g}'),
+            'showscale': True,
+            'colorbar': {
+                'title': {'text': 'jerk (m/s³)', 'side': 'top'},
+                'orientation': 'h',
+                'thickness': 10,
+                'len': 0.7,
+                'y': 0,
+                'yanchor': 'bottom',
+                'nticks': 5,
+            },
+        },
+    }
+
+
+def _marks_trace(mark: PathMark, points: NDArray[np.float64]) -> dict[str, Any]:
+    return {
+        'type': 'scatter3d',
+        'mode': 'markers',
+        'name': mark.name,
+        **_coordinates(points[:MOST_MARKS]),
+        'marker': {'size': mark.size, 'color': mark.colour, 'symbol': mark.symbol},
+        'hovertemplate': f'{mark.name}<br>{POSITION}<extra></extra>',
+    }
+
+
+def _robot_traces(outline: RobotOutline) -> list[dict[str, Any]]:
+    """The links at start (solid) and end (dashed) of the episode, and the base."""
+    hidden = {'hoverinfo': 'skip'}
+    lines = [
+        {
+            'type': 'scatter3d',
+            'mode': 'lines+markers',
+            'name': f'{outline.robot} at the {when}',
+            **_coordinates(points),
+            'line': {'width': 5, 'color': ROBOT, 'dash': dash},
+            'marker': {'size': 2.5, 'color': ROBOT},
+            'opacity': opacity,
+            **hidden,
+        }
+        for when, points, dash, opacity in (
+            ('start', outline.start, 'solid', 0.8),
+            ('end', outline.end, 'dash', 0.55),
+        )
+    ]
+    base = {
+        'type': 'scatter3d',
+        'mode': 'markers',
+        'name': 'base',
+        **_coordinates(outline.start[:1]),
+        'marker': {'size': 6, 'color': ROBOT, 'symbol': 'square'},
+        **hidden,
+    }
+    return [*lines, base]
+
+
+def _coordinates(points: NDArray[np.float64]) -> dict[str, list[float | None]]:
+    return {name: plot_numbers(points[:, i]) for i, name in enumerate('xyz')}

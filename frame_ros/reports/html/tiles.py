@@ -1,0 +1,133 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The key figures above the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from frame_ros.episodes.episode import Episode
+from frame_ros.reports.model.findings_view import FindingCounts
+from frame_ros.reports.model.intervention_view import is_helped_success
+from frame_ros.reports.model.metric_table import MetricRow, success_count
+from frame_ros.reports.model.numbers import UNAVAILABLE, counted, finite, readable, readable_unit
+from frame_ros.reports.parity.verdict import ParityVerdict
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One key figure; tone: '', 'good' or 'bad'."""
+
+    label: str
+    value: str
+    sub: str = ''
+    tone: str = ''
+
+
+def tiles(
+    episodes: Sequence[Episode],
+    rows: Sequence[MetricRow],
+    parity: ParityVerdict,
+    findings: FindingCounts,
+) -> list[Tile]:
+    """Success rate, time to success, smoothness, safety, latency, control rate, parity, data
+    quality.
+    """
+    by_id = {row.id: row for row in rows}
+    return [
+        _success(episodes),
+        _time_to_success(episodes),
+        _metric(by_id, 'ti', 'RMS jerk'),
+        _metric(by_id, 'op', 'Nearest obstacle', worst=min),
+        _metric(by_id, 'il', 'Mean latency'),
+        _control_rate(episodes),
+        _parity(parity),
+        _quality(episodes, findings),
+    ]
+
+
+def _success(episodes: Sequence[Episode]) -> Tile:
+    count = success_count(episodes)
+    rate, interval = count.rate, count.interval
+    if rate is None or interval is None:
+        return Tile('Success rate', UNAVAILABLE, 'no recorded outcome')
+    low, high = interval
+    sub = f'95 % interval {100 * low:.0f}–{100 * high:.0f} %, n = {count.trials}'
+    helped = sum(map(is_helped_success, episodes))
+    return Tile(
+        'Success rate',
+        f'{100 * rate:.0f} %',
+        f'{sub}; {helped} with interventions' if helped else sub,
+    )
+
+
+def _time_to_success(episodes: Sequence[Episode]) -> Tile:
+    times = [
+        t for t in (finite(e.summary.get('time_to_success')) for e in episodes) if t is not None
+    ]
+    if not times:
+        return Tile('Time to success', UNAVAILABLE, 'no episode succeeded')
+    return Tile('Time to success', f'{readable(median(times), 3)} s', f'median of {len(times)}')
+
+
+def _metric(by_id: dict[str, MetricRow], name: str, label: str, worst: object = None) -> Tile:
+    """The median over episodes, or the smallest value where that is what matters."""
+    row = by_id.get(name)
+    if row is None or not row.known:
+        return Tile(
+            label, UNAVAILABLE, row.reason if row and len(row.reason) < 60 else 'not available'
+        )
+    value = min(row.known) if worst is min else row.median
+    factor, unit = readable_unit([value], row.unit)
+    sub = 'smallest of all episodes' if worst is min else 'median of episodes'
+    sub = sub if len(row.known) > 1 else ''
+    return Tile(label, f'{readable(value, 3, factor)} {unit}', sub)
+
+
+def _control_rate(episodes: Sequence[Episode]) -> Tile:
+    known = [
+        (
+            finite(e.summary.get('efficiency', {}).get('control_rate')),
+            finite(e.summary.get('efficiency', {}).get('control_rate_worst')),
+        )
+        for e in episodes
+    ]
+    rates, worst = [r for r, _ in known if r is not None], [w for _, w in known if w is not None]
+    if not rates:
+        return Tile('Mean control rate', UNAVAILABLE, 'no executed actions')
+    sub = f'worst second {readable(min(worst), 3)} Hz' if worst else 'no full second'
+    sub = f'median of episodes; {sub}' if len(rates) > 1 else sub
+    return Tile('Mean control rate', f'{readable(median(rates), 3)} Hz', sub)
+
+
+def _parity(parity: ParityVerdict) -> Tile:
+    if (parity.losses or parity.live_losses) and parity.holds is not False:
+        others = counted(parity.compared + parity.compared_as_live, 'other value')
+        what = 'bag lacks messages' if parity.losses else 'live lost messages'
+        return Tile('Live = bag', what, f'{others} equal', 'bad')
+    if parity.holds is None:
+        return Tile('Live = bag', UNAVAILABLE, 'no live metrics recorded')
+    compared = parity.compared + parity.compared_as_live
+    if not compared:
+        return Tile('Live = bag', '✕ no match', 'no sample of equal stamp', 'bad')
+    different = parity.different + parity.different_as_live
+    if not parity.holds:
+        return Tile('Live = bag', '✕ differs', f'{different:,} of {compared:,} values', 'bad')
+    if parity.lagging_steps:
+        late = f'{parity.lagging_steps:,} of {counted(parity.steps, "step")} late'
+        agree = f'{counted(parity.compared, "value")} equal before'
+        return Tile('Live = bag', late, f'{agree}; {parity.final_text}')
+    return Tile('Live = bag', '✓ equal', counted(parity.compared, 'value'), 'good')
+
+
+def _quality(episodes: Sequence[Episode], findings: FindingCounts) -> Tile:
+    if any(e.is_truncated for e in episodes):
+        return Tile('Data quality', '✕ truncated', 'a bag was cut', 'bad')
+    if findings.doubtful:
+        noun = 'finding' if findings.doubtful == 1 else 'findings'
+        sub = f'{noun} that make a number doubtful' if findings.doubtful > 1 else 'doubtful number'
+        return Tile('Data quality', f'{findings.doubtful:,}', sub, 'bad')
+    known = f'{findings.worth_knowing:,} worth knowing' if findings.worth_knowing else 'no findings'
+    return Tile('Data quality', '✓ good', known, 'good')

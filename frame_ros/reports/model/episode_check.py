@@ -1,0 +1,230 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a reader should know before trusting an episode's numbers, gathered once for page, JSON and
+terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from frame_ros.episodes.episode import Episode, Stream
+from frame_ros.bags.findings import (
+    MOST_PAUSED,
+    Finding,
+    Level,
+    count_text,
+    finding_of,
+    findings_of_counts,
+    of_level,
+)
+from frame_ros.episodes.metric_pipeline.pipeline import STREAMS
+from frame_ros.episodes.reading import NO_MESSAGES
+from frame_ros.core.stamps import SECOND
+from frame_ros.episodes.topic_statistics import GAP_FACTOR
+from frame_ros.reports.model.numbers import counted, readable
+from frame_ros.reports.parity.comparison import (
+    EpisodeParity,
+    compare_live,
+    definition_problems,
+    field_problems,
+)
+from frame_ros.reports.parity.verdict import parity_verdict
+from frame_ros.reports.model.rates import RateRow, stream_rates
+from frame_ros.reports.model.series import episode_end, episode_start
+from frame_ros.reports.model.source import open_bag
+from frame_ros.reports.model.topic_faults import TopicFaults, topic_faults
+from frame_ros.reports.model.truth_view import truth_findings
+
+# Streams on which numbers rest at every moment, and what a pause is, s.
+CONTINUOUS = frozenset({'pose', 'contact', 'proximity'})
+PAUSE = 0.5
+TRUNCATED = 'the bag is truncated: values cover what was saved'
+
+
+@dataclass(frozen=True)
+class EpisodeCheck:
+    """counts: all counters of the data quality, of streams by role and of topics by name. findings:
+    all that was found out, what matters most first.
+    """
+
+    parity: EpisodeParity = field(default_factory=EpisodeParity)
+    rates: list[RateRow] = field(default_factory=list)
+    faults: TopicFaults = field(default_factory=TopicFaults)
+    counts: dict[str, int] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+    def texts(self, level: Level) -> list[str]:
+        """The texts of the findings of one level."""
+        return [finding.text for finding in of_level(self.findings, level)]
+
+    @property
+    def doubtful(self) -> list[str]:
+        """Texts of what makes a number of the episode doubtful."""
+        return self.texts(Level.DOUBTFUL)
+
+
+def check_episode(episode: Episode) -> EpisodeCheck:
+    """Compares live with bag, and looks at the stamps of every topic of the bag."""
+    bag, parity = open_bag(episode), compare_live(episode)
+    faults = topic_faults(episode, bag)
+    counts = {**{name: int(n) for name, n in episode.data_quality.items()}, **faults.counts}
+    found = [
+        *([Finding(Level.DOUBTFUL, TRUNCATED)] * episode.is_truncated),
+        *map(finding_of, problems_of(episode)),
+        *_of_parity(parity),
+        *truth_findings(episode, bag),
+        *_of_pauses(episode),
+        *_of_stops(episode, faults),
+        *_of_counts(episode, faults),
+    ]
+    found.sort(key=lambda finding: finding.level)
+    return EpisodeCheck(parity, stream_rates(episode, bag), faults, counts, found)
+
+
+class EpisodeChecks:
+    """Checks of episodes, each made once."""
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[Episode, EpisodeCheck]] = {}
+
+    def of(self, episode: Episode) -> EpisodeCheck:
+        """Returns the check of an episode that has data."""
+        if id(episode) not in self._made:
+            self._made[id(episode)] = episode, check_episode(episode)
+        return self._made[id(episode)][1]
+
+
+def _of_parity(parity: EpisodeParity) -> list[Finding]:
+    """A disagreement is a fault of a number, and so are messages that the bag lacks or the live
+    node lost; a late stream was one of the live values only.
+    """
+    verdict = parity_verdict([parity])
+    late = [Finding(Level.WORTH_KNOWING, text, 'live') for text in parity.late_inputs]
+    if verdict.live_losses:
+        text = f'{verdict.live_losses}: its live values are doubtful; this report has all of them'
+        late.insert(0, Finding(Level.DOUBTFUL, text, 'live'))
+    if verdict.losses or verdict.holds is False:
+        return [Finding(Level.DOUBTFUL, verdict.bag_text, 'live'), *late]
+    if not parity.lagging_steps:
+        return late
+    text = (
+        f'at {parity.lagging_steps:,} of {counted(parity.steps, "step")} a stream came too late to '
+        f'be used live: {verdict.final_text}; this report uses all of it'
+    )
+    return [Finding(Level.WORTH_KNOWING, text, 'live'), *late]
+
+
+def _of_pauses(episode: Episode) -> list[Finding]:
+    """'nothing on ee_pose for 1.3 of 8 s', per stream that numbers rest on at every moment."""
+    start, end = episode_start(episode), episode_end(episode)
+    findings = []
+    for role in CONTINUOUS.intersection(episode.streams):
+        stream = episode.streams[role]
+        stamps = np.unique(stream.stamps[(stream.stamps >= start) & (stream.stamps <= end)])
+        steps = np.diff(stamps, prepend=start) / SECOND
+        usual = float(np.median(steps)) if len(steps) else 0.0
+        paused = float(steps[steps > max(PAUSE, GAP_FACTOR * usual)].sum())
+        if paused > MOST_PAUSED * (end - start) / SECOND:
+            topic, whole = stream.topic.lstrip('/'), readable((end - start) / SECOND, 2)
+            text = f'nothing on {topic} for {readable(paused, 2)} of {whole} s'
+            text += f': what the {role} was meanwhile is not known'
+            findings.append(Finding(Level.DOUBTFUL, text, topic))
+    return findings
+
+
+def _of_stops(episode: Episode, faults: TopicFaults) -> list[Finding]:
+    """'front/image_raw stopped 6.8 s before the end', per topic that did; doubtful where metrics
+    are computed from it.
+    """
+    used = {stream.topic.lstrip('/') for role, stream in _used(episode)}
+    return [
+        Finding(
+            Level.DOUBTFUL if topic in used else Level.WORTH_KNOWING,
+            f'{topic} stopped {readable(silence, 2)} s before the end',
+            topic,
+        )
+        for topic, silence in faults.stopped.items()
+    ]
+
+
+def _of_counts(episode: Episode, faults: TopicFaults) -> list[Finding]:
+    """Counters of streams that metrics use, judged; of all other topics, and what the recorder says
+    in words already, only counted.
+    """
+    own: dict[str, int] = {}
+    told: dict[str, int] = {}
+    for name, count in episode.data_quality.items():
+        (told if name.startswith('recorder.') else own)[name] = int(count)
+    samples = {role: len(stream) for role, stream in _used(episode)}
+    samples['event'] = len(episode.events)
+    if 'joint_states' in episode.streams:
+        samples['joint_states'] = len(episode.streams['joint_states'])
+    counting = {**told, **faults.counts}
+    return findings_of_counts(own, samples) + [
+        Finding(Level.COUNTING, count_text(name, count), name)
+        for name, count in counting.items()
+        if count
+    ]
+
+
+def _used(episode: Episode) -> list[tuple[str, Stream]]:
+    return [(role, stream) for role, stream in episode.streams.items() if role in STREAMS]
+
+
+def problems_of(episode: Episode) -> list[str]:
+    """Returns the episode's problems and those of its live topics' fields and meanings, once."""
+    fields = (text for kind in episode.live for text in field_problems(episode, kind))
+    meanings = definition_problems(episode) if episode.live else []
+    return list(dict.fromkeys([*episode.problems, *fields, *meanings]))
+
+
+def doubtful_lines(episodes: Iterable[Episode], checks: EpisodeChecks) -> list[str]:
+    """'<bag>: <what makes its numbers doubtful>', each once; and how many findings are worth
+    knowing.
+    """
+    lines, others = [], 0
+    for episode in episodes:
+        found = findings_of(episode, checks)
+        texts = (finding.text for finding in of_level(found, Level.DOUBTFUL))
+        lines += [f'{episode.path.name}: {" ".join(text.split())}' for text in texts]
+        others += len(of_level(found, Level.WORTH_KNOWING))
+    lines = list(dict.fromkeys(lines))
+    if others:
+        lines.append(f'{counted(others, "finding")} worth knowing: see the report')
+    return lines
+
+
+def findings_of(episode: Episode, checks: EpisodeChecks) -> list[Finding]:
+    """All findings of an episode; of one without data, why it has none."""
+    if has_data(episode):
+        return checks.of(episode).findings
+    return list(map(finding_of, episode.problems))
+
+
+def has_data(episode: Episode) -> bool:
+    """Tells if there is an episode at all: the bag behind it was read and held messages."""
+    was_read = bool(episode.metrics or episode.streams or episode.live or episode.events)
+    return was_read and NO_MESSAGES not in episode.problems
+
+
+def without_data(episodes: Iterable[Episode]) -> list[tuple[str, str]]:
+    """(name of the bag, why) of those that could not be read or held no messages."""
+    return [(e.path.name, _why(e)) for e in episodes if not has_data(e)]
+
+
+def unread_text(unread: list[tuple[str, str]]) -> str:
+    """'1 bag could not be read: cut_1 (...).'; '' if all could."""
+    if not unread:
+        return ''
+    named = '; '.join(f'{name} ({reason})' for name, reason in unread)
+    return f'{counted(len(unread), "bag")} could not be read: {named}.'
+
+
+def _why(episode: Episode) -> str:
+    if NO_MESSAGES in episode.problems:
+        return NO_MESSAGES
+    return str(episode.problems[0]) if episode.problems else 'it holds nothing'

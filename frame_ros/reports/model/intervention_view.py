@@ -1,0 +1,254 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Who drove: a person's interventions and those of the command gate, for page and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from markupsafe import Markup
+
+from frame_ros.bags.reader import Bag
+from frame_ros.episodes.episode import Episode, Outcome
+from frame_ros.episodes.interventions import (
+    MOMENTS,
+    GateAction,
+    GateRun,
+    Interventions,
+    interventions_of,
+)
+from frame_ros.reports.model.metric_table import outcome_of
+from frame_ros.reports.model.numbers import counted, finite, readable
+
+SECOND = 1e9
+INCLUDED = 'Metrics are over whole episodes: the stretches in which a person drove are in them.'
+WIDTH, HEIGHT, LANE = 1000, 34, 14
+MOST_ROWS = 200
+ACTION_WORDS = {
+    GateAction.LIMITED: 'limited',
+    GateAction.REFUSED: 'refused',
+    GateAction.HELD: 'held',
+    GateAction.STOPPED: 'stopped',
+    GateAction.RESET: 'reset',
+    GateAction.TAKEOVER: 'takeover',
+}
+SHOWN_ON_STRIP = (GateAction.HELD, GateAction.LIMITED, GateAction.REFUSED)
+
+
+def help_text(episode: Episode) -> str:
+    """'with 2 interventions, 8.1 s'; '' if no person took over."""
+    found = interventions_of(episode)
+    if not found.count:
+        return ''
+    return f'with {counted(found.count, "intervention")}, {readable(found.seconds, 2)} s'
+
+
+def is_helped_success(episode: Episode) -> bool:
+    """Whether an episode succeeded in which a person had taken over."""
+    return outcome_of(episode) is Outcome.SUCCESS and interventions_of(episode).count > 0
+
+
+def intervention_sentence(episodes: Sequence[Episode]) -> str:
+    """What the verdict says about interventions; '' if there were none."""
+    found = [interventions_of(episode) for episode in episodes]
+    total = total_data(episodes)
+    if not total['count']:
+        return ''
+    helped = total['successes_with']
+    successes = sum(outcome_of(episode) is Outcome.SUCCESS for episode in episodes)
+    parts = [
+        f'A person took over in {sum(f.count > 0 for f in found)} of '
+        f'{counted(len(episodes), "episode")} ({counted(total["count"], "intervention")}, '
+        f'{readable(total["seconds"], 2)} s'
+    ]
+    if total['autonomy'] is not None:
+        parts.append(f'; the policy drove {100 * total["autonomy"]:.0f} % of the time')
+    parts.append(f'); {helped} of {successes} successes had such help. {INCLUDED}')
+    return ''.join(parts)
+
+
+def total_data(episodes: Sequence[Episode]) -> dict[str, Any]:
+    """All episodes together: episodes with interventions, count, seconds, autonomy (share of the
+    time; null without duration), successes_with (help) and successes_without.
+    """
+    found = [interventions_of(episode) for episode in episodes]
+    duration = sum((f.end - f.begin) / SECOND for f in found)
+    seconds = sum(f.seconds for f in found)
+    helped = sum(is_helped_success(episode) for episode in episodes)
+    successes = sum(outcome_of(episode) is Outcome.SUCCESS for episode in episodes)
+    return {
+        'episodes': sum(f.count > 0 for f in found),
+        'count': sum(f.count for f in found),
+        'seconds': seconds,
+        'autonomy': 1.0 - seconds / duration if duration > 0 else None,
+        'successes_with': helped,
+        'successes_without': successes - helped,
+        'note': INCLUDED if seconds else '',
+    }
+
+
+def intervention_data(episode: Episode, bag: Bag | None) -> dict[str, Any]:
+    """One episode for JSON: count, seconds, share and autonomy of the person's stretches; segments,
+    gate (null: not recorded) and notes with times in s since its START.
+    """
+    found = interventions_of(episode, bag)
+    return {
+        'count': found.count,
+        'seconds': found.seconds,
+        'share': finite(found.share),
+        'autonomy': finite(found.autonomy),
+        'metrics_include_them': found.count > 0,
+        'segments': [
+            {
+                **_times(segment.begin, segment.end, found),
+                'source': segment.source,
+                'text': segment.text,
+                'is_open': segment.is_open,
+            }
+            for segment in found.segments
+        ],
+        'gate': None if found.runs is None else gate_data(found.runs, found),
+        'stops': [_event(event, found) for event in found.stops],
+        'notes': [_event(event, found) for event in found.notes],
+    }
+
+
+def gate_data(runs: Sequence[GateRun], found: Interventions) -> dict[str, Any]:
+    """stops, resets, by_cause (see `by_cause`) and every run."""
+    actions = [run.action for run in runs]
+    return {
+        'stops': actions.count(GateAction.STOPPED),
+        'resets': actions.count(GateAction.RESET),
+        'by_cause': by_cause(runs),
+        'runs': [
+            {
+                **_times(run.begin, run.end, found),
+                'action': ACTION_WORDS[run.action],
+                'cause': run.cause,
+                'joint': run.joint,
+                'count': run.count,
+                'value': finite(run.value),
+                'limit': finite(run.limit),
+                'unit': run.unit,
+                'text': run.text,
+                'is_open': run.is_open,
+            }
+            for run in runs
+        ],
+    }
+
+
+def by_cause(runs: Sequence[GateRun]) -> list[dict[str, Any]]:
+    """Runs brought together by action and cause: how many, commands or ticks, s (null for what has
+    no duration), joints, the first text; the longest first.
+    """
+    groups: dict[tuple[GateAction, str], list[GateRun]] = {}
+    for run in runs:
+        groups.setdefault((run.action, run.cause), []).append(run)
+    rows = [
+        {
+            'action': ACTION_WORDS[action],
+            'cause': cause,
+            'runs': len(own),
+            'count': sum(run.count for run in own),
+            'seconds': None if action in MOMENTS else sum(run.duration for run in own),
+            'joints': sorted({run.joint for run in own if run.joint}),
+            'text': next((run.text for run in own if run.text), ''),
+        }
+        for (action, cause), own in groups.items()
+    ]
+    return sorted(rows, key=lambda row: (-(row['seconds'] or 0.0), -int(row['count'])))
+
+
+def intervention_view(episode: Episode, bag: Bag | None) -> dict[str, Any]:
+    """What the template needs of one episode: `help` for its badge, and `interventions`, None where
+    nobody intervened and neither gate nor policy noted anything.
+    """
+    found = interventions_of(episode, bag)
+    is_empty = not (found.segments or found.runs or found.notes or found.stops)
+    data = intervention_data(episode, bag)
+    return {
+        'help': help_text(episode),
+        'interventions': None
+        if is_empty
+        else {
+            **data,
+            'strip': strip_svg(found),
+            'sentence': _sentence(found),
+            'events': _listed([*data['stops'], *data['notes']]),
+        },
+    }
+
+
+def strip_svg(found: Interventions) -> Markup:
+    """A band over the episode's time: above who drove, below what the gate did; lines are stops."""
+    duration = max(found.end - found.begin, 1)
+    scale = WIDTH / duration
+
+    def bar(begin: int, end: int, lane: int, kind: str, title: str) -> str:
+        x, width = (begin - found.begin) * scale, max((end - begin) * scale, 1.5)
+        return (
+            f'<rect class="{kind}" x="{x:.1f}" y="{lane}" width="{width:.1f}" height="{LANE}">'
+            f'<title>{escape(title)}</title></rect>'
+        )
+
+    parts = [bar(found.begin, found.end, 0, 'policy', 'the policy drives')]
+    for segment in found.segments:
+        title = f'a person drives, {segment.duration:.1f} s {segment.text}'.strip()
+        parts.append(bar(segment.begin, segment.end, 0, 'person', title))
+    for run in (found.runs or ())[:MOST_ROWS]:
+        words = f'{ACTION_WORDS[run.action]}: {run.cause}'
+        if run.action in SHOWN_ON_STRIP:
+            kind = 'held' if run.action is GateAction.HELD else 'limited'
+            parts.append(bar(run.begin, run.end, HEIGHT - LANE, kind, words))
+        elif run.action is GateAction.STOPPED:
+            parts.append(bar(run.begin, run.begin, HEIGHT - LANE, 'stop', words))
+    return Markup(
+        f'<svg class="drivers" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" '
+        f'role="img" aria-label="{escape(_sentence(found), quote=True)}">{"".join(parts)}</svg>'
+    )
+
+
+def _sentence(found: Interventions) -> str:
+    """Who drove and what the gate did, in words."""
+    parts = ['No person took over.']
+    if found.count:
+        parts = [
+            f'A person took over {counted(found.count, "time")}, '
+            f'{readable(found.seconds, 3)} s in all'
+        ]
+        if finite(found.autonomy) is not None:
+            parts[0] += f'; the policy drove {100 * found.autonomy:.0f} % of the time'
+        parts[0] += '. The metrics of this episode include these stretches.'
+    if found.runs is None:
+        parts.append('No command gate was recorded.')
+    elif not found.runs:
+        parts.append('The command gate changed nothing.')
+    else:
+        stops = sum(run.action is GateAction.STOPPED for run in found.runs)
+        held = sum(run.duration for run in found.runs if run.action is GateAction.HELD)
+        limited = sum(run.count for run in found.runs if run.action is GateAction.LIMITED)
+        parts.append(
+            f'The command gate stopped {counted(stops, "time")}, held the arm '
+            f'{readable(held, 3)} s and limited {counted(limited, "command")}.'
+        )
+    return ' '.join(parts)
+
+
+def _listed(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(events, key=lambda event: event['time'])[:MOST_ROWS]
+
+
+def _event(event: Any, found: Interventions) -> dict[str, Any]:
+    return {
+        'time': (event.stamp - found.begin) / SECOND,
+        'kind': event.type.name.lower(),
+        'source': event.source,
+        'text': event.text,
+    }
+
+
+def _times(begin: int, end: int, found: Interventions) -> dict[str, float]:
+    return {'begin': (begin - found.begin) / SECOND, 'end': (end - found.begin) / SECOND}

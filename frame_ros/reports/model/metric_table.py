@@ -1,0 +1,270 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The metrics of the registry with their values: per episode, and over all episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import median
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.episodes.episode import Episode, Outcome
+from frame_ros.episodes.processing import settings_of
+from frame_ros.metrics import REGISTRY, Metric, wilson_interval
+from frame_ros.reports.model.numbers import finite
+from frame_ros.reports.model.options import ReportOptions
+from frame_ros.reports.model.reference_errors import EpisodeErrors
+
+# Metrics whose live value holds for one step or inference: how an episode's value follows.
+MEAN, SMALLEST, LARGEST = 'mean', 'smallest', 'largest'
+MOMENTARY = {
+    **dict.fromkeys(('tcp_speed', 'tcp_acceleration', 'tcp_jerk', 'pose_age', 'distance'), MEAN),
+    **dict.fromkeys(('observation_age', 'queue_depth'), MEAN),
+    **dict.fromkeys(('confidence', 'confidence_calibrated', 'ensemble_mean'), MEAN),
+    **dict.fromkeys(('ensemble_spread', 'chunk_overlap'), MEAN),
+    'closing_speed': LARGEST,
+    'time_to_collision': SMALLEST,
+}
+Reduction = Callable[[NDArray], float]
+AGGREGATES: dict[str, Reduction] = {MEAN: np.mean, SMALLEST: np.min, LARGEST: np.max}
+
+
+# What the quality messages hold beside unsteadiness: it counts for a robot at rest, too.
+OF_ACTIONS = ('a_pi', 'a_vi', 'a_ai')
+# Without the limits of a robot nothing is known to scale them by.
+RAW_UNIT = 'rad or m, raw'
+LEFT_OUT = 'static episode: not comparable, left out of the aggregates'
+OF_STATIC_TOO = ('pl', 'ate', 'rte', 'ot', 'pose_age')
+
+
+@dataclass(frozen=True)
+class MetricRow:
+    """One metric over E episodes. values: E numbers in `unit` (SI), None where unavailable;
+    reasons: E texts, '' if available.
+
+    is_left_out: E booleans, True where an episode was static and the value is therefore no part of
+    the aggregates.
+    """
+
+    id: str
+    name: str
+    unit: str
+    category: str
+    source: str
+    higher_is_better: bool | None
+    values: list[float | None]
+    reasons: list[str]
+    is_left_out: list[bool] = field(default_factory=list)
+
+    @property
+    def known(self) -> list[float]:
+        """The values that count in aggregates."""
+        left_out = self.is_left_out or [False] * len(self.values)
+        return [v for v, out in zip(self.values, left_out) if v is not None and not out]
+
+    @property
+    def median(self) -> float | None:
+        """Median over episodes; None if no episode has a value."""
+        return median(self.known) if self.known else None
+
+    @property
+    def least(self) -> float | None:
+        """Smallest value over episodes."""
+        return min(self.known, default=None)
+
+    @property
+    def greatest(self) -> float | None:
+        """Largest value over episodes."""
+        return max(self.known, default=None)
+
+    @property
+    def aggregate(self) -> str:
+        """'mean', 'smallest' or 'largest' of an episode's samples; '' if the value accumulates."""
+        return MEAN if REGISTRY[self.id].has_three_forms else MOMENTARY.get(self.id, '')
+
+    @property
+    def is_available(self) -> bool:
+        """Whether any episode has a value."""
+        return any(v is not None for v in self.values)
+
+    @property
+    def reason(self) -> str:
+        """Why there is no aggregate, the different reasons joined; '' if there is one."""
+        if self.known:
+            return ''
+        reasons = [*self.reasons, LEFT_OUT] if self.is_available else self.reasons
+        return '; '.join(dict.fromkeys(r for r in reasons if r))
+
+
+@dataclass(frozen=True)
+class SuccessCount:
+    """successes of trials episodes, with a Wilson interval of 95 %; `unknown` episodes have no
+    outcome and are no trials.
+    """
+
+    successes: int
+    trials: int
+    unknown: int
+
+    @property
+    def rate(self) -> float | None:
+        """successes / trials; None without trials."""
+        return self.successes / self.trials if self.trials else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Wilson score interval at 95 %; None without trials."""
+        if not self.trials:
+            return None
+        low, high = wilson_interval(self.successes, self.trials)
+        return float(low), float(high)
+
+
+def metric_rows(
+    episodes: Sequence[Episode],
+    errors: Sequence[EpisodeErrors] = (),
+    options: ReportOptions | None = None,
+) -> list[MetricRow]:
+    """One row per metric of the registry, in its order.
+
+    errors: those of each episode against its references; of them DTW is taken, and ATE and RTE if
+    the options are not those of the live metrics, the live ones are against the episode itself, or
+    it has no steps.
+    """
+    reasons = [_reasons(episode) for episode in episodes]
+    is_raw = any(map(has_raw_actions, episodes))
+    rows = [_row(entry, episodes, reasons, is_raw) for entry in REGISTRY.values()]
+    is_new = bool(options and options.changes_errors)
+    has_steps = [bool(episode.summary.get('steps')) for episode in episodes]
+    return [_with_errors(row, errors, has_steps, is_new) if errors else row for row in rows]
+
+
+def _with_errors(
+    row: MetricRow, errors: Sequence[EpisodeErrors], has_steps: Sequence[bool], is_new: bool
+) -> MetricRow:
+    if row.id not in ('ate', 'rte', 'dtw'):
+        return row
+    values, reasons = list(row.values), list(row.reasons)
+    for i, error in enumerate(errors):
+        # Live metrics are those of steps: of poses alone there are none.
+        if is_new or error.is_own or row.id == 'dtw' or not has_steps[i]:
+            own = {'dtw': error.dtw_reason, 'rte': error.rte_reason}.get(row.id)
+            why = own or error.reason
+            values[i] = finite(getattr(error, row.id))
+            reasons[i] = '' if values[i] is not None else why or REGISTRY[row.id].unavailable
+    return replace(row, values=values, reasons=reasons)
+
+
+def episode_value(episode: Episode, entry: Metric) -> float | None:
+    """The episode's value of a metric, None where unavailable.
+
+    What accumulates: the value at the last step. What is of a moment (MOMENTARY): the mean (or the
+    smallest, the largest) of the samples that have a value. Windowed ones: the mean over all steps
+    or inferences, which the message carries as `<id>_mean`.
+    """
+    if entry.id == 'sr':
+        outcome = outcome_of(episode)
+        return None if outcome is Outcome.UNKNOWN else float(outcome is Outcome.SUCCESS)
+    names = [f'{entry.id}_mean'] * entry.has_three_forms + [entry.id]
+    for kind in entry.messages:
+        if entry.id in MOMENTARY:
+            return _over_samples(episode.metrics.get(kind, {}).get(entry.id), entry.id)
+        values = episode.summary.get(kind) or {}
+        for name in names:
+            if name in values:
+                return finite(values[name])
+    return None
+
+
+def _over_samples(values: NDArray | None, metric_id: str) -> float | None:
+    if values is None:
+        return None
+    known = np.asarray(values, dtype=np.float64)
+    known = known[np.isfinite(known)]
+    return float(AGGREGATES[MOMENTARY[metric_id]](known)) if len(known) else None
+
+
+def success_count(episodes: Sequence[Episode]) -> SuccessCount:
+    """Counts successes. A timeout or a stop is a trial that did not succeed; an unknown outcome is
+    no trial.
+    """
+    outcomes = [outcome_of(episode) for episode in episodes]
+    unknown = outcomes.count(Outcome.UNKNOWN)
+    return SuccessCount(outcomes.count(Outcome.SUCCESS), len(outcomes) - unknown, unknown)
+
+
+def outcome_of(episode: Episode) -> Outcome:
+    """The episode's outcome; UNKNOWN if there is none, or one that is not in EpisodeEvent.msg."""
+    try:
+        return Outcome(int(episode.summary.get('outcome', Outcome.UNKNOWN)))
+    except ValueError:
+        return Outcome.UNKNOWN
+
+
+def value_name(field: str) -> str:
+    """The name of what a field of a metric message holds; the field itself if it is no metric."""
+    for suffix, form in (
+        ('', ''),
+        ('_step', ', newest step'),
+        ('_mean', ', mean over the episode'),
+    ):
+        entry = REGISTRY.get(field.removesuffix(suffix)) if field.endswith(suffix) else None
+        if entry is not None:
+            return f'{entry.name}{form}'
+    return field.replace('_', ' ')
+
+
+def is_static(episode: Episode) -> bool:
+    """Whether the TCP hardly moved; without poses that is not known, and it counts as moved."""
+    return bool(episode.summary.get('is_static')) and 'pose' in episode.streams
+
+
+def has_raw_actions(episode: Episode) -> bool:
+    """Whether the episode has steps whose actions were not scaled to [0, 1]."""
+    return bool(episode.summary.get('steps')) and settings_of(episode).bounds is None
+
+
+def _row(
+    entry: Metric, episodes: Sequence[Episode], reasons: list[dict[str, str]], is_raw: bool
+) -> MetricRow:
+    values = [episode_value(episode, entry) for episode in episodes]
+    why = [
+        '' if value is not None else _reason(entry, given) for value, given in zip(values, reasons)
+    ]
+    is_instability = entry.message == 'quality' and entry.id not in OF_STATIC_TOO
+    left_out = [is_instability and is_static(e) for e in episodes]
+    unit = '' if entry.unit == '1' else entry.unit
+    if entry.id in OF_ACTIONS and is_raw:
+        unit = RAW_UNIT
+    return MetricRow(
+        entry.id,
+        entry.name,
+        unit,
+        entry.category,
+        entry.source,
+        entry.higher_is_better,
+        values,
+        why,
+        left_out,
+    )
+
+
+def _reason(entry: Metric, given: dict[str, str]) -> str:
+    """Why a metric has no value: what the episode says, else what the registry says in general."""
+    for name in (entry.id, f'{entry.id}_mean'):
+        if given.get(name):
+            return given[name]
+    return (
+        entry.unavailable
+        if entry.messages
+        else f'needs more than one bag holds: {entry.unavailable}'
+    )
+
+
+def _reasons(episode: Episode) -> dict[str, str]:
+    """id -> reason from EpisodeSummary.unavailable, entries of the form 'id: reason'."""
+    pairs = (str(text).partition(':') for text in episode.summary.get('unavailable') or ())
+    return {key.strip(): reason.strip() for key, _, reason in pairs}

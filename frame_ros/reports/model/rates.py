@@ -1,0 +1,172 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""At what rate every topic really came, and what rate each difference-based metric saw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.bags.reader import Bag
+from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.topic_statistics import header_stamps
+from frame_ros.reports.model.numbers import finite, readable
+
+SECOND = 1e9
+NAN = float('nan')
+GAP_FACTOR = 5.0
+
+# Metrics that difference or integrate over time: what they are sampled at, the kind of message or
+# role whose stamps those are, and their ids.
+DIFFERENCED = (
+    (
+        'control steps',
+        'quality',
+        'pl, ps, cc, ti, tcp_pi, tcp_vi, tcp_ai, a_pi, a_vi, a_ai, ot, rte',
+    ),
+    ('distances', 'proximity', 'rf, closing_speed, near_zone_time'),
+    ('contacts', 'contact', 'collisions, peak_force, rms_force'),
+    ('inferences', 'inference', 'il, il_jitter, chunk_overlap'),
+)
+
+
+@dataclass(frozen=True)
+class RateRow:
+    """Rate of one topic by header stamp, by receive time where a type has no header.
+
+    mean: Hz. smallest_gap, median_gap, largest_gap: s; these are NaN with fewer than two stamps.
+    gaps: how many are longer than 5 times the median. backward, duplicate, zero: stamps below or
+    equal to the one before, or unset; of receive times (has_header False) they are 0.
+    """
+
+    topic: str
+    message_type: str
+    role: str
+    samples: int
+    mean: float
+    smallest_gap: float
+    median_gap: float
+    largest_gap: float
+    gaps: int = 0
+    backward: int = 0
+    duplicate: int = 0
+    zero: int = 0
+    has_header: bool = True
+
+
+@dataclass(frozen=True)
+class MetricRate:
+    """The rate that the metrics named in `metrics` saw; see RateRow.
+
+    cutoff: Hz, of the causal low-pass that poses went through before; NaN: none. resets: how often
+    a gap reset the differences; None where that does not happen.
+    """
+
+    sampled_at: str
+    metrics: str
+    rate: RateRow
+    cutoff: float = NAN
+    resets: int | None = None
+
+
+def rate_of(
+    stamps: NDArray[np.int64], topic: str = '', message_type: str = '', role: str = ''
+) -> RateRow:
+    """Rate of (T,) stamps in ns, in recorded order. Gaps are those between sorted, distinct, set
+    stamps.
+    """
+    steps = np.diff(stamps[stamps > 0])
+    faults = int((steps < 0).sum()), int((steps == 0).sum()), int((stamps <= 0).sum())
+    used = np.unique(stamps[stamps > 0])
+    gaps = np.diff(used) / SECOND
+    if not len(gaps):
+        nan = float('nan')
+        return RateRow(topic, message_type, role, len(stamps), nan, nan, nan, nan, 0, *faults)
+    mean = len(gaps) / ((used[-1] - used[0]) / SECOND)
+    typical = float(np.median(gaps))
+    long_gaps = int((gaps > GAP_FACTOR * typical).sum())
+    extremes = float(gaps.min()), typical, float(gaps.max())
+    return RateRow(
+        topic, message_type, role, len(stamps), float(mean), *extremes, long_gaps, *faults
+    )
+
+
+def stream_rates(episode: Episode, bag: Bag | None = None) -> list[RateRow]:
+    """One row per topic of the bag, by name; without a bag one per stream of the episode."""
+    live = {f'{kind} metrics': stream for kind, stream in episode.live.items()}
+    roles = {stream.topic: role for role, stream in {**live, **episode.streams}.items()}
+    if bag is None:
+        streams = [*episode.streams.values(), *episode.live.values()]
+        return [rate_of(s.stamps, s.topic, s.message_type, roles[s.topic]) for s in streams]
+    rows = []
+    for name, topic in sorted(bag.topics.items()):
+        if len(topic):
+            stamps = header_stamps(bag, name)
+            given = bag.received(name) if stamps is None else stamps
+            row = rate_of(given, name, topic.message_type, roles.get(name, ''))
+            if stamps is None:
+                row = replace(row, backward=0, duplicate=0, zero=0, has_header=False)
+            rows.append(row)
+    return rows
+
+
+def metric_rates(episode: Episode) -> list[MetricRate]:
+    """The rate each difference-based metric saw: its own samples' stamps, within the episode."""
+    rows = []
+    for name, source, metrics in DIFFERENCED:
+        if source in episode.metrics:
+            stamps = np.asarray(episode.metrics[source]['stamp'])
+        elif source in episode.streams:
+            stamps = episode.streams[source].stamps
+        else:
+            continue
+        rate = rate_of(_within(episode, stamps))
+        if source == 'quality':
+            rows.append(MetricRate(name, metrics, rate, low_pass_cutoff(episode), resets(episode)))
+        else:
+            rows.append(MetricRate(name, metrics, rate))
+    return rows
+
+
+def low_pass_cutoff(episode: Episode) -> float:
+    """Hz of the low-pass that poses went through; NaN: none."""
+    cutoff = finite((episode.summary.get('quality') or {}).get('low_pass_cutoff'))
+    return NAN if cutoff is None else cutoff
+
+
+def resets(episode: Episode) -> int:
+    """How often a gap in the stamps reset the differences of the quality metrics."""
+    return int((episode.summary.get('quality') or {}).get('gaps') or 0)
+
+
+def sampling_sentence(episodes: Sequence[Episode]) -> str:
+    """What the difference-based metrics saw: rate, filter, gaps; '' without any step."""
+    stamps = [np.asarray(e.metrics['quality']['stamp']) for e in episodes if e.metrics]
+    rates = [rate for rate in (rate_of(s).mean for s in stamps) if rate == rate]
+    if not rates:
+        return ''
+    low, high = (readable(bound, 3) for bound in (min(rates), max(rates)))
+    at = f'{low} Hz' if low == high else f'{low} to {high} Hz'
+    cutoffs = {low_pass_cutoff(episode) for episode in episodes if episode.metrics}
+    known = sorted({cutoff for cutoff in cutoffs if cutoff == cutoff})
+    mixed = 'in part ' if known and len(known) < len(cutoffs) else ''
+    filtered = (
+        f'on poses {mixed}low-passed at {", ".join(readable(c, 3) for c in known)} Hz (causal)'
+        if known
+        else 'on poses without a low-pass filter'
+    )
+    count = sum(map(resets, episodes))
+    return (
+        f'Metrics of differences (ps, cc, ti, tcp_*, a_*, ot, rte) were sampled at {at}, '
+        f'{filtered}; gaps reset the differences {count or "no"} time{"" if count == 1 else "s"}.'
+    )
+
+
+def _within(episode: Episode, stamps: NDArray[np.int64]) -> NDArray[np.int64]:
+    start, end = episode.summary.get('start'), episode.summary.get('end')
+    if not start or not end:
+        return stamps
+    return stamps[(stamps >= start) & (stamps <= end)]

@@ -1,0 +1,358 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What an episode's figures show: time series in panels, spans of contact, events, the coloured
+path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.episodes.episode import Episode, EventType, Stream
+from frame_ros.episodes.interventions import interventions_of
+from frame_ros.episodes.true_distances import true_distances
+from frame_ros.reports.model.contact_sensing import contact_sensing
+from frame_ros.reports.model.source import open_bag
+
+SECOND = 1e9
+# Levels of contact.
+CONTACT, COLLISION, UNKNOWN = 1, 2, 3
+DISTANCE = 'Obstacle distance'
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line of a panel. time: (T,) s since the episode's start; values: (T,), NaN where
+    unavailable.
+    """
+
+    label: str
+    time: NDArray[np.float64]
+    values: NDArray[np.float64]
+    has_markers: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to draw."""
+        return not np.isfinite(self.values).any()
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Series that share one value axis; `unit` as shown; is_logarithmic for values over several
+    decades; is_from_zero for an axis that shows 0.
+    """
+
+    title: str
+    unit: str
+    series: list[Series]
+    is_logarithmic: bool = False
+    is_from_zero: bool = True
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether none of its series has a value."""
+        return all(s.is_empty for s in self.series)
+
+
+@dataclass(frozen=True)
+class Span:
+    """A stretch of contact, one in which contact was not sensed (is_unknown), or one in which a
+    person drove (is_person), s since the episode's start.
+    """
+
+    begin: float
+    end: float
+    is_collision: bool = False
+    is_unknown: bool = False
+    is_person: bool = False
+
+
+@dataclass(frozen=True)
+class Mark:
+    """An event, s since the episode's start."""
+
+    time: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Path:
+    """The end-effector's path. time: (T,) s; positions: (T, 3) m; jerk: (T,) m/s^3, NaN where
+    unavailable.
+
+    contacts, collisions: (K, 3) positions at which a contact began.
+    """
+
+    time: NDArray[np.float64]
+    positions: NDArray[np.float64]
+    jerk: NDArray[np.float64]
+    contacts: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 3)))
+    collisions: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 3)))
+
+
+# Panels from the metric messages: title, unit, logarithmic, kind, (field, label) ...
+METRIC_PANELS = (
+    ('TCP speed', 'm/s', False, 'quality', (('tcp_speed', 'speed'),)),
+    ('TCP jerk', 'm/s³', False, 'quality', (('tcp_jerk', 'jerk'),)),
+    (
+        'TCP instability (window of 8)',
+        'm',
+        True,
+        'quality',
+        (('tcp_pi', 'position'), ('tcp_vi', 'velocity'), ('tcp_ai', 'acceleration')),
+    ),
+    (
+        'Action instability (window of 8)',
+        '1',
+        True,
+        'quality',
+        (('a_pi', 'position'), ('a_vi', 'velocity'), ('a_ai', 'acceleration')),
+    ),
+    ('Optimal trajectory difference (window of 8)', '1', False, 'quality', (('ot', 'ot'),)),
+    ('Error against the reference', 'm', False, 'quality', (('ate', 'ATE so far'), ('rte', 'RTE'))),
+    (
+        'Token uncertainty',
+        '1',
+        False,
+        'confidence',
+        (
+            ('tb_tp_step', 'token probability'),
+            ('tb_pcs_step', 'prediction confidence score'),
+            ('tb_d_step', 'DeepGini'),
+        ),
+    ),
+    ('Token entropy', 'nats', False, 'confidence', (('tb_e_step', 'entropy'),)),
+    ('Execution variability', 'unit of the action', False, 'confidence', (('ev_step', 'spread'),)),
+    (
+        'Chunk overlap disagreement',
+        'unit of the action',
+        False,
+        'confidence',
+        (('chunk_overlap', 'mean difference'),),
+    ),
+    ('Confidence', '1', False, 'confidence', (('confidence', 'confidence'),)),
+    ('Control rate', 'Hz', False, 'efficiency', (('control_rate_now', 'rate, last second'),)),
+)
+
+# Of the contact sensor, with contact and without: in free motion, what its model leaves over.
+EXTERNAL_FORCE = 'Estimated external force'
+# Panels from the raw topics: title, unit, role, (value, label, factor).
+STREAM_PANELS = (
+    (DISTANCE, 'm', 'proximity', ('distance', 'distance', 1.0)),
+    (EXTERNAL_FORCE, 'N', 'contact', ('force', 'estimate', 1.0)),
+    ('Inference latency', 'ms', 'inference', ('latency', 'whole call', 1e3)),
+)
+# Where what counts is a small difference from a value that is not 0.
+NOT_FROM_ZERO = ('Optimal trajectory difference (window of 8)',)
+ORDER = (
+    'TCP speed',
+    'TCP jerk',
+    'TCP instability (window of 8)',
+    'Action instability (window of 8)',
+    'Optimal trajectory difference (window of 8)',
+    'Error against the reference',
+    DISTANCE,
+    EXTERNAL_FORCE,
+    'Token uncertainty',
+    'Token entropy',
+    'Execution variability',
+    'Chunk overlap disagreement',
+    'Confidence',
+    'Inference latency',
+    'Control rate',
+)
+
+
+def episode_start(episode: Episode) -> int:
+    """Stamp of START in ns; without one the first stamp of any stream; 0 if there is none."""
+    start = episode.summary.get('start')
+    if start:
+        return int(start)
+    starts = [e.stamp for e in episode.events if e.type is EventType.START]
+    firsts = [
+        int(s.stamps[s.stamps > 0].min()) for s in episode.streams.values() if (s.stamps > 0).any()
+    ]
+    return min(starts or firsts, default=0)
+
+
+def episode_end(episode: Episode) -> int:
+    """Stamp of END in ns; without one the last stamp of any stream; the start if there is none."""
+    end = episode.summary.get('end')
+    if end:
+        return int(end)
+    ends = [e.stamp for e in episode.events if e.type is EventType.END]
+    lasts = [int(s.stamps.max()) for s in episode.streams.values() if len(s)]
+    return max(ends or lasts, default=episode_start(episode))
+
+
+def panels(episode: Episode) -> list[Panel]:
+    """All panels in the order of display, empty ones too."""
+    start = episode_start(episode)
+    made = {}
+    for title, unit, is_logarithmic, kind, fields in METRIC_PANELS:
+        values = episode.metrics.get(kind, {})
+        lines = [_metric_series(values, name, label, start) for name, label in fields]
+        made[title] = Panel(title, unit, lines, is_logarithmic, title not in NOT_FROM_ZERO)
+    for title, unit, role, (name, label, factor) in STREAM_PANELS:
+        stream = episode.streams.get(role)
+        line = _stream_series(stream, name, label, factor, episode)
+        made[title] = Panel(title, unit, [line])
+    true = _true_distance(episode)
+    if not true.is_empty:
+        sensed = replace(made[DISTANCE].series[0], label='sensed')
+        made[DISTANCE] = replace(made[DISTANCE], series=[sensed, true])
+    return [made[title] for title in ORDER]
+
+
+def _true_distance(episode: Episode) -> Series:
+    """The simulator's distance to the nearest obstacle."""
+    stream = true_distances(episode, open_bag(episode))
+    return _stream_series(stream, 'distance', 'true (simulator)', 1.0, episode)
+
+
+def contact_spans(episode: Episode) -> list[Span]:
+    """Stretches of contact from the contact stream, and those in which it fell silent for so long
+    that contact is unknown; a stretch with a collision in it is split there.
+    """
+    stream = episode.streams.get('contact')
+    if stream is None or 'in_contact' not in stream.values:
+        return []
+    order = np.argsort(stream.stamps, kind='stable')
+    stamps = stream.stamps[order]
+    level = stream.values['in_contact'][order].astype(bool).astype(int)
+    if 'in_collision' in stream.values:
+        level = np.where(stream.values['in_collision'][order].astype(bool), COLLISION, level)
+    start, end = episode_start(episode), episode_end(episode)
+    inside = (stamps >= start) & (stamps <= end)
+    return _runs(*_with_losses(stamps[inside], level[inside], episode), start)
+
+
+def person_spans(episode: Episode) -> list[Span]:
+    """Stretches in which a person had taken over."""
+    start = episode_start(episode)
+    return [
+        Span((s.begin - start) / SECOND, (s.end - start) / SECOND, is_person=True)
+        for s in interventions_of(episode).segments
+    ]
+
+
+def is_contact(span: Span) -> bool:
+    """Whether a span is of expected contact."""
+    return not (span.is_collision or span.is_unknown or span.is_person)
+
+
+def marks(episode: Episode) -> list[Mark]:
+    """The episode's events between its bounds, START and END left out: they are the axis' ends."""
+    start, end = episode_start(episode), episode_end(episode)
+    hidden = (EventType.START, EventType.END)
+    return [
+        Mark(
+            (e.stamp - start) / SECOND, e.text if e.type is EventType.NOTE else _event_name(e.type)
+        )
+        for e in sorted(episode.events, key=lambda e: e.stamp)
+        if e.type not in hidden and start <= e.stamp <= end
+    ]
+
+
+def path(episode: Episode) -> Path | None:
+    """The recorded poses between START and END with the jerk of the step each belongs to; None
+    without poses.
+    """
+    stream = episode.streams.get('pose')
+    if stream is None or 'position' not in stream.values:
+        return None
+    positions = np.asarray(stream.values['position'], dtype=np.float64)
+    start = episode_start(episode)
+    usable = (
+        np.isfinite(positions).all(axis=1)
+        & (stream.stamps >= start)
+        & (stream.stamps <= episode_end(episode))
+    )
+    stamps, first = np.unique(stream.stamps[usable], return_index=True)
+    positions = positions[usable][first]
+    if not len(stamps):
+        return None
+    time = (stamps - start) / SECOND
+    spans = contact_spans(episode)
+    return Path(
+        time,
+        positions,
+        _jerk_at(episode, stamps),
+        _positions_at(time, positions, [s.begin for s in spans if is_contact(s)]),
+        _positions_at(time, positions, [s.begin for s in spans if s.is_collision]),
+    )
+
+
+def _metric_series(values: dict[str, NDArray], name: str, label: str, start: int) -> Series:
+    if name not in values or 'stamp' not in values:
+        return Series(label, np.empty(0), np.empty(0))
+    time = (np.asarray(values['stamp'], dtype=np.int64) - start) / SECOND
+    return Series(label, time, np.asarray(values[name], dtype=np.float64))
+
+
+def _stream_series(
+    stream: Stream | None, name: str, label: str, factor: float, episode: Episode
+) -> Series:
+    if stream is None or name not in stream.values:
+        return Series(label, np.empty(0), np.empty(0))
+    start = episode_start(episode)
+    inside = (stream.stamps >= start) & (stream.stamps <= episode_end(episode))
+    order = np.argsort(stream.stamps[inside], kind='stable')
+    time = (stream.stamps[inside][order] - start) / SECOND
+    values = np.asarray(stream.values[name], dtype=np.float64)[inside][order] * factor
+    return Series(label, time, values, has_markers=name == 'latency')
+
+
+def _runs(stamps: NDArray[np.int64], level: NDArray[np.int64], start: int) -> list[Span]:
+    """Runs of equal level above zero; each lasts until the sample that ends it."""
+    if not len(stamps):
+        return []
+    begins = np.flatnonzero(np.diff(level, prepend=-1))
+    ends = np.append(begins[1:], len(level) - 1)
+    return [
+        Span(
+            (stamps[i] - start) / SECOND,
+            (stamps[j] - start) / SECOND,
+            bool(level[i] == COLLISION),
+            bool(level[i] == UNKNOWN),
+        )
+        for i, j in zip(begins, ends)
+        if level[i]
+    ]
+
+
+def _with_losses(
+    stamps: NDArray[np.int64], level: NDArray[np.int64], episode: Episode
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Puts a sample of unknown contact where its sensing was lost; the next sample ends that."""
+    lost_from = contact_sensing(episode).lost_from
+    at = np.searchsorted(stamps, lost_from, side='right')
+    stamps, level = np.insert(stamps, at, lost_from), np.insert(level, at, UNKNOWN)
+    if len(level) and level[-1] == UNKNOWN:
+        stamps, level = np.append(stamps, episode_end(episode)), np.append(level, 0)
+    return stamps, level
+
+
+def _jerk_at(episode: Episode, stamps: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Jerk of the first control step at or behind each stamp: the step whose difference covers that
+    piece.
+    """
+    quality = episode.metrics.get('quality', {})
+    if 'tcp_jerk' not in quality or not len(quality['stamp']):
+        return np.full(len(stamps), np.nan)
+    index = np.searchsorted(quality['stamp'], stamps)
+    jerk = np.asarray(quality['tcp_jerk'], dtype=np.float64)
+    return np.where(index < len(jerk), jerk[np.minimum(index, len(jerk) - 1)], np.nan)
+
+
+def _positions_at(time: NDArray, positions: NDArray, times: list[float]) -> NDArray[np.float64]:
+    index = np.searchsorted(time, np.asarray(times, dtype=np.float64), side='right') - 1
+    return positions[np.clip(index, 0, len(positions) - 1)]
+
+
+def _event_name(kind: EventType) -> str:
+    return kind.name.lower().replace('_', ' ')

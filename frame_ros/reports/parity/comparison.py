@@ -1,0 +1,420 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Live against bag: what the metrics node published, beside what the raw topics of the same bag
+yield.
+
+Up to the first step at which a stream came too late to be used live, live values are compared with
+those the report shows. From there on sums and means differ by design; they are compared with what
+the bag yields when the same is left out, and it is told how far off the live values ended.
+
+Where the bag lacks messages that the live node had, or the live node lost messages that the bag has
+(`bag_losses`), the values that rest on them are not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.episodes.episode import Episode, EventType, Stream
+from frame_ros.metrics.message_fields import FIELDS
+from frame_ros.bags.findings import Note
+from frame_ros.episodes.live_inputs import NEVER
+from frame_ros.episodes.metric_pipeline.options import recorded_definitions
+from frame_ros.episodes.processing import recompute_as_live
+from frame_ros.bags.received_counts import ReceivedCounts, received_counts
+from frame_ros.core.stamps import SECOND
+from frame_ros.metrics.constants import VERSION, changed_since
+from frame_ros.reports.parity.bag_losses import (
+    Loss,
+    certain_losses,
+    counted_losses,
+    is_judged,
+    live_losses,
+    roles_of,
+    suspected_losses,
+    unrefuted,
+)
+from frame_ros.reports.model.source import open_bag
+
+BAR = 1e-9
+NOT_COMPARED = frozenset({'stamp', 'episode_id'})
+# Not those of the live run, where references were given at reading.
+OF_REFERENCES = frozenset({'ate', 'rte', 'ate_reference', 'rte_reference'})
+# Kinds whose values depend on streams that can lag.
+JOINED = frozenset({'quality', 'safety'})
+NAN = float('nan')
+
+
+@dataclass(frozen=True)
+class ParityRow:
+    """One field of one metric message, live against recomputed; differences are relative, |a - b| /
+    max(|a|, |b|), infinite where only one side has a value, NaN when nothing was compared.
+
+    compared: samples of equal stamp before anything lagged. different: those further from the
+    values shown than the bar. max_difference: the largest difference of the compared.
+    compared_as_live, different_as_live, max_difference_as_live: the same from the first lagging
+    step on, with the bag recomputed without what lagged. final_difference: of the last live value
+    to the one shown at that step; NaN where nothing lagged. unmatched_live, unmatched_offline:
+    samples without a counterpart of the same stamp. excluded: samples that differ, but only since a
+    lagging step that was not recorded. unjudged: samples that rest on messages that only one side
+    had.
+    """
+
+    kind: str
+    field: str
+    compared: int
+    different: int
+    max_difference: float
+    compared_as_live: int = 0
+    different_as_live: int = 0
+    max_difference_as_live: float = NAN
+    final_difference: float = NAN
+    unmatched_live: int = 0
+    unmatched_offline: int = 0
+    excluded: int = 0
+    unjudged: int = 0
+
+    @property
+    def holds(self) -> bool:
+        """Tells if something was compared, and all of it agrees."""
+        is_compared = self.compared + self.compared_as_live > 0
+        return is_compared and self.differences == 0
+
+    @property
+    def differences(self) -> int:
+        """Samples that differ, of all that were compared."""
+        return self.different + self.different_as_live
+
+
+@dataclass(frozen=True)
+class EpisodeParity:
+    """The rows of one episode; iterating gives them.
+
+    steps: recorded live steps. lagging_steps: those at which a stream came too late. problems:
+    fields that could not be compared, in words. losses: what the bag lacks, and what the live node
+    lost.
+    late_inputs: streams that the live node received from some moment on only, in words.
+    """
+
+    rows: list[ParityRow] = field(default_factory=list)
+    steps: int = 0
+    lagging_steps: int = 0
+    problems: list[str] = field(default_factory=list)
+    losses: list[Loss] = field(default_factory=list)
+    late_inputs: list[str] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[ParityRow]:
+        return iter(self.rows)
+
+    def by_kind(self, name: str) -> int:
+        """Adds up a count that is the same for all fields of a kind, once per kind."""
+        return sum({row.kind: int(getattr(row, name)) for row in self.rows}.values())
+
+
+def relative_difference(a: NDArray, b: NDArray) -> NDArray[np.float64]:
+    """Returns |a - b| / max(|a|, |b|) per element; 0 where both are NaN or equal, infinite where
+    only one is NaN.
+    """
+    a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    with np.errstate(invalid='ignore', divide='ignore'):
+        difference = np.abs(a - b) / np.maximum(np.abs(a), np.abs(b))
+    difference[(a == b) | (np.isnan(a) & np.isnan(b))] = 0.0
+    difference[np.isnan(difference)] = np.inf
+    return difference
+
+
+def compare_live(episode: Episode, bar: float = BAR) -> EpisodeParity:
+    """Compares every number of the recorded metric topics with the recomputed one of the same
+    stamp.
+
+    bar: the largest relative difference that counts as equal. Returns one row per kind and field,
+    in the order of the message; no rows for a kind that was not recorded or not recomputed. Gaps in
+    the stamps of a stream count as losses only where they explain every difference of what rests on
+    it.
+    """
+    if not episode.live:
+        return EpisodeParity()
+    comparison = _Comparison(episode, bar)
+    counts = _counts_of(episode)
+    losses = counted_losses(episode, counts)
+    certain = certain_losses(episode, _live_of_episode(episode))
+    for role, loss in unrefuted(certain, episode, counts).items():
+        missing = max(loss.missing, losses[role].missing if role in losses else 0)
+        is_counted = loss.is_counted or role in losses or loss.topic in counts
+        losses[role] = replace(loss, missing=missing, is_counted=is_counted)
+    lost_live = live_losses(episode, counts)
+    rows = comparison.rows([*losses.values(), *lost_live])
+    for role, loss in suspected_losses(episode).items():
+        is_open = role not in losses and loss.topic not in counts
+        if is_open and any(_rests_on(row, role) and row.differences for row in rows):
+            others = comparison.rows([*losses.values(), loss, *lost_live])
+            # Only what leaves nothing unexplained of the stream explains.
+            if not any(_rests_on(row, role) and row.differences for row in others):
+                losses, rows = {**losses, role: loss}, others
+    problems = [problem for kind in episode.live for problem in field_problems(episode, kind)]
+    problems += definition_problems(episode)
+    steps, late = _live_steps(episode), lagging_steps(episode)
+    found = [*losses.values(), *lost_live]
+    return EpisodeParity(rows, steps, late, problems, found, late_inputs(episode))
+
+
+def _counts_of(episode: Episode) -> dict[str, ReceivedCounts]:
+    """Topic -> what the metrics node that published the live topics had taken of it."""
+    bag = open_bag(episode)
+    topic = next(live.topic for live in episode.live.values())
+    return received_counts(bag, topic.rpartition('/')[0]) if bag is not None else {}
+
+
+def _rests_on(row: ParityRow, role: str) -> bool:
+    return role in roles_of(row.kind, row.field)
+
+
+def _live_of_episode(episode: Episode) -> dict[str, Stream]:
+    """Kind -> the live samples within the episode by stamp, each stamp once."""
+    found = {}
+    for kind, live in episode.live.items():
+        places = np.flatnonzero(_of_episode(live, episode.episode_id))
+        stamps, at = np.unique(live.stamps[places], return_index=True)
+        places = places[at]
+        values = {name: np.asarray(column)[places] for name, column in live.values.items()}
+        found[kind] = replace(live, stamps=stamps, received=live.received[places], values=values)
+    return found
+
+
+class _Comparison:
+    """Live and recomputed samples of an episode, matched once."""
+
+    def __init__(self, episode: Episode, bar: float) -> None:
+        self._episode, self._bar = episode, bar
+        first = _first_lagging(episode)
+        as_live = recompute_as_live(episode) if first is not None else episode.metrics
+        held = _held_stamps(episode, as_live.get('quality', {}))
+        self._samples: dict[str, _Samples] = {}
+        for kind, live in episode.live.items():
+            shown, inside = episode.metrics.get(kind), _of_episode(live, episode.episode_id)
+            if shown and 'stamp' in shown and inside.any():
+                lag = first if kind in JOINED or episode.heard_since else None
+                self._samples[kind] = _Samples.match(live, inside, shown, as_live[kind], held, lag)
+
+    def rows(self, losses: Sequence[Loss]) -> list[ParityRow]:
+        """One row per kind and field; losses: what only one side had."""
+        others = OF_REFERENCES if self._episode.references else frozenset()
+        others |= changed_since(live_definitions(self._episode) or VERSION)
+        return [
+            _row(kind, name, samples, self._episode.live[kind], self._bar, losses)
+            for kind, samples in self._samples.items()
+            for name in _numeric(self._episode.live[kind])
+            if name in samples.shown and name not in others
+        ]
+
+
+def late_inputs(episode: Episode) -> list[str]:
+    """Says which streams the live node received only from some moment of the episode on."""
+    starts = [event.stamp for event in episode.events if event.type is EventType.START]
+    texts = []
+    for role, since in episode.heard_since.items():
+        stream = episode.streams[role]
+        begin = min(starts, default=int(stream.stamps.min()))
+        when = f'from {(since - begin) / SECOND:.1f} s on' if since != NEVER else 'not at all'
+        missed = int(np.count_nonzero((stream.stamps > 0) & (stream.stamps < since)))
+        texts.append(
+            f'the live metrics node received {stream.topic} {when}: {missed} of '
+            f'{len(stream)} recorded messages had come before it was connected'
+        )
+    return texts
+
+
+def lagging_steps(episode: Episode) -> int:
+    """Steps at which the live node had to do without a stream that had not passed them in time.
+
+    Those whose messages were not recorded are known from the counter in later ones.
+    """
+    flags, counter = (_live_column(episode, name) for name in ('lagging', 'hold_expired'))
+    return max(int(np.count_nonzero(flags)), int(counter.max(initial=0)))
+
+
+def field_problems(episode: Episode, kind: str) -> list[str]:
+    """Says which fields of a live topic this version does not know, and which it misses."""
+    live = episode.live[kind]
+    if not len(live) or _is_reported(episode, live.topic):
+        return []
+    found = [name for name in live.values if name not in NOT_COMPARED]
+    missing = [name for name in FIELDS[kind] if name not in live.values]
+    unknown = [name for name in found if name not in FIELDS[kind]]
+    parts = [f'lacks {", ".join(missing)}'] * bool(missing)
+    parts += [f'has the unknown {", ".join(unknown)}'] * bool(unknown)
+    if not parts:
+        return []
+    text = f'{live.topic}: recorded with another version of the messages: it {" and ".join(parts)}'
+    return [Note(f'{text}; these fields are not compared')]
+
+
+def live_definitions(episode: Episode) -> int | None:
+    """Returns the version of the definitions by which live values were computed; None where it is
+    not known.
+    """
+    return recorded_definitions(episode.attributes.get('metrics_config', ''))
+
+
+def definition_problems(episode: Episode) -> list[str]:
+    """Says where live values mean something else than those of this report."""
+    version = live_definitions(episode) or VERSION
+    if version > VERSION:
+        return [
+            f'the live metrics follow version {version} of the definitions, newer than version '
+            f'{VERSION} of this report: update frame_ros to compare them'
+        ]
+    if not (changed := changed_since(version)):
+        return []
+    return [
+        Note(
+            f'the live metrics follow version {version} of the definitions; this report computes '
+            f'all values by version {VERSION}, in which {", ".join(sorted(changed))} mean '
+            'something else: the live values of these are not compared'
+        )
+    ]
+
+
+def _is_reported(episode: Episode, topic: str) -> bool:
+    """Tells if the reader of the bag has said it already."""
+    beginning = f'{topic}: recorded with another version'
+    return any(str(problem).startswith(beginning) for problem in episode.problems)
+
+
+@dataclass(frozen=True)
+class _Samples:
+    """Samples of equal stamp of one kind: places in live and recomputed arrays, (C,) each.
+
+    stamps: (C,) ns. is_strict: (C,) before the first lagging step. is_held: (C,) behind a lagging
+    step that was not recorded. lone: samples without a counterpart, live and recomputed.
+    """
+
+    stamps: NDArray[np.int64]
+    live: NDArray[np.intp]
+    offline: NDArray[np.intp]
+    is_strict: NDArray[np.bool_]
+    is_held: NDArray[np.bool_]
+    lone: tuple[int, int]
+    shown: dict[str, NDArray]
+    as_live: dict[str, NDArray]
+
+    @classmethod
+    def match(
+        cls,
+        live: Stream,
+        inside: NDArray[np.bool_],
+        shown: dict[str, NDArray],
+        as_live: dict[str, NDArray],
+        held: set[int],
+        first: int | None,
+    ) -> _Samples:
+        """Of samples with the same stamp on one side the first is taken."""
+        places = np.flatnonzero(inside)
+        stamps, at = np.unique(live.stamps[places], return_index=True)
+        offline_stamps, offline_at = np.unique(shown['stamp'], return_index=True)
+        common, i, j = np.intersect1d(
+            stamps, offline_stamps, assume_unique=True, return_indices=True
+        )
+        is_strict = np.ones(len(common), bool) if first is None else common < first
+        is_held = np.array([int(stamp) in held for stamp in common], dtype=bool)
+        lone = len(stamps) - len(common), len(offline_stamps) - len(common)
+        places = places[at[i]]
+        return cls(common, places, offline_at[j], is_strict, is_held, lone, shown, as_live)
+
+
+def _row(
+    kind: str,
+    name: str,
+    samples: _Samples,
+    live: Stream,
+    bar: float,
+    losses: Sequence[Loss],
+) -> ParityRow:
+    values = np.asarray(live.values[name])[samples.live]
+    to_shown = relative_difference(values, samples.shown[name][samples.offline])
+    judged = is_judged(kind, name, samples.stamps, losses)
+    strict, is_lagged = to_shown[samples.is_strict & judged], ~samples.is_strict & judged
+    as_live: NDArray[np.float64] = np.empty(0)
+    excluded, final = 0, NAN
+    if is_lagged.any():
+        forced = relative_difference(values, samples.as_live[name][samples.offline])
+        is_excused = is_lagged & samples.is_held & (forced > bar)
+        as_live, excluded = forced[is_lagged & ~is_excused], int(is_excused.sum())
+        final = float(to_shown[-1]) if judged[-1] else NAN
+    return ParityRow(
+        kind,
+        name,
+        *_summed_up(strict, bar),
+        *_summed_up(as_live, bar),
+        final,
+        *samples.lone,
+        excluded,
+        int(np.count_nonzero(~judged)),
+    )
+
+
+def _summed_up(difference: NDArray[np.float64], bar: float) -> tuple[int, int, float]:
+    worst = float(difference.max()) if len(difference) else NAN
+    return len(difference), int(np.count_nonzero(difference > bar)), worst
+
+
+def _numeric(live: Stream) -> list[str]:
+    return [
+        name
+        for name, values in live.values.items()
+        if name not in NOT_COMPARED and np.asarray(values).dtype.kind in 'biuf'
+    ]
+
+
+def _of_episode(live: Stream, episode_id: str) -> NDArray[np.bool_]:
+    """(T,) whether a live sample belongs to the episode; all do where the topic does not say."""
+    if 'episode_id' not in live.values:
+        return np.ones(len(live), dtype=bool)
+    return np.asarray(live.values['episode_id'] == episode_id, dtype=bool)
+
+
+def _live_column(episode: Episode, name: str) -> NDArray[Any]:
+    """A column of the live quality topic within the episode; zeros where it is not there."""
+    live = episode.live.get('quality')
+    if live is None:
+        return np.zeros(0, np.int64)
+    values = live.values.get(name, np.zeros(len(live), np.int64))
+    return np.asarray(values)[_of_episode(live, episode.episode_id)]
+
+
+def _live_steps(episode: Episode) -> int:
+    return len(_live_column(episode, 'lagging'))
+
+
+def _first_lagging(episode: Episode) -> int | None:
+    """Stamp of the first live step at or before which something lagged; None if nothing did."""
+    if episode.heard_since:
+        return 0
+    live = episode.live.get('quality')
+    if live is None:
+        return None
+    stamps = live.stamps[_of_episode(live, episode.episode_id)]
+    is_late = _live_column(episode, 'lagging') != 0
+    is_late |= _live_column(episode, 'hold_expired') > 0
+    return int(stamps[is_late].min()) if is_late.any() else None
+
+
+def _held_stamps(episode: Episode, as_live: dict[str, NDArray]) -> set[int]:
+    """Stamps of the steps by which the live node had counted more lagging steps than the bag
+    names.
+    """
+    live = episode.live.get('quality')
+    if live is None:
+        return set()
+    counts = dict(zip(map(int, as_live.get('stamp', ())), as_live.get('hold_expired', ())))
+    stamps = live.stamps[_of_episode(live, episode.episode_id)]
+    return {
+        int(stamp)
+        for stamp, count in zip(stamps, _live_column(episode, 'hold_expired'))
+        if count > counts.get(int(stamp), 0)
+    }

@@ -1,0 +1,418 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The collision shapes of a robot's links: exact primitives, placed anywhere at once.
+
+A shape is a core of half sizes h about its centre, and a radius r around it:
+
+| kind | half sizes | radius |
+|---|---|---|
+| sphere | 0, 0, 0 | of the sphere |
+| capsule | 0, 0, half of the segment between the ends' centres | of the capsule |
+| box | half edges | 0 |
+| cylinder | 0, 0, half length | of the cylinder, whose ends are flat |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from frame_ros.core.errors import RobotError, ShapeError
+from frame_ros.robots.shapes.capsule_fit import fit_capsule
+from frame_ros.robots.description import Capsule, Primitive, parse_urdf
+from frame_ros.robots.robot import Robot
+from frame_ros.robots.shapes.shape_distance import closest_points, signed_distances
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+SPHERE, CAPSULE, BOX, CYLINDER = 'sphere', 'capsule', 'box', 'cylinder'
+UNWATCHED = -1
+_SAME = 1e-6  # m, by which two radii or places may differ and be the same
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One shape in its link's frame. half_sizes: (3,) m and radius: m, see above. translation:
+    (3,) m, of its centre. rotation: (3, 3).
+    """
+
+    kind: str
+    half_sizes: Array
+    radius: float
+    translation: Array
+    rotation: Array
+
+    def balls(self) -> tuple[Array, Array]:
+        """Centres (K, 3) and radii (K,) in m of balls whose convex hull holds the shape, in its
+        link's frame.
+        """
+        if self.kind == CYLINDER:
+            # A polygon of 16 sides around the circle.
+            angles = np.arange(16) * np.pi / 8
+            reach = self.radius / np.cos(np.pi / 16)
+            rim = np.stack((np.cos(angles) * reach, np.sin(angles) * reach, np.zeros(16)), axis=1)
+            local, radius = np.concatenate((rim - self.half_sizes, rim + self.half_sizes)), 0.0
+        else:
+            signs = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T
+            local, radius = np.unique(signs * self.half_sizes + 0.0, axis=0), self.radius
+        return local @ self.rotation.T + self.translation, np.full(len(local), radius)
+
+
+@dataclass(frozen=True)
+class PlacedShapes:
+    """Shapes at one instant, all in one frame.
+
+    links: (L) names of those links whose distances are wanted. kinds: (S) of the shapes. owners:
+    (S,) row in `links` of each shape's link, or UNWATCHED: of the robot, but its distance is not
+    wanted. rotations: (S, 3, 3), translations: (S, 3) m of their centres, half_sizes: (S, 3) m,
+    radii: (S,) m: see the top of the module.
+    """
+
+    links: tuple[str, ...]
+    kinds: tuple[str, ...]
+    owners: Indices
+    rotations: Array
+    translations: Array
+    half_sizes: Array
+    radii: Array
+
+    @property
+    def is_cylinder(self) -> NDArray[np.bool_]:
+        """(S,) whether a shape has flat round ends."""
+        return np.array([kind == CYLINDER for kind in self.kinds], np.bool_)
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def select(self, rows: Sequence[int] | NDArray[np.generic]) -> PlacedShapes:
+        """Only some of the shapes: indices, or (S,) bool. The links stay."""
+        chosen = np.arange(len(self))[np.asarray(rows)]
+        return PlacedShapes(
+            self.links, tuple(self.kinds[row] for row in chosen), self.owners[chosen],
+            self.rotations[chosen], self.translations[chosen], self.half_sizes[chosen],
+            self.radii[chosen],
+        )  # fmt: skip
+
+    def joined(self, others: PlacedShapes) -> PlacedShapes:
+        """These shapes and others, which belong to none of the links: what the robot holds."""
+        return PlacedShapes(
+            self.links, self.kinds + others.kinds,
+            np.concatenate((self.owners, np.full(len(others), UNWATCHED, np.intp))),
+            np.concatenate((self.rotations, others.rotations)),
+            np.concatenate((self.translations, others.translations)),
+            np.concatenate((self.half_sizes, others.half_sizes)),
+            np.concatenate((self.radii, others.radii)),
+        )  # fmt: skip
+
+    def watched(self) -> PlacedShapes:
+        """Only the shapes of `links`."""
+        return self.select(self.owners != UNWATCHED)
+
+    def seen_from(self, rotation: ArrayLike, translation: ArrayLike) -> PlacedShapes:
+        """The same shapes in the axes of a frame whose pose in the present one is given: rotation
+        (3, 3), translation (3,) m.
+        """
+        turn = np.asarray(rotation, np.float64)
+        return PlacedShapes(
+            self.links, self.kinds, self.owners, turn.T @ self.rotations,
+            (self.translations - np.asarray(translation, np.float64)) @ turn, self.half_sizes,
+            self.radii,
+        )  # fmt: skip
+
+    def shape_distances(self, points: ArrayLike) -> Array:
+        """(N, S) signed distances in m of points (N, 3) to the surface of each shape, negative
+        inside.
+        """
+        return signed_distances(self, np.asarray(points, np.float64))
+
+    def link_distances(self, points: ArrayLike) -> Array:
+        """(N, L) distances in m of points (N, 3) to each link, the least of its shapes; negative
+        inside (then no nearer to 0 than the true depth), infinite for a link without shapes.
+        """
+        per_shape = self.shape_distances(points)
+        result = np.full((len(per_shape), len(self.links)), np.inf)
+        for column, owner in enumerate(self.owners):
+            if owner != UNWATCHED:
+                np.minimum(result[:, owner], per_shape[:, column], out=result[:, owner])
+        return result
+
+    def closest(self, points: ArrayLike, rows: ArrayLike) -> Array:
+        """(N, 3) m: on the surface of shape `rows` (N,) the point closest to each of points
+        (N, 3), whether that lies outside or inside.
+        """
+        return closest_points(self, np.asarray(points, np.float64), np.asarray(rows, np.intp))
+
+    def enclosing(self) -> tuple[Array, Array, Array]:
+        """starts (S, 3), ends (S, 3) and radii (S,) in m of one capsule around each shape."""
+        return self._enclosing_ends(-1.0), self._enclosing_ends(1.0), self._enclosing_radii()
+
+    def _enclosing_ends(self, sign: float) -> Array:
+        rows = np.arange(len(self))
+        axis = np.argmax(self.half_sizes, axis=1)
+        reach = self.rotations[rows, :, axis] * self.half_sizes[rows, axis][:, None]
+        result: Array = self.translations + sign * reach
+        return result
+
+    def _enclosing_radii(self) -> Array:
+        two = np.sort(self.half_sizes, axis=1)[:, :2]
+        result: Array = np.hypot(two[:, 0], two[:, 1]) + self.radii
+        return result
+
+
+@dataclass(frozen=True)
+class LinkShapes:
+    """The shapes of a robot's links, each in its link's frame.
+
+    links: names of the L links whose distances are wanted. shapes: of these and of all other links
+    of the robot, which are needed to tell the robot from what is near it. owners: (S,) as in
+    PlacedShapes. frames: (S,) row of each shape's link in `robot.links`.
+    """
+
+    links: tuple[str, ...]
+    shapes: tuple[Shape, ...]
+    owners: Indices
+    frames: Indices
+
+    def __post_init__(self) -> None:
+        stacked = {
+            '_rotations': np.array([shape.rotation for shape in self.shapes]),
+            '_translations': np.array([shape.translation for shape in self.shapes]),
+            '_half_sizes': np.array([shape.half_sizes for shape in self.shapes]),
+            '_radii': np.array([shape.radius for shape in self.shapes]),
+            '_kinds': tuple(shape.kind for shape in self.shapes),
+        }
+        for name, value in stacked.items():
+            object.__setattr__(self, name, value)
+
+    @cached_property
+    def capsules(self) -> tuple[Capsule, ...]:
+        """(L) for each link of `links` one capsule, in the link's frame, that holds all of it."""
+        return tuple(
+            enclosing_capsule([s for s, owner in zip(self.shapes, self.owners) if owner == row])
+            for row in range(len(self.links))
+        )
+
+    def place(self, rotations: Array, translations: Array) -> PlacedShapes:
+        """The shapes with the robot's links at these poses: what `LinkFrames.compute` gives for all
+        links of the robot, rotations (R, 3, 3) and translations (R, 3) m.
+
+        Raises:
+            ShapeError: there are fewer poses than links of the robot.
+        """
+        if len(self.frames) and len(rotations) <= self.frames.max():
+            raise ShapeError(
+                f'{len(rotations)} link poses; the shapes need those of all links of the robot, '
+                f'at least {self.frames.max() + 1}'
+            )
+        turns = rotations[self.frames]
+        own: Array = self.__dict__['_translations']
+        places = np.matmul(turns, own[:, :, None])[:, :, 0] + translations[self.frames]
+        return PlacedShapes(
+            self.links, self.__dict__['_kinds'], self.owners,
+            np.matmul(turns, self.__dict__['_rotations']), places, self.__dict__['_half_sizes'],
+            self.__dict__['_radii'],
+        )  # fmt: skip
+
+
+def link_shapes(
+    robot: Robot, links: Iterable[str] | None = None, exclude: Collection[str] = ()
+) -> LinkShapes:
+    """The collision primitives of a robot's URDF.
+
+    links: those whose distances are wanted, such as `links` of PlacedShapes; None: all that have
+    collision geometry. exclude: links whose distances are not wanted, such as the base that stands
+    on the table. All other links of the robot still count as the robot.
+
+    A cylinder with a sphere of its radius on each end, which is how a URDF writes a capsule,
+    becomes one.
+
+    Raises:
+        RobotError: a link that the robot lacks or that has no collision primitives; no link is
+            left; or the robot has links with collision meshes only (see `frame-ros capsules`).
+    """
+    description = parse_urdf(robot.urdf)
+    unread = [link for link in description.mesh_links if not robot.collision_geometry[link]]
+    if unread:
+        raise RobotError(
+            f'{robot.name} has only meshes as collision geometry of {", ".join(unread)}: make '
+            'capsules of them with `frame-ros capsules URDF --out FILE` and give that file'
+        )
+    shapes = {
+        link: shapes_of(robot, link)
+        for link, primitives in robot.collision_geometry.items()
+        if primitives
+    }
+    return arranged(robot, shapes, links, exclude)
+
+
+def shapes_of(robot: Robot, link: str) -> list[Shape]:
+    """The collision primitives of one link, merged as for `link_shapes`."""
+    return merged([_shape(primitive) for primitive in robot.collision_geometry.get(link, ())])
+
+
+def load_shapes(
+    path: str | Path,
+    robot: Robot,
+    links: Iterable[str] | None = None,
+    exclude: Collection[str] = (),
+) -> LinkShapes:
+    """The capsules of a file that `frame-ros capsules` wrote, in place of the URDF's geometry.
+
+    links, exclude: as of `link_shapes`.
+
+    Raises:
+        RobotError: the file cannot be read or does not fit the robot.
+    """
+    from frame_ros.robots.shapes.capsule_files import load_capsules
+
+    capsules = load_capsules(path)
+    unknown = [link for link in capsules if link not in robot.links]
+    if unknown:
+        raise RobotError(f'{path} has capsules of {", ".join(unknown)}, which {robot.name} lacks')
+    shapes = {link: [capsule_shape(each) for each in found] for link, found in capsules.items()}
+    return arranged(robot, shapes, links, exclude)
+
+
+def arranged(
+    robot: Robot,
+    shapes: dict[str, list[Shape]],
+    links: Iterable[str] | None = None,
+    exclude: Collection[str] = (),
+) -> LinkShapes:
+    """LinkShapes of given shapes per link; `links` and `exclude` as of `link_shapes`.
+
+    Raises:
+        RobotError: a link without shapes is wanted, or no link is left.
+    """
+    wanted = list(shapes) if links is None else list(dict.fromkeys(links))
+    missing = [link for link in (*wanted, *exclude) if link not in robot.links]
+    if missing:
+        raise RobotError(
+            f'{robot.name} has no link {missing[0]!r}; its links are {", ".join(robot.links)}'
+        )
+    bare = [link for link in wanted if not shapes.get(link)]
+    if bare:
+        raise RobotError(
+            f'{robot.name} has no collision geometry at {", ".join(bare)}; links with some: '
+            f'{", ".join(shapes)}'
+        )
+    wanted = [link for link in wanted if link not in exclude]
+    if not wanted:
+        raise RobotError(f'no link of {robot.name} is left whose distance is wanted')
+    rows = {link: row for row, link in enumerate(wanted)}
+    places = {link: row for row, link in enumerate(robot.links)}
+    others = [link for link in shapes if link not in rows]
+    everything = [(link, shape) for link in (*wanted, *others) for shape in shapes[link]]
+    return LinkShapes(
+        tuple(wanted),
+        tuple(shape for _, shape in everything),
+        np.array([rows.get(link, UNWATCHED) for link, _ in everything], np.intp),
+        np.array([places[link] for link, _ in everything], np.intp),
+    )
+
+
+def enclosing_capsule(shapes: Sequence[Shape]) -> Capsule:
+    """A capsule of nearly least volume around shapes of one link."""
+    centres, radii = zip(*(shape.balls() for shape in shapes))
+    return fit_capsule(np.concatenate(centres), np.concatenate(radii))
+
+
+def placed(link: str, shapes: Sequence[Shape]) -> PlacedShapes:
+    """Shapes that are in the wanted frame already, all of one name: a held object, say."""
+    return PlacedShapes(
+        (link,),
+        tuple(shape.kind for shape in shapes),
+        np.zeros(len(shapes), np.intp),
+        np.array([shape.rotation for shape in shapes]).reshape(-1, 3, 3),
+        np.array([shape.translation for shape in shapes]).reshape(-1, 3),
+        np.array([shape.half_sizes for shape in shapes]).reshape(-1, 3),
+        np.array([shape.radius for shape in shapes], np.float64),
+    )
+
+
+def box(size: ArrayLike, translation: ArrayLike = (0, 0, 0), rotation: ArrayLike = ()) -> Shape:
+    """A box of edges `size` (3,) m, its centre at `translation`; rotation (3, 3), none by
+    default.
+    """
+    half = np.asarray(size, np.float64) / 2
+    return Shape(BOX, half, 0.0, np.asarray(translation, np.float64), _rotation(rotation))
+
+
+def sphere(radius: float, translation: ArrayLike = (0, 0, 0)) -> Shape:
+    """A sphere, m."""
+    return Shape(SPHERE, np.zeros(3), radius, np.asarray(translation, np.float64), np.eye(3))
+
+
+def cylinder(
+    radius: float, length: float, translation: ArrayLike = (0, 0, 0), rotation: ArrayLike = ()
+) -> Shape:
+    """A cylinder along z, m."""
+    half = np.array([0.0, 0.0, length / 2])
+    return Shape(CYLINDER, half, radius, np.asarray(translation, np.float64), _rotation(rotation))
+
+
+def capsule_shape(capsule: Capsule) -> Shape:
+    """A capsule as a shape."""
+    middle, half = (capsule.start + capsule.end) / 2, (capsule.end - capsule.start) / 2
+    length = float(np.linalg.norm(half))
+    if length < _SAME:
+        return Shape(SPHERE, np.zeros(3), capsule.radius + length, middle, np.eye(3))
+    sizes = np.array([0.0, 0.0, length])
+    return Shape(CAPSULE, sizes, capsule.radius, middle, rotation_to(half / length))
+
+
+def rotation_to(axis: Array) -> Array:
+    """A rotation (3, 3) whose third column is the unit vector `axis`."""
+    across = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
+    across /= np.linalg.norm(across)
+    return np.stack((across, np.cross(axis, across), axis), axis=1)
+
+
+def _rotation(rotation: ArrayLike) -> Array:
+    given = np.asarray(rotation, np.float64)
+    return given if given.size else np.eye(3)
+
+
+def _shape(primitive: Primitive) -> Shape:
+    if primitive.kind == 'box':
+        return box(primitive.size, primitive.translation, primitive.rotation)
+    if primitive.kind == 'sphere':
+        return sphere(primitive.size[0], primitive.translation)
+    radius, length = primitive.size
+    return cylinder(radius, length, primitive.translation, primitive.rotation)
+
+
+def merged(shapes: Sequence[Shape]) -> list[Shape]:
+    """The same shapes; but cylinders with a sphere of their radius at each end become capsules, and
+    spheres that only round such an end are dropped.
+    """
+    spheres = [shape for shape in shapes if shape.kind == SPHERE]
+    dropped: set[int] = set()
+    kept: list[Shape] = []
+    for shape in shapes:
+        ends = _round_ends(shape, spheres)
+        dropped.update(id(end) for end in ends or ())
+        kind = CAPSULE if ends else shape.kind
+        kept.append(Shape(kind, shape.half_sizes, shape.radius, shape.translation, shape.rotation))
+    return [new for new, old in zip(kept, shapes) if id(old) not in dropped]
+
+
+def _round_ends(shape: Shape, spheres: Sequence[Shape]) -> list[Shape] | None:
+    """The spheres that make a cylinder a capsule, if there are such."""
+    if shape.kind != CYLINDER:
+        return None
+    ends = []
+    for sign in (-1.0, 1.0):
+        place = shape.translation + sign * shape.half_sizes[2] * shape.rotation[:, 2]
+        for ball in spheres:
+            is_there = float(np.linalg.norm(ball.translation - place)) < _SAME
+            if is_there and abs(ball.radius - shape.radius) < _SAME:
+                ends.append(ball)
+                break
+    return ends if len(ends) == 2 else None

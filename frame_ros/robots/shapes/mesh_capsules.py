@@ -1,0 +1,131 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Capsules around the collision geometry of any URDF: its meshes, or its primitives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.errors import RobotError
+from frame_ros.robots.shapes.capsule_fit import fit_capsule, fit_capsules, hull_points
+from frame_ros.robots.description import Capsule, rotation_from_rpy
+from frame_ros.robots.shapes.link_shapes import Shape, enclosing_capsule, shapes_of
+from frame_ros.robots.shapes.mesh_files import find_mesh, load_triangles
+from frame_ros.robots.robot import Robot
+
+Array = NDArray[np.float64]
+_FINENESS = 5  # parts that each capsule's length is divided into before triangles are shared out
+
+
+def mesh_capsules(
+    robot: Robot,
+    folder: Path,
+    count: int = 1,
+    counts: Mapping[str, int] | None = None,
+    package_folders: Sequence[Path] = (),
+) -> dict[str, list[Capsule]]:
+    """Link -> capsules, in its frame, that hold all of its collision geometry, meshes and
+    primitives.
+
+    folder: of the URDF, for paths in it. count: how many capsules share the meshes of a link;
+    counts: the same for single links. The primitives of a link become one capsule with its meshes
+    if it has such and count is 1; otherwise capsules of their own.
+
+    Raises:
+        RobotError: a mesh is missing or cannot be read, a count is below 1 or of an unknown link,
+            or the robot has no collision geometry.
+        MissingExtraError: meshes are to be read and trimesh is not installed.
+    """
+    chosen = dict(counts or {})
+    unknown = [link for link in chosen if link not in robot.links]
+    if unknown:
+        raise RobotError(f'{robot.name} has no link {unknown[0]!r} to divide')
+    if min((count, *chosen.values())) < 1:
+        raise RobotError('a link needs 1 capsule or more')
+    meshes = link_meshes(robot, folder, package_folders)
+    result: dict[str, list[Capsule]] = {}
+    for link in robot.links:
+        shapes = shapes_of(robot, link)
+        parts = chosen.get(link, count)
+        if link in meshes:
+            result[link] = _of_meshes(meshes[link], shapes, parts)
+        elif shapes:
+            result[link] = _of_shapes(shapes, parts)
+    if not result:
+        raise RobotError(f'{robot.name} has no collision geometry that capsules could hold')
+    return result
+
+
+def link_meshes(
+    robot: Robot, folder: Path, package_folders: Sequence[Path] = ()
+) -> dict[str, Array]:
+    """Link -> triangles (T, 3, 3) m, in its frame, of its collision meshes. Errors: see
+    `mesh_capsules`.
+    """
+    found: dict[str, list[Array]] = {}
+    for link in ElementTree.fromstring(robot.urdf).findall('link'):
+        for collision in link.findall('collision'):
+            for mesh in collision.findall('geometry/mesh'):
+                path = find_mesh(mesh.get('filename') or '', folder, package_folders)
+                triangles = load_triangles(path, _numbers(mesh.get('scale'), 1.0))
+                origin = collision.find('origin')
+                at = _numbers(None if origin is None else origin.get('xyz'), 0.0)
+                rpy = _numbers(None if origin is None else origin.get('rpy'), 0.0)
+                placed = triangles @ rotation_from_rpy(*rpy).T + at
+                found.setdefault(link.get('name') or '', []).append(placed)
+    return {link: np.concatenate(parts) for link, parts in found.items()}
+
+
+def _of_meshes(triangles: Array, shapes: Sequence[Shape], count: int) -> list[Capsule]:
+    if count == 1:
+        corners = hull_points(triangles.reshape(-1, 3))
+        balls = [shape.balls() for shape in shapes]
+        centres = np.concatenate([corners, *(centre for centre, _ in balls)])
+        radii = np.concatenate([np.zeros(len(corners)), *(radius for _, radius in balls)])
+        return [fit_capsule(centres, radii)]
+    extent = float(np.ptp(triangles.reshape(-1, 3), axis=0).max())
+    fine = divided(triangles, extent / (_FINENESS * count))
+    return fit_capsules(fine, count) + _of_shapes(shapes, len(shapes))
+
+
+def _of_shapes(shapes: Sequence[Shape], count: int) -> list[Capsule]:
+    """One capsule around all, or, where more are allowed, one around each."""
+    if not shapes:
+        return []
+    if count < len(shapes):
+        return [enclosing_capsule(shapes)]
+    return [enclosing_capsule([shape]) for shape in shapes]
+
+
+def divided(triangles: Array, longest: float) -> Array:
+    """(U, 3, 3): triangles (T, 3, 3) halved across their longest edges until no edge is longer than
+    `longest` m.
+    """
+    done, waiting = [], triangles
+    while len(waiting):
+        edges = np.linalg.norm(np.roll(waiting, -1, axis=1) - waiting, axis=2)
+        is_short = edges.max(axis=1) <= longest
+        done.append(waiting[is_short])
+        rest, edges = waiting[~is_short], edges[~is_short]
+        first = edges.argmax(axis=1)
+        a, b, c = (rest[np.arange(len(rest)), (first + step) % 3] for step in range(3))
+        middle = (a + b) / 2
+        waiting = np.concatenate((np.stack((a, middle, c), 1), np.stack((middle, b, c), 1)))
+    return np.concatenate(done) if done else triangles
+
+
+def _numbers(text: str | None, default: float) -> Array:
+    if text is None:
+        return np.full(3, default)
+    try:
+        values = np.array([float(part) for part in text.split()])
+    except ValueError:
+        values = np.array([])
+    if values.shape != (3,) or not np.isfinite(values).all():
+        raise RobotError(f'a collision mesh has "{text}", three numbers are needed')
+    return values

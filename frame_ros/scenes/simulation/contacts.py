@@ -1,0 +1,193 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The robot's true contacts in the simulation: one per link and touched thing, over time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.scenes.simulation.applied_forces import APPLIED, AppliedForces
+from frame_ros.scenes.simulation.engine import load_mujoco
+from frame_ros.scenes.simulation.scene_robot import SO101
+
+if TYPE_CHECKING:
+    import mujoco
+
+FINGER_LINKS = SO101.finger_links
+_LEAST_FORCE = 1e-6  # N; below, the geoms are near each other without pressing
+# A finger on the object to pick is meant while the gripper's drive closes, by CLOSING of its range,
+# or did within SETTLING, s; and up to a net force of all fingers of LARGEST_PUSH, N: fingers that
+# hold an object press against each other, and only what is left over moves the arm.
+CLOSING, SETTLING, LARGEST_PUSH = 0.01, 0.5, 20.0
+
+
+@dataclass(frozen=True)
+class Contact:
+    """A link of the robot touches something, or another link; or somebody pushes it ('applied
+    force').
+
+    force: N, sum of normal forces. position: (3,) m, force-weighted. normal: (3,) unit vector from
+    the other thing to the link. net_force, net_torque: (3,) N and N m about the base's origin, on
+    the robot; zero between two links. duration: s since this pair began to touch. impulse: N s,
+    integral of the normal force since then. peak_force: N, the largest since then.
+    """
+
+    link: str
+    other: str
+    is_expected: bool
+    reason: str
+    force: float
+    position: NDArray[np.float64]
+    normal: NDArray[np.float64]
+    net_force: NDArray[np.float64]
+    net_torque: NDArray[np.float64]
+    duration: float = 0.0
+    impulse: float = 0.0
+    peak_force: float = 0.0
+
+
+class ContactTruth:
+    """Reads the contacts of a MuJoCo state.
+
+    `robot_bodies` maps body id to link name; all else is named by its body. Of the fingers on the
+    object to pick it keeps when the gripper last closed, so it is read at every step.
+    """
+
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        robot_bodies: dict[int, str],
+        target: str,
+        ignored: set[frozenset[str]],
+        fingers: tuple[str, ...] = FINGER_LINKS,
+        is_closing: Callable[[mujoco.MjData], bool] | None = None,
+    ):
+        """is_closing: whether the gripper's drive closes; None: it always does."""
+        self._mj = load_mujoco()
+        self._model = model
+        self._links = robot_bodies
+        self._is_robot = np.isin(model.geom_bodyid, list(robot_bodies))
+        self._fingers = fingers
+        self._names = [model.body(i).name for i in range(model.nbody)]
+        self._target = target
+        self._ignored = ignored
+        self._is_closing = is_closing
+        self._closed = -np.inf
+        self._began: dict[tuple[str, str], tuple[float, float, float, float]] = {}
+
+    def reset(self) -> None:
+        """Forgets how long contacts have lasted."""
+        self._began.clear()
+        self._closed = -np.inf
+
+    def read(self, data: mujoco.MjData, forces: AppliedForces | None = None) -> list[Contact]:
+        """Contacts that press, as of `data`, and applied forces; sorted by link and other."""
+        groups: dict[tuple[str, str], list[tuple[NDArray, NDArray, NDArray]]] = {}
+        if self._is_closing is None or self._is_closing(data):
+            self._closed = data.time
+        for index in self._candidates(data):
+            contact = data.contact[index]
+            bodies = (
+                self._model.geom_bodyid[contact.geom1],
+                self._model.geom_bodyid[contact.geom2],
+            )
+            sides = self._robot_side(int(bodies[0]), int(bodies[1]))
+            if sides is None:
+                continue
+            link, other, sign = sides
+            frame = contact.frame.reshape(3, 3)
+            wrench = np.zeros(6)
+            self._mj.mj_contactForce(self._model, data, index, wrench)
+            if wrench[0] <= _LEAST_FORCE:
+                continue
+            # The frame's first axis points from geom1 to geom2, and the force is that on geom2.
+            force = sign * (frame.T @ wrench[:3])
+            groups.setdefault((link, other), []).append(
+                (contact.pos.copy(), sign * frame[0], force)
+            )
+        for body, position, force in forces.at(data) if forces else ():
+            size = float(np.linalg.norm(force))
+            if size > _LEAST_FORCE:
+                groups.setdefault((self._links[body], APPLIED), []).append(
+                    (position, force / size, force)
+                )
+        return self._merge(groups, data.time)
+
+    def _candidates(self, data: mujoco.MjData) -> list[int]:
+        """Indices of the contacts that the robot has a part in."""
+        if not data.ncon:
+            return []
+        return np.flatnonzero(self._is_robot[data.contact.geom].any(axis=1)).tolist()
+
+    def _robot_side(self, first: int, second: int) -> tuple[str, str, float] | None:
+        """(link, other, sign), where sign turns MuJoCo's first-to-second into other-to-link."""
+        if second in self._links:
+            link, other, sign = self._links[second], self._names[first], 1.0
+        elif first in self._links:
+            link, other, sign = self._links[first], self._names[second], -1.0
+        else:
+            return None
+        return None if frozenset((link, other)) in self._ignored else (link, other, sign)
+
+    def _merge(self, groups: dict, time: float) -> list[Contact]:
+        self._began = {pair: began for pair, began in self._began.items() if pair in groups}
+        contacts = []
+        grasp = self._grasp(groups, time)
+        for pair in sorted(groups):
+            link, other = pair
+            positions, normals, forces = (
+                np.array(column) for column in zip(*groups[pair], strict=True)
+            )
+            weights = np.einsum('ij,ij->i', normals, forces)
+            total = float(weights.sum())
+            start, last, impulse, peak = self._began.get(pair, (time, time, 0.0, 0.0))
+            impulse += total * (time - last)
+            peak = max(peak, total)
+            self._began[pair] = (start, time, impulse, peak)
+            normal = weights @ normals
+            is_external = other not in self._links.values()
+            is_expected, reason = self._judge(link, other, grasp)
+            contacts.append(
+                Contact(
+                    link,
+                    other,
+                    is_expected,
+                    reason,
+                    total,
+                    weights @ positions / total,
+                    normal / max(float(np.linalg.norm(normal)), 1e-12),
+                    forces.sum(axis=0) * is_external,
+                    np.cross(positions, forces).sum(axis=0) * is_external,
+                    time - start,
+                    impulse,
+                    peak,
+                )  # fmt: skip
+            )
+        return contacts
+
+    def _grasp(self, groups: dict, time: float) -> tuple[bool, str]:
+        """Whether what the fingers do to the object to pick is meant, and why."""
+        own = [rows for (link, other), rows in groups.items()
+               if other == self._target and link in self._fingers]  # fmt: skip
+        push = float(np.linalg.norm(sum((row[2] for rows in own for row in rows), np.zeros(3))))
+        if push > LARGEST_PUSH:
+            return False, f'the fingers push the object to pick by {push:.0f} N'
+        if time - self._closed > SETTLING:
+            return False, 'finger on the object to pick, but the gripper does not close'
+        return True, 'finger on the object to pick'
+
+    def _judge(self, link: str, other: str, grasp: tuple[bool, str]) -> tuple[bool, str]:
+        if other == self._target:
+            if link in self._fingers:
+                return grasp
+            return False, 'arm on the object to pick'
+        if other == APPLIED:
+            return False, 'somebody pushes the robot'
+        if other in self._links.values():
+            return False, 'two links of the robot'
+        return False, f'{other} is not to be touched'

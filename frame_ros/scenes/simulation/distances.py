@@ -1,0 +1,123 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The true least distance between the robot's links and the obstacles of the simulated scene."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.scenes.simulation.engine import load_mujoco
+from frame_ros.sensing.proximity.link_distances import DistanceReading
+
+if TYPE_CHECKING:
+    import mujoco
+
+
+@dataclass(frozen=True)
+class LeastDistance:
+    """The nearest pair of link and obstacle.
+
+    distance: m, 0 where they touch or overlap. point_on_robot, point_on_obstacle: (3,) m.
+    link_distances: link -> m. link_points: link -> (6,) m, its closest point and the obstacle's.
+    link_obstacles: link -> what is nearest to it.
+    """
+
+    distance: float
+    link: str
+    obstacle: str
+    point_on_robot: NDArray[np.float64]
+    point_on_obstacle: NDArray[np.float64]
+    link_distances: dict[str, float]
+    link_points: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    link_obstacles: dict[str, str] = field(default_factory=dict)
+
+    def reading(self) -> DistanceReading:
+        """The same, link by link."""
+        points = np.array(list(self.link_points.values())).reshape(-1, 6)
+        return DistanceReading(
+            tuple(self.link_distances),
+            np.array(list(self.link_distances.values())),
+            points[:, :3],
+            points[:, 3:],
+            tuple(self.link_obstacles.values()),
+            sources=('truth',),
+        )
+
+
+class DistanceTruth:
+    """Exact distances between convex collision geoms (MuJoCo's), pruned by lower bounds."""
+
+    def __init__(self, model: mujoco.MjModel, links: dict[str, int], obstacles: dict[str, int]):
+        """`links` and `obstacles` map names to body ids."""
+        self._mj = load_mujoco()
+        self._model = model
+        self._links = {name: self._collision_geoms(body) for name, body in links.items()}
+        self._obstacle_geoms = np.concatenate(
+            [self._collision_geoms(body) for body in obstacles.values()]
+        )
+        self._obstacle_names = [
+            name
+            for name, body in obstacles.items()
+            for _ in range(len(self._collision_geoms(body)))
+        ]
+        self._half_sizes = model.geom_aabb[self._obstacle_geoms, 3:]
+        self._centres = model.geom_aabb[self._obstacle_geoms, :3]
+
+    def _collision_geoms(self, body: int) -> NDArray[np.int64]:
+        model = self._model
+        first, count = model.body_geomadr[body], model.body_geomnum[body]
+        return np.array([g for g in range(first, first + count) if model.geom_contype[g]], np.int64)
+
+    def read(self, data: mujoco.MjData) -> LeastDistance:
+        """The least distances as of `data`, which must have its kinematics computed."""
+        per_link: dict[str, float] = {}
+        link_points: dict[str, NDArray[np.float64]] = {}
+        link_obstacles: dict[str, str] = {}
+        segment = np.zeros(6)
+        for link, geoms in self._links.items():
+            best, name = np.inf, ''
+            points: NDArray[np.float64] = np.full(6, np.nan)
+            for bound, geom, column in self._candidates(data, geoms):
+                if bound >= best:
+                    break
+                obstacle = self._obstacle_geoms[column]
+                found = self._mj.mj_geomDistance(
+                    self._model, data, geom, obstacle, best if best < 9 else 9.0, segment
+                )
+                if found < best:
+                    best = max(float(found), 0.0)
+                    points, name = segment.copy(), self._obstacle_names[column]
+            per_link[link], link_points[link], link_obstacles[link] = best, points, name
+        link = min(per_link, key=per_link.__getitem__)
+        points = link_points[link]
+        return LeastDistance(
+            per_link[link], link, link_obstacles[link], points[:3], points[3:], per_link,
+            link_points, link_obstacles,
+        )  # fmt: skip
+
+    def _candidates(
+        self, data: mujoco.MjData, geoms: NDArray[np.int64]
+    ) -> list[tuple[float, int, int]]:
+        """(lower bound, geom of the robot, column of obstacle) by rising bound.
+
+        The bound is the distance from the robot geom's centre to the obstacle's bounding box, less
+        the geom's bounding radius.
+        """
+        centres = data.geom_xpos[geoms]
+        rotations = data.geom_xmat[self._obstacle_geoms].reshape(-1, 3, 3)
+        offsets = centres[:, None] - data.geom_xpos[self._obstacle_geoms]
+        local = np.einsum('gok,okl->gol', offsets, rotations) - self._centres
+        outside = np.maximum(np.abs(local) - self._half_sizes, 0.0)
+        bounds = (
+            np.sqrt(np.einsum('gok,gok->go', outside, outside))
+            - self._model.geom_rbound[geoms][:, None]
+        )
+        order = np.argsort(bounds, axis=None)
+        rows, columns = np.unravel_index(order, bounds.shape)
+        return [
+            (float(bounds[r, c]), int(geoms[r]), int(c)) for r, c in zip(rows, columns, strict=True)
+        ]

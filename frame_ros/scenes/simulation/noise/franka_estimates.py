@@ -1,0 +1,156 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a Franka arm makes of its joint torque sensors: estimates of what acts on it from outside,
+and the flags that follow from them.
+
+The signs are libfranka's (franka::RobotState): what the robot exerts on its surroundings is
+positive.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.errors import ValueRangeError
+
+Array = NDArray[np.float64]
+JOINTS = 7
+TORQUE_LEVER = 0.1  # m: offsets and noise of the wrench's torques are so many times the forces'
+JOINT_LEVER = 0.3  # m: those of the joint torques
+# N m, of franka_ros2's example controllers (default_robot_behavior_utils): lower thresholds are of
+# contact, upper of collision.
+CONTACT_TORQUES = (25.0, 25.0, 22.0, 20.0, 19.0, 17.0, 14.0)
+COLLISION_TORQUES = (35.0, 35.0, 32.0, 30.0, 29.0, 27.0, 24.0)
+
+
+@dataclass(frozen=True)
+class EstimateSettings:
+    """cutoff: Hz, of the low-pass of all estimates. noise: N, standard deviation of each force's
+    estimate. offset: N, root mean square over all postures of what the force's estimate is in free
+    space: model and calibration err by posture. contact_force, collision_force: N, of an axis;
+    contact_turn, collision_turn: N m, about an axis.
+
+    Raises:
+        ValueRangeError: a value that cannot be.
+    """
+
+    cutoff: float = 10.0
+    noise: float = 0.1
+    offset: float = 3.0
+    contact_force: float = 30.0
+    collision_force: float = 40.0
+    contact_turn: float = 25.0
+    collision_turn: float = 35.0
+
+    def __post_init__(self) -> None:
+        values = vars(self)
+        wrong = [name for name, value in values.items() if not 0.0 <= value < math.inf]
+        if wrong or not self.cutoff:
+            name = wrong[0] if wrong else 'cutoff'
+            raise ValueRangeError(f'{name} is {values[name]}; it is a positive number')
+        for kind in ('force', 'turn'):
+            contact, collision = values[f'contact_{kind}'], values[f'collision_{kind}']
+            if not 0.0 < contact <= collision:
+                raise ValueRangeError(
+                    f'contact_{kind} is {contact} and collision_{kind} {collision}; a contact '
+                    'begins above 0, and a collision is no weaker'
+                )
+
+
+@dataclass(frozen=True)
+class FrankaEstimates:
+    """torques: (7,) N m, tau_ext_hat_filtered. wrench: (6,) N and N m about the tip in the base's
+    axes, O_F_ext_hat_K. tip_wrench: (6,) the same in the tip's axes, K_F_ext_hat_K.
+
+    Flags: cartesian_contact, cartesian_collision (6,), joint_contact, joint_collision (7,).
+    """
+
+    torques: Array
+    wrench: Array
+    tip_wrench: Array
+    cartesian_contact: NDArray[np.bool_]
+    cartesian_collision: NDArray[np.bool_]
+    joint_contact: NDArray[np.bool_]
+    joint_collision: NDArray[np.bool_]
+
+    @property
+    def is_contact(self) -> bool:
+        """Whether any contact flag is raised."""
+        return bool(self.cartesian_contact.any() or self.joint_contact.any())
+
+    @property
+    def is_collision(self) -> bool:
+        """Whether any collision flag is raised."""
+        return bool(self.cartesian_collision.any() or self.joint_collision.any())
+
+
+class FrankaEstimator:
+    """Turns true external torques and wrenches into Franka's estimates, sample by sample.
+
+    A contact flag is raised while an estimate is above its threshold; a collision flag stays raised
+    until `reset`, as on the arm until its error is recovered.
+    """
+
+    def __init__(self, settings: EstimateSettings, period: float, seed: int) -> None:
+        """period: s between two samples. seed: of the noise and of how the offset depends on the
+        posture.
+        """
+        self.settings = settings
+        self._rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(7,)))
+        self._gain = 1.0 - math.exp(-2.0 * math.pi * settings.cutoff * period)
+        levers = np.repeat((JOINT_LEVER, 1.0, TORQUE_LEVER), (JOINTS, 3, 3))
+        # Each axis is a sum of 7 sines and cosines, and three of them make the force's norm.
+        weights = self._rng.standard_normal((JOINTS + 6, 2 * JOINTS)) / math.sqrt(3 * JOINTS)
+        self._offsets = settings.offset * levers[:, None] * weights
+        # So that the noise has its standard deviation behind the low-pass.
+        before = settings.noise * math.sqrt((2.0 - self._gain) / self._gain)
+        self._noise = before * levers
+        self._thresholds = _thresholds(settings)
+        self._filtered: Array | None = None
+        self._collisions = np.zeros(JOINTS + 6, bool)
+
+    def reset(self) -> None:
+        """Clears the collision flags."""
+        self._collisions[:] = False
+
+    def offset(self, positions: Array) -> Array:
+        """(13,) what the estimates of torques and wrench are in free space, at positions (7,)."""
+        return self._offsets @ np.concatenate((np.sin(positions), np.cos(positions)))
+
+    def update(
+        self, positions: Array, torques: Array, wrench: Array, tip_rotation: Array
+    ) -> FrankaEstimates:
+        """The estimates at the next sample.
+
+        positions: (7,) rad. torques: (7,) N m and wrench (6,) about the tip in the base's axes:
+        what truly acts on the robot. tip_rotation: (3, 3), of the tip in the base.
+        """
+        acting = np.concatenate((torques, wrench))
+        measured = self.offset(positions) - acting
+        measured += self._noise * self._rng.standard_normal(len(measured))
+        if self._filtered is None:
+            self._filtered = measured
+        self._filtered = self._filtered + self._gain * (measured - self._filtered)
+        estimate = self._filtered
+        lower, upper = self._thresholds
+        contacts = np.abs(estimate) > lower
+        self._collisions |= np.abs(estimate) > upper
+        collisions = self._collisions.copy()
+        force, turn = estimate[JOINTS : JOINTS + 3], estimate[JOINTS + 3 :]
+        tip_wrench = np.concatenate((tip_rotation.T @ force, tip_rotation.T @ turn))
+        return FrankaEstimates(
+            estimate[:JOINTS], estimate[JOINTS:], tip_wrench, contacts[JOINTS:],
+            collisions[JOINTS:], contacts[:JOINTS], collisions[:JOINTS],
+        )  # fmt: skip
+
+
+def _thresholds(settings: EstimateSettings) -> tuple[Array, Array]:
+    """(13,) of contact and of collision, ordered as torques, forces, turns."""
+    forces, turns = (settings.contact_force,) * 3, (settings.contact_turn,) * 3
+    lower = np.array((*CONTACT_TORQUES, *forces, *turns))
+    forces, turns = (settings.collision_force,) * 3, (settings.collision_turn,) * 3
+    return lower, np.array((*COLLISION_TORQUES, *forces, *turns))

@@ -1,0 +1,414 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A simulated robot at a table: commands in; joints, images, truth and the outcome out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.robots import find_urdf
+from frame_ros.scenes.simulation.applied_forces import AppliedForces
+from frame_ros.scenes.generation.clutter import Obstacle, draw_clutter
+from frame_ros.scenes.simulation.contacts import CLOSING, Contact, ContactTruth
+from frame_ros.scenes.simulation.distances import DistanceTruth, LeastDistance
+from frame_ros.scenes.simulation.external_forces import ExternalForces, ExternalTruth
+from frame_ros.scenes.generation.layout import COLOURS, SceneLayout, draw_layout
+from frame_ros.scenes.simulation.model import build_model
+from frame_ros.scenes.simulation.cameras import SceneCameras
+from frame_ros.scenes.simulation.scene_robot import SO101, scene_robot
+from frame_ros.scenes.simulation.task import PlacementTask, TaskState
+from frame_ros.sensing.proximity.link_distances import DistanceReading
+
+# The SO-101's, by their own names.
+JOINT_NAMES, HOME, WATCHED_LINKS = SO101.joint_names, SO101.home, SO101.watched_links
+OBSTACLES = ('table', 'bin', 'can', 'block')
+
+
+@dataclass(frozen=True)
+class JointReadings:
+    """positions (D,) rad, velocities (D,) rad/s, efforts (D,) N m, ordered as the robot's
+    `joint_names`; m, m/s, N of a gripper that slides.
+    """
+
+    positions: NDArray[np.float64]
+    velocities: NDArray[np.float64]
+    efforts: NDArray[np.float64]
+
+
+class PickPlaceSimulation(SceneCameras):
+    """The simulation, in its own time. One thread at a time may use it.
+
+    robot: what is particular to it. joint_names: that can be commanded. lower, upper: (D,) their
+    limits. model, data: MuJoCo's; new ones after obstacles were added or taken away.
+    """
+
+    def __init__(
+        self,
+        seed: int = 0,
+        timestep: float | None = None,
+        urdf: Path | None = None,
+        robot: str = 'so101',
+        obstacles: Sequence[Obstacle] = (),
+    ):
+        """Builds the scene and resets it to `seed`.
+
+        timestep: s, of the physics; None: the robot's own, 2 ms (SO-101) or 1 ms (FR3). robot:
+        'so101' or 'fr3'. obstacles: beside those of the task, see `add_obstacles`.
+
+        Raises:
+            MissingExtraError: mujoco is not installed.
+            ValueRangeError: the seed is negative, the timestep is not within 0.1 to 5 ms, or there
+                is no such robot.
+            RobotError: the URDF cannot be used.
+        """
+        self.robot = scene_robot(robot)
+        self.joint_names = self.robot.joint_names
+        timestep = self.robot.timestep if timestep is None else timestep
+        if not 1e-4 <= timestep <= 5e-3:
+            raise ValueRangeError(f'timestep is {timestep} s: the physics needs 0.0001 to 0.005 s')
+        self._urdf = find_urdf(robot) if urdf is None else urdf
+        super().__init__()
+        self.layout: SceneLayout
+        self._build(timestep, tuple(obstacles))
+        self.reset(seed)
+
+    def _build(self, timestep: float, obstacles: tuple[Obstacle, ...]) -> None:
+        robot = self.robot
+        self.model = model = build_model(self._urdf, timestep, robot, obstacles)
+        self.data = self._mj.MjData(model)
+        self.obstacles = obstacles
+        self._actuators = np.array([model.actuator(n).id for n in robot.joint_names])
+        self._qpos = np.array([model.joint(n).qposadr[0] for n in robot.joint_names])
+        self._dofs = np.array([model.joint(n).dofadr[0] for n in robot.joint_names])
+        self.lower, self.upper = model.actuator_ctrlrange[self._actuators].T.copy()
+        self._followers = [
+            (model.jnt_qposadr[follower], model.jnt_qposadr[leader])
+            for follower, leader in zip(model.eq_obj1id, model.eq_obj2id, strict=True)
+        ]
+        self._links = self._robot_links()
+        self._bodies = {name: body for body, name in self._links.items()}
+        ignored = {frozenset((robot.base_link, 'table'))}
+        self._contacts = ContactTruth(
+            model, self._links, 'cube', ignored, robot.finger_links, self._is_closing
+        )
+        self._distances: dict[tuple[str, ...], DistanceTruth] = {}
+        self._forces = AppliedForces()
+        self._external = ExternalTruth(model, self._dofs[:-1], model.body(robot.tip_link).id)
+        self._task = PlacementTask(model, robot.table)
+        parts = self._mj.mjtState
+        self._state_parts = int(
+            parts.mjSTATE_QPOS | parts.mjSTATE_QVEL | parts.mjSTATE_MOCAP_POS
+            | parts.mjSTATE_MOCAP_QUAT
+        )  # fmt: skip
+        self._derived = np.zeros(self._mj.mj_stateSize(model, self._state_parts))
+        self._mocaps = {o.name: int(model.body_mocapid[model.body(o.name).id]) for o in obstacles}
+
+    def _robot_links(self) -> dict[int, str]:
+        base = self.model.body(self.robot.base_link).id
+        return {
+            i: self.model.body(i).name for i in range(self.model.nbody) if self._descends(i, base)
+        }
+
+    def _descends(self, body: int, ancestor: int) -> bool:
+        while body not in (0, ancestor):
+            body = int(self.model.body_parentid[body])
+        return body == ancestor
+
+    @property
+    def time(self) -> float:
+        """s since the reset."""
+        return float(self.data.time)
+
+    @property
+    def timestep(self) -> float:
+        """s, of the physics."""
+        return float(self.model.opt.timestep)
+
+    def reset(self, seed: int) -> None:
+        """Puts the arm home and the things where `seed` draws them; the same seed gives the same
+        bits.
+
+        Raises:
+            ValueRangeError: the seed is negative.
+        """
+        self.layout = layout = draw_layout(seed, self.robot.table)
+        self._mj.mj_resetData(self.model, self.data)
+        self._forces.clear(self.data)
+        self.data.qpos[self._qpos] = self.robot.home
+        for follower, leader in self._followers:
+            self.data.qpos[follower] = self.data.qpos[leader]
+        self.data.ctrl[self._actuators] = self.robot.home
+        if self.model.na:
+            self.data.act[self.model.actuator_actadr[self._actuators]] = self.robot.home
+        for placement in (layout.target, *layout.distractors):
+            address = self.model.joint(f'{placement.name}_free').qposadr[0]
+            self.data.qpos[address : address + 3] = placement.position
+            self.data.qpos[address + 3 : address + 7] = _about_vertical(placement.yaw)
+            self.model.geom(placement.name).rgba[:3] = COLOURS[placement.colour]
+        self.data.mocap_pos[0] = layout.bin.position
+        self.data.mocap_quat[0] = _about_vertical(layout.bin.yaw)
+        self._disturb()
+        self._derive()
+        self._contacts.reset()
+        self._task.reset()
+
+    def step(
+        self,
+        targets: Sequence[float] | NDArray[np.float64] | None = None,
+        steps: int = 10,
+        on_step: Callable[[], None] | None = None,
+    ) -> None:
+        """Advances by `steps` timesteps. targets: (D,) rad (m), what the servos go to, clipped to
+        the limits; None: as before. on_step: called behind every timestep, when positions and
+        velocities are new, and forces, efforts and the wrench still those of the instant before it.
+
+        Raises:
+            ShapeError: there is not one target for each joint.
+            ValueRangeError: a target is not finite.
+        """
+        if targets is not None:
+            self.data.ctrl[self._actuators] = self._checked(targets)
+        is_disturbed = bool(self._forces) or any(obstacle.path for obstacle in self.obstacles)
+        if is_disturbed or on_step is not None:
+            for _ in range(steps):
+                self._disturb()
+                self._mj.mj_step(self.model, self.data)
+                if on_step is not None:
+                    on_step()
+            self._disturb()
+        else:
+            self._advance(steps)
+        self._derive()
+        self._task.update(self.data, self._is_target_touched())
+
+    def _checked(self, targets: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+        values = np.asarray(targets, float)
+        if values.shape != (len(self.joint_names),):
+            raise ShapeError(
+                f'targets have shape {values.shape}; needed is one for each of '
+                f'{", ".join(self.joint_names)}'
+            )
+        if not np.isfinite(values).all():
+            raise ValueRangeError(f'targets must be finite, not {values.tolist()}')
+        return np.clip(values, self.lower, self.upper)
+
+    def _advance(self, steps: int) -> None:
+        """Steps the physics. What depends on the positions alone is not computed again for the
+        first step, which halves the cost of single steps, unless somebody has moved something.
+        """
+        state = np.empty_like(self._derived)
+        self._mj.mj_getState(self.model, self.data, state, self._state_parts)
+        if steps > 0 and np.array_equal(state, self._derived):
+            self._mj.mj_step2(self.model, self.data)
+            steps -= 1
+        if steps > 0:
+            self._mj.mj_step(self.model, self.data, nstep=steps)
+
+    def _derive(self) -> None:
+        """A step leaves positions newer than what is derived from them; this brings all to the same
+        instant.
+        """
+        self._mj.mj_forward(self.model, self.data)
+        self._mj.mj_getState(self.model, self.data, self._derived, self._state_parts)
+
+    def _disturb(self) -> None:
+        """Brings applied forces and moving obstacles to the present time."""
+        for obstacle in self.obstacles:
+            if obstacle.path is not None:
+                place = obstacle.path.position(self.time)
+                self.data.mocap_pos[self._mocaps[obstacle.name]] = place
+        if self._forces:
+            self._forces.write(self.data)
+
+    def _is_target_touched(self) -> bool:
+        return any(contact.other == 'cube' for contact in self.contacts())
+
+    def _is_closing(self, data: Any) -> bool:
+        """Whether the gripper's drive goes to a smaller opening than it has, or presses."""
+        least = CLOSING * float(self.upper[-1] - self.lower[-1])
+        return bool(data.ctrl[self._actuators[-1]] < data.qpos[self._qpos[-1]] - least)
+
+    def joint_state(self) -> JointReadings:
+        """Joint positions, velocities, and efforts.
+
+        Efforts are the torques of the servos; of a robot with torque sensors what those measure
+        behind the gears: all that moves and bears the links, their weight included (Franka's
+        tau_J). The gripper's is that of its drive.
+        """
+        data = self.data
+        efforts = data.qfrc_actuator[self._dofs]
+        if self.robot.has_torque_sensors:
+            arm = self._dofs[:-1]
+            bodies = self.model.dof_bodyid[arm]
+            efforts[:-1] = np.einsum('ij,ij->i', data.cdof[arm], data.cfrc_int[bodies])
+        return JointReadings(data.qpos[self._qpos], data.qvel[self._dofs], efforts)
+
+    @property
+    def targets(self) -> NDArray[np.float64]:
+        """(D,) rad (m), where the servos are going."""
+        return self.data.ctrl[self._actuators]
+
+    def wrench(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Force (3,) N and torque (3,) N m by which the robot carries its `wrench_link` and all
+        beyond it, in that link's axes and about its origin; without noise.
+
+        At rest the force is their weight, pointing up; a push on the hand shows turned round.
+        """
+        return self.data.sensor('wrench_force').data.copy(), self.data.sensor(
+            'wrench_torque'
+        ).data.copy()
+
+    def contacts(self) -> list[Contact]:
+        """What the robot touches now, and forces applied to it; positions and normals in the base
+        frame.
+        """
+        return self._contacts.read(self.data, self._forces)
+
+    def external(self) -> ExternalForces:
+        """The true external joint torques and wrench, of contacts and applied forces."""
+        return self._external.read(self.data, self._forces, self.contacts())
+
+    def tip_wrench(self, torques: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(6,) N, N m: the wrench on the tip, about it and in the base's axes, that explains
+        external torques (A,) N m of the arm's joints best.
+        """
+        return self._external.tip_wrench(self.data, np.asarray(torques, np.float64))
+
+    def distance(self) -> LeastDistance:
+        """The least distance from the watched links to table, bin, distractors and further
+        obstacles; the cube is meant to be touched.
+        """
+        return self._truth(None).read(self.data)
+
+    def distances_of_links(self, obstacles: Sequence[str] | None = None) -> DistanceReading:
+        """The true distance of every watched link to the nearest of the named things, with the
+        closest points; None: those of `distance`. Names are of bodies: 'table', 'bin', 'can',
+        'block', 'cube', and further obstacles.
+
+        Raises:
+            ValueRangeError: there is no such thing, or none is named.
+        """
+        return self._truth(obstacles).read(self.data).reading()
+
+    def _truth(self, obstacles: Sequence[str] | None) -> DistanceTruth:
+        names = self.obstacle_names if obstacles is None else tuple(obstacles)
+        if names not in self._distances:
+            ids = {name: self._mj.mj_name2id(self.model, 1, name) for name in names}
+            unknown = [name for name, body in ids.items() if body < 1 or body in self._links]
+            if unknown or not names:
+                raise ValueRangeError(
+                    f'distances are to things of the scene ({", ".join(self.obstacle_names)}, '
+                    f'cube), not to {unknown or "nothing"}'
+                )
+            links = {name: self._bodies[name] for name in self.robot.watched_links}
+            self._distances[names] = DistanceTruth(self.model, links, ids)
+        return self._distances[names]
+
+    @property
+    def obstacle_names(self) -> tuple[str, ...]:
+        """All that is not to be touched."""
+        return (*OBSTACLES, *(obstacle.name for obstacle in self.obstacles))
+
+    def add_clutter(self, seed: int, count: int = 6) -> tuple[Obstacle, ...]:
+        """Adds obstacles near the work space, drawn from a seed; see `draw_clutter` and
+        `add_obstacles`.
+
+        Raises:
+            ValueRangeError: as of these.
+        """
+        clutter = draw_clutter(seed, self.robot, count)
+        self.add_obstacles(clutter)
+        return clutter
+
+    def add_obstacles(self, obstacles: Sequence[Obstacle]) -> None:
+        """Adds obstacles and resets the scene; they stay through resets. Renderers must be made
+        anew.
+
+        Raises:
+            ValueRangeError: a name is taken.
+        """
+        self._rebuild((*self.obstacles, *obstacles))
+
+    def clear_obstacles(self) -> None:
+        """Takes away all that was added, and resets the scene."""
+        self._rebuild(())
+
+    def _rebuild(self, obstacles: tuple[Obstacle, ...]) -> None:
+        self.close()
+        self._build(self.timestep, obstacles)
+        self.reset(self.layout.seed)
+
+    def move_obstacle(self, name: str, position: Sequence[float]) -> None:
+        """Puts the middle of an added obstacle at a position, (3,) m in the base frame; what is
+        derived from it changes with the next step. One with a path returns to it.
+
+        Raises:
+            ValueRangeError: there is no such obstacle.
+        """
+        if name not in self._mocaps:
+            raise ValueRangeError(f'{name!r} is none of the added obstacles: {list(self._mocaps)}')
+        self.data.mocap_pos[self._mocaps[name]] = position
+
+    def apply_force(
+        self,
+        link: str,
+        position: Sequence[float] | NDArray[np.float64],
+        force: Sequence[float] | NDArray[np.float64],
+    ) -> None:
+        """Pushes a link, from the next step on until `clear_forces` or a reset.
+
+        position: (3,) m, the point pushed, where it is now; it then moves with the link. force:
+        (3,) N; it keeps its direction. Both in the base frame.
+
+        Raises:
+            ValueRangeError: the robot has no such link, or a number is not finite.
+        """
+        if link not in self._bodies:
+            raise ValueRangeError(f'the {self.robot.name} has no link {link!r}')
+        point, push = np.array(position, float), np.array(force, float)
+        if point.shape != (3,) or push.shape != (3,) or not np.isfinite((point, push)).all():
+            raise ValueRangeError(f'a push needs 3 + 3 finite numbers, not {position}, {force}')
+        self._forces.add(self.data, self._bodies[link], point, push)
+
+    def clear_forces(self) -> None:
+        """Ends all pushes."""
+        self._forces.clear(self.data)
+
+    def tip_position(self) -> NDArray[np.float64]:
+        """(3,) m, of the robot's tip link."""
+        return self.data.body(self.robot.tip_link).xpos.copy()
+
+    def object_pose(self) -> NDArray[np.float64]:
+        """(7,) position (m) and quaternion xyzw of the cube, in the base frame."""
+        body = self.data.body('cube')
+        return np.concatenate((body.xpos, np.roll(body.xquat, -1)))
+
+    def goal_pose(self) -> NDArray[np.float64]:
+        """(7,) position (m) and quaternion xyzw of the middle of the bin's floor, in the base
+        frame.
+        """
+        position = self.data.mocap_pos[0] + (0.0, 0.0, self.robot.table.bin_wall)
+        return np.concatenate((position, np.roll(self.data.mocap_quat[0], -1)))
+
+    @property
+    def task_state(self) -> TaskState:
+        """Whether the cube lies released in the bin, fell off the table, or neither; the first of
+        the two stays.
+        """
+        return self._task.state
+
+    def restart_task(self) -> None:
+        """Forgets success and failure without moving anything."""
+        self._task.reset()
+
+
+def _about_vertical(yaw: float) -> NDArray[np.float64]:
+    """Quaternion wxyz."""
+    return np.array((np.cos(yaw / 2), 0.0, 0.0, np.sin(yaw / 2)))

@@ -1,0 +1,338 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a contact is meant: by gripper, task phase, named links and regions, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from math import hypot, inf, isfinite, isnan, nan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.errors import ValueRangeError
+from frame_ros.sensing.contact.detection import Detection, unknown
+
+Array = NDArray[np.float64]
+Vector = tuple[float, float, float]
+SECOND = 1_000_000_000
+# Of the force through what is held, which pushes or pulls along the vertical.
+_SLACK = 1.0  # N that may be wrong of it
+_ASIDE = 0.5  # share of a weight that acts across it: the arm accelerates, the sensor is tilted
+_FRICTION = 1.5  # largest coefficient of friction between what is held and what it rests on
+_MORE = 0.1  # share by which a weight that was found may be wrong
+
+
+@dataclass(frozen=True)
+class ContactContext:
+    """What is known of the robot and its task at a stamp (ns).
+
+    gripper_position: rad or m; gripper_effort: N m or N; NaN: not known. is_grasped: of
+    sensing.grasp; None: not known. tip_position: (3,) m in the base frame. link_positions: link ->
+    (3,) m likewise, those that are known. phase: text of the task's phase, '' if none is known.
+    held_weight: N of what is held, if it was weighed and is taken off the wrench; NaN: it was not.
+    """
+
+    stamp: int
+    gripper_position: float = nan
+    gripper_effort: float = nan
+    is_grasped: bool | None = None
+    tip_position: Array = field(default_factory=lambda: unknown(3))
+    link_positions: Mapping[str, Array] = field(default_factory=dict)
+    phase: str = ''
+    held_weight: float = nan
+
+
+@dataclass(frozen=True)
+class AllowedRegion:
+    """A box in the base frame, in which contact is meant: a surface to place on.
+
+    lower, upper: (3,) m. max_force: N. links: that may touch there; empty: any, also one that is
+    not known. phases: words one of which the task's phase must contain; empty: any phase.
+    held_only: only what the gripper holds may touch there, not the gripper itself.
+
+    Raises:
+        ValueRangeError: lower is not below upper, or the force is not positive.
+    """
+
+    name: str
+    lower: Vector
+    upper: Vector
+    max_force: float = inf
+    links: tuple[str, ...] = ()
+    phases: tuple[str, ...] = ()
+    held_only: bool = False
+
+    def __post_init__(self) -> None:
+        corners = (*self.lower, *self.upper)
+        if len(corners) != 6 or any(map(isnan, corners)):
+            raise ValueRangeError(f'region {self.name!r}: two corners of 3 coordinates (m) each')
+        if not all(low < high for low, high in zip(self.lower, self.upper)):
+            raise ValueRangeError(
+                f'region {self.name!r} reaches from {self.lower} to {self.upper}; the first must '
+                f'be lower in every coordinate'
+            )
+        if not self.max_force > 0:
+            raise ValueRangeError(
+                f'region {self.name!r}: a largest force of {self.max_force} N; it must be positive'
+            )
+
+    def holds(self, point: Array, reach: float = 0.0) -> bool:
+        """Whether a point (3,), or one up to `reach` m below it, is in it; false if it is not
+        known.
+        """
+        x, y, z = point.tolist()
+        return bool(
+            self.lower[0] <= x <= self.upper[0]
+            and self.lower[1] <= y <= self.upper[1]
+            and self.lower[2] <= z
+            and z - reach <= self.upper[2]
+        )
+
+
+@dataclass(frozen=True)
+class ContactExpectations:
+    """From which contacts are meant.
+
+    max_force: N, beyond which no contact is. finger_links: expected to touch while the gripper
+    closes or holds. allowed_links: always. regions: where contact is meant. grasp_phases: words; in
+    a phase that contains one, fingers may touch whatever the gripper does. max_grasp_force: N of a
+    contact whose link is not known, to be explained by the gripper or by what it holds.
+    smaller_is_closed: whether the gripper's position falls when it closes. gripper_motion: change
+    of that position (rad or m) that counts as motion. settling: s that a motion of the gripper goes
+    on explaining contact, and that a grasp or release does. held_reach: m that what is held reaches
+    below the tip, at most. held_clearance: m from the height of the grasp within which what is held
+    may touch what it lay on. doubt: s for which such a contact, of which the link is not known, may
+    go on without an explanation, before it counts as unexpected after all.
+
+    Raises:
+        ValueRangeError: a value that cannot be.
+    """
+
+    finger_links: tuple[str, ...] = ()
+    allowed_links: tuple[str, ...] = ()
+    regions: tuple[AllowedRegion, ...] = ()
+    grasp_phases: tuple[str, ...] = ()
+    max_force: float = 40.0
+    max_grasp_force: float = 20.0
+    smaller_is_closed: bool = True
+    gripper_motion: float = 0.002
+    settling: float = 0.5
+    held_reach: float = 0.05
+    held_clearance: float = 0.02
+    doubt: float = 0.03
+
+    def __post_init__(self) -> None:
+        if not (self.max_force > 0 and self.max_grasp_force > 0):
+            raise ValueRangeError(
+                f'max_force is {self.max_force} N and max_grasp_force {self.max_grasp_force} N; '
+                f'both must be positive (infinite: no limit)'
+            )
+        if not (isfinite(self.gripper_motion) and self.gripper_motion > 0):
+            raise ValueRangeError(f'gripper_motion is {self.gripper_motion}; it must be positive')
+        for name, unit in (
+            ('settling', 's'), ('held_reach', 'm'), ('held_clearance', 'm'), ('doubt', 's'),
+        ):  # fmt: skip
+            value = getattr(self, name)
+            if not (isfinite(value) and value >= 0):
+                raise ValueRangeError(f'{name} is {value} {unit}; it must not be negative')
+        names = [region.name for region in self.regions]
+        if len(set(names)) != len(names):
+            raise ValueRangeError(f'regions {", ".join(names)}; each needs a name of its own')
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a contact is meant, why, and up to which force (N) that holds. other: what is touched
+    as far as the reason tells, else ''. is_lasting: whether that holds as long as the contact
+    lasts; false: it depends on the force's direction, or on what the gripper does.
+    """
+
+    is_expected: bool
+    reason: str
+    limit: float = inf
+    other: str = ''
+    is_lasting: bool = True
+
+
+class GripperWatch:
+    """What the gripper has just done: closed, opened, grasped, released; and where it grasped.
+
+    grasp_height: m, of the tip in the base frame when the grasp began that lasts; NaN: not known.
+    """
+
+    def __init__(self, expectations: ContactExpectations) -> None:
+        self._sign = 1.0 if expectations.smaller_is_closed else -1.0
+        self._motion = expectations.gripper_motion
+        self._settling = int(expectations.settling * SECOND)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets all."""
+        self._reference = nan
+        self._is_grasped: bool | None = None
+        self.grasp_height = nan
+        self._times: dict[str, int] = {}
+
+    def update(self, context: ContactContext) -> None:
+        """Takes the newest context; one of a stamp before the last is taken all the same."""
+        position = self._sign * context.gripper_position
+        if isnan(self._reference):
+            self._reference = position
+        elif position <= self._reference - self._motion:
+            self._reference, self._times['closing'] = position, context.stamp
+        elif position >= self._reference + self._motion:
+            self._reference, self._times['opening'] = position, context.stamp
+        grasped = context.is_grasped
+        if grasped is not None:
+            if self._is_grasped is not None and grasped != self._is_grasped:
+                self._times['grasped' if grasped else 'released'] = context.stamp
+                self.grasp_height = float(context.tip_position[2]) if grasped else nan
+            self._is_grasped = grasped
+
+    def has_just(self, what: str, stamp: int) -> bool:
+        """Whether 'closing', 'opening', 'grasped' or 'released' was so within `settling`."""
+        since = self._times.get(what)
+        return since is not None and stamp - since <= self._settling
+
+
+class ContactJudge:
+    """Applies ContactExpectations to one contact at a time.
+
+    In this order: a force beyond max_force is never expected; then allowed links, fingers (by
+    gripper, grasp or phase), regions. A region is asked at the contact's position; else, for
+    fingers and where the link is not known, at the tip and, while something is held, below it down
+    to `held_reach`; else at the origin of its link.
+
+    A contact whose link is not known counts as unexpected unless one of these explains it: the
+    gripper closes or has just grasped or released; what it holds (see `_by_held`); a grasp phase; a
+    region.
+    """
+
+    def __init__(self, expectations: ContactExpectations) -> None:
+        self.expectations = expectations
+        self.gripper = GripperWatch(expectations)
+
+    def judge(self, detection: Detection, context: ContactContext) -> Verdict:
+        """The verdict on the contact of a detection."""
+        settings, force, link = self.expectations, detection.force, detection.link
+        if force > settings.max_force:
+            return Verdict(
+                False, f'{force:.1f} N, and beyond {settings.max_force:g} N no contact is expected'
+            )
+        most = settings.max_force
+        if link and link in settings.allowed_links:
+            return Verdict(True, f'{link} may always touch', most)
+        beside: list[Verdict] = []
+        for verdict in (self._by_gripper(detection, context), self._by_region(detection, context)):
+            if verdict is None:
+                continue
+            if verdict.is_expected and not force > verdict.limit:
+                return replace(verdict, limit=min(verdict.limit, most))
+            beside.append(verdict)
+        if beside:
+            verdict = beside[0]
+            if verdict.is_expected:
+                return Verdict(
+                    False, f'{force:.1f} N, more than the {verdict.limit:g} N allowed: '
+                    f'{verdict.reason}', inf, verdict.other,
+                )  # fmt: skip
+            return verdict
+        return Verdict(False, self._why_not(link))
+
+    def _why_not(self, link: str) -> str:
+        if not link:
+            return 'the link is not known, and neither gripper nor region explains a contact'
+        if link in self.expectations.finger_links:
+            return f'{link} touches, but the gripper neither closes nor holds anything'
+        return f'{link} is not expected to touch anything here'
+
+    def _by_gripper(self, detection: Detection, context: ContactContext) -> Verdict | None:
+        settings, link = self.expectations, detection.link
+        if link and link not in settings.finger_links:
+            return None
+        if not link and not settings.finger_links:
+            return None
+        limit = settings.max_force if link else settings.max_grasp_force
+        what = link or 'link not known'
+        # Where nothing tells that something is held, the gripper goes on explaining what it began.
+        lasts = bool(link) or context.is_grasped is None
+        if self.gripper.has_just('closing', context.stamp):
+            return Verdict(True, f'{what}: the gripper closes', limit, '', lasts)
+        for event in ('grasped', 'released'):
+            if self.gripper.has_just(event, context.stamp):
+                return Verdict(True, f'{what}: something was just {event}', limit, '', lasts)
+        if context.is_grasped and link:
+            return Verdict(True, f'{link}: the gripper holds something', limit, 'held object')
+        if context.is_grasped and (reason := self._by_held(detection, context)):
+            return Verdict(True, f'link not known: {reason}', limit, 'held object', False)
+        word = next((word for word in settings.grasp_phases if word in context.phase), '')
+        if word:
+            return Verdict(True, f'{what}: fingers may touch in phase {context.phase!r}', limit)
+        return None
+
+    def _by_held(self, detection: Detection, context: ContactContext) -> str:
+        """How what the gripper holds explains a force; '' if it does not.
+
+        It pulls down by its weight, and across by a share of it in motion. Once its weight is found
+        and taken off the wrench, it pushes up by as much when something bears it. At the height at
+        which it was grasped it touches the surface that it lay on, which pushes up, and across by
+        friction. While the gripper opens, it is let go. More force across is not explained.
+        """
+        x, y, up = detection.wrench[:3].tolist()
+        across = hypot(x, y)
+        if not isfinite(across + up):
+            return ''
+        if self.gripper.has_just('opening', context.stamp):
+            return 'the gripper opens, and lets go of what it holds'
+        is_upright = across <= _ASIDE * abs(up) + _SLACK
+        if up < 0 and is_upright:
+            return 'the gripper holds something, and the force is a weight'
+        if is_upright and up <= (1.0 + _MORE) * context.held_weight + _SLACK:
+            return 'something bears the weight of what the gripper holds'
+        height = float(context.tip_position[2]) - self.gripper.grasp_height
+        is_low = abs(height) <= self.expectations.held_clearance
+        if is_low and across <= _FRICTION * (up + _SLACK):
+            return 'what the gripper holds touches the surface that it lay on'
+        return ''
+
+    def _by_region(self, detection: Detection, context: ContactContext) -> Verdict | None:
+        point = self._place(detection, context)
+        if point is None:
+            return None
+        is_held = bool(context.is_grasped) and self._is_at_tip(detection)
+        reach = self.expectations.held_reach if is_held else 0.0
+        refused: Verdict | None = None
+        for region in self.expectations.regions:
+            if region.links and detection.link and detection.link not in region.links:
+                continue
+            if region.held_only and not is_held or not region.holds(point, reach):
+                continue
+            if region.phases and not any(word in context.phase for word in region.phases):
+                refused = Verdict(
+                    False, f'in region {region.name!r}, but not in phase {context.phase!r}',
+                    inf, region.name,
+                )  # fmt: skip
+                continue
+            verdict = Verdict(
+                True, f'in region {region.name!r}', region.max_force, region.name
+            )  # fmt: skip
+            if not detection.force > region.max_force:
+                return verdict
+            refused = verdict
+        return refused
+
+    def _place(self, detection: Detection, context: ContactContext) -> Array | None:
+        """(3,) where the contact is, as far as it is known."""
+        if isfinite(detection.position[0]):
+            return detection.position
+        if self._is_at_tip(detection) and isfinite(context.tip_position[0]):
+            return context.tip_position
+        return context.link_positions.get(detection.link)
+
+    def _is_at_tip(self, detection: Detection) -> bool:
+        """Whether it may be of what is at the tip; false where it is known to be elsewhere."""
+        link = detection.link
+        is_placed = isfinite(detection.position[0])
+        return not is_placed and (not link or link in self.expectations.finger_links)

@@ -1,0 +1,165 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Joint states and joint commands, in any order and in parts, as arrays in one order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.nodes.runtime.joint_state_bytes import FullJointState
+
+Array = NDArray[np.float64]
+
+
+class JointSample(NamedTuple):
+    """positions (J,) rad or m; velocities (J,) per s, None if not known of all; efforts (J,) as
+    they came, NaN where there are none.
+    """
+
+    positions: Array
+    velocities: Array | None
+    efforts: Array
+
+
+class _Places(NamedTuple):
+    """Where the wanted joints are in the message, and where they go."""
+
+    source: NDArray[np.intp]
+    target: NDArray[np.intp]
+    joints: frozenset[str]
+    problem: str
+
+
+NOTHING: frozenset[str] = frozenset()
+
+
+class JointRows(NamedTuple):
+    """Some of the joints, in an order of their own. rows: where they are. joints: their names."""
+
+    rows: NDArray[np.intp]
+    joints: frozenset[str]
+
+
+class JointArrays:
+    """Keeps the newest values of each wanted joint.
+
+    counts: messages that could not be used, by why. problem: why the last message could not be, in
+    words; '' if it could.
+    """
+
+    def __init__(self, joint_names: Sequence[str]) -> None:
+        self.joint_names = tuple(joint_names)
+        size = len(self.joint_names)
+        self._positions = np.full(size, np.nan)
+        self._velocities = np.full(size, np.nan)
+        self._efforts = np.full(size, np.nan)
+        self._stamps = np.zeros(size, dtype=np.int64)
+        self._places: dict[tuple[str, ...], _Places] = {}
+        self.counts = dict.fromkeys(('wrong_length', 'non_finite', 'unknown_joints_only'), 0)
+        self.problem = ''
+
+    def forget(self) -> None:
+        """Forgets all values."""
+        for values in (self._positions, self._velocities, self._efforts):
+            values[:] = np.nan
+        self._stamps[:] = 0
+
+    def positions(self, wanted: JointRows) -> Array:
+        """(K,) rad or m, NaN where not known."""
+        return self._positions[wanted.rows]
+
+    def oldest(self, wanted: JointRows) -> int:
+        """ns, the stamp from which all of them are at least; 0 while one is not known."""
+        return min(self._stamps[wanted.rows].tolist())
+
+    def missing_of(self, wanted: JointRows) -> tuple[str, ...]:
+        """Those without a position."""
+        if _is_finite(self._positions[wanted.rows]):
+            return ()
+        return tuple(n for n in self.joint_names if n in wanted.joints and self._is_unknown(n))
+
+    def _is_unknown(self, joint: str) -> bool:
+        return not isfinite(self.position_of(joint))
+
+    def position_of(self, joint: str) -> float:
+        """rad or m; NaN if not known."""
+        return self._of(self._positions, joint)
+
+    def effort_of(self, joint: str) -> float:
+        """As it came; NaN if not known."""
+        return self._of(self._efforts, joint)
+
+    def _of(self, values: Array, joint: str) -> float:
+        if joint not in self.joint_names:
+            return float('nan')
+        return float(values[self.joint_names.index(joint)])
+
+    def rows(self, joint_names: Sequence[str]) -> JointRows:
+        """For `sample`: these joints in this order; all must be among `joint_names`."""
+        rows = np.array([self.joint_names.index(name) for name in joint_names], dtype=np.intp)
+        return JointRows(rows, frozenset(joint_names))
+
+    def take(self, state: FullJointState) -> frozenset[str]:
+        """Takes one message; the joints that it had, none if it cannot be used."""
+        places = self._places.get(state.names) or self._learn(state.names)
+        size = len(state.names)
+        lengths = (len(state.positions), len(state.velocities), len(state.efforts))
+        if places.problem or lengths[0] != size or any(n not in (0, size) for n in lengths[1:]):
+            return self._refuse(
+                'wrong_length',
+                places.problem
+                or f'{size} joint names with {lengths} positions, velocities, efforts',
+            )
+        if not len(places.target):
+            wanted = ', '.join(self.joint_names)
+            return self._refuse('unknown_joints_only', f'none of the joints {wanted} in a message')
+        positions = state.positions[places.source]
+        if not _is_finite(positions):
+            bad = [self.joint_names[i] for i in places.target[~np.isfinite(positions)]]
+            return self._refuse('non_finite', f'positions not finite: {", ".join(bad)}')
+        self.problem = ''
+        self._positions[places.target] = positions
+        self._stamps[places.target] = state.stamp
+        for kept, values in ((self._velocities, state.velocities), (self._efforts, state.efforts)):
+            kept[places.target] = values[places.source] if len(values) else np.nan
+        return places.joints
+
+    def sample(self, wanted: JointRows) -> JointSample | None:
+        """The newest values, in fresh arrays; None while a position is not known."""
+        rows = wanted.rows
+        positions = self._positions[rows]
+        if not _is_finite(positions):
+            return None
+        velocities = self._velocities[rows]
+        known = _is_finite(velocities)
+        return JointSample(positions, velocities if known else None, self._efforts[rows])
+
+    def _refuse(self, kind: str, problem: str) -> frozenset[str]:
+        self.counts[kind] += 1
+        self.problem = problem
+        return NOTHING
+
+    def _learn(self, names: tuple[str, ...]) -> _Places:
+        index = {name: i for i, name in enumerate(names)}
+        wanted = [(index[n], i) for i, n in enumerate(self.joint_names) if n in index]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        problem = f'joints named more than once: {", ".join(twice)}' if twice else ''
+        if len(self._places) > 64:  # names that change at every message are not worth keeping
+            self._places.clear()
+        self._places[names] = _Places(
+            np.array([s for s, _ in wanted], dtype=np.intp),
+            np.array([t for _, t in wanted], dtype=np.intp),
+            frozenset(names).intersection(self.joint_names),
+            problem,
+        )
+        return self._places[names]
+
+
+def _is_finite(values: Array) -> bool:
+    """Whether all are finite; one that is not makes the sum of squares so."""
+    return isfinite(values.dot(values))

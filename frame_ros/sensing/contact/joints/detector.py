@@ -1,0 +1,333 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Contact of any link from joint torques or motor currents: no sensor but the motors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.errors import SetupError, ValueRangeError
+from frame_ros.robots.dynamics import GRAVITY, Payload, RobotDynamics
+from frame_ros.robots.robot import Robot
+from frame_ros.sensing.contact.detection import Detection, unknown
+from frame_ros.sensing.contact.sensitivity import SETTLED, UNKNOWN, Sensitivity
+from frame_ros.sensing.contact.source import ContactSource
+from frame_ros.sensing.contact.threshold import Threshold
+from frame_ros.sensing.contact.joints.activity import JointActivity
+from frame_ros.sensing.contact.joints.force_estimate import ForceEstimate, ForceEstimator
+from frame_ros.sensing.contact.joints.friction_direction import FrictionDirection
+from frame_ros.sensing.contact.joints.link_evidence import LinkEvidence
+from frame_ros.sensing.contact.joints.momentum_observer import MomentumObserver, ObserverSettings
+from frame_ros.sensing.contact.joints.motor_model import MotorModel
+from frame_ros.sensing.contact.joints.scatter import ResidualScatter
+from frame_ros.sensing.contact.joints.stall import StallDetector, StallSettings
+
+Array = NDArray[np.float64]
+SECOND = 1_000_000_000
+NOISE_SHARE = 0.3  # of a threshold that is taken as its residual's deviation
+FORCE_PERIOD = 20_000_000  # ns from one force estimate to the next while there is no contact
+ACTIVITY_TIME = 0.15  # s in which what a joint did stops to count
+NO_THRESHOLDS = (
+    'the motor model has no thresholds: run frame-ros identify joints, or set least_threshold'
+)
+
+
+@dataclass(frozen=True)
+class JointContactSettings:
+    """gain: 1/s of the observer; 0: that of the identification. margin: factor of the identified
+    thresholds. combined_threshold: thresholds that the joints must reach together, as the root of
+    the sum of the squares of their shares, where none reaches its own; infinite: they do not count
+    together. scatter_margin: deviations, of the residual by what jumps between samples, that widen
+    them, as independent errors add; 0: they do not. least_threshold: N m, no threshold is
+    below it. release: share of the thresholds below which a contact ends. on_time, off_time: s for
+    which that lasts. max_gap: s between samples from which the observer begins anew. settle_time:
+    s after a beginning in which nothing is known. held_mass: kg, heaviest object that the gripper
+    may hold, whose weight widens the thresholds while it holds one. limit_margin: rad (m) from a
+    limit of the URDF from which a joint is not judged: its stop may hold it. stall: what counts as
+    a stall.
+
+    Raises:
+        ValueRangeError: a value that cannot be.
+    """
+
+    gain: float = 0.0
+    margin: float = 1.25
+    combined_threshold: float = 1.4
+    scatter_margin: float = 2.0
+    least_threshold: float = 0.02
+    release: float = 0.7
+    on_time: float = 0.02
+    off_time: float = 0.06
+    max_gap: float = 0.15
+    settle_time: float = 0.3
+    held_mass: float = 0.05
+    limit_margin: float = 0.02
+    stall: StallSettings = field(default_factory=StallSettings)
+
+    def __post_init__(self) -> None:
+        numbers = (self.gain, self.scatter_margin, self.least_threshold, self.on_time,
+                   self.off_time, self.settle_time, self.held_mass,
+                   self.limit_margin)  # fmt: skip
+        if not all(0.0 <= value < math.inf for value in numbers):
+            raise ValueRangeError(f'{self}: values are finite and not negative')
+        if not 0.0 < self.margin < math.inf or not 0.0 < self.release <= 1.0:
+            raise ValueRangeError(
+                f'margin is {self.margin} and release {self.release}; the first is more than 0, '
+                'the second more than 0 and at most 1'
+            )
+        if not self.combined_threshold >= 1.0:
+            raise ValueRangeError(
+                f'combined_threshold is {self.combined_threshold}; at least 1 is expected'
+            )
+        if not 0.0 < self.max_gap < math.inf:
+            raise ValueRangeError(f'max_gap is {self.max_gap} s; more than 0 is expected')
+
+
+class JointContact:
+    """Detects contacts of any link behind the first joint from the efforts of the joints.
+
+    A contact on a link gives torque only to the joints between it and the base (Haddadin et al.
+    2017, section IV), by which links are told apart, see `LinkEvidence`: `link` is the hand's until
+    enough speaks for another. A force through a joint's axis, or along it, gives that joint no
+    torque. A contact is what one joint feels above
+    its threshold, or all together above theirs: the root of the sum of squares of what independent
+    errors make, a threshold being some three standard deviations, passes 1.24 thresholds (of five
+    joints) or 1.34 (of seven) as seldom as one of them its own.
+
+    Attributes:
+        residual, threshold: (N,) N m of the newest sample. settings, motors, dynamics.
+    """
+
+    def __init__(
+        self,
+        dynamics: RobotDynamics,
+        settings: JointContactSettings | None = None,
+        motors: MotorModel | None = None,
+    ) -> None:
+        """dynamics: with the armature and mass scales of `motors`, see `dynamics_for`.
+
+        Raises:
+            SetupError: the motor model is missing, or lacks one of the joints.
+        """
+        if motors is None:
+            raise SetupError(
+                f'there is no motor model of {dynamics.robot.name}: run frame-ros identify joints'
+            )
+        self.dynamics, self.settings = dynamics, settings or JointContactSettings()
+        self.motors = motors.of(dynamics.joint_names)
+        self.joint_names = dynamics.joint_names
+        self._gain = self.settings.gain or self.motors.gain
+        self._observer = MomentumObserver(
+            dynamics, ObserverSettings(self._gain, self.settings.max_gap)
+        )
+        count = len(self.joint_names)
+        self._shape = (count,)
+        self._dry = self.motors.coulomb + self.motors.stribeck
+        limits = np.array([dynamics.robot.joint_limits[n] for n in self.joint_names])
+        # Joints without limits have none to come near to.
+        limits = np.clip(limits, -1e6, 1e6)
+        self._middle = limits.mean(axis=1)
+        self._half = 0.5 * (limits[:, 1] - limits[:, 0]) - self.settings.limit_margin
+        self._activity = JointActivity(count, self.motors.stribeck_velocity, ACTIVITY_TIME)
+        self._friction = FrictionDirection(count, self.motors.presliding)
+        self._scatter = ResidualScatter(count)
+        self._stall = StallDetector(count, self.settings.stall)
+        self._over = Threshold(
+            1.0, self.settings.release, self.settings.on_time, self.settings.off_time
+        )
+        self._estimator = ForceEstimator(dynamics)
+        self._evidence = LinkEvidence(dynamics, self._gain)
+        self._has_thresholds = bool(
+            (self.motors.threshold_base > 0).all() or self.settings.least_threshold > 0
+        )
+        self._settle = round(self.settings.settle_time * SECOND)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets everything but the settings and the payload."""
+        self._observer.reset()
+        self._activity.reset()
+        self._friction.reset()
+        self._scatter.reset()
+        self._stall.reset()
+        self._over.reset()
+        self._evidence.reset()
+        self.residual = unknown(len(self.joint_names))
+        self.threshold = unknown(len(self.joint_names))
+        self._stamp: int | None = None
+        self._estimate: tuple[int, int, ForceEstimate] | None = None
+        self._position: Array | None = None
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """At the newest sample: of the force at the tip that brings one joint to its threshold, or
+        all together to theirs.
+        """
+        if self._position is None:
+            return UNKNOWN
+        lever = self.dynamics.link_jacobian(self.dynamics.robot.tip_link, self._position)[:3]
+        shares = lever / self.threshold
+        together = np.linalg.norm(shares, 2) / self.settings.combined_threshold
+        felt = float(max(np.linalg.norm(shares, axis=0).max(), together))
+        seconds = SETTLED / self._gain + self.settings.on_time
+        return Sensitivity(1.0 / felt if felt > 0.0 else math.inf, seconds)
+
+    def set_payload(self, payload: Payload | None) -> None:
+        """A known payload from now on, whose weight then is none of a contact's force."""
+        self.dynamics.set_payload(payload)
+        self._observer.reset()
+
+    def update(
+        self,
+        stamp: int,
+        q: Array,
+        dq: Array | None,
+        effort: Array,
+        command: Array | None = None,
+        is_holding: bool = False,
+    ) -> Detection:
+        """Takes one sample of the joints, in the order of `joint_names`.
+
+        stamp: ns. q: (N,) rad. dq: (N,) rad/s; None: differences of q. effort: (N,) in the unit of
+        the motor model. command: (N,) rad where the joints are told to be; None: not known, then no
+        stall is. is_holding: whether the gripper holds an object.
+
+        `unavailable` of the detection says why nothing is known: values missing, stamps not later
+        than before, the first samples after a beginning or a gap.
+        """
+        if problem := self._problem(stamp, q, effort):
+            return self._unknown(stamp, problem)
+        self._stamp = stamp
+        velocity = self._observer.velocity_at(stamp, q, dq)
+        direction = self._friction.update(q)
+        torque = effort
+        if velocity is not None:
+            torque = self.motors.torque(effort, velocity, direction)
+        is_measured = self._observer.advance(stamp, q, velocity, torque)
+        if velocity is None or not is_measured:
+            self._activity.reset()
+            self._scatter.reset()
+            self._over.reset()
+            self._stall.interrupt()
+            if velocity is not None:
+                self._activity.update(velocity, math.nan)
+            return self._unknown(stamp, 'the first samples after a beginning or a gap')
+        self.residual = self._observer.residual
+        activity = self._activity.update(velocity, self._observer.interval)
+        observer = self._observer
+        scatter = self._scatter.update(observer.unfiltered, observer.decay, observer.interval)
+        self.threshold = self._threshold(q, activity, scatter, is_holding)
+        stalled = self._stall.update(stamp, self.motors.effort_scale * effort, q, velocity, command)
+        if stamp - (self._observer.since or 0) < self._settle:
+            return self._unknown(stamp, 'the observer has just begun')
+        self._position = q
+        return self._judge(stamp, q, stalled)
+
+    def _problem(self, stamp: int, q: Array, effort: Array) -> str:
+        if q.shape != self._shape or effort.shape != self._shape:
+            return f'{len(q)} positions and {len(effort)} efforts for {self._shape[0]} joints'
+        # A sum is NaN or infinite if one of its terms is.
+        if not math.isfinite(np.add.reduce(effort)):
+            missing = [n for n, e in zip(self.joint_names, effort) if not math.isfinite(e)]
+            return f'joint_states has no effort of {", ".join(missing)}'
+        if not math.isfinite(np.add.reduce(q)):
+            return 'a joint position is not finite'
+        if self._stamp is not None and stamp <= self._stamp:
+            return f'the stamp {stamp} ns is not later than {self._stamp} ns before'
+        if not self._has_thresholds:
+            return NO_THRESHOLDS
+        return ''
+
+    def _threshold(self, q: Array, activity: Array, scatter: Array, is_holding: bool) -> Array:
+        threshold = self.settings.margin * self.motors.threshold(activity)
+        np.hypot(threshold, self.settings.scatter_margin * scatter, out=threshold)
+        np.maximum(threshold, self.settings.least_threshold, out=threshold)
+        threshold += self._dry * self._friction.uncertainty
+        if is_holding and self.settings.held_mass > 0.0:
+            lever = self.dynamics.link_jacobian(self.dynamics.robot.tip_link, q)[2]
+            threshold += np.abs(lever) * (self.settings.held_mass * -GRAVITY[2])
+        is_inside = np.abs(q - self._middle) < self._half
+        if not np.logical_and.reduce(is_inside):
+            threshold[~is_inside] = math.inf
+        return threshold
+
+    def _judge(self, stamp: int, q: Array, stalled: tuple[bool, ...]) -> Detection:
+        shares = np.abs(self.residual) / self.threshold
+        together = math.sqrt(shares @ shares) / self.settings.combined_threshold
+        largest = max(float(np.maximum.reduce(shares)), together)
+        is_contact = self._over.update(stamp, largest)
+        body = len(shares) - 1
+        if is_contact:
+            body = self._evidence.update(stamp, q, self.residual, self.threshold)
+        else:
+            self._evidence.reset()
+        estimate = self._estimated(stamp, q, body, is_contact)
+        norm = math.sqrt(estimate.force @ estimate.force)
+        has_direction = is_contact and norm > 0.0
+        return Detection(
+            stamp,
+            ContactSource.JOINT_EFFORT,
+            is_contact,
+            norm,
+            estimate.wrench,
+            self.dynamics.bodies[body] if is_contact else '',
+            normal=estimate.force / norm if has_direction else unknown(3),
+            joint_names=self.joint_names,
+            residuals=self.residual,
+            thresholds=self.threshold,
+            is_stalled=stalled,
+        )
+
+    def _estimated(self, stamp: int, q: Array, body: int, is_contact: bool) -> ForceEstimate:
+        """The force now; in free motion now and then, as it costs more than all the rest."""
+        last = self._estimate
+        if last is not None and not is_contact and stamp - last[0] < FORCE_PERIOD:
+            return last[2]
+        estimate = self._estimator.estimate(q, self.residual, NOISE_SHARE * self.threshold, body)
+        self._estimate = (stamp, body, estimate)
+        return estimate
+
+    def _unknown(self, stamp: int, why: str) -> Detection:
+        self._position = None
+        return Detection(
+            stamp,
+            ContactSource.JOINT_EFFORT,
+            None,
+            unavailable=why,
+            joint_names=self.joint_names,
+            residuals=unknown(len(self.joint_names)),
+            thresholds=unknown(len(self.joint_names)),
+            is_stalled=self._stall.is_stalled,
+        )
+
+
+def dynamics_for(
+    robot: Robot,
+    motors: MotorModel,
+    joint_names: Sequence[str] | None = None,
+    tool: Payload | None = None,
+) -> RobotDynamics:
+    """The dynamics of a robot with the armature and the masses that were identified.
+
+    joint_names: None takes the arm's joints that the motor model has.
+
+    Raises:
+        SetupError: a joint that the motor model does not have.
+        RobotError: as of `RobotDynamics`.
+    """
+    if joint_names is None:
+        joint_names = [name for name in robot.joint_names if name in motors.joint_names]
+        if not joint_names:
+            raise SetupError(
+                f'the motor model is of {", ".join(motors.joint_names)}; {robot.name} has '
+                f'{", ".join(robot.joint_names)}'
+            )
+    armature = motors.of(joint_names).armature
+    return RobotDynamics(
+        robot, joint_names, np.maximum(armature, 0.0), tool, mass_scales=motors.mass_scales
+    )

@@ -1,0 +1,405 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Motor constants, friction and armature of a robot's joints, fitted to a recorded motion.
+
+The equation of motion is linear in them. It is fitted in the form that the momentum observer
+integrates, filtered as it filters, by least squares with the effort, which carries the noise, on
+the left:
+
+    effort = (rigid + (coulomb + stribeck near) s + viscous dq + offset + armature ddq) / scale
+             + load |effort| s
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from frame_ros.core.errors import SetupError, ValueRangeError
+from frame_ros.robots.dynamics import RobotDynamics
+from frame_ros.sensing.contact.joints.detector import ACTIVITY_TIME
+from frame_ros.sensing.contact.joints.momentum_observer import ObserverSettings
+from frame_ros.sensing.contact.joints.motor_model import MotorModel
+from frame_ros.sensing.contact.joints.recording import (
+    FrictionShape,
+    JointRecording,
+    ObservedMotion,
+    ObservedTerms,
+)
+
+Array = NDArray[np.float64]
+# rad and rad/s, of which the best are taken.
+PRESLIDINGS, STRIBECK_VELOCITIES = (0.001, 0.003, 0.006, 0.01, 0.02), (0.05, 0.15)
+COLUMNS = ('rigid', 'coulomb', 'stribeck', 'viscous', 'offset', 'armature', 'load_friction')
+NEVER_NEGATIVE = ('coulomb', 'stribeck', 'armature', 'load_friction')
+MOST_LOAD = 0.3  # share that gears lose; more is something else, on a joint with too little load
+LEAST_LOAD = 0.5  # share of the motor's torque that load must be, to show what gears lose of it
+OPTIONAL = ('stribeck', 'offset', 'load_friction')  # small ones, whose value may well be 0
+OUTLIER = 5.0  # standard deviations beyond which a sample is left out: a bump, a limit
+# Of the drive, and why it is left out where torque is measured behind it.
+DRIVE = ('coulomb', 'stribeck', 'viscous', 'armature', 'load_friction')
+BEHIND = 'the sensors are behind the gears'
+ROUNDS = 3
+SURE_SCALE = 0.05  # relative standard error up to which a motor constant counts as identified
+SURE = 0.5  # the same of the others
+BLOCK = 4.0  # s; blocks in turn fit and check
+LEAST_MOVED = 0.1  # rad
+THRESHOLD_QUANTILE = 0.9995
+# What friction and inertia may do that a recording of minutes does not show: temperature, wear,
+# other loads and rates. Shares of coulomb, viscous and armature that thresholds at least allow for.
+DOUBT = {'reversal': 0.5, 'velocity': 0.25, 'acceleration': 0.25}
+
+
+@dataclass(frozen=True)
+class IdentificationSettings:
+    """gain: 1/s of the observer that will use the model. effort_scale: N m per unit of effort, if
+    it is known; None: fitted. margin: of the thresholds, over what free motion showed.
+
+    Raises:
+        ValueRangeError: a value that is not positive.
+    """
+
+    gain: float = 15.0
+    effort_scale: float | None = None
+    has_torque_sensors: bool = False
+    margin: float = 2.0
+    max_gap: float = 0.15
+
+    def __post_init__(self) -> None:
+        for name in ('gain', 'margin', 'max_gap'):
+            if not 0.0 < getattr(self, name) < math.inf:
+                raise ValueRangeError(f'{name} is {getattr(self, name)}; more than 0 is expected')
+        if self.has_torque_sensors and self.effort_scale is None:
+            raise ValueRangeError('torque sensors measure N m: effort_scale is 1, or what it is')
+        if self.effort_scale is not None and not (
+            math.isfinite(self.effort_scale) and self.effort_scale != 0.0
+        ):
+            raise ValueRangeError(f'effort_scale is {self.effort_scale}; it cannot be')
+
+
+@dataclass(frozen=True)
+class JointFit:
+    """What was found of one joint, in the units of MotorModel.
+
+    values, standard_errors: by name of the column; a standard error is NaN where the value was not
+    fitted. condition: of the regressor, its columns of equal length. rms_before: N m that masses
+    alone leave unexplained; rms_after: what is left, largest: of it; all in the blocks that were
+    not fitted to. not_identifiable: why a value was not fitted, or is uncertain.
+    """
+
+    name: str
+    values: Mapping[str, float]
+    standard_errors: Mapping[str, float]
+    condition: float
+    rms_before: float
+    rms_after: float
+    largest: float
+    not_identifiable: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class JointIdentification:
+    """motors: to be saved. joints: how well each is known. duration: s that were used. left_out:
+    share of the samples that were left out as outliers.
+    """
+
+    motors: MotorModel
+    joints: tuple[JointFit, ...]
+    duration: float
+    left_out: float
+
+
+def identify_joints(
+    dynamics: RobotDynamics,
+    recording: JointRecording,
+    settings: IdentificationSettings | None = None,
+    source: str = '',
+) -> JointIdentification:
+    """Fits the motor model of `dynamics.joint_names` to a recording of free motion.
+
+    dynamics: without armature. source: what the file will say of where it comes from.
+
+    Raises:
+        SetupError: a joint did not move, or the effort scale is not known and no joint shows it.
+        ShapeError: the recording is too short or lacks a joint.
+    """
+    settings = settings or IdentificationSettings()
+    if dynamics.armature.any():
+        raise SetupError('the identification needs dynamics without armature: it fits that')
+    recording = recording.of(dynamics.joint_names)
+    _check_motion(recording)
+    observer = ObserverSettings(settings.gain, settings.max_gap)
+    motion = ObservedMotion(dynamics, recording, observer)
+    shape, terms = _best_shape(dynamics.joint_names, motion, settings, recording.rate)
+    fitting = _Fitting(dynamics.joint_names, terms, settings, recording.rate)
+    fits = fitting.fits()
+    motors = _motors(dynamics, recording, settings, fits, shape, source)
+    activity = motion.activity(shape.stribeck_velocity, ACTIVITY_TIME)
+    thresholds = _thresholds(motors, terms, activity, settings)
+    duration = float(np.diff(recording.stamps).clip(max=int(settings.max_gap * 1e9)).sum()) / 1e9
+    return JointIdentification(
+        replace(motors, **thresholds), tuple(fits), duration, fitting.left_out
+    )
+
+
+def _best_shape(
+    joint_names: tuple[str, ...],
+    motion: ObservedMotion,
+    settings: IdentificationSettings,
+    rate: float,
+) -> tuple[FrictionShape, ObservedTerms]:
+    """Of the shapes of dry friction the one that leaves least over."""
+    found = []
+    for presliding in PRESLIDINGS:
+        for velocity in STRIBECK_VELOCITIES:
+            shape = FrictionShape(presliding, velocity)
+            terms = motion.terms(shape)
+            found.append((_Fitting(joint_names, terms, settings, rate).cost(), shape, terms))
+    _, shape, terms = min(found, key=lambda each: each[0])
+    return shape, terms
+
+
+def residuals(motors: MotorModel, terms: ObservedTerms) -> Array:
+    """(K, N) N m that an observer with this model would give: `motors` with its armature."""
+    friction = (
+        motors.coulomb * terms.direction
+        + motors.stribeck * terms.slow
+        + motors.load_friction * np.abs(motors.effort_scale) * terms.loaded
+        + motors.viscous * terms.velocity
+        + motors.offset * terms.one
+    )
+    rigid: Array = terms.rigid + motors.armature * terms.acceleration
+    return rigid - motors.effort_scale * terms.effort + friction
+
+
+def _check_motion(recording: JointRecording) -> None:
+    moved = np.ptp(recording.positions, axis=0)
+    if (still := moved < LEAST_MOVED).any():
+        names = [n for n, is_still in zip(recording.joint_names, still) if is_still]
+        raise SetupError(
+            f'{", ".join(names)} moved by less than {LEAST_MOVED} rad: the motion must excite '
+            'every joint'
+        )
+    if not np.ptp(recording.efforts, axis=0).all():
+        names = [n for n, e in zip(recording.joint_names, recording.efforts.T) if not np.ptp(e)]
+        raise SetupError(f'the effort of {", ".join(names)} never changes: it is not measured')
+
+
+class _Fitting:
+    """Least squares joint by joint, with outliers left out."""
+
+    def __init__(
+        self,
+        joint_names: tuple[str, ...],
+        terms: ObservedTerms,
+        settings: IdentificationSettings,
+        rate: float,
+    ) -> None:
+        self._names, self._terms, self._settings = joint_names, terms, settings
+        decay = math.exp(-settings.gain / rate)
+        # Neighbouring samples of the filter are alike: so many count as one.
+        self._alike = (1.0 + decay) / (1.0 - decay)
+        block = (terms.stamps - terms.stamps[0]) // int(BLOCK * 1e9)
+        self._is_fitted = terms.is_settled & (block % 2 == 0)
+        self._is_checked = terms.is_settled & (block % 2 == 1)
+        if self._is_fitted.sum() < 100 or self._is_checked.sum() < 100:
+            raise SetupError('the recording is too short to fit to one half and check the other')
+        self.left_out = 0.0
+
+    def cost(self) -> float:
+        """Sum over the joints of what a free fit leaves over, relative to the effort."""
+        total = 0.0
+        for joint in range(len(self._names)):
+            matrix, target = self._equations(joint, None)
+            rows = self._is_fitted
+            solution = np.linalg.lstsq(matrix[rows], target[rows], rcond=None)[0]
+            left = np.abs(target[rows] - matrix[rows] @ solution)
+            total += float(np.median(left)) / (float(target[rows].std()) + 1e-9)
+        return total
+
+    def fits(self) -> list[JointFit]:
+        """What was found of each joint; raises SetupError if none shows the effort's unit."""
+        scale = self._settings.effort_scale
+        first = [self._fit(j, scale) for j in range(len(self._names))]
+        if scale is not None:
+            return first
+        sure = [f for f in first if 'effort_scale' not in f.not_identifiable]
+        if not sure:
+            raise SetupError(
+                'no joint shows what a unit of effort is in N m: give it (--effort-scale), or let '
+                'the joints that carry weight move further'
+            )
+        # Motors of one arm are taken to be of one kind where gravity does not tell.
+        shared = float(np.median([f.values['effort_scale'] for f in sure]))
+        return [f if f in sure else self._with_shared(j, shared) for j, f in enumerate(first)]
+
+    def _with_shared(self, joint: int, shared: float) -> JointFit:
+        fit = self._fit(joint, shared)
+        why = {'effort_scale': 'too little weight on this joint: that of the others is taken'}
+        return replace(fit, not_identifiable={**why, **fit.not_identifiable})
+
+    def _equations(self, joint: int, scale: float | None) -> tuple[Array, Array]:
+        """Matrix and left-hand side; with a known scale the masses' torque is on the left too."""
+        terms = self._terms
+        columns = [
+            terms.direction[:, joint], terms.slow[:, joint], terms.velocity[:, joint],
+            terms.one[:, joint], terms.acceleration[:, joint], terms.loaded[:, joint],
+        ]  # fmt: skip
+        rigid, effort = terms.rigid[:, joint], terms.effort[:, joint]
+        if scale is None:
+            return np.column_stack([rigid, *columns]), effort
+        columns[-1] = abs(scale) * columns[-1]
+        return np.column_stack(columns), scale * effort - rigid
+
+    def _fit(self, joint: int, scale: float | None) -> JointFit:
+        matrix, target = self._equations(joint, scale)
+        names = list(COLUMNS if scale is None else COLUMNS[1:])
+        why: dict[str, str] = {}
+        if self._settings.has_torque_sensors:
+            why = dict.fromkeys(DRIVE, BEHIND)
+        elif self._load_share(joint, scale) < LEAST_LOAD:
+            why['load_friction'] = 'too little load on this joint; left out'
+        while True:
+            kept = [names.index(n) for n in names if n not in why]
+            solution, errors, rows = self._solve(matrix[:, kept], target)
+            found = dict(zip([names[k] for k in kept], solution, strict=True))
+            sign = 1.0 if scale is not None else math.copysign(1.0, found.get('rigid', 1.0))
+            negative = [n for n in NEVER_NEGATIVE if sign * found.get(n, 0.0) < 0.0]
+            # One at a time: what one wrongly has taken, another may give back.
+            if sign * found.get('load_friction', 0.0) > MOST_LOAD:
+                why['load_friction'] = f'it came out above {MOST_LOAD}, which no gear has; left out'
+            elif negative:
+                why[min(negative, key=lambda n: sign * found[n])] = 'it came out negative; left out'
+            else:
+                break
+        spread = dict(zip([names[k] for k in kept], errors, strict=True))
+        norms = np.linalg.norm(matrix[rows][:, kept], axis=0)
+        condition = float(np.linalg.cond(matrix[rows][:, kept] / norms))
+        values, deviations = _in_units(found, spread, scale)
+        for name, value in values.items():
+            limit = SURE_SCALE if name == 'effort_scale' else SURE
+            error = deviations[name]
+            if name not in OPTIONAL and name not in why and error > limit * abs(value):
+                why.setdefault(name, f'{value:.3g} +- {error:.2g}: the motion does not show it')
+        why = {name: text for name, text in why.items() if text != BEHIND}
+        return self._checked(joint, values, deviations, condition, why)
+
+    def _load_share(self, joint: int, scale: float | None) -> float:
+        """Torque of the masses as a share of the motor's; 1 where that is not known yet."""
+        if scale is None:
+            return 1.0
+        rows, terms = self._is_fitted, self._terms
+        load, motor = (
+            float(np.sqrt((values[rows, joint] ** 2).mean()))
+            for values in (terms.rigid, scale * terms.effort)
+        )
+        return load / max(motor, 1e-12)
+
+    def _solve(self, matrix: Array, target: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
+        rows = self._is_fitted
+        for _ in range(ROUNDS):
+            solution = np.linalg.lstsq(matrix[rows], target[rows], rcond=None)[0]
+            left = np.abs(target - matrix @ solution)
+            deviation = 1.4826 * float(np.median(left[rows]))
+            rows = self._is_fitted & (left <= OUTLIER * max(deviation, 1e-9))
+        self.left_out = max(self.left_out, 1.0 - float(rows.sum() / self._is_fitted.sum()))
+        variance = float((left[rows] ** 2).mean()) * self._alike
+        covariance = variance * np.linalg.pinv(matrix[rows].T @ matrix[rows])
+        return solution, np.sqrt(np.diag(covariance).clip(min=0.0)), rows
+
+    def _checked(
+        self, joint: int, values: dict[str, float],
+        deviations: dict[str, float], condition: float, why: dict[str, str],
+    ) -> JointFit:  # fmt: skip
+        rows, terms = self._is_checked, self._terms
+        scale = values['effort_scale']
+        plain = terms.rigid[rows, joint] - scale * terms.effort[rows, joint]
+        left = (
+            plain
+            + values['coulomb'] * terms.direction[rows, joint]
+            + values['stribeck'] * terms.slow[rows, joint]
+            + values['viscous'] * terms.velocity[rows, joint]
+            + values['offset'] * terms.one[rows, joint]
+            + values['armature'] * terms.acceleration[rows, joint]
+            + values['load_friction'] * abs(scale) * terms.loaded[rows, joint]
+        )
+        return JointFit(
+            self._names[joint], values, deviations, condition,
+            float(np.sqrt((plain**2).mean())), float(np.sqrt((left**2).mean())),
+            float(np.abs(left).max()), why,
+        )  # fmt: skip
+
+
+def _in_units(
+    found: Mapping[str, float], spread: Mapping[str, float], scale: float | None
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Values and standard errors of the motor model's columns."""
+    values = {name: found.get(name, 0.0) for name in COLUMNS[1:]}
+    deviations = {name: spread.get(name, math.nan) for name in COLUMNS[1:]}
+    if scale is not None:
+        return {'effort_scale': scale, **values}, {'effort_scale': math.nan, **deviations}
+    per_torque = found['rigid'] or 1e-12
+    factor = 1.0 / per_torque
+    for name in COLUMNS[1:-1]:
+        values[name] *= factor
+        deviations[name] *= abs(factor)
+    values['load_friction'] *= math.copysign(1.0, factor)
+    return (
+        {'effort_scale': factor, **values},
+        {'effort_scale': spread['rigid'] * factor**2, **deviations},
+    )
+
+
+def _motors(
+    dynamics: RobotDynamics, recording: JointRecording, settings: IdentificationSettings,
+    fits: list[JointFit], shape: FrictionShape, source: str,
+) -> MotorModel:  # fmt: skip
+    columns: dict[str, Any] = {
+        name: np.array([fit.values[name] for fit in fits])
+        for name in ('effort_scale', *COLUMNS[1:])
+    }
+    return MotorModel(
+        dynamics.robot.name,
+        dynamics.joint_names,
+        **columns,
+        residual_rms=np.array([fit.rms_after for fit in fits]),
+        presliding=shape.presliding,
+        stribeck_velocity=shape.stribeck_velocity,
+        gain=settings.gain,
+        has_velocities=recording.velocities is not None,
+        sample_rate=recording.rate,
+        date=datetime.date.today().isoformat(),
+        source=source,
+    )
+
+
+def _thresholds(
+    motors: MotorModel, terms: ObservedTerms, activity: Array, settings: IdentificationSettings
+) -> dict[str, Any]:
+    """For each joint a sum of what explains the size of the residuals, scaled to be above nearly
+    all of them.
+    """
+    left = np.abs(residuals(motors, terms))
+    columns = np.zeros((4, len(motors.joint_names)))
+    rows = terms.is_settled
+    for joint in range(columns.shape[1]):
+        lately = activity[rows][:, :, joint]
+        matrix = np.column_stack((np.ones(len(lately)), lately))
+        target = left[rows, joint]
+        # A floor keeps a joint that hardly moved from having none.
+        shape = nnls(matrix, target)[0]
+        shape[0] = max(shape[0], 0.5 * float(np.sqrt((target**2).mean())))
+        factor = float(np.quantile(target / (matrix @ shape), THRESHOLD_QUANTILE))
+        columns[:, joint] = settings.margin * factor * shape
+    for row, (share, size) in enumerate(
+        zip(DOUBT.values(), (motors.coulomb, motors.viscous, motors.armature), strict=True), 1
+    ):
+        columns[row] = np.maximum(columns[row], share * np.abs(size))
+    return {f'threshold_{n}': c for n, c in zip(('base', *DOUBT), columns, strict=True)}

@@ -1,0 +1,301 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the motors of a robot turn their effort into, and what friction takes of it; as YAML."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from numpy.typing import ArrayLike, NDArray
+
+from frame_ros.core.errors import SetupError
+from frame_ros.core.input_files import read_text
+from frame_ros.core.output_files import write_whole
+from frame_ros.core.shared_files import shared_folders
+from frame_ros.core.strict_yaml import load_yaml
+
+Array = NDArray[np.float64]
+# Column -> (unit, whether it may be negative). rad and N m are m and N of a joint that slides.
+COLUMNS = {
+    'effort_scale': ('N m per unit of joint_states.effort', True),
+    'coulomb': ('N m, friction at any speed', False),
+    'stribeck': ('N m, how much more of it there is near rest', False),
+    'viscous': ('N m s/rad, friction per speed; what is lost between samples is in it', True),
+    'load_friction': ('N m per N m of the motor, friction of loaded gears', False),
+    'offset': ('N m, at zero speed', True),
+    'armature': ('kg m^2 of rotor and gears at the joint', True),
+    'threshold_base': ('N m, largest residual of free motion, with margin', False),
+    'threshold_reversal': ('N m, what rest and reversals add to it', False),
+    'threshold_velocity': ('N m s/rad, what speed adds to it', False),
+    'threshold_acceleration': ('N m s^2/rad, what acceleration adds to it', False),
+    'residual_rms': ('N m, what the model did not explain in free motion', False),
+}
+REQUIRED = ('effort_scale',)
+
+
+@dataclass(frozen=True)
+class MotorModel:
+    """What reaches the links of the motors' effort, (N,) N m:
+
+        tau = effort_scale effort - offset - viscous dq - s (coulomb
+              + stribeck exp(-(dq / stribeck_velocity)^2) + load_friction |effort_scale effort|)
+
+    with s, from -1 to 1, the direction of dry friction, see `FrictionDirection`.
+
+    The armature is rigid-body dynamics: give it to `RobotDynamics`. Each array is (N,), in the
+    order of `joint_names`; the units are those of COLUMNS.
+
+    Attributes:
+        robot: whose motors. presliding: rad over which friction turns round. stribeck_velocity:
+        rad/s. gain: 1/s, of the observer that the thresholds were identified with. mass_scales:
+        link -> factor of the URDF's mass. has_velocities: whether the identification took
+        velocities from the messages. sample_rate: Hz of it. date: of it, ISO 8601. source: where
+        the numbers come from. is_simulated: whether that is a simulation, so that they are of no
+        real arm. effort_unit: of joint_states.effort.
+
+    Raises:
+        SetupError: a value that cannot be, or a column of another length.
+    """
+
+    robot: str
+    joint_names: tuple[str, ...]
+    effort_scale: Array
+    coulomb: Array = field(default_factory=lambda: np.zeros(0))
+    stribeck: Array = field(default_factory=lambda: np.zeros(0))
+    viscous: Array = field(default_factory=lambda: np.zeros(0))
+    load_friction: Array = field(default_factory=lambda: np.zeros(0))
+    offset: Array = field(default_factory=lambda: np.zeros(0))
+    armature: Array = field(default_factory=lambda: np.zeros(0))
+    threshold_base: Array = field(default_factory=lambda: np.zeros(0))
+    threshold_reversal: Array = field(default_factory=lambda: np.zeros(0))
+    threshold_velocity: Array = field(default_factory=lambda: np.zeros(0))
+    threshold_acceleration: Array = field(default_factory=lambda: np.zeros(0))
+    residual_rms: Array = field(default_factory=lambda: np.zeros(0))
+    presliding: float = 0.005
+    stribeck_velocity: float = 0.1
+    gain: float = 25.0
+    mass_scales: Mapping[str, float] = field(default_factory=dict)
+    has_velocities: bool = True
+    sample_rate: float = math.nan
+    date: str = ''
+    source: str = ''
+    is_simulated: bool = False
+    effort_unit: str = 'N m'
+
+    def __post_init__(self) -> None:
+        names = self.joint_names
+        if not names or len(set(names)) != len(names):
+            raise SetupError(f'a motor model needs joints, each once, not {list(names)}')
+        for name, (unit, may_be_negative) in COLUMNS.items():
+            values = np.asarray(getattr(self, name), np.float64)
+            if values.size == 0 and name not in REQUIRED:
+                values = np.zeros(len(names))
+            if values.shape != (len(names),) or not np.isfinite(values).all():
+                raise SetupError(
+                    f'{name} is {values.tolist()}; {len(names)} finite numbers are needed ({unit})'
+                )
+            if not may_be_negative and (values < 0.0).any():
+                raise SetupError(f'{name} is {values.tolist()}; none may be negative ({unit})')
+            object.__setattr__(self, name, values)
+        if (self.effort_scale == 0.0).any():
+            raise SetupError(f'effort_scale is {self.effort_scale.tolist()}; 0 measures nothing')
+        for name in ('presliding', 'stribeck_velocity', 'gain'):
+            if not 0.0 < getattr(self, name) < math.inf:
+                raise SetupError(f'{name} is {getattr(self, name)}; it must be positive')
+
+    def torque(self, effort: Array, velocity: Array, direction: Array) -> Array:
+        """(N,) N m that reach the links, of efforts in joint_states' unit, rad/s and directions."""
+        motor = self.effort_scale * effort
+        result: Array = motor - self.viscous * velocity
+        result -= self.offset
+        near_rest = velocity / self.stribeck_velocity
+        near_rest *= near_rest
+        friction = self.stribeck * np.exp(-near_rest)
+        friction += self.load_friction * np.abs(motor)
+        friction += self.coulomb
+        friction *= direction
+        result -= friction
+        return result
+
+    def threshold(self, activity: Array) -> Array:
+        """(N,) N m, the residual of free motion that may be expected.
+
+        activity: (3, N): how near to rest or a reversal each joint is, 0 to 1, its speed (rad/s)
+        and its acceleration (rad/s^2), see `activity.JointActivity`.
+        """
+        result: Array = self.threshold_base + self.threshold_reversal * activity[0]
+        result += self.threshold_velocity * activity[1]
+        result += self.threshold_acceleration * activity[2]
+        return result
+
+    def of(self, joint_names: Sequence[str]) -> MotorModel:
+        """The model of some of the joints, in the order given.
+
+        Raises:
+            SetupError: a joint that it does not have.
+        """
+        if tuple(joint_names) == self.joint_names:
+            return self
+        if missing := [name for name in joint_names if name not in self.joint_names]:
+            raise SetupError(
+                f'the motor model of {self.robot} has no joint {missing[0]!r}; it has '
+                f'{", ".join(self.joint_names)}'
+            )
+        rows = [self.joint_names.index(name) for name in joint_names]
+        columns = {name: getattr(self, name)[rows] for name in COLUMNS}
+        return replace(self, joint_names=tuple(joint_names), **columns)
+
+
+def simple_motors(
+    robot: str, joint_names: Sequence[str], effort_scale: ArrayLike = 1.0
+) -> MotorModel:
+    """Motors whose effort is their torque but for a factor; thresholds are still to be found."""
+    scale = np.broadcast_to(np.asarray(effort_scale, np.float64), (len(joint_names),)).copy()
+    return MotorModel(robot, tuple(joint_names), scale)
+
+
+def load_motors(path_or_robot: str | os.PathLike[str]) -> MotorModel:
+    """Reads a motor model from a YAML file, or that of a simulated robot by name from
+    config/motors.
+
+    Raises:
+        SetupError: there is no such file, or what it holds is no motor model.
+    """
+    path = find_motors(os.fspath(path_or_robot))
+    try:
+        content = load_yaml(read_text(path))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise SetupError(f'the motor model {path} cannot be read: {error}') from error
+    try:
+        return _from_content(content)
+    except SetupError as error:
+        raise SetupError(f'{path}: {error}') from error
+
+
+def own_motors(path: str | os.PathLike[str]) -> MotorModel:
+    """Reads the motor model of a real arm.
+
+    Raises:
+        SetupError: as of `load_motors`, or it was identified in simulation.
+    """
+    motors = load_motors(path)
+    if motors.is_simulated:
+        raise SetupError(
+            f'{path} is of a simulated {motors.robot} ({motors.source.rstrip(".")}), and tells '
+            "nothing of a real arm's motors: identify yours with `frame-ros identify joints "
+            f'--robot {motors.robot}`, and give the file that it writes as motors_file'
+        )
+    return motors
+
+
+def find_motors(path_or_robot: str) -> Path:
+    """The file of a motor model, from its path or the robot's name.
+
+    Raises:
+        SetupError: there is none.
+    """
+    path = Path(path_or_robot).expanduser()
+    if path.is_file():
+        return path
+    if path.name == path_or_robot:
+        for folder in shared_folders('config/motors'):
+            if (folder / f'{path_or_robot}.yaml').is_file():
+                return folder / f'{path_or_robot}.yaml'
+    raise SetupError(
+        f'no motor model {path_or_robot!r}: give the file that `frame-ros identify joints` wrote, '
+        'or the name of a simulated robot in config/motors'
+    )
+
+
+def _from_content(content: Any) -> MotorModel:
+    if not isinstance(content, dict) or not isinstance(content.get('joints'), dict):
+        raise SetupError('a motor model is a map with robot and joints, each joint with its values')
+    joints = content['joints']
+    general: dict[str, Any] = {
+        name: value for name, value in content.items() if name not in ('joints', 'robot')
+    }
+    known = {'presliding', 'stribeck_velocity', 'gain', 'mass_scales', 'has_velocities',
+             'sample_rate', 'date', 'source', 'is_simulated', 'effort_unit'}  # fmt: skip
+    if unknown := sorted(set(general) - known, key=str):
+        raise SetupError(f'{unknown[0]!r} is not known; known: {", ".join(sorted(known))}')
+    columns = {name: [] for name in COLUMNS}  # type: dict[str, list[float]]
+    for joint, values in joints.items():
+        if not isinstance(values, dict):
+            raise SetupError(f'joint {joint!r} must have a map of {", ".join(COLUMNS)}')
+        if wrong := sorted(set(values) - set(COLUMNS), key=str):
+            raise SetupError(f'joint {joint!r} has {wrong[0]!r}; known: {", ".join(COLUMNS)}')
+        if missing := [name for name in REQUIRED if name not in values]:
+            raise SetupError(f'joint {joint!r} lacks {missing[0]} ({COLUMNS[missing[0]][0]})')
+        for name, column in columns.items():
+            column.append(_number(values.get(name, 0.0), f'{joint}.{name}'))
+    for name in ('presliding', 'stribeck_velocity', 'gain', 'sample_rate'):
+        if general.get(name) is None:
+            general.pop(name, None)
+        else:
+            general[name] = _number(general[name], name)
+    scales = general.pop('mass_scales', None) or {}
+    if not isinstance(scales, dict):
+        raise SetupError(f'mass_scales is {scales!r}; link: factor is expected')
+    general['mass_scales'] = {link: _number(value, link) for link, value in scales.items()}
+    general['date'] = str(general.get('date', ''))
+    if not isinstance(general.get('is_simulated', False), bool):
+        raise SetupError(f'is_simulated is {general["is_simulated"]!r}; true or false is expected')
+    arrays: dict[str, Any] = {name: np.array(column) for name, column in columns.items()}
+    return MotorModel(
+        str(content.get('robot', '')), tuple(map(str, joints)),
+        **arrays, **general,
+    )  # fmt: skip
+
+
+def _number(value: Any, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise SetupError(f'{what} is {value!r}; a number is expected')
+    return float(value)
+
+
+def save_motors(motors: MotorModel, path: str | os.PathLike[str]) -> None:
+    """Writes a motor model as YAML, with its units in comments.
+
+    Raises:
+        SetupError: the file cannot be written.
+    """
+    general: dict[str, Any] = {
+        'robot': motors.robot,
+        'date': motors.date or datetime.date.today().isoformat(),
+        'source': motors.source,
+        'is_simulated': motors.is_simulated,
+        'effort_unit': motors.effort_unit,
+        'sample_rate': None if math.isnan(motors.sample_rate) else round(motors.sample_rate, 3),
+        'has_velocities': motors.has_velocities,
+        'presliding': motors.presliding,
+        'stribeck_velocity': motors.stribeck_velocity,
+        'gain': motors.gain,
+        'mass_scales': {link: float(value) for link, value in motors.mass_scales.items()},
+    }
+    joints = {
+        joint: {name: float(f'{getattr(motors, name)[row]:.6g}') for name in COLUMNS}
+        for row, joint in enumerate(motors.joint_names)
+    }
+    comments = [f'#   {name}: {unit}' for name, (unit, _) in COLUMNS.items()]
+    lines = [
+        '# Motors of a robot: effort to torque, friction, and what of it the model leaves over.',
+        '# sample_rate: Hz; presliding: rad; stribeck_velocity: rad/s; gain: 1/s of the observer.',
+        '# Of each joint (N and m in place of N m and rad where it slides):',
+        *comments,
+        yaml.safe_dump(general, sort_keys=False).rstrip(),
+        yaml.safe_dump({'joints': joints}, sort_keys=False).rstrip(),
+    ]
+    target = Path(path).expanduser()
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SetupError(f'the motor model cannot be written: {error}') from error
+    write_whole(target, '\n'.join(lines) + '\n', 'the motor model')

@@ -1,0 +1,306 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A recorded motion of the joints, and what a momentum observer makes of it, term by term."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.errors import SetupError, ShapeError
+from frame_ros.robots.dynamics import RobotDynamics
+from frame_ros.sensing.contact.joints.activity import JointActivity
+from frame_ros.sensing.contact.joints.friction_direction import FrictionDirection
+from frame_ros.sensing.contact.joints.momentum_observer import (
+    SECOND,
+    MomentumObserver,
+    ObserverSettings,
+    first_order,
+)
+
+Array = NDArray[np.float64]
+LEAST_SAMPLES = 200
+UNSURE = 0.1  # of a friction's direction, from which samples are not used
+
+
+@dataclass(frozen=True)
+class JointRecording:
+    """stamps: (T,) ns, rising. positions, velocities, efforts: (T, N) rad, rad/s, and
+    joint_states' unit; velocities None where the messages have none.
+
+    Raises:
+        ShapeError: too few samples, lengths that differ, values that are not finite, or stamps that
+            do not rise.
+    """
+
+    joint_names: tuple[str, ...]
+    stamps: NDArray[np.int64]
+    positions: Array
+    velocities: Array | None
+    efforts: Array
+
+    def __post_init__(self) -> None:
+        shape = (len(self.stamps), len(self.joint_names))
+        if shape[0] < LEAST_SAMPLES:
+            raise ShapeError(f'{shape[0]} samples of the joints; at least {LEAST_SAMPLES} needed')
+        for name in ('positions', 'velocities', 'efforts'):
+            values = getattr(self, name)
+            if values is None:
+                continue
+            if values.shape != shape:
+                raise ShapeError(f'{name} have shape {values.shape}; {shape} is expected')
+            if not np.isfinite(values).all():
+                bad = [n for n, c in zip(self.joint_names, values.T) if not np.isfinite(c).all()]
+                raise ShapeError(f'{name} of {", ".join(bad)} are not all finite')
+        if not (np.diff(self.stamps) > 0).all():
+            raise ShapeError('the stamps of the samples do not rise')
+
+    @property
+    def rate(self) -> float:
+        """Hz, from the median interval."""
+        return SECOND / float(np.median(np.diff(self.stamps)))
+
+    def of(self, joint_names: Sequence[str]) -> JointRecording:
+        """The recording of some joints, in the order given.
+
+        Raises:
+            ShapeError: a joint that was not recorded.
+        """
+        if missing := [name for name in joint_names if name not in self.joint_names]:
+            raise ShapeError(
+                f'{missing[0]!r} was not recorded; recorded: {", ".join(self.joint_names)}'
+            )
+        rows = [self.joint_names.index(name) for name in joint_names]
+        velocities = None if self.velocities is None else self.velocities[:, rows]
+        return JointRecording(
+            tuple(joint_names), self.stamps, self.positions[:, rows], velocities,
+            self.efforts[:, rows],
+        )  # fmt: skip
+
+
+def recording_of(
+    joint_names: Sequence[str],
+    stamps: NDArray[np.int64],
+    positions: Array,
+    velocities: Array,
+    efforts: Array,
+) -> JointRecording:
+    """A recording; samples without an effort of each joint are left out, and velocities that are
+    missing in any of the others are left out of all.
+
+    Raises:
+        SetupError: there are no efforts of a joint. ShapeError: too few samples.
+    """
+    if len(stamps):
+        is_known = np.isfinite(efforts)
+        if not is_known.any():
+            raise SetupError('joint_states has no efforts: without them no motor can be identified')
+        if missing := [n for n, column in zip(joint_names, is_known.T) if not column.any()]:
+            raise SetupError(f'joint_states has no effort of {", ".join(missing)}')
+        kept = is_known.all(axis=1)
+        stamps, positions = stamps[kept], positions[kept]
+        velocities, efforts = velocities[kept], efforts[kept]
+    has_velocities = len(stamps) > 0 and bool(np.isfinite(velocities).all())
+    return JointRecording(
+        tuple(joint_names), stamps, positions, velocities if has_velocities else None, efforts
+    )
+
+
+class FrictionShape(NamedTuple):
+    """presliding: rad. stribeck_velocity: rad/s. See `MotorModel`."""
+
+    presliding: float
+    stribeck_velocity: float
+
+
+@dataclass(frozen=True)
+class ObservedTerms:
+    """The mean of each term of the equation of motion from sample to sample, each (K, N), filtered
+    as the observer filters what it leaves over. So the residual of any parameters is a weighted sum
+    of them, and what fits best here leaves the least there.
+
+    rigid: N m that the masses need. effort: of the message. velocity: rad/s. acceleration: rad/s^2.
+    one: the offset's. direction: of dry friction; slow: of what there is of it near rest; loaded:
+    times |effort|. stamps: (K,) ns. is_settled: (K,) whether filter and directions have settled
+    since the recording or its last gap began.
+    """
+
+    stamps: NDArray[np.int64]
+    rigid: Array
+    effort: Array
+    velocity: Array
+    acceleration: Array
+    one: Array
+    direction: Array
+    slow: Array
+    loaded: Array
+    is_settled: NDArray[np.bool_]
+
+
+class ObservedMotion:
+    """A recording as an observer of these settings takes it."""
+
+    def __init__(
+        self, dynamics: RobotDynamics, recording: JointRecording, settings: ObserverSettings
+    ) -> None:
+        """dynamics: without armature, its joints those of the recording.
+
+        Raises:
+            ShapeError: no samples follow each other without a gap.
+        """
+        self._gain = float(np.max(settings.gain))
+        self._pieces = _Followed(dynamics, recording, settings).pieces()
+        if not self._pieces:
+            raise ShapeError(f'no samples follow each other within {settings.max_gap} s')
+        self._plain = [_plain_terms(piece, self._gain) for piece in self._pieces]
+        self._directions: dict[float, list[tuple[Array, Array]]] = {}
+
+    def terms(self, friction: FrictionShape) -> ObservedTerms:
+        """The terms, for dry friction of this shape."""
+        presliding = friction.presliding
+        if presliding not in self._directions:
+            self._directions[presliding] = [
+                _directions(p.position, presliding) for p in self._pieces
+            ]
+        directions = self._directions[presliding]
+        return _joined(
+            [
+                _terms(piece, plain, self._gain, friction, *found)
+                for piece, plain, found in zip(self._pieces, self._plain, directions, strict=True)
+            ]
+        )
+
+    def activity(self, stribeck_velocity: float, time: float) -> Array:
+        """(K, 3, N) of `JointActivity`, as the detector has it."""
+        return np.concatenate([_activity(piece, stribeck_velocity, time) for piece in self._pieces])
+
+
+@dataclass(frozen=True)
+class _Piece:
+    stamps: NDArray[np.int64]
+    position: Array
+    velocity: Array
+    momentum: Array
+    drift: Array
+    effort: Array
+
+
+class _Followed:
+    """What an observer takes as velocities, piece by piece between gaps."""
+
+    def __init__(
+        self, dynamics: RobotDynamics, recording: JointRecording, settings: ObserverSettings
+    ) -> None:
+        self._dynamics, self._recording, self._settings = dynamics, recording, settings
+
+    def pieces(self) -> list[_Piece]:
+        gap = round(self._settings.max_gap * SECOND)
+        stamps = self._recording.stamps
+        ends = [0, *(np.flatnonzero(np.diff(stamps) > gap) + 1).tolist(), len(stamps)]
+        spans = zip(ends[:-1], ends[1:], strict=True)
+        return [self._piece(a, b) for a, b in spans if b - a > 2 + LEAST_SAMPLES // 10]
+
+    def _piece(self, begin: int, end: int) -> _Piece:
+        recording = self._recording
+        velocity = self._velocities(begin, end)
+        begin = end - len(velocity)
+        terms = [
+            self._dynamics.momentum_terms(q, dq)
+            for q, dq in zip(recording.positions[begin:end], velocity, strict=True)
+        ]
+        return _Piece(
+            recording.stamps[begin:end],
+            recording.positions[begin:end],
+            velocity,
+            np.array([term.momentum for term in terms]),
+            np.array([term.drift for term in terms]),
+            recording.efforts[begin:end],
+        )
+
+    def _velocities(self, begin: int, end: int) -> Array:
+        recording = self._recording
+        if recording.velocities is not None:
+            return recording.velocities[begin:end]
+        observer = MomentumObserver(self._dynamics, self._settings)
+        torque = np.zeros(len(recording.joint_names))
+        found = []
+        for row in range(begin, end):
+            observer.update(int(recording.stamps[row]), recording.positions[row], None, torque)
+            if math.isfinite(observer.velocity.sum()):
+                found.append(observer.velocity)
+        return np.array(found)
+
+
+def _plain_terms(piece: _Piece, gain: float) -> Array:
+    """(K, 5, N): the terms up to `one`, which no friction's shape changes."""
+    seconds = np.diff(piece.stamps) / SECOND
+
+    def mean(values: Array) -> Array:
+        return 0.5 * (values[1:] + values[:-1])
+
+    def slope(values: Array) -> Array:
+        return np.diff(values, axis=0) / seconds[:, None]
+
+    velocity = piece.velocity
+    columns = (
+        slope(piece.momentum) - mean(piece.drift),
+        mean(piece.effort),
+        mean(velocity),
+        slope(velocity),
+        mean(np.ones_like(velocity)),
+    )
+    return first_order(np.stack(columns, axis=1), seconds, gain)
+
+
+def _terms(
+    piece: _Piece,
+    plain: Array,
+    gain: float,
+    friction: FrictionShape,
+    direction: Array,
+    uncertainty: Array,
+) -> ObservedTerms:
+    seconds = np.diff(piece.stamps) / SECOND
+    near_rest = np.exp(-((piece.velocity / friction.stribeck_velocity) ** 2))
+    columns = np.stack((direction, direction * near_rest, direction * np.abs(piece.effort)), axis=1)
+    dry = first_order(0.5 * (columns[1:] + columns[:-1]), seconds, gain)
+    age = (piece.stamps[1:] - piece.stamps[0]) / SECOND
+    # What was unsure is forgotten by the filter after a few of its time constants.
+    unsure = np.flatnonzero(uncertainty.max(axis=1) > UNSURE)
+    sure_since = age[min(unsure[-1], len(age) - 1)] if len(unsure) else 0.0
+    rigid, effort, velocity, acceleration, one = (plain[:, i] for i in range(plain.shape[1]))
+    return ObservedTerms(
+        piece.stamps[1:], rigid, effort, velocity, acceleration, one,
+        dry[:, 0], dry[:, 1], dry[:, 2], age > sure_since + 5.0 / gain,
+    )  # fmt: skip
+
+
+def _directions(positions: Array, presliding: float) -> tuple[Array, Array]:
+    """Direction and uncertainty (T, N) of dry friction."""
+    friction = FrictionDirection(positions.shape[1], presliding)
+    directions, uncertainties = np.empty_like(positions), np.empty_like(positions)
+    for row, q in enumerate(positions):
+        directions[row] = friction.update(q)
+        uncertainties[row] = friction.uncertainty
+    return directions, uncertainties
+
+
+def _activity(piece: _Piece, stribeck_velocity: float, time: float) -> Array:
+    seconds = np.diff(piece.stamps) / SECOND
+    watch = JointActivity(piece.velocity.shape[1], stribeck_velocity, time)
+    watch.update(piece.velocity[0], math.nan)
+    rows = zip(piece.velocity[1:], seconds, strict=True)
+    return np.array([watch.update(dq, float(dt)).copy() for dq, dt in rows])
+
+
+def _joined(parts: Sequence[ObservedTerms]) -> ObservedTerms:
+    together: dict[str, Any] = {
+        each.name: np.concatenate([getattr(part, each.name) for part in parts])
+        for each in fields(ObservedTerms)
+    }
+    return ObservedTerms(**together)

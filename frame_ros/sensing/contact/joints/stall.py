@@ -1,0 +1,113 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a joint is stalled: it pushes hard, is not where it was told to be, and that lasts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.errors import ValueRangeError
+
+Array = NDArray[np.float64]
+SECOND = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class StallSettings:
+    """What counts as a stall; all of it together.
+
+    torque: N m of the motor, at least. position_error: rad from the commanded position, at least.
+    time: s that both last. speed: rad/s, at most, when it begins. release: share of torque and
+    error below either of which it ends. Each of the first four is for all joints.
+
+    The defaults suit an STS3215 servo: half of the 2.9 N m (30 kg cm at 12 V, by its data sheet) at
+    which it stalls, 3 degrees, and a fifth of the 2 s after which its own overload protection,
+    as LeRobot sets it, lets go.
+
+    Raises:
+        ValueRangeError: a value is not positive, or `release` above 1.
+    """
+
+    torque: float = 1.45
+    position_error: float = 0.05
+    time: float = 0.4
+    speed: float = 0.1
+    release: float = 0.7
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            if not getattr(self, each.name) > 0.0:
+                raise ValueRangeError(f'{each.name} is {getattr(self, each.name)}; more than 0 is '
+                                      'expected')  # fmt: skip
+        if self.release > 1.0:
+            raise ValueRangeError(f'release is {self.release}; at most 1 is expected')
+
+
+class StallDetector:
+    """`is_stalled`: per joint. A stall goes on over samples that are missing; the time that one
+    must last to begin does not.
+    """
+
+    def __init__(self, count: int, settings: StallSettings | None = None) -> None:
+        """count: of joints."""
+        self.settings = settings or StallSettings()
+        self._count = count
+        self._time = round(self.settings.time * SECOND)
+        self._none = (False,) * count
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets everything: nothing is stalled."""
+        self.is_stalled: tuple[bool, ...] = self._none
+        self._since: list[int | None] = [None] * self._count
+        self._is_quiet = True
+
+    def update(
+        self, stamp: int, torque: Array, q: Array, dq: Array, command: Array | None
+    ) -> tuple[bool, ...]:
+        """Takes one sample. stamp: ns, later than the last. torque: (N,) N m of the motors.
+
+        q, dq: (N,) rad, rad/s. command: (N,) rad; None, or NaN: not known, which begins no stall,
+        and ends none as long as the torque is there.
+        """
+        settings = self.settings
+        effort = np.abs(torque)
+        if self._is_quiet and not np.maximum.reduce(effort) >= settings.torque:
+            return self.is_stalled
+        error = np.abs(position_error(q, command))
+        pushes = (effort >= settings.torque) & (error >= settings.position_error)
+        pushes &= np.abs(dq) <= settings.speed
+        share = settings.release
+        # What is not known, NaN, ends nothing.
+        goes_on = ~(effort < share * settings.torque) & ~(error < share * settings.position_error)
+        self.is_stalled = tuple(
+            self._judge(joint, stamp, bool(pushes[joint]), bool(goes_on[joint]))
+            for joint in range(self._count)
+        )
+        stalled = self.is_stalled
+        self._is_quiet = not any(stalled) and all(since is None for since in self._since)
+        return self.is_stalled
+
+    def interrupt(self) -> None:
+        """Samples are missing: what is stalled stays so, the time of what is not begins anew."""
+        self._since = [None] * self._count
+
+    def _judge(self, joint: int, stamp: int, pushes: bool, goes_on: bool) -> bool:
+        if self.is_stalled[joint] and goes_on:
+            return True
+        since = self._since[joint]
+        if not pushes:
+            self._since[joint] = None
+            return False
+        if since is None:
+            self._since[joint] = since = stamp
+        return stamp - since >= self._time
+
+
+def position_error(q: Array, command: Array | None) -> Array:
+    """(N,) rad from where the joints are to where they are told to be; NaN where not known."""
+    return np.full(len(q), math.nan) if command is None else command - q

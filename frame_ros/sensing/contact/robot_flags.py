@@ -1,0 +1,276 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Contact from what a robot itself says: its contact and collision flags, and its own estimate of
+the external wrench, as Franka arms publish them.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, fields
+from math import isfinite
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.sensing.contact.detection import Detection
+from frame_ros.sensing.contact.sensitivity import UNKNOWN, Sensitivity
+from frame_ros.sensing.contact.source import ContactSource
+from frame_ros.sensing.contact.threshold import Threshold
+from frame_ros.sensing.contact.wrench_offset import PostureOffset
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+SECOND = 1_000_000_000
+_AXES = ('force x', 'force y', 'force z', 'torque x', 'torque y', 'torque z')
+
+
+class RobotFlags(NamedTuple):
+    """Flags as libfranka's RobotState has them: joint_contact, joint_collision (N,) and
+    cartesian_contact, cartesian_collision (6,), true where set. A contact flag clears itself; a
+    collision flag stays until the robot's error is recovered.
+    """
+
+    joint_contact: Flags
+    joint_collision: Flags
+    cartesian_contact: Flags
+    cartesian_collision: Flags
+
+
+@dataclass(frozen=True)
+class RobotContactSettings:
+    """Settings of RobotContact.
+
+    is_force_on_robot: whether the wrench is what the surroundings do to the robot; false for
+    libfranka, where it is the reverse. force_on (N), torque_on (N m): thresholds of the norms;
+    hysteresis: share of them below which contact ends; on_time, off_time: s that it must last.
+
+    offset_force (N), offset_torque (N m): what the wrench typically is in free space. spread_gain:
+    the thresholds are widened by so many standard deviations of what is not yet known of that.
+    largest_spread: N, standard deviation of the offset from which the force is not told at all.
+    speed_gain: N per rad/s of the fastest joint by which the threshold is widened, and a tenth of
+    that in N m.
+
+    posture_step: rad between postures that are learnt. learn_below: share of the threshold from
+    which nothing is learnt; learn_delay: s for which a posture waits to be learnt, and is dropped
+    if contact begins. collision_time: s for which a collision flag counts as contact by itself.
+
+    Raises:
+        ValueRangeError: a value that cannot be.
+    """
+
+    is_force_on_robot: bool = False
+    force_on: float = 3.0
+    torque_on: float = 1.0
+    hysteresis: float = 0.6
+    on_time: float = 0.02
+    off_time: float = 0.05
+    offset_force: float = 4.0
+    offset_torque: float = 1.0
+    spread_gain: float = 3.0
+    largest_spread: float = 2.0
+    speed_gain: float = 1.0
+    posture_step: float = 0.03
+    learn_below: float = 0.6
+    learn_delay: float = 0.3
+    collision_time: float = 0.1
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name == 'is_force_on_robot':
+                continue
+            may_be_zero = field.name in ('on_time', 'off_time', 'spread_gain', 'speed_gain')
+            if not isfinite(value) or value < 0 or (value == 0 and not may_be_zero):
+                least = 'not negative' if may_be_zero else 'positive'
+                raise ValueRangeError(f'{field.name} is {value}; it must be {least} and finite')
+        if max(self.hysteresis, self.learn_below) > 1:
+            raise ValueRangeError(
+                f'hysteresis is {self.hysteresis} and learn_below {self.learn_below}; they are '
+                f'shares, at most 1'
+            )
+
+
+class RobotContact:
+    """Contact if a contact flag is set, or the external wrench is over a threshold.
+
+    The wrench that the arm estimates in free space depends on the posture. It is learnt there
+    (PostureOffset): from postures at least `posture_step` apart, so that standing still teaches
+    nothing and a lasting contact is not absorbed; only below `learn_below` of the threshold,
+    without flags, while nothing is held; and only once `learn_delay` has passed without contact.
+    What is not yet known widens the thresholds, and where that is more than `largest_spread`, force
+    and wrench are NaN and the flags still tell of contact. A contact is absorbed where it begins
+    before anything was learnt of such postures and stays below the widened threshold.
+
+    A collision flag says that there was a collision until someone recovers the robot: it is told by
+    `collisions` and `collision_since`, and counts as contact for `collision_time` only; one that is
+    set already in the first flags, since nobody knows when, does not.
+
+    A sample whose stamp is not after the last is counted in `late`, and gives the last detection
+    again; a stamp that falls by more than 1 s is a clock that began anew.
+    """
+
+    def __init__(self, settings: RobotContactSettings, joints: int = 7) -> None:
+        """joints: N, of the arm."""
+        self.settings = settings
+        self.joints = joints
+        scales = np.repeat([settings.offset_force, settings.offset_torque], 3)
+        self.offset = PostureOffset(joints, scales, noise=0.1)
+        self.threshold = Threshold(1.0, settings.hysteresis, settings.on_time, settings.off_time)
+        self.share = 0.0  # of the threshold that the newest sample reached
+        self.sensitivity = UNKNOWN  # of the newest wrench; the robot's own filter is not known
+        self.spread = float(settings.offset_force)  # N, of the offset at the newest posture
+        self.late = 0
+        self.collisions: tuple[str, ...] = ()  # where collision flags are set
+        self.collision_since: int | None = None  # ns, when the newest that was seen to be set was
+        self._has_flags = False
+        self._pending: deque[tuple[int, Array, Array]] = deque()
+        self._taken: Array | None = None
+        self._known: tuple[Array, Array, Array] | None = None
+        self._last: int | None = None
+        self._detection = Detection(
+            0, int(ContactSource.ROBOT), None, unavailable='nothing from the robot yet'
+        )
+
+    def reset(self) -> None:
+        """Forgets the samples; keeps what was learnt."""
+        self.threshold.reset()
+        self._pending.clear()
+        self._last = None
+        self.share = 0.0
+        self.collisions, self.collision_since = (), None
+        self._has_flags = False
+
+    def update(
+        self,
+        stamp: int,
+        q: ArrayLike,
+        external: ArrayLike | None = None,
+        flags: RobotFlags | None = None,
+        *,
+        speed: float = 0.0,
+        is_holding: bool | None = None,
+    ) -> Detection:
+        """Takes one sample.
+
+        Args:
+            stamp: ns. q: (N,) rad. external: (6,) N and N m about the tip, in axes of the base;
+                None: not published. flags: None likewise. speed: rad/s of the fastest joint.
+                is_holding: whether the gripper holds something; while it does, nothing is learnt.
+
+        Raises:
+            ShapeError: q or external has another shape.
+        """
+        q = np.asarray(q, dtype=np.float64)
+        if q.shape != (self.joints,):
+            raise ShapeError(f'joint positions of shape {q.shape}; ({self.joints},) is expected')
+        if not self._is_next(stamp):
+            return self._detection
+        is_flagged = self._take_flags(stamp, flags)
+        wrench = self._external(q, external)
+        if wrench is None:
+            self.sensitivity = UNKNOWN
+            self.share = 0.0
+            self.threshold.reset()
+            self._pending.clear()
+            if flags is None:
+                why = 'the robot tells neither flags nor a finite external wrench and posture'
+                return self._keep(Detection(stamp, int(ContactSource.ROBOT), None, unavailable=why))
+            return self._keep(Detection(stamp, int(ContactSource.ROBOT), is_flagged))
+        offset, spread = self._offset(q)
+        own = wrench - offset
+        is_contact = self._compare(stamp, own, spread, speed) or is_flagged
+        self._collect(stamp, q, wrench, is_contact or bool(is_holding))
+        return self._keep(self._detect(stamp, own, is_contact))
+
+    def _is_next(self, stamp: int) -> bool:
+        if self._last is not None and stamp <= self._last:
+            if self._last - stamp <= SECOND:
+                self.late += 1
+                return False
+            self.reset()
+        self._last = stamp
+        return True
+
+    def _keep(self, detection: Detection) -> Detection:
+        self._detection = detection
+        return detection
+
+    def _take_flags(self, stamp: int, flags: RobotFlags | None) -> bool:
+        """Whether the flags tell of contact now."""
+        if flags is None:
+            return False
+        latched = [f'joint {i + 1}' for i in np.flatnonzero(flags.joint_collision).tolist()]
+        latched += [_AXES[i] for i in np.flatnonzero(flags.cartesian_collision).tolist()]
+        if self._has_flags and set(latched) - set(self.collisions):
+            self.collision_since = stamp
+        self.collisions, self._has_flags = tuple(latched), True
+        if not latched:
+            self.collision_since = None
+        is_fresh = (
+            self.collision_since is not None
+            and stamp - self.collision_since <= self.settings.collision_time * SECOND
+        )
+        return is_fresh or bool(
+            np.any(flags.joint_contact) or np.any(flags.cartesian_contact)
+        )  # fmt: skip
+
+    def _external(self, q: Array, external: ArrayLike | None) -> Array | None:
+        """(6,) on the robot; None if it is not known."""
+        if external is None:
+            return None
+        wrench = np.asarray(external, dtype=np.float64)
+        if wrench.shape != (6,):
+            raise ShapeError(f'an external wrench of shape {wrench.shape}; (6,) is expected')
+        if not isfinite(float(wrench.sum() + q.sum())):
+            return None
+        return wrench if self.settings.is_force_on_robot else -wrench
+
+    def _offset(self, q: Array) -> tuple[Array, Array]:
+        """Offset and spread, from the last posture if this one is within 1 mrad of it."""
+        if self._known is None or np.abs(q - self._known[0]).max() > 1e-3:
+            self._known = (q.copy(), *self.offset.predict(q))
+        self.spread = float(self._known[2][0])
+        return self._known[1], self._known[2]
+
+    def _compare(self, stamp: int, own: Array, spread: Array, speed: float) -> bool:
+        settings = self.settings
+        fx, fy, fz, tx, ty, tz = own.tolist()
+        more = settings.speed_gain * abs(speed) if isfinite(speed) else 0.0
+        force_on = settings.force_on + settings.spread_gain * float(spread[0]) + more
+        torque_on = settings.torque_on + settings.spread_gain * float(spread[3]) + 0.1 * more
+        self.sensitivity = Sensitivity(force_on, settings.on_time)
+        force = (fx * fx + fy * fy + fz * fz) ** 0.5
+        torque = (tx * tx + ty * ty + tz * tz) ** 0.5
+        self.share = max(force / force_on, torque / torque_on)
+        return self.threshold.update(stamp, self.share)
+
+    def _collect(self, stamp: int, q: Array, wrench: Array, is_touched: bool) -> None:
+        """Learns what has waited long enough, and puts this posture in the queue."""
+        if is_touched:
+            self._pending.clear()
+            self._taken = q.copy()
+            return
+        delay = self.settings.learn_delay * SECOND
+        while self._pending and stamp - self._pending[0][0] >= delay:
+            _, posture, values = self._pending.popleft()
+            self.offset.learn(posture, values)
+            self._known = None
+        if self.share > self.settings.learn_below and self.offset.samples:
+            return
+        taken, step = self._taken, self.settings.posture_step
+        if taken is not None and np.abs(q - taken).max() < step:
+            return
+        self._taken = q.copy()
+        self._pending.append((stamp, q.copy(), wrench))
+
+    def _detect(self, stamp: int, own: Array, is_contact: bool) -> Detection:
+        source = int(ContactSource.ROBOT)
+        if self.spread > self.settings.largest_spread:
+            return Detection(stamp, source, is_contact)
+        force = float(np.linalg.norm(own[:3]))
+        if not is_contact or force == 0:
+            return Detection(stamp, source, is_contact, force, own)
+        return Detection(stamp, source, is_contact, force, own, normal=own[:3] / force)

@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""A magnitude against a threshold, with hysteresis and debounce by the samples' own stamps."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.errors import ValueRangeError
+
+SECOND = 1_000_000_000
+
+
+class Threshold:
+    """Whether a magnitude is over a threshold: `is_over`.
+
+    It becomes true once every sample of `on_time` has been at least `on`, and false once every
+    sample of `off_time` has been below `off`; between the two nothing changes. With a time of 0 the
+    first such sample decides. A magnitude that is NaN, and a sample whose stamp is not after the
+    one before, change nothing; a NaN also interrupts a change that was under way.
+    """
+
+    __slots__ = (
+        'on', 'off', 'on_time', 'off_time', 'is_over', 'since', '_on', '_off', '_pending', '_last',
+    )  # fmt: skip
+
+    def __init__(self, on: float, off: float, on_time: float = 0.0, off_time: float = 0.0) -> None:
+        """on, off: in the unit of the magnitude, on >= off >= 0. on_time, off_time: s.
+
+        Raises:
+            ValueRangeError: on is below off, or a value is negative or not finite.
+        """
+        if not all(map(isfinite, (on, off, on_time, off_time))) or min(off, on_time, off_time) < 0:
+            raise ValueRangeError(
+                f'a threshold of on={on}, off={off}, on_time={on_time} s, off_time={off_time} s; '
+                f'all must be finite and not negative'
+            )
+        if on < off:
+            raise ValueRangeError(
+                f'the threshold begins at {on} and ends below {off}; the end must not be above'
+            )
+        self.on, self.off, self.on_time, self.off_time = on, off, on_time, off_time
+        self._on, self._off = round(on_time * SECOND), round(off_time * SECOND)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets all samples: under the threshold."""
+        self.is_over = False
+        self.since: int | None = None  # stamp of the first sample of what `is_over` says, ns
+        self._pending: int | None = None
+        self._last: int | None = None
+
+    def update(self, stamp: int, magnitude: float) -> bool:
+        """Takes one sample, stamp in ns; gives `is_over`."""
+        if self._last is not None and stamp <= self._last:
+            return self.is_over
+        self._last = stamp
+        changes = magnitude < self.off if self.is_over else magnitude >= self.on
+        if not changes:
+            self._pending = None
+            return self.is_over
+        if self._pending is None:
+            self._pending = stamp
+        if stamp - self._pending >= (self._off if self.is_over else self._on):
+            self.is_over = not self.is_over
+            self.since, self._pending = self._pending, None
+        return self.is_over
+
+    def update_block(
+        self, stamps: NDArray[np.int64], magnitudes: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Takes samples (T,) at once; gives `is_over` after each, as `update` one by one does."""
+        bound = self.off if self.is_over else self.on
+        changes = magnitudes < bound if self.is_over else magnitudes >= bound
+        if not len(stamps):
+            return np.zeros(0, dtype=bool)
+        rises = (self._last is None or stamps[0] > self._last) and (np.diff(stamps) > 0).all()
+        if rises and not changes.any():
+            self._last, self._pending = int(stamps[-1]), None
+            return np.full(len(stamps), self.is_over)
+        pairs = zip(stamps.tolist(), magnitudes.tolist(), strict=True)
+        return np.array([self.update(stamp, value) for stamp, value in pairs])

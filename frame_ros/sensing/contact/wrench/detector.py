@@ -1,0 +1,400 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Contact from a force-torque sensor that carries a tool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp, isfinite, isinf, pi, sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from frame_ros.core.errors import ShapeError
+from frame_ros.sensing.contact.detection import Detection, unknown
+from frame_ros.sensing.contact.sensitivity import SETTLED, UNKNOWN, Sensitivity
+from frame_ros.sensing.contact.source import ContactSource
+from frame_ros.sensing.contact.threshold import Threshold
+from frame_ros.sensing.contact.wrench.batch import WrenchSamples, process
+from frame_ros.sensing.contact.wrench.block import BLOCK, BlockBuffer
+from frame_ros.sensing.contact.wrench.drift import BiasDrift
+from frame_ros.sensing.contact.wrench.filter import CausalLowPass
+from frame_ros.sensing.contact.wrench.payload import Payload, PayloadEstimator
+from frame_ros.sensing.contact.wrench.options import ROOM, WrenchSettings
+from frame_ros.sensing.contact.wrench.tare import TareResult, WrenchTare
+from frame_ros.sensing.contact.wrench.tool_model import Tool, ToolLoad, norm
+from frame_ros.sensing.contact.wrench.tool_motion import ToolMotion, ToolMotions
+
+Array = NDArray[np.float64]
+SECOND = 1_000_000_000
+_WRENCH = int(ContactSource.WRENCH)
+_NONE = unknown(0)
+_POINT = unknown(3)
+_SIX = unknown(6)
+for _constant in (_NONE, _POINT, _SIX):
+    _constant.flags.writeable = False
+
+
+class WrenchContact:
+    """Whether something touches the tool beyond a force-torque sensor, sample by sample.
+
+    Of each sample the weight and inertia of the tool (and of the payload, once known) are taken;
+    the rest goes through one causal low-pass, loses the bias, and is compared with the thresholds:
+    the largest of force norm, torque norm and single axes, each as a share of its threshold. The
+    inertia goes through the same low-pass, so phases agree; what may be wrong of it widens the
+    thresholds for as long as it lasts. Joint states that come seldom, or without velocities, tell
+    of accelerations late: a motion that begins is not seen yet, so the thresholds are then wider by
+    what the tool's inertia may be meanwhile, also at rest.
+
+    Tare, drift of the bias and payload are worked out per block of 50 ms, which begins at the first
+    sample and anew whenever `is_holding` changes. The first tare begins by itself and goes on
+    until the sensor has been at rest for its window; until then contact is unavailable.
+
+    A sample whose stamp is not after the last is counted in `late`, and gives the last detection
+    again. After a gap, or a clock that fell back, the filter begins anew; the bias stays.
+    """
+
+    def __init__(self, settings: WrenchSettings, tool: Tool, bias: ArrayLike | None = None) -> None:
+        """bias: (6,) N and N m of the sensor, as force on the tool, if it is known: then no tare
+        begins by itself.
+        """
+        self.settings = settings
+        self.tool = tool
+        self.late = 0
+        # (6,) N and N m, of the sensor, as force on the tool.
+        self.bias: Array | None = None if bias is None else np.array(bias, dtype=np.float64)
+        self.tare_result: TareResult | None = None  # of the last tare that has ended
+        self.share = 0.0  # of the threshold that the newest sample reached
+        self.filter = CausalLowPass(settings.cutoff)
+        self.threshold = Threshold(1.0, settings.hysteresis, settings.on_time, settings.off_time)
+        self.load = ToolLoad(tool)
+        self.block: BlockBuffer | None = None
+        self.last: int | None = None
+        self.gap = int(settings.gap * SECOND)
+        self.gravity = (0.0, 0.0, 0.0)  # in the sensor's axes at the newest sample
+        self.peak = (0.0, 0.0)  # what the thresholds are widened by, N and N m
+        self._tare = WrenchTare(settings)
+        self._drift = BiasDrift(settings)
+        self._payload = PayloadEstimator(settings, norm(*tool.gravity))
+        # What is given again for a late sample.
+        self.newest = Detection(0, _WRENCH, None, unavailable='no wrench yet')
+        self._set_constants()
+        if self.bias is None:
+            self._tare.start(is_patient=True)
+
+    @property
+    def delay(self) -> float:
+        """s by which the filtered wrench is late."""
+        return self.filter.delay
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """At the newest sample: of the force at the tip that reaches the threshold of the force's
+        norm or, by its lever, of the torque's.
+        """
+        if self.newest.is_contact is None:
+            return UNKNOWN
+        settings, (force, torque) = self.settings, self.peak
+        force += min(settings.force_on, *self.axes[:3])
+        torque += min(settings.torque_on, *self.axes[3:])
+        lever = max(norm(*settings.tip), 1e-9)
+        return Sensitivity(min(force, torque / lever), SETTLED * self.delay + settings.on_time)
+
+    @property
+    def payload(self) -> Payload:
+        """What the gripper is taken to hold."""
+        return self._payload.payload
+
+    @property
+    def is_taring(self) -> bool:
+        """Whether a tare is under way."""
+        return self._tare.is_running
+
+    def tare(self, ignore_change: bool = False) -> None:
+        """Begins a tare with the next block of samples. `tare_result` is None until it has ended,
+        and then tells how. A refused one keeps the bias as it was; without any, tares go on by
+        themselves.
+
+        ignore_change: accepts a bias unlike the one before, and a reading that counts as contact:
+        for a tool that was changed, free of contact.
+        """
+        self.end_block()
+        self._tare.start(ignore_change)
+        self.tare_result = None
+
+    def cancel_tare(self, why: str) -> None:
+        """Refuses the tare that is under way, if there is one."""
+        if self._tare.is_running:
+            self._finish(self._tare.interrupt(why, self.last or 0, self.bias))
+
+    def update(
+        self, stamp: int, wrench: ArrayLike, motion: ToolMotion, is_holding: bool | None = None
+    ) -> Detection:
+        """Takes one sample.
+
+        Args:
+            stamp: ns. wrench: (6,) N and N m, in the sensor's axes about its origin. motion: of
+                the sensor at this stamp. is_holding: whether the gripper holds something; None: not
+                known, and then nothing is compensated as payload.
+
+        Raises:
+            ShapeError: the wrench is not (6,).
+        """
+        wrench = np.asarray(wrench, dtype=np.float64)
+        if wrench.shape != (6,):
+            raise ShapeError(f'a wrench of shape {wrench.shape}; (6,) is expected')
+        step = self._step(stamp)
+        if step is None:
+            return self.newest
+        if motion.unavailable:
+            return self._interrupt(stamp, motion.unavailable)
+        rotation = motion.rotation.ravel().tolist()
+        self.gravity = gravity = self.load.gravity(rotation)
+        row = self._values(wrench.tolist(), rotation, gravity, motion)
+        if not isfinite(sum(row)):
+            return self._interrupt(stamp, 'the wrench, or the motion of the sensor, is not finite')
+        self.last = stamp
+        if step > self.gap:
+            return self._after_gap(stamp, step)
+        if self.roll(stamp, is_holding):
+            row = self._values(wrench.tolist(), rotation, gravity, motion)
+        filtered = self.filter.update(step, np.array(row)).tolist()
+        is_over = self._compare(stamp, step, filtered)
+        moving = -1 if motion.is_moving is None else int(motion.is_moving)
+        assert self.block is not None
+        self.block.add(stamp, row[:6] + list(gravity), self.share, is_over, moving)
+        return self.tell(stamp, filtered, rotation, is_over)
+
+    def process(
+        self,
+        stamps: NDArray[np.int64],
+        wrenches: Array,
+        motions: ToolMotions,
+        is_holding: Sequence[bool | None] | None = None,
+    ) -> WrenchSamples:
+        """Takes T samples at once: what `update` gives of each, to 1e-9, many times as fast.
+
+        Args:
+            stamps: (T,) ns. wrenches: (T, 6). motions: T of them. is_holding: T values; None: not
+                known of any.
+
+        Raises:
+            ShapeError: these are not of one length.
+        """
+        return process(self, stamps, wrenches, motions, is_holding)
+
+    def reset(self) -> None:
+        """Forgets all samples, and the payload; keeps the bias."""
+        self.begin_anew()
+        self._tare.begin_anew()
+        self._drift.reset()
+        self._payload.reset()
+        self.load = ToolLoad(self.tool)
+        self.last = None
+
+    def _set_constants(self) -> None:
+        settings = self.settings
+        self.sign = 1.0 if settings.is_force_on_tool else -1.0
+        self.axes = (*settings.force_axes_on, *settings.torque_axes_on)
+        self.has_axes = not all(map(isinf, self.axes))
+        self.swing = 2.0 * pi * settings.motion_bandwidth
+
+    def _step(self, stamp: int) -> int | None:
+        """ns since the last sample; None if it comes late."""
+        if self.last is None:
+            return 0
+        step = stamp - self.last
+        if step > 0:
+            return step
+        if -step > self.gap:
+            self.begin_anew()
+            self._tare.begin_anew()
+            self._drift.hold(stamp)
+            self._payload.interrupt(stamp)
+            return 0
+        self.late += 1
+        return None
+
+    def _values(
+        self,
+        wrench: list[float],
+        rotation: list[float],
+        gravity: tuple[float, float, float],
+        motion: ToolMotion,
+    ) -> list[float]:
+        """8 values: what is read beyond the tool, and by how much force and torque may be wrong."""
+        load, sign = self.load, self.sign
+        own = load.weight(gravity)
+        most = self.settings.unknown_acceleration
+        inertial = None if motion.noise > most else load.inertial(rotation, motion)
+        force, torque = self._unseen(motion)
+        if inertial is None:
+            if motion.is_moving is not False:
+                force = load.tool.mass * most
+                torque = force * self._lever()
+            return [*(sign * w - a for w, a in zip(wrench, own)), force, torque]
+        row = [sign * w - a - b for w, a, b in zip(wrench, own, inertial)]
+        gain = min(self.settings.inertial_gain + self.swing * motion.delay, 1.0)
+        row.append(max(gain * norm(*inertial[:3]), force))
+        row.append(max(gain * norm(*inertial[3:]), torque))
+        return row
+
+    def _unseen(self, motion: ToolMotion) -> tuple[float, float]:
+        """N and N m that the inertia may be wrong by though none is seen. Accelerations that are
+        late may have changed by `unknown_acceleration`, as far as `motion_bandwidth` lets them in
+        that time; or they scatter. What the thresholds leave room for is not counted.
+        """
+        settings = self.settings
+        late = settings.unknown_acceleration * min(self.swing * motion.delay, 1.0)
+        force = self.load.tool.mass * max(late, min(motion.noise, settings.unknown_acceleration))
+        return (
+            max(force - ROOM * settings.force_on, 0.0),
+            max(force * self._lever() - ROOM * settings.torque_on, 0.0),
+        )
+
+    def _lever(self) -> float:
+        """m from the sensor to the centre of mass."""
+        return norm(*self.load.tool.centre_of_mass)
+
+    def roll(self, stamp: int, is_holding: bool | None) -> bool:
+        """Begins a new block if this sample is the first of one; whether what the tool is taken to
+        be has changed by that.
+        """
+        block = self.block
+        if block is None:
+            self.block = BlockBuffer(stamp, is_holding)
+            return False
+        if stamp - block.start < BLOCK and is_holding == block.is_holding:
+            return False
+        before = self.load
+        self.end_block()
+        self.block = BlockBuffer(stamp, is_holding)
+        if not is_holding and self.payload.mass:
+            self._payload.reset()
+            self._carry()
+        return self.load is not before
+
+    def end_block(self) -> None:
+        """Works out tare, drift and payload from the block so far, and ends it."""
+        block = None if self.block is None else self.block.close()
+        self.block = None
+        if block is None:
+            return
+        if self._tare.is_running:
+            self._finish(self._tare.update(block, self.bias))
+        if self.bias is None:
+            return
+        payload = self.payload
+        if self._payload.update(block, self.bias) is not payload:
+            self._carry()
+        self.bias = self._drift.update(block, self.bias)
+
+    def _finish(self, result: TareResult | None) -> None:
+        if result is None:
+            return
+        self.tare_result = result
+        if result.is_accepted:
+            self.bias = result.bias
+        elif self.bias is None and not self._tare.is_running:
+            self._tare.start(is_patient=True)
+
+    def _carry(self) -> None:
+        """Takes the payload as part of the tool from now on, without a jump in the filter."""
+        before, payload = self.load, self.payload
+        self.load = ToolLoad(self.tool.with_payload(payload.mass, payload.position))
+        gravity = self.gravity
+        change = np.zeros(8)
+        change[:6] = np.subtract(before.weight(gravity), self.load.weight(gravity))
+        self.filter.shift(change)
+
+    def _compare(self, stamp: int, step: int, filtered: list[float]) -> bool:
+        """Whether there is contact; takes the bias off `filtered`, and keeps share and peak."""
+        settings = self.settings
+        if self.bias is None:
+            self.share = 0.0
+            return False
+        for i, value in enumerate(self.bias.tolist()):
+            filtered[i] -= value
+        fade = exp(-step / (settings.peak_time * SECOND)) if settings.peak_time else 0.0
+        force_more = max(filtered[6], self.peak[0] * fade, 0.0)
+        torque_more = max(filtered[7], self.peak[1] * fade, 0.0)
+        self.peak = (force_more, torque_more)
+        fx, fy, fz, tx, ty, tz = filtered[:6]
+        share = max(
+            sqrt(fx * fx + fy * fy + fz * fz) / (settings.force_on + force_more),
+            sqrt(tx * tx + ty * ty + tz * tz) / (settings.torque_on + torque_more),
+        )
+        if self.has_axes:
+            for i, value in enumerate(filtered[:6]):
+                more = force_more if i < 3 else torque_more
+                share = max(share, abs(value) / (self.axes[i] + more))
+        self.share = share
+        return self.threshold.update(stamp, share)
+
+    def tell(
+        self, stamp: int, external: list[float], rotation: list[float], is_over: bool
+    ) -> Detection:
+        """The detection of a sample; `newest` from now on. external: 6 values, in the sensor's
+        axes. rotation: 9 values.
+        """
+        if self.bias is None:
+            self.newest = self._unavailable(stamp, self.why_not_tared())
+        else:
+            self.newest = self._detect(stamp, external, rotation, is_over)
+        return self.newest
+
+    def _detect(
+        self, stamp: int, external: list[float], r: list[float], is_over: bool
+    ) -> Detection:
+        fx, fy, fz, tx, ty, tz = external[:6]
+        px, py, pz = self.settings.tip
+        tx, ty, tz = tx - py * fz + pz * fy, ty - pz * fx + px * fz, tz - px * fy + py * fx
+        wrench = np.array(
+            [
+                r[0] * fx + r[1] * fy + r[2] * fz,
+                r[3] * fx + r[4] * fy + r[5] * fz,
+                r[6] * fx + r[7] * fy + r[8] * fz,
+                r[0] * tx + r[1] * ty + r[2] * tz,
+                r[3] * tx + r[4] * ty + r[5] * tz,
+                r[6] * tx + r[7] * ty + r[8] * tz,
+            ]
+        )
+        force = sqrt(fx * fx + fy * fy + fz * fz)
+        normal = wrench[:3] / force if is_over and force > 0 else _POINT
+        return Detection(
+            stamp, _WRENCH, is_over, force, wrench, '', _POINT, normal, '', (), _NONE, _NONE, ()
+        )
+
+    def why_not_tared(self) -> str:
+        """Why contact is not known before the first tare."""
+        refused = self.tare_result
+        return f'not tared yet: {refused.reason}' if refused else 'not tared yet'
+
+    def _unavailable(self, stamp: int, why: str) -> Detection:
+        return Detection(
+            stamp, _WRENCH, None, np.nan, _SIX, '', _POINT, _POINT, why, (), _NONE, _NONE, ()
+        )
+
+    def _interrupt(self, stamp: int, why: str) -> Detection:
+        """A sample that cannot be used."""
+        self.begin_anew()
+        self.last = stamp
+        if self._tare.is_running:
+            self._finish(self._tare.interrupt(why, stamp, self.bias))
+        self._drift.hold(stamp)
+        self._payload.interrupt(stamp)
+        self.newest = self._unavailable(stamp, why)
+        return self.newest
+
+    def _after_gap(self, stamp: int, step: int) -> Detection:
+        return self._interrupt(
+            stamp, f'no wrench for {step / SECOND:.3f} s; the filter begins anew'
+        )
+
+    def begin_anew(self) -> None:
+        """Forgets the samples, not the bias."""
+        self.filter.reset()
+        self.threshold.reset()
+        self.block = None
+        self.share = 0.0
+        self.peak = (0.0, 0.0)

@@ -1,0 +1,240 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a force-torque sensor reads of the tool it carries: its weight and its inertia."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite, sqrt
+from pathlib import Path
+
+import numpy as np
+import yaml
+from numpy.typing import ArrayLike, NDArray
+
+from frame_ros.core.errors import SetupError, ValueRangeError
+from frame_ros.core.input_files import read_text
+from frame_ros.core.output_files import write_whole
+from frame_ros.sensing.contact.wrench.tool_motion import ToolMotion, ToolMotions
+from frame_ros.core.strict_yaml import load_yaml
+
+Array = NDArray[np.float64]
+Vector = tuple[float, float, float]
+GRAVITY = 9.80665  # m/s^2, standard acceleration of free fall (ISO 80000-3)
+_KEYS = ('mass', 'centre_of_mass', 'inertia')
+
+
+@dataclass(frozen=True)
+class Tool:
+    """All that is beyond a force-torque sensor, as one rigid body, in the sensor's axes.
+
+    mass: kg. centre_of_mass: (3,) m from the sensor's origin. inertia: ixx, ixy, ixz, iyy, iyz, izz
+    in kg m^2 about the centre of mass; all 0: not known, and then a point mass. gravity: (3,) m/s^2
+    in the base frame.
+
+    Raises:
+        ValueRangeError: a negative mass, a value that is not finite, or a wrong count.
+    """
+
+    mass: float = 0.0
+    centre_of_mass: Vector = (0.0, 0.0, 0.0)
+    inertia: tuple[float, ...] = (0.0,) * 6
+    gravity: Vector = (0.0, 0.0, -GRAVITY)
+
+    def __post_init__(self) -> None:
+        sizes = (len(self.centre_of_mass), len(self.inertia), len(self.gravity))
+        values = (self.mass, *self.centre_of_mass, *self.inertia, *self.gravity)
+        if sizes != (3, 6, 3) or not all(map(isfinite, values)) or self.mass < 0:
+            raise ValueRangeError(
+                f'{self}: a tool has a mass of at least 0 kg, 3 coordinates of its centre of mass, '
+                f'6 moments of inertia and 3 components of gravity, all finite'
+            )
+        if min(np.linalg.eigvalsh(self.inertia_matrix())) < -1e-9:
+            raise ValueRangeError(
+                f'moments of inertia {self.inertia} (ixx, ixy, ixz, iyy, iyz, izz) of no rigid '
+                f'body: the matrix has a negative eigenvalue'
+            )
+
+    def inertia_matrix(self) -> Array:
+        """(3, 3) kg m^2 about the centre of mass."""
+        xx, xy, xz, yy, yz, zz = self.inertia
+        return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+    def with_payload(self, mass: float, position: Sequence[float]) -> Tool:
+        """This tool and a point mass (kg) at a position (3,) m in the sensor's axes."""
+        total = self.mass + mass
+        if not mass > 0:
+            return self
+        own, other = np.array(self.centre_of_mass), np.array(position, dtype=np.float64)
+        centre = (self.mass * own + mass * other) / total
+        inertia = self.inertia_matrix() + _spread(self.mass, own - centre)
+        inertia += _spread(mass, other - centre)
+        rows, columns = np.triu_indices(3)
+        x, y, z = centre.tolist()
+        return Tool(total, (x, y, z), tuple(inertia[rows, columns].tolist()), self.gravity)
+
+
+class ToolLoad:
+    """What the sensor reads of a tool in motion, without contact, as force and torque on the tool
+    about the sensor's origin and in its axes: the force m (g - a) of Newton's law at the centre of
+    mass, and Euler's equation about the origin.
+
+    `weight` is the part of gravity, `inertial` that of the accelerations.
+    """
+
+    __slots__ = ('tool', '_mass', '_moment', '_inertia', '_gravity')
+
+    def __init__(self, tool: Tool) -> None:
+        self.tool = tool
+        centre = np.array(tool.centre_of_mass)
+        self._mass = tool.mass
+        self._moment = tuple((tool.mass * centre).tolist())
+        about_origin = tool.inertia_matrix() + _spread(tool.mass, centre)
+        self._inertia = tuple(about_origin.ravel().tolist())
+        self._gravity = tuple(float(value) for value in tool.gravity)
+
+    def gravity(self, rotation: Sequence[float]) -> Vector:
+        """In the sensor's axes, m/s^2. rotation: of the sensor in the base, 9 values by rows."""
+        return _to_sensor(rotation, self._gravity)
+
+    def weight(self, gravity: Vector) -> list[float]:
+        """Force (N) and torque (N m), 6 values, under a gravity in the sensor's axes."""
+        x, y, z = gravity
+        hx, hy, hz = self._moment
+        mass = self._mass
+        return [mass * x, mass * y, mass * z, hy * z - hz * y, hz * x - hx * z, hx * y - hy * x]
+
+    def inertial(self, rotation: Sequence[float], motion: ToolMotion) -> list[float] | None:
+        """As `weight`, of the tool's accelerations; None if they are not known. rotation: 9 values,
+        as `motion.rotation` has them.
+        """
+        acceleration, alpha = motion.linear_acceleration, motion.angular_acceleration
+        if acceleration is None or motion.angular_velocity is None or alpha is None:
+            return None
+        return self._of_motion(
+            _to_sensor(rotation, acceleration.tolist()),
+            _to_sensor(rotation, motion.angular_velocity.tolist()),
+            _to_sensor(rotation, alpha.tolist()),
+        )
+
+    def _of_motion(self, a: Vector, w: Vector, t: Vector) -> list[float]:
+        """Of an acceleration a of the origin, an angular velocity w and acceleration t, in the
+        sensor's axes; h is the first moment of mass, J the inertia about the origin.
+        """
+        mass = self._mass
+        hx, hy, hz = self._moment
+        ax, ay, az = a
+        wx, wy, wz = w
+        tx, ty, tz = t
+        sx, sy, sz = wy * hz - wz * hy, wz * hx - wx * hz, wx * hy - wy * hx  # w x h
+        xx, xy, xz, _, yy, yz, _, _, zz = self._inertia
+        jx, jy, jz = (  # J w
+            xx * wx + xy * wy + xz * wz,
+            xy * wx + yy * wy + yz * wz,
+            xz * wx + yz * wy + zz * wz,
+        )
+        return [
+            -mass * ax - (ty * hz - tz * hy) - (wy * sz - wz * sy),
+            -mass * ay - (tz * hx - tx * hz) - (wz * sx - wx * sz),
+            -mass * az - (tx * hy - ty * hx) - (wx * sy - wy * sx),
+            hz * ay - hy * az - (xx * tx + xy * ty + xz * tz) - (wy * jz - wz * jy),
+            hx * az - hz * ax - (xy * tx + yy * ty + yz * tz) - (wz * jx - wx * jz),
+            hy * ax - hx * ay - (xz * tx + yz * ty + zz * tz) - (wx * jy - wy * jx),
+        ]
+
+    def gravities(self, rotations: Array) -> Array:
+        """(T, 3) for rotations (T, 3, 3), as `gravity` of each."""
+        found: Array = np.array(self._gravity) @ rotations
+        return found
+
+    def weights(self, gravities: Array) -> Array:
+        """(T, 6) as `weight` of each of (T, 3)."""
+        return self._of_fields(gravities)
+
+    def inertials(self, motions: ToolMotions) -> Array:
+        """(T, 6) as `inertial` of each; NaN where an acceleration is."""
+        turned = np.swapaxes(motions.rotation, 1, 2)
+        accelerations = (turned @ motions.linear_acceleration[:, :, None])[:, :, 0]
+        omega = (turned @ motions.angular_velocity[:, :, None])[:, :, 0]
+        alpha = (turned @ motions.angular_acceleration[:, :, None])[:, :, 0]
+        moment, inertia = np.array(self._moment), np.array(self._inertia).reshape(3, 3)
+        wrenches = self._of_fields(-accelerations)
+        wrenches[:, :3] -= np.cross(alpha, moment) + np.cross(omega, np.cross(omega, moment))
+        wrenches[:, 3:] -= alpha @ inertia.T + np.cross(omega, omega @ inertia.T)
+        return wrenches
+
+    def _of_fields(self, fields: Array) -> Array:
+        torques = np.cross(np.array(self._moment), fields)
+        return np.concatenate([self._mass * fields, torques], axis=1)
+
+
+def read_tool(path: str | Path) -> Tool:
+    """A tool from a YAML file: mass (kg), centre_of_mass (3, m), inertia (6, kg m^2, may be left
+    out).
+
+    Raises:
+        SetupError: the file cannot be read, or is no tool.
+    """
+    try:
+        found = load_yaml(read_text(Path(path).expanduser()))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise SetupError(f'the tool file {path} cannot be read: {error}') from error
+    entries = found.get('tool') if isinstance(found, dict) else None
+    if not isinstance(entries, dict) or 'mass' not in entries or 'centre_of_mass' not in entries:
+        raise SetupError(
+            f'{path} is no tool file: an entry `tool` with `mass` (kg) and `centre_of_mass` '
+            f'(3 numbers, m) is expected'
+        )
+    unknown = sorted(set(entries) - set(_KEYS), key=str)
+    if unknown:
+        raise SetupError(
+            f'{path}: a tool has no entry {", ".join(map(repr, unknown))}; it has '
+            f'{", ".join(_KEYS)}'
+        )
+    try:
+        centre, inertia = entries['centre_of_mass'], entries.get('inertia', [0.0] * 6)
+        x, y, z = map(float, centre)
+        return Tool(float(entries['mass']), (x, y, z), tuple(map(float, inertia)))
+    except (TypeError, ValueError) as error:
+        raise SetupError(f'{path}: the tool cannot be read: {error}') from error
+
+
+def write_tool(path: str | Path, tool: Tool, comment: str = '') -> None:
+    """Writes a tool so that `read_tool` gives it again. comment: put above it, line by line.
+
+    Raises:
+        SetupError: the file cannot be written.
+    """
+    entries = {
+        'mass': float(tool.mass),
+        'centre_of_mass': [float(value) for value in tool.centre_of_mass],
+        'inertia': [float(value) for value in tool.inertia],
+    }
+    head = ''.join(f'# {line}'.rstrip() + '\n' for line in comment.splitlines())
+    head += '# mass in kg, centre_of_mass in m, inertia (ixx ixy ixz iyy iyz izz) in kg m^2 about\n'
+    head += '# it; all in the axes of the force-torque sensor, from its origin.\n'
+    body = yaml.safe_dump({'tool': entries}, sort_keys=False, default_flow_style=None)
+    write_whole(Path(path).expanduser(), head + body, 'the tool')
+
+
+def norm(x: float, y: float, z: float) -> float:
+    """Length of a vector."""
+    return sqrt(x * x + y * y + z * z)
+
+
+def _spread(mass: float, offset: ArrayLike) -> Array:
+    """Moments of inertia (3, 3) of a point mass, about a point that it is `offset` (3,) from."""
+    x = np.asarray(offset, dtype=np.float64)
+    spread: Array = mass * (x @ x * np.eye(3) - np.outer(x, x))
+    return spread
+
+
+def _to_sensor(r: Sequence[float], v: Sequence[float]) -> Vector:
+    """A vector in base axes, in the axes of the sensor that is turned by r there."""
+    x, y, z = v
+    return (
+        r[0] * x + r[3] * y + r[6] * z,
+        r[1] * x + r[4] * y + r[7] * z,
+        r[2] * x + r[5] * y + r[8] * z,
+    )

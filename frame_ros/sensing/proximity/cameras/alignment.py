@@ -1,0 +1,266 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a depth camera sees the robot where kinematics puts it, and by how much it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import isfinite, nan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.errors import ValueRangeError
+from frame_ros.robots.shapes.link_shapes import PlacedShapes
+from frame_ros.sensing.proximity.cameras.offset import Agreement, Displacement, SeenRobot
+from frame_ros.sensing.proximity.cameras.robot_view import RobotView, view_robot
+from frame_ros.sensing.proximity.depth.camera import SATURATED, Depth, DepthCamera
+
+Array = NDArray[np.float64]
+SECOND = 1_000_000_000
+COLUMNS = 128  # of the grid of pixels that are looked at
+FOUND, PLAIN = 0.6, 0.8  # share of the visible points that match: an offset is found, and surely
+COMPARED = 100  # points whose distance to the surface is measured
+SEED = 7
+
+
+@dataclass(frozen=True)
+class AlignmentSettings:
+    """When a camera counts as aligned.
+
+    translation: m, rotation: rad, from which an offset counts as one. The displacement of the
+    robot's surface as it is seen is held against the first as it is; the camera's own position and
+    orientation, of which one pose of the arm tells less, as far as they are certain (less two
+    deviations). least: how
+    many points of the grid must show the robot, with a depth and not hidden. hidden: share of the
+    points with something nearer in front from which nothing can be said. confirmations: images in a
+    row that must contradict a verdict to change it. frames: images with different poses of the arm
+    that the offset is estimated from; spacing: m, by which any part of the arm must have moved
+    between two of them; age: s after which they are forgotten.
+
+    Raises:
+        ValueRangeError: a value that cannot be.
+    """
+
+    translation: float = 0.02
+    rotation: float = 0.035
+    least: int = 60
+    hidden: float = 0.8
+    confirmations: int = 3
+    frames: int = 5
+    spacing: float = 0.05
+    age: float = 120.0
+
+    def __post_init__(self) -> None:
+        positive = (self.translation, self.rotation, self.spacing, self.age)
+        if not all(isfinite(value) and value > 0 for value in positive):
+            raise ValueRangeError(f'{self}: translation, rotation, spacing and age are above 0')
+        if min(self.least, self.confirmations, self.frames) < 1 or not 0 < self.hidden <= 1:
+            raise ValueRangeError(
+                f'{self}: least, confirmations and frames are at least 1, hidden is within 0 and 1'
+            )
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """What one image tells; the fields are those of the message CameraAlignment.
+
+    stamp: ns. unavailable: why nothing can be said; then is_aligned is False and the rest NaN.
+    translation: (3,) m, the camera's true position less the assumed one, in the robot's base frame.
+    rotation: (3,) rad: the true orientation is exp([rotation]x) times the assumed one, so it is the
+    rotation vector of the difference in base axes. Both NaN where the robot is not seen where it
+    should be and was not found nearby either. translation_deviation, rotation_deviation: (3,)
+    standard deviations of the two; large where the poses seen so far leave a direction open.
+    error: m, median distance of the robot's pixels to where its surface should be; error_after: the
+    same with the offset taken out. pixels: of the grid, that were found to be the robot's.
+    frames: how many images the offset is estimated from.
+    """
+
+    stamp: int
+    unavailable: str = ''
+    is_aligned: bool = False
+    translation: Array = field(default_factory=lambda: np.full(3, nan))
+    rotation: Array = field(default_factory=lambda: np.full(3, nan))
+    translation_deviation: Array = field(default_factory=lambda: np.full(3, nan))
+    rotation_deviation: Array = field(default_factory=lambda: np.full(3, nan))
+    error: float = nan
+    error_after: float = nan
+    pixels: int = 0
+    frames: int = 0
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """One image and what should be seen in it. places: (S, 3) m, of the shapes, camera's axes."""
+
+    stamp: int
+    view: RobotView
+    image: NDArray[np.float32]
+    places: Array
+
+
+class CameraAlignment:
+    """Compares a camera's images with the robot's shapes, one after another, and remembers.
+
+    The offset is one of the camera in its mount, so it is the same in all images, also of a camera
+    that the arm carries; images with different poses of the arm make more of it certain. The first
+    image that tells something decides; then a verdict changes once `confirmations` images in a row
+    say otherwise. Not thread-safe.
+    """
+
+    def __init__(self, camera: DepthCamera, settings: AlignmentSettings | None = None) -> None:
+        self.camera = camera
+        self.settings = AlignmentSettings() if settings is None else settings
+        self._spacing = max(1, round(camera.width / COLUMNS))
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets everything, as after the camera's assumed pose was changed."""
+        self._frames: list[_Frame] = []
+        self._last: Displacement | None = None
+        self._is_aligned: bool | None = None
+        self._contradictions = 0
+
+    def update(
+        self, stamp: int, depth: Depth, shapes: PlacedShapes, rotation: Array, translation: Array
+    ) -> Alignment:
+        """What an image tells. stamp: ns. depth: (H, W) uint16 mm or float32 m. shapes: of all the
+        robot, in its base frame, at the image's stamp. rotation (3, 3), translation (3,) m: the
+        assumed pose of the camera's optical frame in the base frame.
+
+        Raises:
+            DepthError: the image is not of the camera's size.
+        """
+        image = _metres(self.camera.checked(depth))
+        seen = shapes.seen_from(rotation, translation)
+        frame = _Frame(
+            stamp, view_robot(self.camera, seen, self._spacing), image, seen.translations
+        )
+        if len(frame.view) < self.settings.least:
+            return Alignment(
+                stamp,
+                f'the robot fills {len(frame.view)} points of the image if the camera stands as '
+                f'assumed; {self.settings.least} are needed',
+            )
+        alone = self._robot([frame])
+        agreement = alone.agreement(alone.none())
+        if agreement.count < self.settings.least:
+            return Alignment(
+                stamp, f'{agreement.count} points with a depth where the robot should be seen'
+            )
+        return self._compared(frame, alone, agreement, seen, np.asarray(rotation))
+
+    def _robot(self, frames: Sequence[_Frame]) -> SeenRobot:
+        images = np.stack([frame.image for frame in frames])
+        return SeenRobot(self.camera, [frame.view for frame in frames], images)
+
+    def _compared(
+        self, frame: _Frame, alone: SeenRobot, before: Agreement, seen: PlacedShapes,
+        rotation: Array,
+    ) -> Alignment:  # fmt: skip
+        found = self._best(alone)
+        after = alone.agreement(found)
+        is_found = after.visible_match >= FOUND and after.hidden <= self.settings.hidden
+        if not is_found or after.matched * after.count < self.settings.least / 2:
+            if before.hidden > self.settings.hidden / 2 or before.transparent < 0.5:
+                return Alignment(
+                    frame.stamp,
+                    f'{before.hidden:.0%} of the robot is hidden, and the rest does not tell where '
+                    'it is',
+                )
+            return Alignment(frame.stamp, is_aligned=self._verdict(False))
+        pooled = self._pooled(frame, alone, found, after)
+        move, turn, covariance = pooled.camera_offset()
+        to_base = np.kron(np.eye(2), rotation)
+        deviations = np.sqrt(np.diag(to_base @ covariance @ to_base.T))
+        limits = self.settings
+        is_within = (
+            _displacement(alone, pooled) <= limits.translation
+            and _certain(move, covariance[:3, :3]) <= limits.translation
+            and _certain(turn, covariance[3:, 3:]) <= limits.rotation
+        )
+        result = Alignment(
+            frame.stamp, '', self._verdict(is_within), rotation @ move, rotation @ turn,
+            deviations[:3], deviations[3:], frames=len(self._frames),
+        )  # fmt: skip
+        return _with_errors(result, alone, pooled, seen.select(np.unique(frame.view.rows)))
+
+    def _best(self, robot: SeenRobot) -> Displacement:
+        """Refined from the last offset, or from none; searched for if neither fits."""
+        starts = [] if self._last is None else [self._last.about(robot.centre)]
+        candidates = []
+        for start in (*starts, robot.none()):
+            refined = robot.refine(start)
+            agreement = robot.agreement(refined)
+            if agreement.visible_match >= PLAIN:
+                return refined
+            candidates.append((agreement.matched, refined))
+        searched = robot.refine(robot.search(np.random.default_rng(SEED)))
+        candidates.append((robot.agreement(searched).matched, searched))
+        return max(candidates, key=lambda each: each[0])[1]
+
+    def _pooled(
+        self, frame: _Frame, alone: SeenRobot, found: Displacement, agreement: Agreement
+    ) -> Displacement:
+        """The offset by all images that agree with the newest one."""
+        oldest = frame.stamp - int(self.settings.age * SECOND)
+        kept = [each for each in self._frames if oldest <= each.stamp < frame.stamp]
+        kept = [each for each in kept if each.places.shape == frame.places.shape]
+        is_new = all(
+            np.abs(each.places - frame.places).max() > self.settings.spacing for each in kept
+        )
+        together = found
+        if kept:
+            robot = self._robot([*kept, frame])
+            together = robot.refine(found.about(robot.centre))
+            # Others that say otherwise are of a camera that has been moved since.
+            alike = alone.agreement(together).visible_match > agreement.visible_match - 0.1
+            if not alike or robot.agreement(together).visible_match < FOUND:
+                kept, together, is_new = [], found, True
+        if is_new:
+            kept = [*kept, frame][-self.settings.frames :]
+        self._frames, self._last = kept, together
+        return together
+
+    def _verdict(self, is_within: bool) -> bool:
+        """The verdict after one more image."""
+        if self._is_aligned is None:
+            self._is_aligned = is_within
+        self._contradictions = 0 if is_within == self._is_aligned else self._contradictions + 1
+        if self._contradictions >= self.settings.confirmations:
+            self._is_aligned, self._contradictions = is_within, 0
+        return self._is_aligned
+
+
+def _with_errors(
+    result: Alignment, robot: SeenRobot, found: Displacement, seen: PlacedShapes
+) -> Alignment:
+    points = robot.matched_points(found)
+    few = points[:: max(1, len(points) // COMPARED)]
+    before, after = (
+        float(np.median(np.abs(seen.shape_distances(place).min(axis=1)))) if len(few) else nan
+        for place in (few, found.undo(few))
+    )
+    return replace(result, error=before, error_after=after, pixels=len(points))
+
+
+def _metres(depth: Depth) -> NDArray[np.float32]:
+    """m; 0 where invalid."""
+    if depth.dtype == np.uint16:
+        return np.where(depth < SATURATED, depth, 0).astype(np.float32) * np.float32(1e-3)
+    metres = depth.astype(np.float32)
+    return np.where(np.isfinite(metres) & (metres > 0), metres, np.float32(0))
+
+
+def _displacement(robot: SeenRobot, found: Displacement) -> float:
+    """m, root mean square over the robot's surface points."""
+    moved = found.apply(robot.points) - robot.points
+    return float(np.sqrt(np.einsum('nk,nk->n', moved, moved).mean()))
+
+
+def _certain(offset: Array, covariance: Array) -> float:
+    """The length of an offset (3,) less two deviations in its direction."""
+    length = float(np.linalg.norm(offset))
+    direction = offset / max(length, 1e-12)
+    return length - 2.0 * float(np.sqrt(direction @ covariance @ direction))

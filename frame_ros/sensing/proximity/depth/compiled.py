@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Loops compiled by numba.
+
+What is compiled is kept on disk: in `__pycache__` beside the module, or in the user's cache folder
+if that cannot be written. It is made anew when the module's own file has changed, not when another
+has. So all that a compiled function calls, and every constant that it uses, must stand in its own
+module: no module of compiled functions imports from another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from frame_ros.core.errors import MissingExtraError, install_hint
+
+_problem = ''  # why numba cannot be used
+try:
+    import numba
+except ImportError as error:
+    _problem = str(error) or 'it cannot be imported'
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """The function, compiled at its first call for the types it is called with; it lets other
+    threads run meanwhile. Without a cache if there is no folder that can be written; without numba
+    a call raises MissingExtraError, so that what measures by no depth image runs without.
+    """
+    if _problem:
+        return _refuse
+    try:
+        return numba.njit(cache=True, nogil=True, error_model='numpy')(function)
+    except RuntimeError:
+        return numba.njit(nogil=True, error_model='numpy')(function)
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """The function, as a part of each compiled function that calls it: a call that passes many
+    arrays takes longer than some hundred operations on numbers.
+    """
+    if _problem:
+        return _refuse
+    return numba.njit(inline='always', nogil=True, error_model='numpy')(function)
+
+
+def _refuse(*_: object) -> None:
+    raise MissingExtraError(
+        f'distances from depth images need numba ({_problem}): {install_hint("depth")}'
+    )

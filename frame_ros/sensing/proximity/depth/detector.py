@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Least distances between the links of a robot and what a depth camera sees near them.
+
+Pixels out of range are not valid; the others are smoothed; what lies outside the space that is
+looked at is cropped; what is within the padding of any link, or of what the robot holds, is the
+robot; of the rest, what flies alone at edges is dropped (edges). All that is left are
+obstacles, and of them the nearest of each link is found exactly (scan).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.robots.shapes.link_shapes import PlacedShapes, placed, sphere
+from frame_ros.sensing.proximity.depth.camera import Depth, DepthCamera
+from frame_ros.sensing.proximity.depth.cloud import MarkedCloud, marked_cloud
+from frame_ros.sensing.proximity.depth.edges import EdgeFilter
+from frame_ros.sensing.proximity.depth.scan import DepthScan, Scan
+from frame_ros.sensing.proximity.depth.options import DepthSettings
+from frame_ros.sensing.proximity.depth.shapes import CameraShapes
+from frame_ros.sensing.proximity.depth.valid_range import DepthRange
+from frame_ros.sensing.proximity.depth.view import seen_fractions
+from frame_ros.sensing.proximity.link_distances import DistanceReading
+
+Array = NDArray[np.float64]
+
+TOO_FEW_VALID = 'too few pixels have a depth within range'
+OUT_OF_VIEW = 'no link of the robot is in view'
+NOTHING_NEAR = 'nothing but the robot, and what is not looked at, is in view'
+
+
+class DepthProximity:
+    """Distances from one camera's images.
+
+    Not thread-safe: it owns buffers.
+    """
+
+    def __init__(self, camera: DepthCamera, settings: DepthSettings | None = None) -> None:
+        self.camera = camera
+        self.settings = settings = settings or DepthSettings()
+        self._range = DepthRange(settings.min_range, settings.max_range)
+        self._normals, self._offsets = settings.half_spaces()
+        self._scan = DepthScan(camera, settings.padding, settings.depth_noise)
+        self._edges = EdgeFilter(settings)
+        self._images: dict[np.dtype[np.generic], Depth] = {}
+
+    def measure(
+        self,
+        depth: Depth,
+        shapes: PlacedShapes,
+        rotation: Array,
+        translation: Array,
+        held: PlacedShapes | None = None,
+    ) -> DistanceReading:
+        """The least distance of each link to what the image shows besides the robot.
+
+        Distances are to the links themselves, not to the padding around them; below the padding
+        there are none. A link whose surroundings are not in view, or have too few valid pixels, is
+        not measured: NaN; but what is seen nearer to it than anything to the measured links is
+        told, so that the least of all never leaves out what the image shows. If no link was
+        measured, `unavailable` says why.
+
+        Args:
+            depth: (H, W) uint16 mm or float32 m, as `decode_depth` gives it. Not changed.
+            shapes: of the robot at the image's stamp, in the base frame.
+            rotation: (3, 3), and translation: (3,) m, pose of the camera's optical frame in the
+                base frame at that stamp.
+            held: what the robot holds, in the base frame: no obstacle.
+
+        Raises:
+            DepthError: the image is not of the camera's size or of another type.
+        """
+        valid = self._load(self.camera.checked(depth))
+        fraction = valid / depth.size
+        if not valid or fraction < self.settings.min_valid_fraction:
+            why = f'{TOO_FEW_VALID}: {fraction:.1%} of them'
+            return self._missing(shapes, why, fraction)
+        seen = CameraShapes(shapes, rotation, translation, held)
+        is_measured = self._is_measured(seen)
+        if not is_measured.any():
+            return self._missing(shapes, OUT_OF_VIEW, fraction)
+        if len(self._offsets):
+            offsets = self._offsets - self._normals @ translation
+            self._scan.crop(self._normals @ rotation, offsets)
+        scan = self._scan.find(seen, self._edges.support(depth.dtype))
+        reading = self._reading(shapes.links, scan, is_measured, rotation, translation)
+        return replace(reading, valid_fraction=fraction, occluded_fraction=scan.own / depth.size)
+
+    def points(
+        self,
+        depth: Depth,
+        shapes: PlacedShapes,
+        rotation: Array,
+        translation: Array,
+        held: PlacedShapes | None = None,
+        step: int = 8,
+    ) -> MarkedCloud:
+        """Every `step`th point in both directions, with what it counts as; see `marked_cloud`."""
+        return marked_cloud(
+            self.camera, self.settings, depth, shapes, rotation, translation, held, step
+        )
+
+    def _load(self, depth: Depth) -> int:
+        """Takes the valid pixels of an image, smoothed; returns how many there are."""
+        if depth.dtype not in self._images:
+            self._images[depth.dtype] = np.empty(depth.shape, depth.dtype)
+        image = self._images[depth.dtype]
+        valid = self._range.apply(depth, image)
+        scale = 1e-3 if depth.dtype == np.uint16 else 1.0
+        self._scan.load(self._edges.smoothed(image), image, scale)
+        return valid
+
+    def _is_measured(self, seen: CameraShapes) -> NDArray[np.bool_]:
+        """(L,) whether enough of what is around each link was measured."""
+        settings = self.settings
+        fractions = seen_fractions(
+            self.camera, self._scan.counts, seen.exact, settings.surroundings
+        )
+        out_of_view = np.isnan(fractions) & (not settings.needs_links_in_view)
+        return out_of_view | (fractions > 0) & (fractions >= settings.min_valid_fraction)
+
+    def _missing(self, shapes: PlacedShapes, why: str, valid: float) -> DistanceReading:
+        reading = DistanceReading.missing(shapes.links, why)
+        return replace(reading, valid_fraction=valid)
+
+    def _reading(
+        self, names: tuple[str, ...], scan: Scan, is_measured: NDArray[np.bool_], rotation: Array,
+        translation: Array,
+    ) -> DistanceReading:  # fmt: skip
+        nearest = scan.nearest
+        least = np.fmin.reduce(nearest.distances[is_measured], initial=np.inf)
+        hidden = ~is_measured & ~(nearest.distances < least)
+        distances = np.where(hidden, np.nan, nearest.distances)
+        on_robot = nearest.surface @ rotation.T + translation
+        on_obstacle = nearest.points @ rotation.T + translation
+        on_robot[hidden] = on_obstacle[hidden] = np.nan
+        why = '' if np.isfinite(distances).any() else NOTHING_NEAR
+        return DistanceReading(
+            names, distances, on_robot, on_obstacle, ('',) * len(names), unavailable=why
+        )
+
+
+def compile_loops() -> float:
+    """Compiles all that measuring needs, for both types of images, or loads it if that was done
+    before; returns how many s that took. Without it the first image waits.
+
+    Raises:
+        MissingExtraError: numba is not installed.
+    """
+    start = time.monotonic()
+    camera = DepthCamera(9, 9, 9.0, 9.0, 4.0, 4.0)
+    shapes = placed('a', [sphere(0.1, [0.0, 0.0, 0.5])])
+    proximity = DepthProximity(camera, DepthSettings(surface_height=-1.0))
+    for image in (np.full((9, 9), 900, np.uint16), np.full((9, 9), 0.9, np.float32)):
+        proximity.measure(image, shapes, np.eye(3), np.zeros(3))
+    proximity.points(image, shapes, np.eye(3), np.zeros(3))
+    return time.monotonic() - start

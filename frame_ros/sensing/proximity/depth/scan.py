@@ -1,0 +1,100 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The least distances between a robot and all pixels of a depth image that do not show it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.sensing.proximity.depth import image_kernels as images
+from frame_ros.sensing.proximity.depth import kernels
+from frame_ros.sensing.proximity.depth.camera import Depth, DepthCamera
+from frame_ros.sensing.proximity.depth.shapes import CameraShapes
+
+Array = NDArray[np.float64]
+ALL_COUNT: Array = np.zeros(4)  # no pixel needs support
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """Of each of L links, in the optical frame: distances (L,) m, NaN if there is no pixel; points
+    (L, 3) of the pixels and surface (L, 3) of the shapes, m.
+    """
+
+    distances: Array
+    points: Array
+    surface: Array
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What one image gave. nearest: in the optical frame. own: pixels that show the robot."""
+
+    nearest: Nearest
+    own: int
+
+
+class DepthScan:
+    """Scans the images of one camera: the distances are those that a scan of all pixels of the same
+    image in float64 gives. Not thread-safe: it owns buffers.
+
+    counts: (rows, columns) how many pixels of each block of 8 x 8 pixels of the image were valid
+    when it was loaded.
+    """
+
+    def __init__(self, camera: DepthCamera, padding: float, noise: float = 0.0) -> None:
+        """padding: m; what is this near to any shape is the robot. noise: m at 1 m; so is what
+        would be if its depth z were changed by noise * z^2 m, or half of that, either way.
+        """
+        rows, columns = -(-camera.height // kernels.SIDE), -(-camera.width // kernels.SIDE)
+        size = (rows * kernels.SIDE, columns * kernels.SIDE)
+        self._padding, self._noise = float(padding), float(noise)
+        self._x = (np.arange(size[1], dtype=np.float64) - camera.cx) / camera.fx
+        self._y = (np.arange(size[0], dtype=np.float64) - camera.cy) / camera.fy
+        self._image = np.zeros(size, np.float32)
+        self._verdicts = np.zeros(size, np.uint8)
+        self._near, self._far = np.zeros((2, rows, columns), np.float32)
+        self.counts = np.zeros((rows, columns), np.int32)
+        self._scale = 1.0
+
+    def run(
+        self, image: Depth, scale: float, shapes: CameraShapes, support: Array = ALL_COUNT
+    ) -> Scan:
+        """image: (H, W) of the camera's size, 0 where invalid; scale: m per unit. support: see
+        `find`.
+        """
+        self.load(image, image, scale)
+        return self.find(shapes, support)
+
+    def load(self, image: Depth, valid: Depth, scale: float) -> None:
+        """Takes those pixels of an image (H, W) that are above 0 in `valid` (H, W). scale: m per
+        unit.
+        """
+        images.load(image, valid, self._image, self.counts)
+        self._scale = scale
+
+    def crop(self, normals: Array, offsets: Array) -> None:
+        """Takes out of the image loaded what lies outside an intersection of P half spaces,
+        normal . p > offset: normals (P, 3), offsets (P,) m, in the optical frame; or would if its
+        depth z were larger by noise * z^2.
+        """
+        images.crop(self._image, self._scale, self._x, self._y, np.ascontiguousarray(normals),
+                    np.ascontiguousarray(offsets), self._noise)  # fmt: skip
+
+    def find(self, shapes: CameraShapes, support: Array = ALL_COUNT) -> Scan:
+        """Takes the robot out of the image loaded, and finds what is nearest of the rest.
+
+        support: (4,) which pixels count when the robot has been taken out, see
+        `EdgeFilter.support`.
+        """
+        view = (self._image, self._scale, self._x, self._y, self._near, self._far, shapes.table)
+        images.limits(self._image, self._near, self._far)
+        own = kernels.take_out_robot(*view, self._padding, self._noise)
+        self._verdicts[:] = kernels.UNKNOWN
+        found = np.empty((len(shapes.links), 7))
+        kernels.find_nearest(*view, shapes.owners, support, self._verdicts, found)
+        found[np.isinf(found)] = np.nan
+        return Scan(Nearest(found[:, 0], found[:, 1:4], found[:, 4:]), int(own))

@@ -1,0 +1,194 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where the robot's joints were at the instant of an image."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.stamps import SECOND, StampGuard, Verdict
+from frame_ros.robots import JointStateAssembler
+
+Array = NDArray[np.float64]
+
+
+class JointsAt(NamedTuple):
+    """positions: (M,) rad or m at the stamp asked for, or None. is_waiting: a joint state at or
+    after the stamp has not come yet, so asking again may help. unavailable: why there are none.
+    """
+
+    positions: Array | None
+    is_waiting: bool = False
+    unavailable: str = ''
+
+
+class JointHistory:
+    """The newest joint states, interpolated linearly between two of them.
+
+    They may come in parts, arm and gripper each in messages of its own. Every part is judged by its
+    own stamps: one that goes on does not make another younger that has fallen silent.
+
+    joint_names: the joints (M), in the order of the positions given. problem: what is wrong with
+    what came last, in words. dropped: messages not used.
+    """
+
+    def __init__(
+        self,
+        joint_names: Sequence[str],
+        assumed: Mapping[str, float],
+        length: float,
+        age: float,
+        gap: float,
+    ) -> None:
+        """assumed: positions of joints until a message has them.
+
+        length: s that are kept. age: s by which the newest state may be older than the stamp asked
+        for when no more is waited for; of a part that comes more seldom than that, and not half as
+        often as another, one and a half of its periods, but not more than `gap`. gap: s between two
+        states beyond which nothing is interpolated.
+        """
+        self._assumed = dict(assumed)
+        self.joint_names = tuple(joint_names)
+        self._length, self._age, self._gap = (int(s * SECOND) for s in (length, age, gap))
+        self.problem = ''
+        self.dropped = 0
+        self._names: tuple[str, ...] = ()
+        self._found: tuple[tuple[int, ...], NDArray[np.intp]] = ((), np.empty(0, np.intp))
+        self._forget()
+
+    def _forget(self) -> None:
+        self._assembler = JointStateAssembler(self.joint_names)
+        if self._assumed:
+            self._assembler.update(tuple(self._assumed), list(self._assumed.values()))
+        self._parts: dict[tuple[int, ...], _Part] = {}
+
+    @property
+    def newest(self) -> tuple[int, Array] | None:
+        """The newest stamp (ns), and the newest positions (M,), once there are some of all
+        joints. Those of a part may be older: see `at`.
+        """
+        last = self._assembler.last
+        if last is None or not self._parts:
+            return None
+        return max(part.stamps[-1] for part in self._parts.values()), last.positions
+
+    def add(self, stamp: int, names: Sequence[str], positions: Array) -> None:
+        """Takes a message: stamp in ns, positions in rad or m."""
+        if stamp <= 0:
+            self._drop('a joint state has no header.stamp, the time of measurement')
+            return
+        key, columns = self._places(tuple(names))
+        part = self._parts.get(key)
+        verdict = Verdict.USE if part is None else part.guard.check(stamp)
+        if verdict is Verdict.DROP:
+            return
+        if verdict is Verdict.RESET:
+            self._forget()  # what came before is of another clock
+            part = None
+        before = self._assembler.counts.rejected
+        self._assembler.update(names, positions)
+        if self._assembler.counts.rejected > before:
+            self._drop(self._assembler.problem)
+            return
+        if part is None:
+            part = self._parts[key] = _Part(key, self._gap)
+            part.guard.check(stamp)
+        missing = self._assembler.missing
+        self.problem = f'no joint state has had {", ".join(missing)} yet' if missing else ''
+        part.add(stamp, positions[columns], self._length)
+
+    def _places(self, names: tuple[str, ...]) -> tuple[tuple[int, ...], NDArray[np.intp]]:
+        """Which of the joints a message has, and where in it."""
+        if names != self._names:
+            index = {name: column for column, name in enumerate(names)}
+            found = [(r, index[n]) for r, n in enumerate(self.joint_names) if n in index]
+            self._names = names
+            self._found = (
+                tuple(row for row, _ in found),
+                np.array([column for _, column in found], np.intp),
+            )
+        return self._found
+
+    def _drop(self, why: str) -> None:
+        self.problem = why
+        self.dropped += 1
+
+    def at(self, stamp: int) -> JointsAt:
+        """The joints at a stamp (ns). While `is_waiting`, the positions are those of the newest
+        state if it is young enough: what there is if no more is waited for.
+        """
+        if self._assembler.missing or not self._parts:
+            return JointsAt(None, True, self.problem or 'no joint state has come')
+        # Of parts that have a joint in common the newest tells of it.
+        parts = sorted(self._parts.values(), key=lambda part: part.stamps[-1])
+        owners = {row: part for part in parts for row in part.rows.tolist()}
+        parts = [part for part in parts if part in owners.values()]
+        often = min(part.period for part in parts)
+        positions = np.array([self._assumed.get(name, np.nan) for name in self.joint_names])
+        is_waiting = False
+        for part in parts:
+            is_slow = part.period > self._age and part.period > 2 * often
+            age = max(self._age, min(self._gap, part.period * 3 // 2)) if is_slow else self._age
+            found = part.at(stamp, age)
+            if found.positions is None:
+                why = f'{found.unavailable}: {self.problem}' if self.problem else found.unavailable
+                return found._replace(unavailable=why)
+            positions[part.rows] = found.positions
+            is_waiting = is_waiting or (found.is_waiting and not is_slow)
+        return JointsAt(positions, is_waiting)
+
+
+class _Part:
+    """The states of messages with the same joints.
+
+    rows: (K,) of the joints, among all. period: ns between the last two, 0 of a single one.
+    """
+
+    def __init__(self, rows: Sequence[int], gap: int) -> None:
+        self.rows: NDArray[np.intp] = np.array(rows, np.intp)
+        self.guard = StampGuard(gap / SECOND)
+        self._gap, self.period = gap, 0
+        self.stamps: list[int] = []
+        self._positions: list[Array] = []
+
+    def add(self, stamp: int, positions: Array, length: int) -> None:
+        """positions: (K,); length: ns that are kept."""
+        if self.stamps:
+            self.period = stamp - self.stamps[-1]
+        self.stamps.append(stamp)
+        self._positions.append(positions)
+        if self.stamps[0] < stamp - 2 * length:
+            keep = bisect_left(self.stamps, stamp - length)
+            del self.stamps[:keep], self._positions[:keep]
+
+    def at(self, stamp: int, age: int) -> JointsAt:
+        """Its joints (K,) at a stamp; age: ns by which the newest may be older."""
+        row = bisect_left(self.stamps, stamp)
+        if row == len(self.stamps):
+            return self._newest_at(stamp, age)
+        after = self.stamps[row]
+        if after == stamp:
+            return JointsAt(self._positions[row])
+        if row == 0:
+            late = (after - stamp) / SECOND
+            return JointsAt(None, False, f'joint states begin {late:.3f} s after the image')
+        before = self.stamps[row - 1]
+        if after - before > self._gap:
+            return JointsAt(
+                None, False, f'joint states have a gap of {(after - before) / SECOND:.3f} s there'
+            )
+        share = (stamp - before) / (after - before)
+        earlier = self._positions[row - 1]
+        return JointsAt(earlier + share * (self._positions[row] - earlier))
+
+    def _newest_at(self, stamp: int, age: int) -> JointsAt:
+        """Nothing is extrapolated: the newest state stands in for a little while, then nothing."""
+        late = stamp - self.stamps[-1]
+        if late <= age:
+            return JointsAt(self._positions[-1], True)
+        return JointsAt(None, True, f'joint states are {late / SECOND:.3f} s older than the image')

@@ -1,0 +1,148 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The same values live (rclpy messages), offline one by one (rosbags), and offline in columns."""
+
+import math
+
+import numpy as np
+import pytest
+from bag_making import STORE, T0, event, message, serialised, stamp, write_bag
+
+from frame_ros.bags.streams import conversion
+from frame_ros.bags.reader import Bag
+from frame_ros.episodes.episode import EventType, Outcome
+from frame_ros.bags.streams.table import ROLE_TYPES, pipeline_values, read_stream
+from frame_ros.core.errors import ValueRangeError
+
+FUNCTIONS = {
+    'pose': conversion.pose_values,
+    'action': conversion.action_values,
+    'contact': conversion.contact_values,
+    'proximity': conversion.proximity_values,
+    'inference': conversion.inference_values,
+}
+
+
+def live_message(content):
+    """The same message as an rclpy object, by way of its bytes."""
+    pytest.importorskip('rclpy')
+    import importlib
+
+    from rclpy.serialization import deserialize_message
+
+    package, kind, name = content.__msgtype__.split('/')
+    message_class = getattr(importlib.import_module(f'{package}.{kind}'), name)
+    return deserialize_message(serialised(content), message_class)
+
+
+def plain(value):
+    """Nested values as something that compares, NaN as text."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list, np.ndarray)):
+        return [plain(item) for item in value]
+    return 'nan' if isinstance(value, float) and math.isnan(value) else value
+
+
+@pytest.mark.parametrize('role', list(FUNCTIONS))
+def test_live_offline_and_columns_agree(tmp_path, role):
+    rng = np.random.default_rng(3)
+    sent = [message(ROLE_TYPES[role], rng) for _ in range(100)]
+    if role == 'inference':
+        object.__setattr__(sent[5], 'request_stamp', stamp(0))
+        object.__setattr__(sent[6], 'latency', math.nan)
+    bag = Bag(write_bag(tmp_path / 'bag', [('/t', T0 + i, m) for i, m in enumerate(sent)]))
+    stream = read_stream(bag, role, '/t')
+    columns = pipeline_values(role, stream)
+    function = FUNCTIONS[role]
+    for index, (content, (_, offline)) in enumerate(zip(sent, bag.messages('/t'))):
+        live = live_message(content)
+        assert plain(function(live)) == plain(function(offline)) == plain(columns[index])
+        assert conversion.stamp_ns(live.header.stamp) == stream.stamps[index]
+
+
+@pytest.mark.parametrize('peaks', [[], [3.0, 7.0, math.nan], [math.nan]])
+@pytest.mark.parametrize('reason', ['', 'the wrench is stale'])
+def test_a_contact_that_is_not_known_is_so_live_and_in_columns(tmp_path, peaks, reason):
+    content = message(
+        'frame_ros/msg/ContactState', in_contact=True, in_collision=True, force=5.0,
+        peak_forces=np.array(peaks), unavailable=reason, links=['hand'], others=['cube'],
+        is_expected=np.array([True]),
+    )  # fmt: skip
+    bag = Bag(write_bag(tmp_path / 'bag', [('/t', T0, content)]))
+    (column,) = pipeline_values('contact', read_stream(bag, 'contact', '/t'))
+    (grip,) = pipeline_values('gripper', read_stream(bag, 'gripper', '/t'))
+    assert plain(conversion.contact_values(live_message(content))) == plain(column)
+    assert plain(conversion.grasp_contact_values(live_message(content))) == plain(grip)
+    if reason:
+        assert plain(column) == [None, False, 'nan', 'nan', 'nan', 'nan']
+        assert plain(grip) == ['nan', 'nan']
+    else:
+        assert plain(column)[:4] == [True, True, 5.0, 7.0 if 7.0 in peaks else 'nan']
+        assert grip[0] == 1.0
+
+
+def test_forces_of_unexpected_contacts_are_told_apart_live_and_in_columns(tmp_path):
+    rows = [([40.0, 3.0], [50.0, 4.0], [True, False]), ([40.0], [50.0], [True]), ([], [], []),
+            ([1.0, math.nan, 2.0], [], [False]), ([6.0], [7.0, 9.0], [True])]  # fmt: skip
+    sent = [
+        message(
+            'frame_ros/msg/ContactState', in_contact=True, force=5.0, forces=np.array(forces),
+            peak_forces=np.array(peaks), is_expected=np.array(meant, bool),
+        )
+        for forces, peaks, meant in rows
+    ]  # fmt: skip
+    bag = Bag(write_bag(tmp_path / 'bag', [('/t', T0 + i, m) for i, m in enumerate(sent)]))
+    columns = pipeline_values('contact', read_stream(bag, 'contact', '/t'))
+    live = [conversion.contact_values(live_message(content)) for content in sent]
+    assert plain(live) == plain(columns)
+    nan = 'nan'
+    assert [row[3:] for row in plain(live)] == [
+        [50.0, 3.0, 4.0], [50.0, nan, nan], [nan, nan, nan], [nan, 2.0, nan], [9.0, nan, 9.0],
+    ]  # fmt: skip
+
+
+def test_stamps_are_integers_without_loss():
+    assert conversion.stamp_ns(stamp(1_700_000_000_123_456_789)) == 1_700_000_000_123_456_789
+
+
+def test_observation_age_is_the_time_since_the_oldest_input():
+    content = message(
+        'frame_ros/msg/PolicyInference',
+        request_stamp=stamp(T0 + 250_000_000),
+        observation_stamp=stamp(T0),
+    )
+    assert conversion.inference_values(content)['observation_age'] == 0.25
+    object.__setattr__(content, 'observation_stamp', stamp(0))
+    assert math.isnan(conversion.inference_values(content)['observation_age'])
+
+
+def test_event_keeps_its_texts_as_attributes():
+    pair = message('diagnostic_msgs/msg/KeyValue', key='seed', value='7')
+    content = event(
+        T0, EventType.START, policy='p', instruction='pick', attributes=[pair], text='note'
+    )
+    got = conversion.event(content)
+    assert got == conversion.event(live_message(content))
+    assert got.attributes == {'policy': 'p', 'instruction': 'pick', 'seed': '7'}
+    assert (got.stamp, got.type, got.text, got.outcome) == (
+        T0,
+        EventType.START,
+        'note',
+        Outcome.UNKNOWN,
+    )
+
+
+def test_an_unknown_kind_of_event_is_an_error():
+    with pytest.raises(ValueRangeError, match='type 99'):
+        conversion.event(message('frame_ros/msg/EpisodeEvent', type=99))
+
+
+def test_our_constants_are_those_of_the_message():
+    constants = {name: value for name, _, value in STORE.fielddefs['frame_ros/msg/EpisodeEvent'][0]}
+    assert {kind.name: kind.value for kind in EventType} == {
+        name: value for name, value in constants.items() if not name.startswith('OUTCOME_')
+    }
+    assert {f'OUTCOME_{o.name}': o.value for o in Outcome} == {
+        name: value for name, value in constants.items() if name.startswith('OUTCOME_')
+    }

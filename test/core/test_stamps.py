@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+from hypothesis import given
+from hypothesis import strategies as st
+
+from frame_ros.core.stamps import SECOND, StampGuard, Verdict
+
+
+def verdicts(guard, stamps):
+    return [guard.check(stamp) for stamp in stamps]
+
+
+def test_increasing_stamps_are_used():
+    guard = StampGuard()
+    assert verdicts(guard, [1, 2, 10]) == [Verdict.USE] * 3
+    assert not any(guard.counts.values())
+
+
+def test_zero_duplicate_and_backward_are_dropped_and_counted():
+    guard = StampGuard()
+    assert verdicts(guard, [0, 10, 10, 5, 11]) == [
+        Verdict.DROP, Verdict.USE, Verdict.DROP, Verdict.DROP, Verdict.USE,
+    ]  # fmt: skip
+    assert (guard.counts['zero'], guard.counts['duplicate'], guard.counts['backward']) == (1, 1, 1)
+
+
+def test_a_gap_is_used_and_counted():
+    guard = StampGuard(gap=0.5)
+    assert verdicts(guard, [SECOND, 2 * SECOND]) == [Verdict.USE, Verdict.USE]
+    assert guard.counts['gap'] == 1
+
+
+def test_one_stamp_far_ahead_does_not_stop_the_stream():
+    guard = StampGuard()
+    stamps = [SECOND, 1000 * SECOND, SECOND + 1, SECOND + 2]
+    assert verdicts(guard, stamps) == [Verdict.USE, Verdict.DROP, Verdict.USE, Verdict.USE]
+    assert guard.counts['jump'] == 1
+
+
+def test_a_clock_set_back_is_believed_after_three_stamps():
+    guard = StampGuard()
+    stamps = [100 * SECOND, SECOND, SECOND + 1, SECOND + 2, SECOND + 3]
+    assert verdicts(guard, stamps) == [
+        Verdict.USE, Verdict.DROP, Verdict.DROP, Verdict.RESET, Verdict.USE,
+    ]  # fmt: skip
+    assert guard.counts['reset'] == 1
+
+
+def test_a_few_repeated_messages_are_no_new_clock():
+    guard = StampGuard()
+    stamps = [10_000, *range(5_000, 5_010), 10_001]
+    assert verdicts(guard, stamps) == [Verdict.USE] + [Verdict.DROP] * 10 + [Verdict.USE]
+
+
+@given(st.lists(st.integers(min_value=-5, max_value=50), max_size=60))
+def test_used_stamps_increase_until_a_reset(stamps):
+    guard, last = StampGuard(), None
+    for stamp in stamps:
+        verdict = guard.check(stamp)
+        if verdict is Verdict.USE:
+            assert last is None or stamp > last
+        if verdict is not Verdict.DROP:
+            last = stamp

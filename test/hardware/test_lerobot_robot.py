@@ -1,0 +1,351 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""LeRobot's robots, teleoperators and cameras behind our interface: names, units, errors."""
+
+import json
+import os
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from frame_ros.core.errors import SetupError
+from frame_ros.robots import load_robot
+from frame_ros.gate.command_check import CommandCheck, holding_goals, limited_step
+from frame_ros.hardware.lerobot.joint_mapping import JointMapping
+
+LIMITS = load_robot('so101').joint_limits
+NAMES = tuple(LIMITS)
+KEYS = tuple(f'{name}.pos' for name in NAMES)
+
+
+# Without LeRobot.
+
+
+def test_degrees_and_the_gripper_s_range():
+    mapping = JointMapping(KEYS, LIMITS)
+    values = dict.fromkeys(KEYS, 90.0) | {'gripper.pos': 100.0}
+    positions = mapping.positions(values)
+    np.testing.assert_allclose(positions[:5], np.pi / 2)
+    assert positions[5] == pytest.approx(LIMITS['gripper'][1])
+    assert mapping.positions(values | {'gripper.pos': 0.0})[5] == pytest.approx(-0.174533)
+    assert mapping.is_gripper.tolist() == [False] * 5 + [True]
+    np.testing.assert_allclose(mapping.rates(np.full(6, 180.0))[:5], np.pi)
+
+
+@given(st.lists(st.floats(-1.5, 1.5), min_size=6, max_size=6))
+def test_there_and_back_with_signs_and_offsets(positions):
+    mapping = JointMapping(
+        [f'motor_{key}' for key in KEYS],
+        LIMITS,
+        names={f'motor_{name}': name for name in NAMES},
+        signs={'wrist_roll': -1.0},
+        offsets={'wrist_roll': 0.3, 'gripper': -0.1},
+    )
+    given_values = mapping.values(np.array(positions))
+    np.testing.assert_allclose(mapping.positions(given_values), positions, atol=1e-12)
+    degrees = -np.rad2deg(positions[4] - 0.3)
+    assert given_values['motor_wrist_roll.pos'] == pytest.approx(degrees)
+
+
+@pytest.mark.parametrize(
+    ('options', 'text'),
+    [
+        ({'features': ['image', 'delta_x']}, 'image, delta_x, which are no joint'),
+        ({'features': ['left_elbow.pos']}, "'left_elbow' is none of the robot's"),
+        ({'names': {'elbow': 'elbow_flex'}}, "joint_names names 'elbow'"),
+        ({'signs': {'gripper': 2.0}}, 'joint_signs are 1 or -1'),
+        ({'offsets': {'elbow': 1.0}}, "joint_offsets names 'elbow'"),
+    ],
+)
+def test_mappings_that_do_not_fit(options, text):
+    with pytest.raises(SetupError, match=text):
+        JointMapping(**{'features': KEYS, 'limits': LIMITS, **options})
+
+
+def test_commands_are_checked_and_merged():
+    limits = np.array([LIMITS[name] for name in NAMES])
+    check = CommandCheck(NAMES, limits, tolerance=0.02)
+    assert check.problem(['gripper'], np.array([1.0])) == ''
+    assert check.problem([], np.array([])) == 'it names no joint'
+    assert 'gripper at 1.800 rad' in check.problem(['gripper'], np.array([1.8]))
+    assert 'finite' in check.problem(['gripper'], np.array([np.inf]))
+    merged = check.merge(np.zeros(6), ['gripper', 'shoulder_pan'], np.array([1.76, 0.5]))
+    assert merged.tolist() == [0.5, 0, 0, 0, 0, limits[5, 1]]
+    resting = limits[:, 1] + 0.1  # an arm may rest beyond the limits of its description
+    assert check.merge(resting, ['gripper'], np.array([0.0])).tolist() == [*resting[:5], 0.0]
+
+
+def test_steps_and_holding():
+    goals, positions = np.array([1.0, 0.05, -0.1]), np.array([0.0, 0.0, 0.4])
+    is_gripper = np.array([False, False, True])
+    limited = limited_step(goals, positions, np.zeros(3, dtype=bool), 0.2)
+    np.testing.assert_allclose(limited, [0.2, 0.05, 0.2])
+    np.testing.assert_allclose(limited_step(goals, positions, is_gripper, 0.2), [0.2, 0.05, -0.1])
+    assert limited_step(goals, positions, is_gripper, 0.0) is goals
+    held = holding_goals(goals, positions, is_gripper, 0.1)
+    np.testing.assert_allclose(held, [0.0, 0.05, -0.1])  # stops; keeps its goal; keeps its grip
+
+
+# With LeRobot.
+
+
+@pytest.fixture(scope='module')
+def lerobot():
+    pytest.importorskip('lerobot')
+    pytest.importorskip('scservo_sdk')
+    from frame_ros.hardware.lerobot import robot as lerobot_robot
+
+    return lerobot_robot
+
+
+@pytest.fixture()
+def bench(lerobot, tmp_path):
+    """An arm on a bus, and what makes a robot on it."""
+    from frame_ros.hardware.feetech.emulator.bus import SimulatedBus
+    from frame_ros.scenes.simulation.so101_servos import SimulatedSo101
+
+    arm = SimulatedSo101()
+    arm.write_calibration(tmp_path, 'arm')
+
+    def make(**options):
+        values = {'kind': 'so101_follower', 'limits': LIMITS, 'port': bus.port}
+        # The machine that runs this may be busy: more time for an answer.
+        values |= {'identity': 'arm', 'calibration_dir': str(tmp_path), 'answer_timeout': 0.4}
+        return lerobot.LeRobotRobot(lerobot.DeviceOptions(**{**values, **options}))
+
+    with SimulatedBus(arm.servos, arm.advance, link=tmp_path / 'port') as bus:
+        yield arm, bus, make
+
+
+def test_reading_and_sending(bench):
+    arm, bus, make = bench
+    robot = make(signs={'shoulder_pan': -1.0})
+    robot.connect()
+    reading = robot.read()
+    assert robot.names == NAMES and reading.began <= reading.ended
+    expected = arm.positions * (-1, 1, 1, 1, 1, 1)
+    np.testing.assert_allclose(reading.positions, expected, atol=0.01)
+    assert reading.motors.faults == ((),) * 6
+    np.testing.assert_allclose(reading.motors.voltages, 7.4, atol=0.11)
+    robot.send(reading.positions + (0.5, 0, 0, 0, 0, 0.5))
+    fastest = np.zeros(6)
+    for _ in range(30):
+        reading = robot.read()
+        fastest = np.maximum(fastest, np.abs(reading.velocities))
+        if reading.positions[0] > 0.45:
+            break
+        time.sleep(0.02)
+    assert arm.positions[0] < -0.4 and fastest[0] > 0.3 and fastest[5] > 0.3
+    robot.close()
+    assert all(servo.has_torque for servo in arm.servos)
+    del robot  # LeRobot's own destructor must not let the arm fall
+    assert all(servo.has_torque for servo in arm.servos)
+
+
+def test_connecting_does_not_move_the_arm(bench):
+    arm, bus, make = bench
+    for servo in arm.servos:
+        servo.write(42, b'\x00\x06')  # goals from before, far away
+    before = arm.positions
+    robot = make()
+    robot.connect()
+    time.sleep(0.3)
+    np.testing.assert_allclose(arm.positions, before, atol=0.1)
+    robot.close()
+
+
+def status(identity, content=b''):
+    from frame_ros.hardware.feetech.emulator.packets import make_packet
+
+    return make_packet(identity, 0, content)
+
+
+@pytest.mark.parametrize('content', [b'', b'\x00' * 13])
+def test_late_answers_to_other_questions_are_no_positions(bench, content):
+    arm, bus, make = bench
+    robot = make()
+    robot.connect()
+    robot.read()
+    late = b''.join(status(servo.identity, content) for servo in arm.servos)
+    with bus.lock:
+        os.write(bus._master, late)
+    time.sleep(0.02)
+    reading = robot.read()
+    np.testing.assert_allclose(reading.positions, arm.positions, atol=0.01)
+    np.testing.assert_allclose(reading.motors.voltages, 7.4, atol=0.11)
+    robot.close()
+
+
+def test_two_drivers_on_one_port(bench):
+    from frame_ros.hardware.lerobot.devices import DeviceError
+
+    arm, bus, make = bench
+    robot = make()
+    robot.connect()
+    with pytest.raises(DeviceError, match='is in use'):
+        make().connect()
+    assert all(servo.has_torque for servo in arm.servos)
+    robot.close()
+
+
+def test_a_motor_with_a_fault_keeps_no_other_from_letting_go(bench):
+    from frame_ros.hardware.lerobot.devices import DeviceError
+    from frame_ros.hardware.feetech.emulator.packets import Status
+
+    arm, bus, make = bench
+    robot = make()
+    with bus.lock:
+        arm.servos[5]._status |= Status.OVERLOAD  # of the run before; torque off and on clears it
+    robot.connect()
+    with bus.lock:
+        arm.servos[2].forced_status |= Status.TEMPERATURE
+    robot.set_torque(False)
+    assert not any(servo.has_torque for servo in arm.servos)
+    robot.set_torque(True)
+    assert all(servo.has_torque for servo in arm.servos)
+    robot.close()
+    with pytest.raises(DeviceError, match='motor fault: elbow_flex: temperature'):
+        make().connect()
+
+
+def test_a_leader_s_driver_on_the_robot_s_port_does_not_let_it_fall(lerobot, bench, tmp_path):
+    arm, bus, make = bench
+    make().connect()
+    content = json.loads((tmp_path / 'arm.json').read_text())
+    content['gripper']['homing_offset'] += 100
+    (tmp_path / 'leader.json').write_text(json.dumps(content))
+    options = {'port': bus.port, 'identity': 'leader', 'calibration_dir': str(tmp_path)}
+    options |= {'limits': LIMITS, 'answer_timeout': 0.4}
+    leader = lerobot.LeRobotTeleoperator(lerobot.DeviceOptions('so101_leader', **options))
+    with pytest.raises(SetupError, match=r'not the one in the motors \(gripper\)'):
+        leader.connect()
+    assert all(servo.has_torque for servo in arm.servos)
+
+
+def test_connecting_again_after_the_power_was_off(bench):
+    from frame_ros.hardware.lerobot.devices import DeviceError
+
+    arm, bus, make = bench
+    robot = make()
+    robot.connect()
+    bus.unplug()
+    with pytest.raises(DeviceError) as caught:
+        robot.read()
+    assert caught.value.is_gone
+    with pytest.raises(DeviceError):
+        robot.reconnect()
+    bus.power_cycle()
+    bus.plug()
+    assert not robot.reconnect()
+    assert all(servo.has_torque for servo in arm.servos)
+    np.testing.assert_allclose(robot.read().positions, arm.positions, atol=0.02)
+    assert robot.reconnect()
+    bus.power_cycle()
+    assert not robot.reconnect(is_released=True)
+    assert not any(servo.has_torque for servo in arm.servos)
+    robot.close()
+
+
+def test_a_broken_calibration_file(bench, tmp_path):
+    _, _, make = bench
+    (tmp_path / 'broken.json').write_text('{"shoulder_pan": ')
+    with pytest.raises(SetupError, match='cannot be made'):
+        make(identity='broken')
+    content = json.loads((tmp_path / 'arm.json').read_text())
+    del content['gripper']
+    (tmp_path / 'five.json').write_text(json.dumps(content))
+    with pytest.raises(SetupError, match=r'not the one in the motors \(gripper\)'):
+        make(identity='five').connect()
+
+
+def test_units_that_do_not_fit_the_motors(bench):
+    _, _, make = bench
+    with pytest.raises(SetupError, match='use_degrees'):
+        make(options={'use_degrees': False})
+    with pytest.raises(SetupError, match='its options are .*max_relative_target'):
+        make(options={'speed': 3})
+
+
+def test_another_robot_by_its_registered_name(lerobot):
+    from frame_ros.hardware.lerobot.devices import import_devices
+
+    import_devices('robots')
+    _register_linear_robot()
+    options = lerobot.DeviceOptions('linear_robot', {'a': (-1, 1), 'b': (-1, 1)}, units='rad')
+    robot = lerobot.LeRobotRobot(options)
+    robot.connect()
+    robot.send(np.array([0.1, 0.2]))
+    reading = robot.read()
+    assert reading.positions.tolist() == [0.1, 0.2] and reading.velocities.tolist() == [0.5, 0.5]
+    assert reading.currents is None and not robot.can_switch_torque
+    robot.close()
+    assert not robot.is_connected
+
+
+def _register_linear_robot():
+    """A third party's robot, as LeRobot's registry takes it."""
+    from lerobot.robots.config import RobotConfig
+    from lerobot.robots.robot import Robot
+
+    @RobotConfig.register_subclass('linear_robot')
+    @dataclass
+    class LinearRobotConfig(RobotConfig):
+        pass
+
+    class LinearRobot(Robot):
+        config_class, name = LinearRobotConfig, 'linear_robot'
+        observation_features = dict.fromkeys(('a.pos', 'a.vel', 'b.pos', 'b.vel'), float)
+        action_features = dict.fromkeys(('a.pos', 'b.pos'), float)
+        is_connected, is_calibrated = False, True
+
+        def connect(self, calibrate=True):
+            self.is_connected, self._goals = True, {}
+
+        def calibrate(self):
+            pass
+
+        def configure(self):
+            pass
+
+        def get_observation(self):
+            return {**self._goals, 'a.vel': 0.5, 'b.vel': 0.5}
+
+        def send_action(self, action):
+            self._goals = dict(action)
+            return action
+
+        def disconnect(self):
+            self.is_connected = False
+
+    globals().update(LinearRobotConfig=LinearRobotConfig, LinearRobot=LinearRobot)
+
+
+def test_a_camera_of_lerobot_s_own(lerobot, tmp_path):
+    import cv2
+
+    from frame_ros.hardware.lerobot.cameras import make_cameras
+    from frame_ros.hardware.lerobot.devices import DeviceError
+
+    path = tmp_path / 'front.avi'
+    writer = cv2.VideoWriter(str(path), cv2.VideoWriter_fourcc(*'MJPG'), 30.0, (640, 480))
+    red = np.full((480, 640, 3), (0, 0, 250), dtype=np.uint8)  # BGR
+    for _ in range(1500):  # LeRobot's thread reads as fast as it can, and ends with the file
+        writer.write(red)
+    writer.release()
+    camera = make_cameras(f'{{front: {{type: opencv, index_or_path: {path}, warmup_s: 0}}}}')[0]
+    camera.connect()
+    frame = camera.read(1.0)
+    assert frame.pixels.shape == (480, 640, 3) and camera.encoding == 'rgb8'
+    assert frame.pixels[0, 0, 0] > 200 and frame.pixels[0, 0, 2] < 50
+    assert 0 <= time.monotonic_ns() - frame.captured < 5e9
+    camera.close()
+    path.unlink()
+    with pytest.raises(DeviceError, match='camera front cannot be opened'):
+        camera.connect()
+    assert make_cameras('') == []
+    with pytest.raises(SetupError, match='index_or_path'):
+        make_cameras('{front: 0}')

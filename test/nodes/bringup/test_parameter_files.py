@@ -1,0 +1,170 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of the user's: a file, and arguments of the launch files."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from patience import PATIENCE
+
+from frame_ros.core.errors import SetupError
+from frame_ros.bringup.arm_options import (
+    CONTACT_SOURCES,
+    GRASP_SOURCES,
+    OT_TASKS,
+    OUTPUTS,
+    FrankaSettings,
+    So101Settings,
+)
+from frame_ros.bringup.process_table import demo_processes, franka_processes, so101_processes
+from frame_ros.bringup.run_options import DemoSettings
+from frame_ros.bringup.option_text import settings_from_text
+
+
+def parameters(processes):
+    return {process.name: process.parameters for process in processes}
+
+
+@pytest.fixture()
+def write(tmp_path):
+    def file(text):
+        path = tmp_path / 'mine.yaml'
+        path.write_text(text)
+        return str(path)
+
+    return file
+
+
+SECTIONS = """
+/**:
+  ros__parameters: {tip: hand, rate: 7.0, qos_overrides: {/tf: {publisher: {depth: 3}}}}
+gate:
+  ros__parameters:
+    tip: tcp
+    workspace: [0, -0.4, 0.0, 0.7, 0.4, 0.8]
+/left/kinematics:
+  ros__parameters: {side_rate: 20.0}
+left:
+  contact:
+    ros__parameters: {publish_rate: 1e1}
+/right/kinematics:
+  ros__parameters: {side_rate: 10.0}
+/left/rviz:
+  ros__parameters: {anything: 1}
+"""
+
+
+def test_a_file_of_parameters_is_above_ours_and_an_argument_above_the_file(write):
+    settings = FrankaSettings(
+        policy='hold',
+        namespace='left',
+        contact_sources=('robot',),
+        params_file=write(SECTIONS),
+        gate_parameters={'velocity_scale': 0.3, 'tip': 'flange'},
+    )
+    found = parameters(franka_processes(settings))
+    assert found['gate']['tip'] == 'flange' and found['gate']['velocity_scale'] == 0.3
+    assert found['gate']['workspace'] == [0.0, -0.4, 0.0, 0.7, 0.4, 0.8]
+    assert {type(value) for value in found['gate']['workspace']} == {float}
+    assert (
+        found['markers']['workspace'] == found['gate']['workspace']
+    )  # what is drawn is what holds
+    assert found['kinematics']['tip'] == 'hand' and found['kinematics']['side_rate'] == 20.0
+    assert found['contact']['publish_rate'] == 10.0
+    assert found['markers']['rate'] == 7.0 and 'rate' not in found['kinematics']
+    assert found['metrics']['qos_overrides./tf.publisher.depth'] == 3
+
+
+def test_a_nodes_own_name_takes_precedence_over_a_pattern(write):
+    text = 'kinematics: {ros__parameters: {tip: tcp}}\n/**: {ros__parameters: {tip: hand}}\n'
+    found = parameters(demo_processes(DemoSettings(robot='fr3', params_file=write(text))))
+    assert (found['kinematics']['tip'], found['gate']['tip']) == ('tcp', 'hand')
+
+
+@pytest.mark.parametrize(
+    ('text', 'message'),
+    [
+        ('gat: {ros__parameters: {tip: tcp}}', "names the node 'gat'; there are contact, "),
+        ('gate: {ros__parameters: {tipp: tcp}}', "the gate has no parameter 'tipp'; it has "),
+        ('/**: {ros__parameters: {tipp: tcp}}', r"no node of /\*\* has a parameter 'tipp'"),
+        ('gate: {tip: tcp}', 'must hold parameters by node'),
+        ('[1]', 'must hold parameters by node'),
+        ('gate: {', 'cannot be read'),
+        ('gate: {ros__parameters: {tip: a, tip: b}}', "'tip' is given twice"),
+        ('gate: {ros__parameters: {tip: null}}', 'params_file: tip is null; a parameter is true'),
+        ('gate: {ros__parameters: {tip: }}', 'params_file: tip is null'),
+        ('gate: {ros__parameters: {workspace: []}}', r'workspace is \[\]; .* that is not empty'),
+        ('gate: {ros__parameters: {workspace: [[0, 1]]}}', r'workspace is \[\[0, 1\]\]'),
+        ('gate: {ros__parameters: {floor: 2026-01-02}}', 'floor is datetime.date'),
+        ('gate: {ros__parameters: {floor: 99999999999999999999}}', 'floor is 99999999999999999999'),
+        ('"/**": {ros__parameters: {use_sim_time: null}}', 'use_sim_time is null'),
+    ],
+)
+def test_a_file_that_would_not_do_what_it_says_is_refused(write, text, message):
+    with pytest.raises(SetupError, match=message):
+        so101_processes(So101Settings(policy='hold', params_file=write(text)))
+
+
+def test_an_argument_that_ros_has_no_type_for_is_refused():
+    with pytest.raises(SetupError, match='gate_parameters: tip is null'):
+        so101_processes(So101Settings(policy='hold', gate_parameters={'tip': None}))
+
+
+SHOW = """
+import json, sys, rclpy
+from frame_ros.nodes.runtime.parameters import declare
+rclpy.init(args=sys.argv)
+node = rclpy.create_node('contact')
+defaults = {'finger_links': ['x'], 'allowed_links': ['x'], 'max_force': 1.0, 'robot': 'y'}
+print(json.dumps({name: declare(node, name, default) for name, default in defaults.items()}))
+"""
+
+
+def test_values_arrive_as_they_are_meant(write, ros_domain):
+    """At a node of ROS, by the command line with which the supervisor starts it."""
+    pytest.importorskip('rclpy')
+    text = 'contact: {ros__parameters: {finger_links: [], max_force: .inf, robot: "null"}}'
+    text = text.replace('}}', ', allowed_links: ["1", "true"]}}')
+    processes = demo_processes(DemoSettings(params_file=write(text)))
+    (contact,) = (process for process in processes if process.name == 'contact')
+    command = [sys.executable, '-c', SHOW, *contact.ros_arguments()]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
+    assert json.loads(shown.stdout) == {
+        'finger_links': [''],
+        'allowed_links': ['1', 'true'],
+        'max_force': float('inf'),
+        'robot': 'null',
+    }
+
+
+def test_a_file_that_is_not_there_is_named():
+    with pytest.raises(SetupError, match="params_file 'nowhere.yaml' cannot be read"):
+        so101_processes(So101Settings(params_file='nowhere.yaml'))
+
+
+def test_mappings_come_from_yaml_or_from_a_file_of_it(write):
+    path = write('url: ws://gpu:8000\ndeadline: 1.5\n')
+    for text in (path, '{url: ws://gpu:8000, deadline: 1.5}'):
+        settings = settings_from_text(So101Settings, {'policy': 'remote', 'policy_options': text})
+        assert settings.policy_options == {'url': 'ws://gpu:8000', 'deadline': 1.5}
+    with pytest.raises(SetupError, match='policy_options must be a YAML mapping'):
+        settings_from_text(So101Settings, {'policy_options': 'nowhere.yaml'})
+
+
+def test_what_every_node_logs_is_chosen_in_one_place():
+    for process in so101_processes(So101Settings(policy='hold', log_level='debug', rviz=True)):
+        assert process.ros_arguments()[-2:] == ['--log-level', 'debug']
+
+
+def test_choices_are_those_of_the_nodes():
+    from frame_ros.episodes.metric_pipeline.options import OT_TASKS as TASKS
+    from frame_ros.nodes.contact.options import SOURCES
+    from frame_ros.hardware.controllers import PRESETS
+    from frame_ros.sensing.contact.grasp import SOURCES as GRASPS
+
+    assert set(OUTPUTS) == set(PRESETS)
+    assert set(OT_TASKS) == {'', *TASKS}
+    assert set(GRASP_SOURCES) == set(GRASPS)
+    assert set(CONTACT_SOURCES) == set(SOURCES)

@@ -1,0 +1,686 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The table of processes, its settings, and the supervisor on small real processes."""
+
+import ast
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+from patience import PATIENCE
+
+from frame_ros.core.errors import FrameRosError, SetupError
+from frame_ros.bringup.arm_options import FrankaSettings, So101Settings
+from frame_ros.bringup.node_process import RANGE
+from frame_ros.bringup.process_table import (
+    PROFILES,
+    Process,
+    arm_environment,
+    check_installed,
+    demo_environment,
+    demo_processes,
+    find_executable,
+    franka_processes,
+    share_directory,
+    so101_processes,
+    watching_environment,
+)
+from frame_ros.bringup.run_options import POLICIES, DemoSettings
+from frame_ros.bringup.option_text import parse_qualities, settings_from_text, text_of
+from frame_ros.bringup.supervisor import ProcessError, Supervisor, free_domain, ros_environment
+from frame_ros.policies.registry import BUILDERS
+
+ROOT = Path(__file__).resolve().parent.parent.parent.parent
+TABLES = {
+    'demo': (demo_processes, DemoSettings()),
+    'demo_fr3': (demo_processes, DemoSettings(robot='fr3')),
+    'so101': (so101_processes, So101Settings(policy='scripted')),
+    'franka': (franka_processes, FrankaSettings(policy='scripted')),
+}
+
+
+def by_name(processes):
+    return {process.name: process for process in processes}
+
+
+@pytest.mark.parametrize('table', TABLES)
+def test_every_process_of_a_table_exists(table):
+    make, settings = TABLES[table]
+    for process in make(settings):
+        script = ROOT / 'scripts' / 'nodes' / process.executable
+        assert f'from {process.module} import main' in script.read_text()
+        assert os.access(script, os.X_OK)
+        assert (ROOT / 'frame_ros' / 'nodes' / f'{process.executable}.py').is_file()
+        assert process.config == share_directory() / 'config' / f'{process.executable}.yaml'
+
+
+@pytest.mark.parametrize('table', TABLES)
+def test_parameters_of_a_table_are_declared_in_the_nodes_yaml(table):
+    make, settings = TABLES[table]
+    for process in make(settings):
+        declared = yaml.safe_load(process.config.read_text())['/**']['ros__parameters']
+        assert set(process.parameters) <= set(declared), process.name
+
+
+def test_the_demo_ends_with_its_session():
+    processes = by_name(demo_processes(DemoSettings()))
+    assert [p.name for p in processes.values() if p.is_essential] == ['session']
+    managed = [p.name for p in processes.values() if p.is_lifecycle]
+    assert managed == ['episode_recorder', 'gate', 'policy']
+
+
+def test_an_arm_runs_a_policy_only_if_one_is_given():
+    processes = by_name(so101_processes(So101Settings(record=False)))
+    assert set(processes) == {'kinematics', 'metrics', 'markers', 'episode_recorder'}
+    assert processes['episode_recorder'].parameters['enabled'] is False
+    assert 'policy' in by_name(franka_processes(FrankaSettings(policy='scripted')))
+
+
+def test_topics_of_the_users_driver_reach_every_process_that_reads_them():
+    settings = So101Settings(joint_states_topic='follower/joint_states', policy='scripted')
+    processes = by_name(so101_processes(settings))
+    for name in ('kinematics', 'metrics', 'markers', 'policy'):
+        assert processes[name].remappings['joint_states'] == 'follower/joint_states'
+
+
+def test_the_recorder_takes_the_users_topics_and_the_video_the_users_camera():
+    settings = So101Settings(
+        joint_states_topic='/follower/joint_states', front_image_topic='/camera/image_raw'
+    )
+    parameters = by_name(so101_processes(settings))['episode_recorder'].parameters
+    assert parameters['also'] == ['/camera/image_raw', '/follower/joint_states']
+    assert parameters['video_topic'] == '/camera/image_raw'
+    assert 'also' not in by_name(so101_processes(So101Settings()))['episode_recorder'].parameters
+
+
+def test_the_recorder_is_told_what_every_episode_must_have():
+    def expected(processes):
+        return by_name(processes)['episode_recorder'].parameters['expected']
+
+    cameras = ['front/image_raw', 'wrist/image_raw']
+    depth = ['front/depth/image_raw', 'wrist/depth/image_raw']
+    sensed = ['joint_states', 'wrench', *cameras, 'contact', 'proximity']
+    assert expected(demo_processes(DemoSettings(robot='fr3'))) == [*sensed, *depth]
+    unsensed = expected(demo_processes(DemoSettings(sensing=False)))
+    assert unsensed[-2:] == ['ground_truth/contact', 'ground_truth/proximity']
+    assert expected(franka_processes(FrankaSettings())) == ['franka/joint_states']
+    settings = So101Settings(
+        port='/dev/ttyACM0', robot_id='arm', cameras={'top': {'type': 'opencv'}},
+        contact_sources=('wrench',), wrist_image_topic='/hand/image',
+        proximity_cameras=('left', 'right'), depth_topics={'left': '/left/depth'},
+    )  # fmt: skip
+    topics = ['joint_states', 'contact', 'wrench', 'proximity', '/hand/image', 'top/image_raw']
+    right = 'right/depth/image_raw'
+    assert expected(so101_processes(settings)) == [*topics, '/left/depth', right]
+    # In a namespace, topics outside it are not recorded unless a node reads them by that name.
+    assert expected(so101_processes(replace(settings, namespace='arm'))) == [*topics, right]
+
+
+@pytest.mark.parametrize('table', TABLES)
+def test_no_name_of_a_table_is_absolute(table):
+    make, settings = TABLES[table]
+    for process in make(settings):
+        names = [*process.remappings, *process.remappings.values(), process.name]
+        assert not [name for name in names if name.startswith('/')]
+
+
+@pytest.mark.parametrize(
+    ('chosen', 'rviz', 'wanted'),
+    [('auto', False, 'auto'), ('auto', True, 'false'), ('true', True, 'true')],
+)
+def test_the_simulators_window_does_not_cover_rviz(chosen, rviz, wanted):
+    processes = by_name(demo_processes(DemoSettings(rviz=rviz, viewer=chosen)))
+    assert processes['simulator'].parameters['viewer'] == wanted
+
+
+def test_what_only_watches_may_be_started_again_and_what_moves_the_arm_may_not():
+    leader = {'leader_port': '/dev/leader', 'leader_id': 'lead', 'port': '/dev/arm'}
+    arm = So101Settings(
+        policy='hold', robot_id='arm', contact_sources=('wrench',), proximity_cameras=('front',),
+        rviz=True, **leader,
+    )  # fmt: skip
+    processes = so101_processes(arm)
+    watching = {'kinematics', 'metrics', 'markers', 'contact', 'proximity'}
+    assert {process.name for process in processes if process.can_respawn} == watching
+    assert {'gate', 'policy', 'robot_driver', 'teleoperator', 'episode_recorder'} <= {
+        process.name for process in processes
+    }
+    assert not any(process.can_respawn for process in demo_processes(DemoSettings()))
+
+
+def test_what_only_watches_has_no_memory_in_common_with_what_moves_the_arm(monkeypatch, tmp_path):
+    limit = tmp_path / 'rmem_max'
+    limit.write_text('4194304')
+    monkeypatch.setattr('frame_ros.bringup.node_process.RECEIVE_BUFFER', limit)
+    processes = by_name(demo_processes(DemoSettings()))
+    watching = {name for name, process in processes.items() if process.only_watches}
+    assert watching == {
+        'kinematics', 'metrics', 'markers', 'contact', 'proximity', 'episode_recorder',
+    }  # fmt: skip
+    demo = demo_environment({})
+    for name, process in processes.items():
+        plain, own = watching_environment(process, {}), watching_environment(process, demo)
+        assert plain == ({'FASTDDS_BUILTIN_TRANSPORTS': 'UDPv4'} if name in watching else {})
+        assert watching_environment(process, dict.fromkeys(PROFILES, '/mine.xml')) == {}
+        assert watching_environment(process, {RANGE: 'LOCALHOST'}) == own
+        users = {RANGE: 'LOCALHOST', 'FASTDDS_BUILTIN_TRANSPORTS': 'SHM'}
+        assert watching_environment(process, users) == {}
+        assert set(own) == ({*PROFILES, RANGE} if name in watching else set())
+        for path in {own[key] for key in PROFILES if key in own}:
+            text = Path(path).read_text()
+            assert '<type>UDPv4</type>' in text and '<type>SHM</type>' not in text
+            assert '<address>127.0.0.1</address>' in text
+
+
+def test_who_takes_images_keeps_shared_memory_where_sockets_cannot_hold_them(monkeypatch, tmp_path):
+    limit = tmp_path / 'rmem_max'
+    monkeypatch.setattr('frame_ros.bringup.node_process.RECEIVE_BUFFER', limit)
+    demo = demo_environment({})
+    for text, keep in (('4194304\n', set()), ('212992\n', {'proximity', 'episode_recorder'})):
+        limit.write_text(text)
+        processes = [p for p in demo_processes(DemoSettings()) if p.only_watches]
+        assert {p.name for p in processes if not watching_environment(p, demo)} == keep
+
+
+TALKER = """
+import sys, time
+import rclpy
+from std_msgs.msg import String
+own, end = sys.argv[1], time.monotonic() + float(sys.argv[2])
+rclpy.init()
+node, heard = rclpy.create_node('talker_' + own), set()
+node.create_subscription(String, 'said', lambda message: heard.add(message.data), 10)
+publisher, is_said = node.create_publisher(String, 'said', 10), False
+while time.monotonic() < end:
+    publisher.publish(String(data=own))
+    rclpy.spin_once(node, timeout_sec=0.1)
+    if heard - {own} and not is_said:
+        print('/dev/shm/fast' in open('/proc/self/maps').read(), flush=True)
+        is_said = True
+"""
+
+
+def test_a_process_that_only_watches_maps_no_shared_memory_and_meets_the_others(ros_domain):
+    watcher = Process('metrics', 'metrics', only_watches=True)
+    others = {**os.environ, **demo_environment(os.environ)}
+    environments = {'moves': others, 'watches': others | watching_environment(watcher, others)}
+    talkers = {
+        name: subprocess.Popen(
+            [sys.executable, '-c', TALKER, name, str(PATIENCE)],
+            env=environment, stdout=subprocess.PIPE, text=True,
+        )
+        for name, environment in environments.items()
+    }  # fmt: skip
+    try:
+        shares = {name: talker.stdout.readline().strip() for name, talker in talkers.items()}
+    finally:
+        for talker in talkers.values():
+            talker.kill()
+            talker.communicate()
+    assert shares == {'moves': 'True', 'watches': 'False'}
+
+
+def test_the_view_has_most_of_rviz_window():
+    for name in ('frame_ros', 'frame_ros_fr3'):
+        layout = yaml.safe_load((share_directory() / 'rviz' / f'{name}.rviz').read_text())
+        assert [panel['Name'] for panel in layout['Panels']] == ['Displays']
+        assert layout['Window Geometry']['Hide Right Dock'] is True
+        shown = {each['Name'] for each in layout['Visualization Manager']['Displays']}
+        wanted = {'RobotModel', 'TF', 'Path', 'Metrics', 'Depth points', 'Front camera'}
+        assert wanted <= shown
+
+
+def test_rviz_is_switchable():
+    plain = by_name(demo_processes(DemoSettings()))
+    shown = by_name(demo_processes(DemoSettings(rviz=True)))
+    assert set(shown) - set(plain) == {'rviz'}
+
+
+@pytest.mark.parametrize('table', TABLES)
+def test_the_transforms_of_the_links_come_from_one_node(table):
+    make, settings = TABLES[table]
+    plain = by_name(make(replace(settings, rviz=True)))
+    assert 'robot_state_publisher' not in plain
+    assert plain['kinematics'].parameters.get('publish_tf', 'auto') == 'auto'
+    asked = by_name(make(replace(settings, robot_state_publisher=True)))
+    assert '<robot' in asked['robot_state_publisher'].parameters['robot_description']
+    assert asked['kinematics'].parameters['publish_tf'] == 'false'
+
+
+@pytest.mark.parametrize('table', TABLES)
+def test_a_prefix_of_the_frames_reaches_every_node_that_names_one(table):
+    make, settings = TABLES[table]
+    settings = replace(
+        settings, frame_prefix='left/', rviz=True, robot_state_publisher=True, namespace='left'
+    )
+    processes = by_name(make(settings))
+    knowing = {name for name, p in processes.items() if 'frame_prefix' in p.parameters}
+    assert {p.parameters['frame_prefix'] for p in processes.values() if p.name in knowing} == {
+        'left/'
+    }
+    assert {'kinematics', 'metrics', 'markers', 'robot_state_publisher'} <= knowing
+    assert not table.startswith('demo') or {'simulator', 'contact', 'proximity'} <= knowing
+    layout, frame = processes['rviz'].extra[1], processes['rviz'].extra[3]
+    assert frame == f'left/{replace(settings, frame_prefix="").base_frame}'
+    shown = yaml.safe_load(Path(layout).read_text())['Visualization Manager']['Displays']
+    (model,) = (each for each in shown if each['Name'] == 'RobotModel')
+    assert model['TF Prefix'] == 'left'
+    with pytest.raises(SetupError, match="frame_prefix is 'left_'; it must end with /"):
+        replace(settings, frame_prefix='left_')
+
+
+def test_any_urdf_can_be_watched(tmp_path):
+    urdf = (ROOT / 'urdf' / 'panda.urdf').read_text().replace('panda_link0', 'foot')
+    path = tmp_path / 'mine.urdf'
+    path.write_text(urdf)
+    settings = FrankaSettings(
+        robot=str(path), tip='panda_hand_tcp', policy='hold', contact_sources=('robot',), rviz=True
+    )
+    processes = by_name(franka_processes(settings))
+    for name in ('kinematics', 'contact', 'gate'):
+        assert processes[name].parameters['tip'] == 'panda_hand_tcp'
+    for name in ('kinematics', 'metrics', 'markers', 'contact', 'gate', 'policy'):
+        assert processes[name].parameters['robot'] == str(path)
+    assert processes['rviz'].extra[3] == 'foot'
+    with pytest.raises(FrameRosError, match="no robot 'nowhere.urdf': known are so101, fr3"):
+        FrankaSettings(robot='nowhere.urdf')
+    with pytest.raises(FrameRosError, match="has no link 'elbow'; its links are foot, "):
+        FrankaSettings(robot=str(path), tip='elbow')
+
+
+@pytest.mark.parametrize('table', TABLES)
+def test_all_processes_or_none_take_their_time_from_the_clock_topic(table):
+    make, settings = TABLES[table]
+    simulated = make(replace(settings, use_sim_time=True, rviz=True, robot_state_publisher=True))
+    assert {process.parameters.get('use_sim_time') for process in simulated} == {True}
+    assert not any('use_sim_time' in process.parameters for process in make(settings))
+
+
+def test_what_is_not_installed_is_said_before_anything_starts(tmp_path, monkeypatch):
+    processes = demo_processes(DemoSettings(rviz=True, robot_state_publisher=True))
+    monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path))
+    with pytest.raises(
+        SetupError, match='robot_state_publisher was not found|robot_state_publisher of'
+    ):
+        check_installed(processes)
+    for name in ('robot_state_publisher', 'rviz2'):
+        folder = tmp_path / 'lib' / name
+        folder.mkdir(parents=True)
+        (folder / name).touch()
+    check_installed(processes)
+
+
+def test_rviz_listens_to_what_is_published_as_reliably():
+    """The path comes seldom, from a reliable publisher that keeps nothing for late subscribers."""
+    layout, large = (
+        yaml.safe_load((share_directory() / 'rviz' / f'{name}.rviz').read_text())
+        for name in ('frame_ros', 'frame_ros_fr3')
+    )
+    of_large = large['Visualization Manager']['Displays']
+    assert of_large[1:] == layout['Visualization Manager']['Displays'][1:]  # all but the grid
+    displays = {shown['Name']: shown for shown in layout['Visualization Manager']['Displays']}
+    assert displays['Path']['Enabled'] is displays['Path']['Value'] is True
+    assert displays['Depth points']['Topic']['Value'] == 'proximity/points'
+    for name in ('Path', 'Metrics'):
+        topic = displays[name]['Topic']
+        assert topic['Reliability Policy'] == 'Reliable'
+        assert topic['Durability Policy'] == 'Volatile'
+
+
+def test_a_command_line_carries_name_namespace_parameters_and_remappings():
+    process = Process(
+        'eye', 'kinematics', {'a': 1.0, 'b': 'two words', 'c': True, 'd': [1.0, 2.0]}, {'x': 'y'}
+    )
+    line = process.command('left')
+    assert line[:4] == [sys.executable, '-u', '-m', 'frame_ros.nodes.kinematics']
+    assert line[4:9] == ['--ros-args', '-r', '__node:=eye', '-r', '__ns:=/left']
+    pairs = [line[i + 1] for i, word in enumerate(line) if word == '-p']
+    assert pairs == ['a:=1.0', 'b:="two words"', 'c:=true', 'd:=[1.0, 2.0]']
+    assert line[-2:] == ['-r', 'x:=y']
+
+
+def test_a_missing_package_is_named():
+    with pytest.raises(SetupError, match='rviz9 of the package no_such_package'):
+        find_executable('no_such_package', 'rviz9')
+
+
+@pytest.mark.parametrize(('sourced', 'named'), [('kilted', 'kilted'), ('', 'jazzy')])
+def test_the_package_to_install_is_that_of_a_real_distribution(monkeypatch, sourced, named):
+    monkeypatch.setenv('ROS_DISTRO', sourced)
+    with pytest.raises(SetupError, match=f'RViz .* ROS 2 installation.* ros-{named}-no-such'):
+        find_executable('no_such', 'rviz9')
+
+
+def test_nothing_is_started_when_one_command_is_missing(tmp_path):
+    missing = Process('window', 'rviz9', package='no_such_package')
+    supervisor = supervise([Script('calm', SLEEPER), missing], tmp_path)
+    with pytest.raises(SetupError, match='no_such_package'):
+        supervisor.start()
+    assert supervisor.stop() == {}
+    assert not (tmp_path / 'logs').exists()
+
+
+@pytest.mark.parametrize('kind', [DemoSettings, So101Settings, FrankaSettings])
+def test_settings_survive_the_way_through_text(kind):
+    settings = replace(kind(), record=False, directory='elsewhere', policy='scripted')
+    texts = {name: text_of(getattr(settings, name)) for name in kind.__dataclass_fields__}
+    assert settings_from_text(kind, texts) == settings
+
+
+@pytest.mark.parametrize(
+    ('texts', 'message'),
+    [
+        ({'record': 'maybe'}, "record is true or false, not 'maybe'"),
+        ({'episodes': 'five'}, "episodes must be of type int, not 'five'"),
+        ({'colour': 'red'}, "no setting 'colour'"),
+        ({'robot': 'panda'}, "robot is 'panda'; it must be one of so101, fr3"),
+        ({'qualities': '[1.0, 1.2]'}, '1.2 does not'),
+        ({'qualities': 'good'}, 'qualities must be a YAML list such as'),
+        ({'qualities': '1.0,0.5'}, 'qualities must be a YAML list such as'),
+        ({'references': 'runs/a,runs/b'}, 'references must be a YAML list such as'),
+        ({'episodes': '0'}, 'episodes must be at least 1, not 0'),
+        ({'seed': '-1'}, 'seed must be 0 or more, not -1'),
+        ({'timeout': '0'}, 'timeout must be more than 0 s, not 0.0'),
+        ({'timeout': 'nan'}, 'timeout must be more than 0 s, not nan'),
+        ({'policy': ''}, "no policy ''"),
+        ({'policy': 'clever'}, "no policy 'clever'; there are scripted, hold, lerobot, remote"),
+        ({'policy': 'lerobot'}, 'checkpoint of the policy lerobot is empty'),
+        ({'policy': 'lerobot', 'checkpoint': 'nowhere'}, "is 'nowhere', which is no folder"),
+        ({'policy': 'remote'}, 'remote needs the address of its server'),
+        ({'policy': 'replay'}, "replay is ''; it must be a bag"),
+        ({'policy': 'token_vla', 'checkpoint': 'nowhere'}, "'nowhere'; it must be the folder"),
+        ({'policy_options': 'url=1'}, 'policy_options must be a YAML mapping such as'),
+        ({'policy_options': '[url]'}, 'policy_options must be a YAML mapping such as'),
+        ({'policy_options': '{a: 1, a: 2}'}, "'a' is given twice"),
+        ({'policy_options': '{a: 1'}, 'policy_options is no YAML'),
+        ({'log_level': 'loud'}, "log_level is 'loud'; it must be one of debug"),
+        ({'execution': 'eager'}, "execution is 'eager'; it must be one of synchronous"),
+    ],
+)
+def test_wrong_settings_are_named(texts, message):
+    with pytest.raises(SetupError, match=message):
+        settings_from_text(DemoSettings, texts)
+
+
+def test_a_checkpoint_is_a_folder_with_a_configuration(tmp_path):
+    for settings in ({'policy': str(tmp_path)}, {'policy': 'lerobot', 'checkpoint': str(tmp_path)}):
+        (tmp_path / 'config.json').unlink(missing_ok=True)
+        for kind in (DemoSettings, So101Settings):
+            with pytest.raises(SetupError, match=r'which has no config\.json'):
+                kind(**settings)
+        (tmp_path / 'config.json').write_text('{}')
+        assert DemoSettings(**settings).policy == settings['policy']
+
+
+def test_every_policy_can_be_chosen(tmp_path):
+    assert set(POLICIES) == {*BUILDERS, 'replay'}  # the policy node reads the bag of a replay
+    for policy in ('token_vla', 'replay'):
+        assert DemoSettings(policy=policy, checkpoint=str(tmp_path)).policy == policy
+    remote = DemoSettings(
+        policy='remote', policy_options={'url': 'ws://127.0.0.1:8000', 'deadline': 1.5, 'name': '7'}
+    )
+    parameters = by_name(demo_processes(remote))['policy'].parameters
+    assert parameters['policy_options'] == ['url=ws://127.0.0.1:8000', 'deadline=1.5', 'name="7"']
+
+
+@pytest.mark.parametrize('table', TABLES)
+def test_a_policy_reaches_the_arm_through_the_gate_alone(table):
+    make, settings = TABLES[table]
+    settings = replace(
+        settings, **{} if table.startswith('demo') else {'joint_commands_topic': 'arm/goal'}
+    )
+    gated, open_ = by_name(make(settings)), by_name(make(replace(settings, gate=False)))
+    target = 'joint_commands' if table.startswith('demo') else 'arm/goal'
+
+    def output(process):
+        return process.remappings.get('joint_commands', 'joint_commands')
+
+    assert output(gated['policy']) == 'policy_commands'
+    assert output(gated['gate']) == output(gated['metrics']) == target
+    assert 'gate' not in open_ and output(open_['policy']) == target
+
+
+def test_the_gate_is_set_by_the_launch_arguments():
+    settings = FrankaSettings(
+        policy='scripted',
+        output='franka_ros2',
+        gate_parameters={
+            'velocity_scale': 0.3,
+            'workspace': [0.2, -0.4, 0.0, 0.7, 0.4, 0.8],
+            'tip': 'tcp',
+        },
+    )
+    processes = by_name(franka_processes(settings))
+    parameters = processes['gate'].parameters
+    assert parameters['velocity_scale'] == 0.3 and parameters['tip'] == 'tcp'
+    assert (parameters['robot'], parameters['output']) == ('fr3', 'franka_ros2')
+    drawn = processes['markers'].parameters
+    assert drawn == {'robot': 'fr3', 'workspace': [0.2, -0.4, 0.0, 0.7, 0.4, 0.8]}
+    with pytest.raises(SetupError, match="the gate has no parameter 'velocity_scal'"):
+        franka_processes(replace(settings, gate_parameters={'velocity_scal': 0.3}))
+
+
+def test_a_leader_drives_through_the_gate_too():
+    leader = {'leader_port': '/dev/leader', 'leader_id': 'lead'}
+    assert 'gate' in by_name(so101_processes(So101Settings(**leader)))
+    record = So101Settings(**leader, teleoperator_mode='record')
+    assert 'gate' not in by_name(so101_processes(record))
+    with pytest.raises(SetupError, match='past the gate'):
+        So101Settings(**leader, teleoperator_mode='record', policy='hold')
+
+
+@pytest.mark.parametrize(
+    'options', [['--policy', 'clever'], ['--episodes', '0'], ['--policy', 'lerobot']]
+)
+def test_the_demo_refuses_a_wrong_option_in_one_line_and_starts_nothing(tmp_path, options):
+    pytest.importorskip('rclpy')
+    command = [sys.executable, str(ROOT / 'scripts' / 'frame-ros'), 'demo', *options]
+    run = tmp_path / 'run'
+    done = subprocess.run([*command, '--directory', run], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith('frame-ros: ') and done.stderr.count('\n') == 1
+    assert not run.exists()
+
+
+def test_the_demo_keeps_to_this_machine_unless_told_otherwise():
+    alone = demo_environment({})
+    assert alone['ROS_AUTOMATIC_DISCOVERY_RANGE'] == 'LOCALHOST'
+    assert {Path(alone[name]).name for name in PROFILES} == {'fastdds_loopback.xml'}
+    assert demo_environment(alone) == {}
+    assert not set(demo_environment({PROFILES[0]: '/mine.xml'})) & set(PROFILES)
+    chosen = {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET'}
+    assert 'ROS_AUTOMATIC_DISCOVERY_RANGE' not in demo_environment(chosen)
+    assert demo_environment(chosen).items() <= ros_environment(chosen).items()
+    assert ros_environment({}).items() >= alone.items()
+
+
+def test_the_network_of_an_arm_is_left_as_it_is():
+    assert set(arm_environment({})) == {'OMP_NUM_THREADS', 'MUJOCO_GL'}
+    assert arm_environment({'OMP_NUM_THREADS': '4', 'MUJOCO_GL': 'osmesa'}) == {}
+
+
+def test_qualities_are_read_in_order():
+    assert parse_qualities('1.0, 0.5,0') == (1.0, 0.5, 0.0)
+    assert parse_qualities('') == ()
+
+
+def test_the_table_imports_no_ros():
+    code = (
+        'import sys, frame_ros.bringup.process_table, frame_ros.bringup.supervisor\n'
+        'sys.exit(any(name.split(".")[0] in ("rclpy", "launch", "numpy") for name in sys.modules))'
+    )
+    assert subprocess.run([sys.executable, '-c', code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize('path', sorted((ROOT / 'launch').glob('*.py')), ids=lambda path: path.name)
+def test_a_launch_file_holds_nothing_but_its_table(path):
+    tree, name = ast.parse(path.read_text()), path.name.split('.')[0]
+    imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert imported == {
+        'launch',
+        'frame_ros.cli.ros2.launching',
+        'frame_ros.bringup.process_table',
+        'frame_ros.bringup.run_options' if name == 'demo' else 'frame_ros.bringup.arm_options',
+    }
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    assert f'{name}_processes' in used
+
+
+class Script(Process):
+    """A process of the table whose command is a small Python program."""
+
+    def command(self, namespace=''):
+        return [sys.executable, '-u', '-c', self.executable]
+
+
+SLEEPER = 'import time\nprint("ready")\ntime.sleep(60)'
+STUBBORN = (
+    'import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n'
+    'print("ready")\ntime.sleep(60)'
+)
+PARENT = (
+    'import subprocess, sys, time\n'
+    'child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])\n'
+    'print("ready", child.pid)\ntime.sleep(60)'
+)
+
+
+def wait_for_log(path, text='ready'):
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        if path.is_file() and text in path.read_text():
+            return path.read_text()
+        time.sleep(0.02)
+    raise AssertionError(f'{path} never said {text!r}')
+
+
+def supervise(processes, tmp_path, lines=None, **options):
+    console = (lambda text: None) if lines is None else lines.append
+    return Supervisor(processes, tmp_path / 'logs', console=console, **options)
+
+
+def test_a_process_that_dies_is_named_with_its_last_lines(tmp_path):
+    code = 'import sys\nfor i in range(50): print("line", i)\nsys.exit(3)'
+    processes = [Script('calm', SLEEPER), Script('frail', code)]
+    with supervise(processes, tmp_path) as supervisor, pytest.raises(ProcessError) as caught:
+        supervisor.wait(0.02)
+    message = str(caught.value)
+    assert 'the process frail ended with exit code 3' in message
+    assert 'line 49' in message
+    assert 'line 10\n' not in message
+    assert (tmp_path / 'logs' / 'frail.log').read_text().startswith('line 0\n')
+
+
+def test_a_process_that_is_killed_is_named(tmp_path):
+    code = 'import os, signal\nos.kill(os.getpid(), signal.SIGKILL)'
+    with (
+        supervise([Script('frail', code)], tmp_path) as supervisor,
+        pytest.raises(ProcessError, match='frail was killed by SIGKILL'),
+    ):
+        supervisor.wait(0.02)
+
+
+def test_the_run_is_over_when_the_essential_process_ends(tmp_path):
+    processes = [
+        Script('calm', SLEEPER),
+        Script('window', 'pass', may_end=True),
+        Script('main', 'import time; time.sleep(0.3)', is_essential=True),
+    ]
+    with supervise(processes, tmp_path) as supervisor:
+        assert supervisor.wait(0.02) == 'main'
+        wait_for_log(tmp_path / 'logs' / 'calm.log')
+    codes = supervisor.stop()
+    assert codes == {'calm': -signal.SIGTERM, 'window': 0, 'main': 0}
+
+
+def test_an_essential_process_that_fails_is_an_error(tmp_path):
+    with (
+        supervise(
+            [Script('main', 'raise SystemExit(1)', is_essential=True)], tmp_path
+        ) as supervisor,
+        pytest.raises(ProcessError, match='main ended with exit code 1'),
+    ):
+        supervisor.wait(0.02)
+
+
+def test_a_process_that_ignores_sigterm_is_killed_after_the_grace(tmp_path):
+    lines = []
+    processes = [Script('stubborn', STUBBORN), Script('calm', SLEEPER)]
+    with supervise(processes, tmp_path, lines, grace=0.3) as supervisor:
+        for process in processes:
+            wait_for_log(tmp_path / 'logs' / f'{process.name}.log')
+    assert supervisor.stop() == {'stubborn': -signal.SIGKILL, 'calm': -signal.SIGTERM}
+    assert any(line.startswith('[stubborn] did not stop') for line in lines)
+
+
+def test_what_a_process_started_itself_ends_too(tmp_path):
+    with supervise([Script('parent', PARENT)], tmp_path):
+        child = int(wait_for_log(tmp_path / 'logs' / 'parent.log').split()[1])
+    deadline = time.monotonic() + PATIENCE
+    while is_running(child) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not is_running(child)
+
+
+def is_running(pid):
+    """Whether the process runs: one that ended but was not yet collected does not."""
+    try:
+        return Path(f'/proc/{pid}/stat').read_text().rsplit(')', 1)[1].split()[0] != 'Z'
+    except FileNotFoundError:
+        return False
+
+
+def test_only_warnings_and_errors_reach_the_console(tmp_path):
+    code = (
+        'print("[INFO] [1.0] [n]: fine")\nprint("[WARN] [1.0] [n]: hm")\n'
+        'import time\ntime.sleep(60)'
+    )
+    lines = []
+    with supervise([Script('node', code)], tmp_path, lines):
+        wait_for_log(tmp_path / 'logs' / 'node.log', 'hm')
+        deadline = time.monotonic() + PATIENCE
+        while not lines and time.monotonic() < deadline:
+            time.sleep(0.02)
+    assert lines == ['[node] WARN: hm']
+
+
+def test_nothing_is_left_when_one_process_cannot_start(tmp_path):
+    class Impossible(Process):
+        def command(self, namespace=''):
+            return ['/no/such/program']
+
+    supervisor = supervise([Script('calm', SLEEPER), Impossible('bad', 'bad')], tmp_path)
+    with pytest.raises(FileNotFoundError):
+        supervisor.start()
+    assert supervisor.stop()['calm'] == -signal.SIGTERM
+
+
+def test_the_users_domain_is_kept_and_else_one_is_chosen():
+    assert ros_environment({'ROS_DOMAIN_ID': '42', 'MUJOCO_GL': 'osmesa'})['ROS_DOMAIN_ID'] == '42'
+    assert ros_environment({'MUJOCO_GL': 'osmesa'})['MUJOCO_GL'] == 'osmesa'
+    chosen = ros_environment({})
+    assert 1 <= int(chosen['ROS_DOMAIN_ID']) <= 100
+    assert Path(chosen['FASTRTPS_DEFAULT_PROFILES_FILE']).is_file()
+
+
+@pytest.mark.parametrize('participant', [0, 3])
+def test_a_domain_in_use_is_not_chosen(monkeypatch, participant):
+    """Neither where the first participant has ended and a later one still runs."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind(('127.0.0.1', 0))
+        monkeypatch.setattr('frame_ros.bringup.supervisor.DOMAINS', [7, 8])
+        monkeypatch.setattr(
+            'frame_ros.bringup.supervisor.discovery_port',
+            lambda domain, number: taken.getsockname()[1] * ((domain, number) == (7, participant)),
+        )
+        assert {free_domain() for _ in range(10)} == {8}
+        monkeypatch.setattr('frame_ros.bringup.supervisor.DOMAINS', [7])
+        with pytest.raises(SetupError, match='is in use'):
+            free_domain()

@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""When the contact and proximity nodes run, in the demo and beside an arm, and what they get."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from frame_ros.core.errors import SetupError
+from frame_ros.bringup.arm_options import FRANKA_WRENCH, FrankaSettings, So101Settings
+from frame_ros.bringup.process_table import demo_processes, franka_processes, so101_processes
+from frame_ros.bringup.run_options import SIMULATED_ROBOTS, DemoSettings
+
+
+def by_name(processes):
+    return {process.name: process for process in processes}
+
+
+@pytest.mark.parametrize('robot', SIMULATED_ROBOTS)
+def test_the_demo_takes_contact_and_distance_from_sensors_or_the_simulator(robot):
+    processes = by_name(demo_processes(DemoSettings(robot=robot)))
+    for name in ('metrics', 'markers'):
+        assert not {'contact', 'proximity'} & set(processes[name].remappings)
+        assert processes[name].remappings.get('object_pose') == 'ground_truth/object_pose'
+    assert {p.parameters['robot'] for p in processes.values() if 'robot' in p.parameters} == {robot}
+    assert {'contact', 'proximity'} <= set(processes['session'].parameters['nodes'])
+    true = by_name(demo_processes(DemoSettings(robot=robot, sensing=False)))
+    assert set(processes) - set(true) == {'contact', 'proximity'}
+    for name in ('metrics', 'markers'):
+        assert true[name].remappings['contact'] == 'ground_truth/contact'
+        assert true[name].remappings['proximity'] == 'ground_truth/proximity'
+    assert not {'contact', 'proximity'} & set(true['session'].parameters['nodes'])
+
+
+@pytest.mark.parametrize('robot', SIMULATED_ROBOTS)
+def test_every_parameter_of_the_demo_is_one_of_its_node(robot):
+    processes = by_name(demo_processes(DemoSettings(robot=robot)))
+    for process in processes.values():
+        declared = yaml.safe_load(process.config.read_text())['/**']['ros__parameters']
+        wrong = set(process.parameters) - set(declared) - {'policy_options'}
+        assert wrong == set(), process.name
+    rate = processes['proximity'].parameters['alignment_rate']
+    assert processes['markers'].parameters['alignment_lifetime'] > 2.0 / rate
+
+
+def test_contact_and_proximity_run_beside_an_arm_where_there_is_a_source():
+    assert not {'contact', 'proximity'} & set(by_name(so101_processes(So101Settings())))
+    settings = So101Settings(
+        motors_file='motors.yaml',
+        contact_parameters={'joint_margin': 1.5},
+        proximity_cameras=('front', 'side'),
+        proximity_parameters={'workspace': [-1, -1, 0, 1, 1, 1.5], 'min_support': 0},
+        depth_topics={'side': '/camera/depth'},
+        extrinsics={
+            'front': ['base_link', 0, 0, 1, 0, 0, 0],
+            'side': ['base_link', 1, 0, 0, 0, 0, 0, 1],
+        },
+        obstacles_file='cell.yaml',
+        gripper_margin=0.05,
+        joint_states_topic='follower/joint_states',
+    )
+    processes = by_name(so101_processes(settings))
+    contact, proximity = processes['contact'].parameters, processes['proximity'].parameters
+    assert contact['sources'] == ['joint_effort']
+    assert (contact['joint_margin'], contact['gripper_margin']) == (1.5, 0.05)
+    assert contact['motors_file'] == str(Path('motors.yaml').resolve())
+    assert proximity['cameras'] == ['front', 'side']
+    assert proximity['image_topics'] == ['side=/camera/depth']
+    assert proximity['extrinsics'] == [
+        'front=base_link 0 0 1 0 0 0', 'side=base_link 1 0 0 0 0 0 1',
+    ]  # fmt: skip
+    assert [type(value) for value in proximity['workspace']] == [float] * 6
+    assert proximity['min_support'] == 0
+    for name in ('proximity', 'markers'):
+        assert processes[name].parameters['obstacles_file'] == str(Path('cell.yaml').resolve())
+    for name in ('contact', 'proximity'):
+        assert processes[name].remappings['joint_states'] == 'follower/joint_states'
+        declared = yaml.safe_load(processes[name].config.read_text())['/**']['ros__parameters']
+        assert set(processes[name].parameters) <= set(declared)
+
+
+def test_contact_of_a_franka_comes_of_its_flags_or_of_a_sensor():
+    flags = by_name(franka_processes(FrankaSettings(contact_sources=('robot',))))['contact']
+    assert flags.parameters == {'robot': 'fr3', 'sources': ['robot']}
+    settings = FrankaSettings(contact_sources=('wrench', 'robot'), wrench_topic='/ft/wrench')
+    contact = by_name(franka_processes(settings))['contact']
+    assert contact.parameters['sources'] == ['wrench', 'robot']
+    assert contact.remappings['wrench'] == '/ft/wrench'
+
+
+@pytest.mark.parametrize(
+    ('kind', 'given', 'message'),
+    [
+        (FrankaSettings, {'contact_sources': ('wrench',)}, 'wrench_topic of a force-torque sensor'),
+        (
+            FrankaSettings,
+            {'contact_sources': ('wrench',), 'wrench_topic': f'/{FRANKA_WRENCH}'},
+            'wrench_topic of a force-torque sensor',
+        ),
+        (So101Settings, {'contact_sources': ('skin',)}, "no contact source 'skin'"),
+        (So101Settings, {'contact_sources': ('joint_effort',)}, "needs this arm's own motors_file"),
+        (
+            So101Settings,
+            {'proximity_cameras': ('front',), 'extrinsics': {'side': ['base_link', 0]}},
+            "extrinsics names the camera 'side'",
+        ),
+        (
+            So101Settings,
+            {'proximity_cameras': ('front',), 'proximity_parameters': {'paddin': 0.1}},
+            "the proximity has no parameter 'paddin'",
+        ),
+        (
+            So101Settings,
+            {'proximity_cameras': ('front',), 'extrinsics': {'front': 'base_link 0 0 0 0 0 0'}},
+            'extrinsics of front must be a YAML list',
+        ),
+    ],
+)
+def test_wrong_arguments_of_sensing_are_named(kind, given, message):
+    with pytest.raises(SetupError, match=message):
+        (so101_processes if kind is So101Settings else franka_processes)(kind(**given))
+
+
+@pytest.mark.parametrize('robot', SIMULATED_ROBOTS)
+def test_the_demos_cameras_are_where_the_scene_has_them(robot):
+    pytest.importorskip('mujoco')
+    from frame_ros.scenes import PickPlaceSimulation
+
+    scene = PickPlaceSimulation(robot=robot)
+    parameters = by_name(demo_processes(DemoSettings(robot=robot)))['proximity'].parameters
+    for text in parameters['extrinsics']:
+        camera, _, place = text.partition('=')
+        link, *numbers = place.split()
+        mount, position, quaternion = scene.camera_mount(camera)
+        assert link == mount
+        assert [float(n) for n in numbers] == pytest.approx([*position, *quaternion], abs=1e-5)
+    assert [text.partition('=')[0] for text in parameters['extrinsics']] == parameters['cameras']
+
+
+def test_the_demos_fr3_knows_the_weight_beyond_its_sensor():
+    pytest.importorskip('mujoco')
+    from frame_ros.scenes import PickPlaceSimulation
+
+    scene = PickPlaceSimulation(robot='fr3')
+    hand = scene.data.body('fr3_hand')
+    centre = hand.xmat.reshape(3, 3).T @ (scene.data.subtree_com[hand.id] - hand.xpos)
+    parameters = by_name(demo_processes(DemoSettings(robot='fr3')))['contact'].parameters
+    mass = scene.model.body_subtreemass[hand.id]
+    assert parameters['tool_mass'] == pytest.approx(mass, abs=1e-3)
+    assert parameters['tool_centre_of_mass'] == pytest.approx(centre.tolist(), abs=2e-4)

@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the tables of processes tell the metrics node of task, references and low-pass."""
+
+from pathlib import Path
+
+from frame_ros.bringup.arm_options import FrankaSettings, So101Settings
+from frame_ros.bringup.process_table import demo_processes, franka_processes, so101_processes
+from frame_ros.bringup.run_options import DemoSettings
+
+
+def by_name(processes):
+    return {process.name: process for process in processes}
+
+
+def test_the_demo_measures_progress_by_the_simulators_poses():
+    metrics = by_name(demo_processes(DemoSettings()))['metrics']
+    assert metrics.parameters['ot_task'] == 'put_in'
+    for name in ('object_pose', 'goal_pose'):
+        assert metrics.remappings[name] == f'ground_truth/{name}'
+    assert 'references' not in metrics.parameters and 'low_pass_cutoff' not in metrics.parameters
+
+
+def test_references_are_absolute_and_the_low_pass_is_passed_on():
+    settings = So101Settings(references=('runs/a', 'b'), reference_mean=True, low_pass_cutoff=5.0)
+    metrics = by_name(so101_processes(settings))['metrics']
+    assert metrics.parameters['references'] == [str(Path(p).resolve()) for p in ('runs/a', 'b')]
+    assert metrics.parameters['reference_mean'] and metrics.parameters['low_pass_cutoff'] == 5.0
+
+
+def test_the_task_of_an_arm_reaches_the_metrics_and_the_recorder():
+    plain = by_name(franka_processes(FrankaSettings()))['metrics']
+    assert 'ot_task' not in plain.parameters
+    settings = FrankaSettings(
+        ot_task='put_on',
+        object_topic='/cell/cup',
+        goal_frame='saucer',
+        grasp_source='effort',
+        grasp_distance=0.04,
+        gripper_margin=0.002,
+    )
+    processes = by_name(franka_processes(settings))
+    metrics, recorder = processes['metrics'], processes['episode_recorder']
+    assert metrics.parameters['ot_task'] == 'put_on'
+    assert metrics.parameters['grasp_source'] == 'effort'
+    assert metrics.parameters['grasp_distance'] == 0.04
+    assert metrics.parameters['gripper_margin'] == 0.002
+    assert metrics.parameters['goal_frame'] == 'saucer'
+    assert metrics.parameters['gripper_topic'] == 'franka_gripper/joint_states'
+    assert metrics.remappings['object_pose'] == '/cell/cup'
+    assert {'/cell/cup', 'franka_gripper/joint_states'} <= set(recorder.parameters['also'])
