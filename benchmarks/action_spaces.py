@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 from bars import Bars, parse
 
+from frame_ros.hardware.controllers import PRESETS
 from frame_ros.policies.execution.action_spaces import ActionConverter
 from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.robots import load_robot
-from frame_ros.hardware.controllers import PRESETS
 from frame_ros.robots.robot import Robot
 
 STEPS, DT = 50, 0.05

@@ -37,8 +37,8 @@ def read_bag(path: Path) -> None:
     """Episodes with metrics, topics, images; of a share of the files also the report, as JSON, and
     of some of those as a page.
     """
-    from frame_ros.bags.reader import Bag
     from frame_ros.bags.images.decoding import find_image_topics, iter_images
+    from frame_ros.bags.reader import Bag
     from frame_ros.episodes.reading import read_episodes
     from frame_ros.episodes.topic_statistics import topic_statistics
 
@@ -141,9 +141,9 @@ def read_rephrasings(path: Path) -> None:
 
 def read_options(path: Path) -> None:
     """A mapping of settings, a LeRobot option, a region, from YAML texts."""
-    from frame_ros.nodes.contact.options import region_of
     from frame_ros.bringup.option_text import parse_list, parse_mapping
     from frame_ros.hardware.lerobot.devices import parse_value
+    from frame_ros.nodes.contact.options import region_of
 
     text = path.read_bytes().decode('utf-8', 'replace')
     errors = []

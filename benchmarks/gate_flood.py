@@ -32,8 +32,8 @@ from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from frame_ros.msg import GateState
 from frame_ros.core.thread_priority import raise_priority
+from frame_ros.msg import GateState
 
 GRID, MARK = 100_000, 77_777  # ns: stamps of the flood lie on this grid, those of the gate do not
 STOP_BAR = 25.0  # ms, 99th percentile; the largest: a period more

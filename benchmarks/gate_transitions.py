@@ -40,10 +40,10 @@ from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 
+from frame_ros.gate.limits.command_limits import JointLimits, limits_of
 from frame_ros.msg import EpisodeEvent, GateState, PolicyHeartbeat
 from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.robots import load_robot
-from frame_ros.gate.limits.command_limits import JointLimits, limits_of
 
 SLOT, DELAY = 0.02, 0.005  # s: the gate's parameter `jitter`, and see above
 POLICY_RATE, STATE_RATE, HEARTBEAT_RATE = 50.0, 100.0, 20.0

@@ -36,10 +36,10 @@ from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
-from frame_ros.msg import EpisodeEvent, GateIntervention, GateState, PolicyHeartbeat
-from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.bringup.node_process import PROFILES, Process, watching_environment
 from frame_ros.core.thread_priority import raise_priority
+from frame_ros.msg import EpisodeEvent, GateIntervention, GateState, PolicyHeartbeat
+from frame_ros.nodes.runtime.polled import PolledSubscription
 
 WATCHERS = 4
 TOPICS = {

@@ -43,12 +43,12 @@ import numpy as np
 from bars import Bars, parse
 
 from frame_ros.bags.streams.conversion import INFERENCE_FIELDS
-from frame_ros.episodes.episode import Event, EventType
-from frame_ros.episodes.metric_pipeline.efficiency_state import EfficiencyState
-from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
-from frame_ros.episodes.metric_pipeline.options import PipelineConfig
-from frame_ros.episodes.metric_pipeline.safety_state import ContactSample, SafetyState
+from frame_ros.core.events import Event, EventType
 from frame_ros.core.stamps import SECOND
+from frame_ros.episodes.metric_pipeline.efficiency_state import EfficiencyState
+from frame_ros.episodes.metric_pipeline.options import PipelineOptions
+from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
+from frame_ros.episodes.metric_pipeline.safety_state import ContactSample, SafetyState
 from frame_ros.metrics import (
     ActionStep,
     ChunkOverlapDisagreement,
@@ -106,7 +106,7 @@ class LiveMetrics:
         self.action = ActionStep(6, ((-2.0,) * 6, (2.0,) * 6))
         self.progress = OptimalTrajectoryDifference()
         self.tracker = ReferenceTracker(run['references'][:references])
-        self.safety, self.efficiency = SafetyState(PipelineConfig()), EfficiencyState()
+        self.safety, self.efficiency = SafetyState(PipelineOptions()), EfficiencyState()
         self.tokens, self.variability = TokenStep(), ExecutionVariability()
         self.overlap = ChunkOverlapDisagreement()
 
@@ -159,7 +159,7 @@ def time_metrics(run: Run, every: int, low_pass: bool, references: int = 1) -> l
 
 def time_pipeline(run: Run) -> list[float]:
     """us per step of the whole pipeline: pose, action, contact, distance; inference every 30th."""
-    config = PipelineConfig(action_names=NAMES, action_lower=(-2.0,) * 6, action_upper=(2.0,) * 6)
+    config = PipelineOptions(action_names=NAMES, action_lower=(-2.0,) * 6, action_upper=(2.0,) * 6)
     pipeline = MetricPipeline(config)
     poses = np.concatenate([run['positions'], run['orientations']], axis=1).tolist()
     actions, distances = run['actions'].tolist(), run['distances'].tolist()

@@ -31,7 +31,7 @@ from control_loop import SIZE, BusyPolicy, run
 
 from frame_ros.core.lerobot_import import import_lerobot
 from frame_ros.nodes.policy.making import make_policy_of
-from frame_ros.nodes.policy.options import PolicySettings
+from frame_ros.nodes.policy.options import PolicyOptions
 from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.robots import load_robot
 
@@ -136,7 +136,7 @@ def main() -> int:
     import_lerobot()
     with tempfile.TemporaryDirectory() as folder:
         make_act_checkpoint(folder, image_size=SIZE, chunk_size=100)
-        settings = PolicySettings(policy='lerobot', checkpoint=folder, units='rad')
+        settings = PolicyOptions(policy='lerobot', checkpoint=folder, units='rad')
         policy = make_policy_of(settings, load_robot('so101').joint_limits)
         report('act', measure(policy, options.seconds, options.rate), bars)
     return bars.exit_status()

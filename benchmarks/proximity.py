@@ -46,8 +46,8 @@ from frame_ros.scenes import PickPlaceSimulation
 from frame_ros.scenes.simulation.noise.depth_noise import DEPTH_SENSORS, DepthNoise
 from frame_ros.sensing.proximity.depth.camera import DepthCamera
 from frame_ros.sensing.proximity.depth.detector import DepthProximity, compile_loops
+from frame_ros.sensing.proximity.depth.options import DepthOptions
 from frame_ros.sensing.proximity.depth.scan import DepthScan
-from frame_ros.sensing.proximity.depth.options import DepthSettings
 from frame_ros.sensing.proximity.depth.shapes import CameraShapes
 from frame_ros.sensing.proximity.depth.valid_range import DepthRange
 from frame_ros.sensing.proximity.link_distances import DistanceReading
@@ -55,7 +55,7 @@ from frame_ros.sensing.proximity.link_distances import DistanceReading
 BARS = {'scan_ms': 2.5, 'ratio': 60.0, 'difference_m': 1e-6}
 ERROR_BARS = {'median_mm': 5.0, 'percentile_99_mm': 20.0, 'further_percent': 0.1}
 WIDTH, HEIGHT, CAMERA = 640, 480, 'front'
-SETTINGS = DepthSettings(surface_height=0.0)
+SETTINGS = DepthOptions(surface_height=0.0)
 FURTHER = 0.01  # m
 LIMITS = (0.1, 6.0)  # m: the walls of the room count as well
 FULL_SCANS = 10  # of the frames are timed; all are compared

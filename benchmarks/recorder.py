@@ -138,8 +138,8 @@ def run(seconds: float, directory: str, settings: dict[str, object]) -> Path:
 def report(bag_path: Path) -> int:
     """Prints what each topic lost: numbers missing between the first and the last recorded;
     returns their sum."""
-    from frame_ros.bags.reader import Bag
     from frame_ros.bags.images.decoding import find_topic
+    from frame_ros.bags.reader import Bag
 
     bag, total = Bag(bag_path), 0
     print(f'{"topic":20} {"sent":>8} {"recorded":>9} {"lost":>6}')

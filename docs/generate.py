@@ -17,15 +17,15 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from frame_ros.bringup.arm_options import FrankaOptions, So101Options
+from frame_ros.bringup.option_fields import default_of
+from frame_ros.bringup.option_text import text_of
+from frame_ros.bringup.parameter_comments import parameters
+from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.cli import COMMANDS, main
 from frame_ros.cli.metrics import python_names
 from frame_ros.core.input_files import FACTOR_VARIABLE, every_limit
 from frame_ros.metrics import EXPLANATIONS, REGISTRY, Metric
-from frame_ros.bringup.arm_options import FrankaSettings, So101Settings
-from frame_ros.bringup.parameter_comments import parameters
-from frame_ros.bringup.run_options import DemoSettings
-from frame_ros.bringup.option_fields import default_of
-from frame_ros.bringup.option_text import text_of
 
 ROOT = Path(__file__).resolve().parent.parent
 TYPICAL_VALUES = Path(__file__).resolve().parent / 'typical_values.json'
@@ -244,7 +244,7 @@ def launch_page() -> str:
     text = (
         '# Launch files\n\n`ros2 launch frame_ros FILE NAME:=VALUE ...`; all names are relative.\n'
     )
-    files = {'demo': DemoSettings, 'so101': So101Settings, 'franka': FrankaSettings}
+    files = {'demo': DemoOptions, 'so101': So101Options, 'franka': FrankaOptions}
     for name, settings in files.items():
         rows = [
             (

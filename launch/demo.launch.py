@@ -7,12 +7,12 @@ Its nodes find each other on this machine only, unless ROS_AUTOMATIC_DISCOVERY_R
 profile is set. `ros2 launch frame_ros demo.launch.py --show-args` lists the arguments.
 """
 
-from frame_ros.cli.ros2.launching import launch_description
 from frame_ros.bringup.process_table import demo_environment, demo_processes
-from frame_ros.bringup.run_options import DemoSettings
+from frame_ros.bringup.run_options import DemoOptions
+from frame_ros.cli.ros2.launching import launch_description
 from launch import LaunchDescription
 
 
 def generate_launch_description() -> LaunchDescription:
     """What `ros2 launch` reads."""
-    return launch_description(DemoSettings, demo_processes, demo_environment)
+    return launch_description(DemoOptions, demo_processes, demo_environment)

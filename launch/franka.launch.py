@@ -7,12 +7,12 @@ The network settings are left as they are: the arm's driver may run on another m
 `ros2 launch frame_ros franka.launch.py --show-args` lists the arguments.
 """
 
-from frame_ros.cli.ros2.launching import launch_description
-from frame_ros.bringup.arm_options import FrankaSettings
+from frame_ros.bringup.arm_options import FrankaOptions
 from frame_ros.bringup.process_table import franka_processes
+from frame_ros.cli.ros2.launching import launch_description
 from launch import LaunchDescription
 
 
 def generate_launch_description() -> LaunchDescription:
     """What `ros2 launch` reads."""
-    return launch_description(FrankaSettings, franka_processes)
+    return launch_description(FrankaOptions, franka_processes)

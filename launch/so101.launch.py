@@ -6,12 +6,12 @@ The network settings are left as they are: the arm's driver may run on another m
 `ros2 launch frame_ros so101.launch.py --show-args` lists the arguments.
 """
 
-from frame_ros.cli.ros2.launching import launch_description
-from frame_ros.bringup.arm_options import So101Settings
+from frame_ros.bringup.arm_options import So101Options
 from frame_ros.bringup.process_table import so101_processes
+from frame_ros.cli.ros2.launching import launch_description
 from launch import LaunchDescription
 
 
 def generate_launch_description() -> LaunchDescription:
     """What `ros2 launch` reads."""
-    return launch_description(So101Settings, so101_processes)
+    return launch_description(So101Options, so101_processes)

@@ -189,7 +189,7 @@ without_lerobot() {
 
 # --- the overlay --------------------------------------------------------------------------------------------------
 
-loops_key() { cat requirements/*.txt frame_ros/sensing/proximity/depth/compiled.py frame_ros/sensing/depth/*kernels.py | digest; }
+loops_key() { cat requirements/*.txt frame_ros/sensing/proximity/depth/compiled.py frame_ros/sensing/proximity/depth/*kernels.py | digest; }
 
 # Numba keeps what it has compiled beside the modules: no node has to wait for it at its first start.
 compile_loops() {

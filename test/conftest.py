@@ -4,6 +4,7 @@
 
 import gc
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,10 @@ settings.register_profile('frame_ros', deadline=None)
 settings.load_profile('frame_ros')
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# Helpers lie beside the tests that use them most; those of any room can be imported by all.
+for folder in sorted({path.parent for path in (ROOT / 'test').rglob('*.py')}):
+    sys.path.append(str(folder))
 
 # The one domain of all tests, where a domain has to be chosen by hand; empty: each has its own.
 ONLY_DOMAIN = os.environ.get('FRAME_ROS_TEST_DOMAIN', '')

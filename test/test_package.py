@@ -20,17 +20,22 @@ INTERFACES = sorted([*ROOT.glob('msg/*.msg'), *ROOT.glob('srv/*.srv')])
 
 # Lower numbers may not import higher ones, and rooms of one number not each other.
 ROOMS = {
-    'metrics': 0,
-    'robots': 1,
-    'confidence': 2,
-    'sensing': 2,
-    'policies': 2,
-    'episodes': 3,
-    'evaluation': 4,
-    'scenes': 4,
-    'reports': 5,
-    'nodes': 6,
-    'cli': 7,
+    'core': 0,
+    'metrics': 1,
+    'robots': 2,
+    'gate': 3,
+    'hardware': 4,
+    'sensing': 4,
+    'policies': 4,
+    'confidence': 4,
+    'bags': 5,
+    'episodes': 6,
+    'scenes': 7,
+    'evaluation': 8,
+    'reports': 9,
+    'bringup': 10,
+    'nodes': 11,
+    'cli': 12,
 }
 ROS_MODULES = re.compile(r'rclpy|rcl_interfaces|\w+_msgs|builtin_interfaces|frame_ros\.(msg|srv)')
 LAUNCH_MODULES = re.compile(r'launch(_ros)?|ros2cli|ament_index_python')
@@ -236,7 +241,9 @@ def test_nothing_unpickles():
         r'\b(import pickle|torch\.load|cloudpickle|joblib|np\.load\(.*allow_pickle=True)'
     )
     found = [path for path in python_files(PACKAGE) if dangerous.search(path.read_text())]
-    adapter = [PACKAGE / 'policies' / f'lerobot_{part}.py' for part in ('grpc', 'replies')]
+    adapter = [
+        PACKAGE / 'policies' / 'lerobot_server' / f'{part}.py' for part in ('client', 'replies')
+    ]
     assert sorted(found) == adapter
     assert not any(
         re.search(r'pickle\.loads?\(|torch\.load\(|import_module', path.read_text())
@@ -284,7 +291,7 @@ def test_node_scripts_start_their_module():
         text = path.read_text()
         assert path.stat().st_mode & 0o111, path
         assert text.startswith('#!/usr/bin/env python3\n'), path
-        module = re.search(r'from (frame_ros\.nodes\.\w+) import main', text)[1]
+        module = re.search(r'from (frame_ros\.nodes\.\w+)\.node import main', text)[1]
         assert (ROOT / (module.replace('.', '/') + '.py')).is_file() or (
             ROOT / module.replace('.', '/')
         ).is_dir()

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from frame_ros.bags.definitions import find_definition, known_types, typestore_of
 from frame_ros.bags.cdr import ARRAY, BASE, NAME, SIZES
+from frame_ros.bags.definitions import find_definition, known_types, typestore_of
 
 OWN_PACKAGE = 'frame_ros/'
 

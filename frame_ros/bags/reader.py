@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.bags.metadata import bag_information, listed_names, sidecar_of
-from frame_ros.bags.writer import METADATA_RECORD, PARTIAL_SUFFIX, SIDECAR_NAME
-from frame_ros.bags.definitions import find_definition, parse_fields
-from frame_ros.bags.findings import Note
 from frame_ros.bags.cdr import decode, stack_rows
-from frame_ros.bags.storage.mcap_reader import McapFile, read_mcap
+from frame_ros.bags.definitions import find_definition, parse_fields
+from frame_ros.bags.find_bags import storage_files, unlisted_files
+from frame_ros.bags.findings import Note
+from frame_ros.bags.metadata import bag_information, listed_names, sidecar_of
 from frame_ros.bags.older_messages import conflict_with_known, filled_typestore
+from frame_ros.bags.storage.decompression import file_limit
+from frame_ros.bags.storage.mcap_reader import McapFile, read_mcap
 from frame_ros.bags.storage.other_storage import (
     decompressed,
     decompressed_length,
@@ -27,8 +28,7 @@ from frame_ros.bags.storage.other_storage import (
     is_other_storage,
     read_other_storage,
 )
-from frame_ros.bags.find_bags import storage_files, unlisted_files
-from frame_ros.bags.storage.decompression import file_limit
+from frame_ros.bags.writer import METADATA_RECORD, PARTIAL_SUFFIX, SIDECAR_NAME
 from frame_ros.core.errors import BagError
 
 

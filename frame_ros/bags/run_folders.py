@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from frame_ros.bags.writer import PARTIAL_SUFFIX, SIDECAR_NAME, TEMPORARY_SUFFIX
 from frame_ros.bags.recording_lock import NAME as LOCK_NAME
 from frame_ros.bags.recording_lock import is_being_recorded
+from frame_ros.bags.writer import PARTIAL_SUFFIX, SIDECAR_NAME, TEMPORARY_SUFFIX
 from frame_ros.core.errors import BagError
 from frame_ros.core.input_files import load_json, read_text
 

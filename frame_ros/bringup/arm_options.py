@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from frame_ros.core.errors import SetupError
-from frame_ros.bringup.run_options import CAMERA_IMAGES, OF_CAMERA_IMAGES, RunSettings
+from frame_ros.bags.image_choices import CAMERA_IMAGES
 from frame_ros.bringup.option_fields import option
+from frame_ros.bringup.run_options import OF_CAMERA_IMAGES, RunOptions
+from frame_ros.core.errors import SetupError
 
 CONTACT_SOURCES = ('wrench', 'joint_effort', 'robot')
 OUTPUTS = (
@@ -27,7 +28,7 @@ GRASP_SOURCES = ('position', 'effort', 'contact')
 
 
 @dataclass(frozen=True)
-class ArmSettings(RunSettings):
+class ArmOptions(RunOptions):
     """A real arm, whose driver is the user's: the names of its topics."""
 
     # The noise of a real camera does not compress without loss.
@@ -136,7 +137,7 @@ class ArmSettings(RunSettings):
 
 
 @dataclass(frozen=True)
-class So101Settings(ArmSettings):
+class So101Options(ArmOptions):
     """A real SO-101; with a port our own driver runs too, with a leader's port its teleoperator.
 
     Raises:
@@ -183,7 +184,7 @@ FRANKA_WRENCH = 'franka_robot_state_broadcaster/external_wrench_in_base_frame'
 
 
 @dataclass(frozen=True)
-class FrankaSettings(ArmSettings):
+class FrankaOptions(ArmOptions):
     """A real Franka arm; the default names are those of franka_ros2.
 
     Raises:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from frame_ros.bringup.arm_options import ArmSettings, So101Settings
+from frame_ros.bringup.arm_options import ArmOptions, So101Options
 from frame_ros.bringup.demo_robots import DEMO_ROBOTS
-from frame_ros.bringup.run_options import DemoSettings, RunSettings
 from frame_ros.bringup.option_fields import default_of
+from frame_ros.bringup.run_options import DemoOptions, RunOptions
 
 IMAGES = ('front/image_raw', 'wrist/image_raw')
 # Of an arm's settings: our topics whose name a user gives only where there are such.
@@ -25,7 +25,7 @@ NAMED = {
 }
 
 
-def demo_expected(settings: DemoSettings) -> list[str]:
+def demo_expected(settings: DemoOptions) -> list[str]:
     """What the simulator and the sensing nodes send."""
     topics = ['joint_states', 'wrench', *IMAGES, 'contact', 'proximity']
     cameras = DEMO_ROBOTS[settings.robot].proximity['cameras'] if settings.sensing else []
@@ -34,7 +34,7 @@ def demo_expected(settings: DemoSettings) -> list[str]:
     return _renamed(settings, topics)
 
 
-def arm_expected(settings: ArmSettings) -> list[str]:
+def arm_expected(settings: ArmOptions) -> list[str]:
     """Joint states; what runs here; and what the user has named a topic of."""
     topics = ['joint_states']
     if sources := settings.sources_of_contact:
@@ -44,7 +44,7 @@ def arm_expected(settings: ArmSettings) -> list[str]:
         topics.append('proximity')
     defaults = {field.name: default_of(field) for field in fields(settings)}
     topics += [ours for name, ours in NAMED.items() if getattr(settings, name) != defaults[name]]
-    if isinstance(settings, So101Settings) and settings.port:
+    if isinstance(settings, So101Options) and settings.port:
         topics += [f'{camera}/image_raw' for camera in settings.cameras]
     given = settings.depth_topics
     depths = [given.get(camera, f'{camera}/depth/image_raw') for camera in cameras]
@@ -53,7 +53,7 @@ def arm_expected(settings: ArmSettings) -> list[str]:
     return [*_renamed(settings, topics), *depths]
 
 
-def _renamed(settings: RunSettings, topics: list[str]) -> list[str]:
+def _renamed(settings: RunOptions, topics: list[str]) -> list[str]:
     """By the names of the run, each once."""
     names = settings.remappings()
     return list(dict.fromkeys(names.get(topic, topic) for topic in topics))

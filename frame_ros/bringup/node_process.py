@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import frame_ros
-from frame_ros.core.errors import SetupError
 from frame_ros.bringup.demo_robots import Value
+from frame_ros.core.errors import SetupError
 
 # One thread per numeric library, headless rendering.
 ENVIRONMENT = {'OMP_NUM_THREADS': '1', 'MUJOCO_GL': 'egl'}

@@ -16,12 +16,12 @@ from typing import Any
 
 import yaml
 
+from frame_ros.bringup.demo_robots import Value
+from frame_ros.bringup.node_process import Process, share_directory
+from frame_ros.bringup.parameter_values import as_parameters, flat
+from frame_ros.bringup.run_options import RunOptions
 from frame_ros.core.errors import SetupError
 from frame_ros.core.input_files import read_text
-from frame_ros.bringup.demo_robots import Value
-from frame_ros.bringup.parameter_values import as_parameters, flat
-from frame_ros.bringup.node_process import Process, share_directory
-from frame_ros.bringup.run_options import RunSettings
 from frame_ros.core.strict_yaml import load_yaml
 
 KEY = 'ros__parameters'
@@ -29,7 +29,7 @@ EVERY_NODE = re.compile(r'use_sim_time|start_type_description_service|qos_overri
 Sections = Mapping[str, Mapping[str, Any]]  # name of a node, or a pattern -> its parameters
 
 
-def given_parameters(settings: RunSettings, node: str) -> dict[str, Value]:
+def given_parameters(settings: RunOptions, node: str) -> dict[str, Value]:
     """Parameters that the user sets of one of our nodes: those of the file, above them those of the
     argument <node>_parameters.
 
@@ -47,7 +47,7 @@ def given_parameters(settings: RunSettings, node: str) -> dict[str, Value]:
     }
 
 
-def with_given(processes: list[Process], settings: RunSettings) -> list[Process]:
+def with_given(processes: list[Process], settings: RunOptions) -> list[Process]:
     """The processes with what the user sets of each, above all else.
 
     Raises:
@@ -114,7 +114,7 @@ def _collect(path: str, name: str, content: Any, sections: dict[str, dict[str, A
             _collect(path, f'{name}/{str(key).strip("/")}' if name else str(key), value, sections)
 
 
-def _of_node(sections: Sections, node: str, settings: RunSettings) -> dict[str, Any]:
+def _of_node(sections: Sections, node: str, settings: RunOptions) -> dict[str, Any]:
     """Parameters of a node in the sections, patterns first: its own name takes precedence."""
     names = [name for name in sections if _matches(name, node, settings.namespace)]
     found: dict[str, Any] = {}
@@ -134,7 +134,7 @@ def _matches(section: str, node: str, namespace: str) -> bool:
     return re.fullmatch(pattern.replace(r'\*', '[^/]+'), full) is not None
 
 
-def _check_sections(sections: Sections, processes: list[Process], settings: RunSettings) -> None:
+def _check_sections(sections: Sections, processes: list[Process], settings: RunOptions) -> None:
     """Refuses a parameter that none of a section's nodes has, and a plain name of no node of ours.
 
     A section with a full name, such as /right/gate, may be of another run.

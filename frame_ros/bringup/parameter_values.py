@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from frame_ros.core.errors import SetupError
 from frame_ros.bringup.demo_robots import Value
+from frame_ros.core.errors import SetupError
 
 KINDS = (bool, int, float, str)
 INT64 = range(-(2**63), 2**63)

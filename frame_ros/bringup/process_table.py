@@ -3,7 +3,7 @@
 """The one table of what runs: the launch files and the demo's supervisor start the processes named
 here.
 
-It imports no ROS, so it can be read anywhere: `demo_processes(DemoSettings())` and its two sisters
+It imports no ROS, so it can be read anywhere: `demo_processes(DemoOptions())` and its two sisters
 return a list of `Process`.
 """
 
@@ -15,10 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from frame_ros.bringup.arm_options import ArmSettings, FrankaSettings, So101Settings
+from frame_ros.bringup.arm_options import ArmOptions, FrankaOptions, So101Options
 from frame_ros.bringup.demo_robots import DEMO_ROBOTS, Value
 from frame_ros.bringup.expected_topics import arm_expected, demo_expected
-from frame_ros.bringup.parameter_files import given_parameters, known_parameters, with_given
 from frame_ros.bringup.node_process import (
     PROFILES,
     Process,
@@ -30,9 +29,10 @@ from frame_ros.bringup.node_process import (
     share_directory,
     watching_environment,
 )
-from frame_ros.bringup.sensing_processes import arm_sensing, demo_sensing
-from frame_ros.bringup.run_options import POLICIES, ROBOTS, DemoSettings, RunSettings
 from frame_ros.bringup.option_text import assignments, text_of
+from frame_ros.bringup.parameter_files import given_parameters, known_parameters, with_given
+from frame_ros.bringup.run_options import POLICIES, ROBOTS, DemoOptions, RunOptions
+from frame_ros.bringup.sensing_processes import arm_sensing, demo_sensing
 from frame_ros.policies.own_policy import is_own_policy, with_absolute_file
 
 __all__ = [
@@ -57,7 +57,7 @@ VIDEO_TOPIC = 'front/image_raw'
 UNCHECKED = 'policy_commands'  # what a policy commands where a gate decides what the arm gets
 
 
-def demo_processes(settings: DemoSettings) -> list[Process]:
+def demo_processes(settings: DemoOptions) -> list[Process]:
     """The simulated robot, a policy, what watches them, and the session that runs episodes."""
     robot = DEMO_ROBOTS[settings.robot]
     gate = {**robot.of_tip, **robot.gate}
@@ -78,17 +78,17 @@ def demo_processes(settings: DemoSettings) -> list[Process]:
     )
 
 
-def so101_processes(settings: So101Settings) -> list[Process]:
+def so101_processes(settings: So101Options) -> list[Process]:
     """What runs beside a real SO-101; its driver too, if its port is given."""
     return _as_set(settings, [*_so101_hardware(settings), *_arm_processes(settings)])
 
 
-def franka_processes(settings: FrankaSettings) -> list[Process]:
+def franka_processes(settings: FrankaOptions) -> list[Process]:
     """What runs beside a real Franka arm, whose driver is the user's (franka_ros2)."""
     return _as_set(settings, _arm_processes(settings))
 
 
-def _so101_hardware(settings: So101Settings) -> list[Process]:
+def _so101_hardware(settings: So101Options) -> list[Process]:
     """The driver of the arm and the teleoperator of a leader, where their ports are given."""
     names = settings.remappings()
     folder = absolute(settings.calibration_dir) if settings.calibration_dir else ''
@@ -117,7 +117,7 @@ def _so101_hardware(settings: So101Settings) -> list[Process]:
     return processes
 
 
-def _arm_processes(settings: ArmSettings) -> list[Process]:
+def _arm_processes(settings: ArmOptions) -> list[Process]:
     tip: dict[str, Value] = {'tip': settings.tip} if settings.tip else {}
     gate = {**tip, **({} if settings.output == 'none' else {'output': settings.output})}
     policy = [_policy(settings)] if settings.policy else []
@@ -131,7 +131,7 @@ def _arm_processes(settings: ArmSettings) -> list[Process]:
     return [*monitors, recorder, *policy, *display]
 
 
-def _target(settings: ArmSettings) -> dict[str, Value]:
+def _target(settings: ArmOptions) -> dict[str, Value]:
     """What the metrics node is told of object, goal and gripper, where it is not the default."""
     names = ('ot_task', 'object_frame', 'goal_frame', 'gripper_topic')
     chosen: dict[str, Value] = {n: getattr(settings, n) for n in names if getattr(settings, n)}
@@ -141,7 +141,7 @@ def _target(settings: ArmSettings) -> dict[str, Value]:
     return chosen
 
 
-def _references(settings: RunSettings) -> dict[str, Value]:
+def _references(settings: RunOptions) -> dict[str, Value]:
     """The demonstrations and the low-pass, where they are asked for."""
     chosen: dict[str, Value] = {}
     paths = [absolute(path) for path in settings.references]
@@ -163,7 +163,7 @@ def _waiting_for_all(processes: list[Process]) -> list[Process]:
     ]
 
 
-def _as_set(settings: RunSettings, processes: list[Process]) -> list[Process]:
+def _as_set(settings: RunOptions, processes: list[Process]) -> list[Process]:
     """What holds for all of them: the clock, what they log, and what the user sets of each."""
     found = [replace(process, log_level=settings.log_level) for process in processes]
     if settings.use_sim_time:
@@ -180,7 +180,7 @@ def _prefixed(process: Process, prefix: str) -> Process:
     return replace(process, parameters={**process.parameters, 'frame_prefix': prefix})
 
 
-def _simulator(settings: DemoSettings) -> Process:
+def _simulator(settings: DemoOptions) -> Process:
     viewer = 'false' if settings.viewer == 'auto' and settings.rviz else settings.viewer
     parameters: dict[str, Value] = {
         'robot': settings.robot,
@@ -192,7 +192,7 @@ def _simulator(settings: DemoSettings) -> Process:
 
 
 def _monitors(
-    settings: RunSettings,
+    settings: RunOptions,
     of_metrics: Mapping[str, Value] | None = None,
     of_gate: Mapping[str, Value] | None = None,
     of_kinematics: Mapping[str, Value] | None = None,
@@ -226,7 +226,7 @@ def _monitors(
     ]
 
 
-def _policy(settings: RunSettings, of_policy: Mapping[str, Value] | None = None) -> Process:
+def _policy(settings: RunOptions, of_policy: Mapping[str, Value] | None = None) -> Process:
     parameters: dict[str, Value] = {
         'robot': settings.robot_source,
         'policy': _policy_name(settings.policy),
@@ -252,7 +252,7 @@ def _policy_name(policy: str) -> str:
     return with_absolute_file(policy) if is_own_policy(policy) else absolute(policy)
 
 
-def _gate(settings: RunSettings, of_gate: Mapping[str, Value] | None = None) -> list[Process]:
+def _gate(settings: RunOptions, of_gate: Mapping[str, Value] | None = None) -> list[Process]:
     """The gate, wherever a policy or a teleoperator drives, unless it is switched off."""
     if not settings.has_gate:
         return []
@@ -263,9 +263,7 @@ def _gate(settings: RunSettings, of_gate: Mapping[str, Value] | None = None) -> 
     return [Process('gate', 'gate', parameters, settings.remappings(), is_lifecycle=True)]
 
 
-def _recorder(
-    settings: RunSettings, expected: Sequence[str], others: Sequence[str] = ()
-) -> Process:
+def _recorder(settings: RunOptions, expected: Sequence[str], others: Sequence[str] = ()) -> Process:
     """Without recording too: its services and events bound the episodes.
 
     What the other processes read under another name, and `others`, is recorded wherever it is
@@ -293,7 +291,7 @@ def _recorder(
     )
 
 
-def _session_parameters(settings: DemoSettings) -> dict[str, Value]:
+def _session_parameters(settings: DemoOptions) -> dict[str, Value]:
     parameters: dict[str, Value] = {
         'episodes': settings.episodes,
         'seed': settings.seed,
@@ -307,7 +305,7 @@ def _session_parameters(settings: DemoSettings) -> dict[str, Value]:
     return {**parameters, 'qualities': qualities} if qualities else parameters
 
 
-def _display(settings: RunSettings) -> list[Process]:
+def _display(settings: RunOptions) -> list[Process]:
     """RViz, and robot_state_publisher where it is asked for."""
     processes = []
     if settings.robot_state_publisher:
@@ -333,13 +331,13 @@ def _display(settings: RunSettings) -> list[Process]:
     return processes
 
 
-def _urdf(settings: RunSettings) -> str:
+def _urdf(settings: RunOptions) -> str:
     if settings.robot in ROBOTS:
         return (share_directory() / 'urdf' / f'{settings.robot}.urdf').read_text(encoding='utf-8')
     return settings.load_robot().urdf
 
 
-def _layout(settings: RunSettings) -> Path:
+def _layout(settings: RunOptions) -> Path:
     """RViz's layout; with a prefix of the frames a copy of it, whose robot model knows it."""
     name = 'frame_ros.rviz' if settings.robot == 'so101' else 'frame_ros_fr3.rviz'
     layout = share_directory() / 'rviz' / name

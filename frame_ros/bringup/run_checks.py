@@ -13,11 +13,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from frame_ros.core.errors import SetupError
-from frame_ros.bringup.parameter_files import default_parameters
-from frame_ros.policies.offered_arguments import offered_of, parse_options, required_of
 from frame_ros.bringup.node_process import Process, check_installed
+from frame_ros.bringup.parameter_files import default_parameters
+from frame_ros.core.errors import SetupError
+from frame_ros.core.name_values import parse_options
 from frame_ros.core.output_files import check_folder
+from frame_ros.policies.offered_arguments import offered_of, required_of
 
 Parameters = Mapping[str, Any]
 SIMULATED = 'simulated'  # motors_file: those that the package has of the simulated robot

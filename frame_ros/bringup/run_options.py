@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frame_ros.core.errors import SetupError
+from frame_ros.bags.image_choices import CAMERA_IMAGES
 from frame_ros.bringup.option_fields import check_choices, option
 from frame_ros.bringup.option_text import check_qualities
+from frame_ros.core.errors import SetupError
+from frame_ros.core.ros_names import check_namespace
 from frame_ros.policies.checkpoint import CONFIG
 from frame_ros.policies.own_policy import check_form, is_own_policy
-from frame_ros.core.ros_names import check_namespace
 
 if TYPE_CHECKING:
     from frame_ros.robots import Robot
@@ -25,7 +26,6 @@ POLICIES = ('scripted', 'hold', 'lerobot', 'remote', 'lerobot_grpc', 'token_vla'
 ANY_POLICY = (
     f'{", ".join(POLICIES)}, a checkpoint folder, or your own as module:Class or file.py:Class'
 )
-CAMERA_IMAGES = ('raw', 'jpeg')
 OF_CAMERA_IMAGES = 'colour images in bags: as sent, or a tenth of it as JPEG, <topic>/compressed'
 EXECUTIONS = ('synchronous', 'asynchronous', 'ensembling')
 SIMULATED_ROBOTS = ('so101', 'fr3')
@@ -35,7 +35,7 @@ ROBOTS = {'so101': 'base_link', 'fr3': 'fr3_link0', 'panda': 'panda_link0'}  # p
 
 
 @dataclass(frozen=True)
-class RunSettings:
+class RunOptions:
     """What every run has.
 
     Raises:
@@ -163,7 +163,7 @@ class RunSettings:
 
 
 @dataclass(frozen=True)
-class DemoSettings(RunSettings):
+class DemoOptions(RunOptions):
     """The demo with a simulated robot.
 
     Raises:

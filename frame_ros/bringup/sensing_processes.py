@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from frame_ros.core.errors import SetupError
-from frame_ros.bringup.arm_options import ArmSettings
+from frame_ros.bringup.arm_options import ArmOptions
 from frame_ros.bringup.demo_robots import DEMO_ROBOTS, Value
 from frame_ros.bringup.node_process import Process, absolute
-from frame_ros.bringup.run_options import DemoSettings, RunSettings
 from frame_ros.bringup.option_text import spaced
+from frame_ros.bringup.run_options import DemoOptions, RunOptions
+from frame_ros.core.errors import SetupError
 
 
-def demo_sensing(settings: DemoSettings) -> list[Process]:
+def demo_sensing(settings: DemoOptions) -> list[Process]:
     """What makes contact and distance of the simulated sensors."""
     if not settings.sensing:
         return []
@@ -29,12 +29,12 @@ def demo_sensing(settings: DemoSettings) -> list[Process]:
     return [_contact_process(settings, contact), _proximity_process(settings, proximity)]
 
 
-def _contact_process(settings: RunSettings, of_contact: Mapping[str, Value]) -> Process:
+def _contact_process(settings: RunOptions, of_contact: Mapping[str, Value]) -> Process:
     parameters = {'robot': settings.robot_source, **of_contact}
     return Process('contact', 'contact', parameters, settings.remappings(), only_watches=True)
 
 
-def _proximity_process(settings: RunSettings, of_proximity: Mapping[str, Value]) -> Process:
+def _proximity_process(settings: RunOptions, of_proximity: Mapping[str, Value]) -> Process:
     parameters = {'robot': settings.robot_source, **of_proximity}
     return Process(
         'proximity',
@@ -46,7 +46,7 @@ def _proximity_process(settings: RunSettings, of_proximity: Mapping[str, Value])
     )
 
 
-def arm_sensing(settings: ArmSettings) -> list[Process]:
+def arm_sensing(settings: ArmOptions) -> list[Process]:
     """The contact node where its sources are known, the proximity node where it has cameras or
     known obstacles.
     """
@@ -64,7 +64,7 @@ def arm_sensing(settings: ArmSettings) -> list[Process]:
     return processes
 
 
-def _grasp(settings: ArmSettings) -> dict[str, Value]:
+def _grasp(settings: ArmOptions) -> dict[str, Value]:
     """What tells the two nodes of a grasp, where the user has said what a held object does."""
     if not settings.gripper_margin or settings.grasp_source == 'contact':
         return {}
@@ -72,7 +72,7 @@ def _grasp(settings: ArmSettings) -> dict[str, Value]:
     return {name: getattr(settings, name) for name in names}
 
 
-def _of_proximity(settings: ArmSettings) -> dict[str, Value]:
+def _of_proximity(settings: ArmOptions) -> dict[str, Value]:
     cameras = list(settings.proximity_cameras)
     parameters: dict[str, Value] = {'cameras': cameras or [''], **_grasp(settings)}
     if settings.gripper_topic:

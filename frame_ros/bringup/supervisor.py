@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
-from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.bringup.process_table import Process, demo_environment, watching_environment
+from frame_ros.core.errors import FrameRosError, SetupError
 
 TAIL = 12  # lines of a log that a failure shows
 LOUD = ('[WARN]', '[ERROR]', '[FATAL]', 'Traceback (most recent call last)')
@@ -48,8 +48,9 @@ class _Running:
 class Supervisor:
     """The processes of one run. Use it in a `with` block: leaving it stops whatever still runs.
 
-    processes: from `frame_ros.bringup.process_table`. log_directory: gets one <name>.log per process, and
-    is made. namespace: of all nodes. grace: s between SIGTERM and SIGKILL. console: gets the lines
+    processes: from `frame_ros.bringup.process_table`. log_directory: gets one <name>.log per
+    process, and is made.
+    namespace: of all nodes. grace: s between SIGTERM and SIGKILL. console: gets the lines
     a person should see (warnings, errors, ends), prefixed by the process's name. environment:
     os.environ by default.
     """

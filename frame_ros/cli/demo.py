@@ -14,17 +14,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from frame_ros.bringup.demo_robots import DEMO_ROBOTS
+from frame_ros.bringup.option_text import parse_qualities
+from frame_ros.bringup.process_table import Process, demo_processes
+from frame_ros.bringup.run_checks import check_run
+from frame_ros.bringup.run_options import SIMULATED_ROBOTS, DemoOptions
+from frame_ros.bringup.supervisor import ProcessError, Supervisor, free_domain
 from frame_ros.cli.arguments import given, namespace, output_folder, positive, whole
 from frame_ros.cli.options import parse_options
 from frame_ros.cli.progress import progress_bar
 from frame_ros.core.errors import BagError, SetupError
 from frame_ros.core.machine_lock import MachineLock
-from frame_ros.bringup.demo_robots import DEMO_ROBOTS
-from frame_ros.bringup.process_table import Process, demo_processes
-from frame_ros.bringup.run_checks import check_run
-from frame_ros.bringup.run_options import SIMULATED_ROBOTS, DemoSettings
-from frame_ros.bringup.option_text import parse_qualities
-from frame_ros.bringup.supervisor import ProcessError, Supervisor, free_domain
 from frame_ros.core.output_files import make_folder
 from frame_ros.core.ros_commands import commands_on_bags
 
@@ -41,10 +41,9 @@ LAST_SUMMARY = 5.0  # s to wait for the metrics of the last episode
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options; the defaults are those of the launch file."""
     texts = {
-        name: setting.metadata['help']
-        for name, setting in DemoSettings.__dataclass_fields__.items()
+        name: setting.metadata['help'] for name, setting in DemoOptions.__dataclass_fields__.items()
     }
-    default = DemoSettings()
+    default = DemoOptions()
     parser.add_argument(
         '--robot', default=default.robot, choices=SIMULATED_ROBOTS, help=texts['robot']
     )
@@ -142,13 +141,13 @@ def tell_recorded(directory: Path, earlier: Collection[Path]) -> None:
     print('\n'.join(stopped_lines(directory, earlier)), file=sys.stderr)
 
 
-def settings_of(args: argparse.Namespace, directory: Path) -> DemoSettings:
+def settings_of(args: argparse.Namespace, directory: Path) -> DemoOptions:
     """The settings that the arguments ask for.
 
     Raises:
         FrameRosError: one of them is wrong.
     """
-    return DemoSettings(
+    return DemoOptions(
         robot=args.robot,
         sensing=not args.no_sensing,
         policy=args.policy,
@@ -183,7 +182,7 @@ def require_ros() -> None:
 
 
 def run_episodes(
-    settings: DemoSettings, processes: Sequence[Process], directory: Path
+    settings: DemoOptions, processes: Sequence[Process], directory: Path
 ) -> list[EpisodeResult]:
     """Starts everything, shows it live until the session has ended, stops everything.
 
@@ -212,7 +211,7 @@ def run_episodes(
     return results
 
 
-def _watch(supervisor: Supervisor, view: LiveView, settings: DemoSettings) -> list[EpisodeResult]:
+def _watch(supervisor: Supervisor, view: LiveView, settings: DemoOptions) -> list[EpisodeResult]:
     from frame_ros.nodes.console.node import close_console, open_console
 
     console = open_console(supervisor.domain_id, settings.namespace)

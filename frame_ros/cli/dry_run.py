@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from frame_ros.bringup.process_table import Process
-from frame_ros.bringup.run_options import RunSettings
+from frame_ros.bringup.run_options import RunOptions
 
 
-def describe_run(settings: RunSettings, processes: Sequence[Process], directory: Path) -> str:
+def describe_run(settings: RunOptions, processes: Sequence[Process], directory: Path) -> str:
     """The folder, the topics by the names of this run, and every process with its command line."""
     prefix = f'/{settings.namespace.strip("/")}/' if settings.namespace else '/'
     recorder = next(p for p in processes if p.executable == 'episode_recorder')

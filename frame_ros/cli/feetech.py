@@ -21,8 +21,8 @@ from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.ros_commands import node_command
 
 if TYPE_CHECKING:
-    from frame_ros.scenes import PickPlaceSimulation
     from frame_ros.hardware.feetech.emulator.bus import SimulatedBus
+    from frame_ros.scenes import PickPlaceSimulation
     from frame_ros.scenes.simulation.so101_servos import SimulatedSo101
 
 PERIOD = 0.02  # s between two looks at the input, and of the leader's hand

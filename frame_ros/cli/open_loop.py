@@ -169,11 +169,11 @@ def check_policy(args: argparse.Namespace) -> None:
     Raises:
         FrameRosError: it cannot be made, or an option has another form or is unknown.
     """
-    from frame_ros.policies.execution.action_spaces import ActionSpaceSettings
+    from frame_ros.policies.execution.action_spaces import ActionSpaceOptions
     from frame_ros.policies.precheck import check_policy_files
 
     options = parse_options(args.option)
-    known = [option.name for option in fields(ActionSpaceSettings)]
+    known = [option.name for option in fields(ActionSpaceOptions)]
     for name in parse_options(args.action_option, '--action-option'):
         if name not in known:
             raise ValueRangeError(f'--action-option {name!r} is none of {", ".join(known)}')

@@ -8,8 +8,8 @@ import shlex
 from collections.abc import Collection
 from pathlib import Path
 
-from frame_ros.bags.writer import PARTIAL_SUFFIX
 from frame_ros.bags.run_folders import run_at, size_of
+from frame_ros.bags.writer import PARTIAL_SUFFIX
 from frame_ros.reports.model.numbers import counted
 
 

@@ -7,7 +7,7 @@ be right.
 import re
 from pathlib import Path
 
-_ROOT = Path(__file__).resolve().parents[1]
+_ROOT = Path(__file__).resolve().parents[2]
 # The checkout that this copy runs from, where it does.
 CHECKOUT = _ROOT if (_ROOT / 'scripts' / 'setup.sh').is_file() else None
 

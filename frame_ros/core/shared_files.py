@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-CHECKOUT = Path(__file__).resolve().parents[1]
+CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def shared_folders(name: str) -> list[Path]:

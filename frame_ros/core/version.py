@@ -11,7 +11,7 @@ from pathlib import Path
 
 def package_version() -> str:
     """Returns the version of package.xml, or of the metadata; 'unknown' if neither is there."""
-    package_xml = Path(__file__).resolve().parents[1] / 'package.xml'
+    package_xml = Path(__file__).resolve().parents[2] / 'package.xml'
     if package_xml.is_file():
         found = re.search(r'<version>(.*?)</version>', package_xml.read_text(encoding='utf-8'))
         if found:

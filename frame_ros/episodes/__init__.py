@@ -13,27 +13,31 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from frame_ros.bags.reader import Bag
+    from frame_ros.bags.streams.stream import Stream
     from frame_ros.bags.writer import BagWriter
-    from frame_ros.episodes.episode import Episode, Event, EventType, MetricSample, Outcome, Stream
+    from frame_ros.core.events import Event, EventType, Outcome
+    from frame_ros.episodes.episode import Episode
+    from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample
+    from frame_ros.episodes.metric_pipeline.options import PipelineOptions
     from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
-    from frame_ros.episodes.metric_pipeline.options import PipelineConfig
     from frame_ros.episodes.reading import read_episodes
-    from frame_ros.episodes.reference_loading import Reference, load_references
+    from frame_ros.episodes.reference import Reference
+    from frame_ros.episodes.reference_loading import load_references
 
 _HOMES = {
-    'Bag': 'bag_reader',
-    'BagWriter': 'bag_writer',
-    'Episode': 'data',
-    'Event': 'data',
-    'EventType': 'data',
-    'MetricPipeline': 'pipeline',
-    'MetricSample': 'data',
-    'Outcome': 'data',
-    'PipelineConfig': 'pipeline_config',
-    'Reference': 'references',
-    'Stream': 'data',
-    'load_references': 'references',
-    'read_episodes': 'reading',
+    'Bag': 'frame_ros.bags.reader',
+    'BagWriter': 'frame_ros.bags.writer',
+    'Episode': 'frame_ros.episodes.episode',
+    'Event': 'frame_ros.core.events',
+    'EventType': 'frame_ros.core.events',
+    'MetricPipeline': 'frame_ros.episodes.metric_pipeline.pipeline',
+    'MetricSample': 'frame_ros.episodes.metric_pipeline.metric_sample',
+    'Outcome': 'frame_ros.core.events',
+    'PipelineOptions': 'frame_ros.episodes.metric_pipeline.options',
+    'Reference': 'frame_ros.episodes.reference',
+    'Stream': 'frame_ros.bags.streams.stream',
+    'load_references': 'frame_ros.episodes.reference_loading',
+    'read_episodes': 'frame_ros.episodes.reading',
 }
 
 __all__ = [
@@ -45,7 +49,7 @@ __all__ = [
     'MetricPipeline',
     'MetricSample',
     'Outcome',
-    'PipelineConfig',
+    'PipelineOptions',
     'Reference',
     'Stream',
     'load_references',
@@ -56,4 +60,4 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    return getattr(import_module(f'{__name__}.{_HOMES[name]}'), name)
+    return getattr(import_module(_HOMES[name]), name)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.episodes.episode import Episode, EventType, Stream
+from frame_ros.bags.streams.stream import Stream
+from frame_ros.core.events import EventType
 from frame_ros.core.stamps import SECOND
+from frame_ros.episodes.episode import Episode
 
 # A stamp this much further from the others than its receive time is no bound of an episode, ns.
 FAR = 60 * SECOND

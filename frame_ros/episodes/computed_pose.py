@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from frame_ros.bags.reader import Bag
-from frame_ros.episodes.episode import Stream
 from frame_ros.bags.findings import Note
-from frame_ros.robots.joint_state_merge import JointMerger
+from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams.joint_table import named_positions
+from frame_ros.bags.streams.stream import Stream
 from frame_ros.core.errors import FrameRosError, RobotError
+from frame_ros.robots.joint_state_merge import JointMerger
 
 
 def add_computed_pose(bag: Bag, streams: dict[str, Stream], robot: str | None) -> dict[str, int]:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.bags.reader import Bag
-from frame_ros.episodes.episode import Episode
 from frame_ros.core.errors import BagError
+from frame_ros.episodes.episode import Episode
 
 SECOND = 1_000_000_000
 FIELDS = ('force_threshold', 'response_time')

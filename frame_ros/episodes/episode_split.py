@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from frame_ros.episodes.episode import Event, EventType
 from frame_ros.bags.findings import Note
+from frame_ros.core.events import Event, EventType
 
 BOUNDS = (EventType.START, EventType.END)
 NO_START = 'no START event: the whole bag is taken as one episode'

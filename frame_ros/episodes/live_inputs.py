@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from frame_ros.bags.reader import Bag
-from frame_ros.bags.streams.conversion import stamp_ns
-from frame_ros.episodes.episode import Stream
+from frame_ros.bags.streams.stream import Stream
+from frame_ros.core.message_stamps import stamp_ns
 from frame_ros.sensing.stream_health.readiness import READINESS_TOPIC, READINESS_TYPE
 
 METRICS_NODE = 'metrics'

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.bags.reader import Bag
-from frame_ros.episodes.episode import Episode
-from frame_ros.bags.streams.joint_table import state_table
 from frame_ros.bags.images.cameras import Camera, camera_topics
+from frame_ros.bags.reader import Bag
+from frame_ros.bags.streams.joint_table import state_table
 from frame_ros.bags.streams.table import ORIENTATION, POSITION, ROLE_TOPICS, SECOND
 from frame_ros.core.errors import BagError, ValueRangeError
+from frame_ros.episodes.episode import Episode
 from frame_ros.policies.protocol import Observation
 
 POSE_FIELDS = (*POSITION, *ORIENTATION)

@@ -10,19 +10,22 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.bags.streams.stream import Stream
+from frame_ros.bags.streams.table import pipeline_values
+from frame_ros.core.errors import FrameRosError
+from frame_ros.core.events import Event, EventType
+from frame_ros.core.input_files import load_json
 from frame_ros.episodes.bounds import FAR, extent
-from frame_ros.episodes.episode import Episode, Event, EventType, MetricSample, Stream
-from frame_ros.metrics.message_fields import FIELDS
-from frame_ros.episodes.metric_pipeline.pipeline import STREAMS, MetricPipeline
+from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample
 from frame_ros.episodes.metric_pipeline.options import (
-    PipelineConfig,
+    PipelineOptions,
     sporadic_streams,
     target_streams,
 )
-from frame_ros.episodes.reference_loading import Reference
-from frame_ros.bags.streams.table import pipeline_values
-from frame_ros.core.errors import FrameRosError
-from frame_ros.core.input_files import load_json
+from frame_ros.episodes.metric_pipeline.pipeline import STREAMS, MetricPipeline
+from frame_ros.episodes.reference import Reference
+from frame_ros.metrics.message_fields import FIELDS
 
 BOUNDS = (EventType.START, EventType.END)
 KINDS = ('quality', 'safety', 'efficiency', 'confidence')
@@ -80,7 +83,7 @@ def _heard(episode: Episode) -> dict[str, Stream]:
     }
 
 
-def settings_of(episode: Episode) -> PipelineConfig:
+def settings_of(episode: Episode) -> PipelineOptions:
     """The settings recorded with the episode, else the limits of its robot, else raw actions; says
     so. References that were given at reading take the place of those recorded.
     """
@@ -90,11 +93,11 @@ def settings_of(episode: Episode) -> PipelineConfig:
     return settings
 
 
-def _recorded_settings(episode: Episode) -> PipelineConfig:
+def _recorded_settings(episode: Episode) -> PipelineOptions:
     text = episode.attributes.get('metrics_config')
     if text:
         try:
-            return PipelineConfig.from_json(text)
+            return PipelineOptions.from_json(text)
         except FrameRosError as error:
             _note(episode, f'the recorded settings of the metrics are not usable: {error}')
     robot = episode.attributes.get('robot')
@@ -107,7 +110,7 @@ def _recorded_settings(episode: Episode) -> PipelineConfig:
         except (FrameRosError, ImportError) as error:
             _note(episode, f'the limits of robot {robot!r} are not known: {error}')
     _note(episode, 'settings of the metrics were not recorded: actions are not normalised')
-    return PipelineConfig()
+    return PipelineOptions()
 
 
 def _names_any(actions: Stream | None, joints: Sequence[str]) -> bool:
@@ -115,12 +118,12 @@ def _names_any(actions: Stream | None, joints: Sequence[str]) -> bool:
     return actions is None or bool(np.isin(actions.values['names'], joints).any())
 
 
-def _settings_for(robot: str) -> PipelineConfig:
+def _settings_for(robot: str) -> PipelineOptions:
     from frame_ros.robots import load_robot
 
     limits = load_robot(robot).joint_limits
     lower, upper = zip(*limits.values())
-    return PipelineConfig(action_names=tuple(limits), action_lower=lower, action_upper=upper)
+    return PipelineOptions(action_names=tuple(limits), action_lower=lower, action_upper=upper)
 
 
 def _note(episode: Episode, problem: str) -> None:
@@ -129,7 +132,7 @@ def _note(episode: Episode, problem: str) -> None:
 
 
 def run_pipeline(
-    episode: Episode, config: PipelineConfig, lagging: dict[int, int] | None = None
+    episode: Episode, config: PipelineOptions, lagging: dict[int, int] | None = None
 ) -> tuple[list[MetricSample], MetricPipeline]:
     """All samples of an episode, fed in the order in which the recorder received them, events
     first.
@@ -161,7 +164,7 @@ def run_pipeline(
     return samples + pipeline.finish(), pipeline
 
 
-def _fed_streams(episode: Episode, config: PipelineConfig) -> dict[str, Stream]:
+def _fed_streams(episode: Episode, config: PipelineOptions) -> dict[str, Stream]:
     """Role -> stream of what the pipeline takes with these settings."""
     wanted = set(STREAMS).difference(('object', 'goal', 'gripper')).union(target_streams(config))
     streams = {role: episode.streams[role] for role in STREAMS if role in episode.streams}
@@ -172,7 +175,7 @@ def _fed_streams(episode: Episode, config: PipelineConfig) -> dict[str, Stream]:
 
 
 def _feed_known(
-    episode: Episode, config: PipelineConfig, streams: dict[str, Stream], pipeline: MetricPipeline
+    episode: Episode, config: PipelineOptions, streams: dict[str, Stream], pipeline: MetricPipeline
 ) -> None:
     """Poses that were said before the episode and once for all, as the settings recorded with it
     tell them.

@@ -10,17 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from frame_ros.bags.reader import Bag
-from frame_ros.episodes.computed_pose import add_computed_pose
-from frame_ros.episodes.episode import Episode, Event, EventType, Stream
-from frame_ros.episodes.episode_split import Part, divide
-from frame_ros.bags.findings import Note
-from frame_ros.episodes.live_inputs import heard_since, read_first_stamps
-from frame_ros.episodes.recorded_robot import NOT_OPENED, not_opened_text, with_robot
-from frame_ros.episodes.recorded_settings import SETTINGS_TOPIC, settings_of_part
-from frame_ros.episodes.recorded_units import RecordedUnits, in_radians, joint_problems
 from frame_ros.bags.find_bags import find_bags
-from frame_ros.episodes.reference_loading import Reference
+from frame_ros.bags.findings import Note
+from frame_ros.bags.reader import Bag
+from frame_ros.bags.recorded_options import SETTINGS_TOPIC
+from frame_ros.bags.streams.stream import Stream
 from frame_ros.bags.streams.table import (
     LIVE_TOPICS,
     ROLE_TOPICS,
@@ -30,6 +24,15 @@ from frame_ros.bags.streams.table import (
     read_stream,
 )
 from frame_ros.core.errors import BagError, FrameRosError
+from frame_ros.core.events import Event, EventType
+from frame_ros.episodes.computed_pose import add_computed_pose
+from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.episode_split import Part, divide
+from frame_ros.episodes.live_inputs import heard_since, read_first_stamps
+from frame_ros.episodes.recorded_robot import NOT_OPENED, not_opened_text, with_robot
+from frame_ros.episodes.recorded_settings import settings_of_part
+from frame_ros.episodes.recorded_units import RecordedUnits, in_radians, joint_problems
+from frame_ros.episodes.reference import Reference
 
 NEEDED = ('pose', 'action')
 NO_MESSAGES = 'the bag holds no messages'

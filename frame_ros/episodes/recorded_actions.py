@@ -12,14 +12,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.bags.find_bags import find_bags
 from frame_ros.bags.reader import Bag
-from frame_ros.episodes.bounds import bounds_of
-from frame_ros.episodes.episode import Episode, EventType, Stream
 from frame_ros.bags.streams.joint_table import command_table
+from frame_ros.bags.streams.stream import Stream
+from frame_ros.core.errors import BagError
+from frame_ros.core.events import EventType
+from frame_ros.episodes.bounds import bounds_of
+from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.reading import read_bag
 from frame_ros.episodes.recorded_units import RecordedUnits
-from frame_ros.bags.find_bags import find_bags
-from frame_ros.core.errors import BagError
 
 
 @dataclass(frozen=True)

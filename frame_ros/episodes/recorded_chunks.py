@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.bags.reader import Bag
-from frame_ros.episodes.bounds import bounds_of
-from frame_ros.bags.streams.conversion import stamp_ns
-from frame_ros.episodes.episode import Episode
 from frame_ros.core.errors import BagError
+from frame_ros.core.message_stamps import stamp_ns
+from frame_ros.episodes.bounds import bounds_of
+from frame_ros.episodes.episode import Episode
 
 # A chunk computed while the robot waited begins when it is ready.
 WAITING = 'synchronous'

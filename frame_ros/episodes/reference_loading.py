@@ -10,96 +10,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
-from math import isfinite
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.core.errors import BagError, ValueRangeError
+from frame_ros.core.errors import BagError
+from frame_ros.episodes.reference import Reference, mean_reference
 
 if TYPE_CHECKING:
-    from frame_ros.episodes.episode import Episode, Stream
+    from frame_ros.bags.streams.stream import Stream
+    from frame_ros.episodes.episode import Episode
     from frame_ros.episodes.recorded_units import RecordedUnits
 
 SECOND = 1_000_000_000
-_Position = tuple[float, float, float]
-_Orientation = tuple[float, float, float, float]
-
-
-@dataclass(frozen=True)
-class Reference:
-    """One reference trajectory.
-
-    stamps: N s from the demonstration's START, strictly increasing. positions: as many positions of
-    the TCP (m). origin: where it comes from, in words: episode ids and paths. frame: the one that
-    the positions are in; '' if that is not known. orientations: as many (xyzw), which the errors
-    of poses need; empty if they are not known.
-
-    Raises:
-        ValueRangeError: no sample, not as many stamps as positions, a value that is not finite, or
-            stamps that do not increase.
-    """
-
-    stamps: tuple[float, ...]
-    positions: tuple[_Position, ...]
-    origin: str = ''
-    frame: str = ''
-    orientations: tuple[_Orientation, ...] = field(default=(), compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        name = f'reference {self.origin or "without origin"}'
-        counts = len(self.stamps), len(self.positions)
-        if counts[0] != counts[1] or not counts[0]:
-            raise ValueRangeError(
-                f'{name} has {counts[0]} stamps and {counts[1]} positions; '
-                'as many of both, at least one, are expected'
-            )
-        if not all(len(position) == 3 for position in self.positions):
-            raise ValueRangeError(f'{name} has positions that are not x, y and z')
-        if len(self.orientations) not in (0, counts[0]):
-            raise ValueRangeError(
-                f'{name} has {len(self.orientations)} orientations; {counts[0]}, or none, are '
-                'expected'
-            )
-        if not all(map(isfinite, (*self.stamps, *(v for p in self.positions for v in p)))):
-            raise ValueRangeError(f'{name} has a value that is not finite')
-        if not all(before < after for before, after in pairwise(self.stamps)):
-            raise ValueRangeError(f'{name} has stamps that do not increase')
-
-    @classmethod
-    def from_arrays(
-        cls, stamps: Any, positions: Any, origin: str = '', frame: str = ''
-    ) -> Reference:
-        """From stamps (N,), s, and positions (N, 3), m; errors as of the class."""
-        points = tuple((float(x), float(y), float(z)) for x, y, z in positions)
-        return cls(tuple(map(float, stamps)), points, origin, frame)
-
-    @classmethod
-    def from_mapping(cls, values: Any) -> Reference:
-        """From what `dataclasses.asdict`, or JSON of it, gives.
-
-        Raises:
-            ValueRangeError: it is not that.
-        """
-        try:
-            texts = str(values['origin']), str(values.get('frame', ''))
-            found = cls.from_arrays(values['stamps'], values['positions'], *texts)
-            turns = tuple(
-                (float(x), float(y), float(z), float(w))
-                for x, y, z, w in values.get('orientations', ())
-            )
-            return replace(found, orientations=turns)
-        except (TypeError, KeyError, AttributeError) as error:
-            raise ValueRangeError(
-                f'a reference is not stamps, positions and origin: {error!r}'
-            ) from error
-        except ValueError as error:
-            if isinstance(error, ValueRangeError):
-                raise
-            raise ValueRangeError(f'a reference is not stamps and positions: {error}') from error
 
 
 def load_references(
@@ -147,27 +72,6 @@ def load_references(
     return [mean_reference(found, match)] if mean else found
 
 
-def mean_reference(references: Sequence[Reference], match: str = 'time') -> Reference:
-    """The mean trajectory of several references: `frame_ros.metrics.mean_trajectory`.
-
-    Raises:
-        ShapeError, ValueRangeError: no reference, one of a single pose, or, by arc length, one
-            without length; or references in different frames.
-    """
-    from frame_ros.metrics import mean_trajectory
-
-    frames = sorted({r.frame for r in references if r.frame})
-    if len(frames) > 1:
-        raise ValueRangeError(
-            f'the references are in the frames {", ".join(frames)}; only references in one frame '
-            'have a mean'
-        )
-    pairs = [(np.array(r.stamps), np.array(r.positions)) for r in references]
-    stamps, positions = mean_trajectory(pairs, by=match)
-    origin = f'mean of {len(references)}: ' + '; '.join(r.origin for r in references)
-    return Reference.from_arrays(np.asarray(stamps), np.asarray(positions), origin, *frames)
-
-
 def _references_at(
     path: str | os.PathLike[str],
     only_successful: bool,
@@ -177,10 +81,10 @@ def _references_at(
     robot: str | None,
     joint_units: RecordedUnits | None,
 ) -> list[Reference]:
+    from frame_ros.bags.find_bags import find_bags
     from frame_ros.bags.reader import Bag
     from frame_ros.episodes.reading import read_bag
     from frame_ros.episodes.recorded_actions import is_ended
-    from frame_ros.bags.find_bags import find_bags
 
     episodes = [
         episode
@@ -206,7 +110,7 @@ def _references_at(
 
 def is_successful(episode: Episode) -> bool:
     """Whether the episode's END says success."""
-    from frame_ros.episodes.episode import EventType, Outcome
+    from frame_ros.core.events import EventType, Outcome
 
     ends = [event for event in episode.events if event.type is EventType.END]
     return bool(ends) and ends[-1].outcome is Outcome.SUCCESS
@@ -214,7 +118,7 @@ def is_successful(episode: Episode) -> bool:
 
 def has_outcome(episode: Episode) -> bool:
     """Whether an END of the episode says how it ended."""
-    from frame_ros.episodes.episode import EventType, Outcome
+    from frame_ros.core.events import EventType, Outcome
 
     ends = (event for event in episode.events if event.type is EventType.END)
     return any(event.outcome is not Outcome.UNKNOWN for event in ends)

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from frame_ros.bags.reader import Bag
-from frame_ros.episodes.episode import Episode
 from frame_ros.bags.images.decoding import COMPRESSED_TYPE, IMAGE_TYPE
+from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams.table import LIVE_TOPICS, ROLE_TOPICS, ROLE_TYPES, TopicMap
+from frame_ros.episodes.episode import Episode
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 from frame_ros.bags.reader import Bag
-from frame_ros.episodes.episode import Episode, Stream
-from frame_ros.episodes.sensed_contacts import namespace_of
+from frame_ros.bags.streams.stream import Stream
 from frame_ros.bags.streams.table import read_stream
 from frame_ros.core.errors import BagError
+from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.sensed_contacts import namespace_of
 
 TOPIC = 'ground_truth/proximity'
 

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.errors import FrameRosError, PolicyError, ValueRangeError
 from frame_ros.episodes.observations import RecordedObservations
 from frame_ros.episodes.recorded_actions import RecordedActions
-from frame_ros.core.errors import FrameRosError, PolicyError, ValueRangeError
 from frame_ros.metrics import mse
 from frame_ros.policies.execution.inference_check import check_own_chunk
 from frame_ros.policies.own_policy import raised_text

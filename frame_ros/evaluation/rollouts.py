@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.episodes.episode import Episode, Outcome
 from frame_ros.core.errors import ShapeError
+from frame_ros.core.events import Outcome
+from frame_ros.episodes.episode import Episode
 from frame_ros.metrics import wilson_interval
 
 NAN = math.nan

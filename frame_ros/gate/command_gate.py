@@ -21,13 +21,13 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from frame_ros.gate.command_input import Command, CommandReader, too_far
-from frame_ros.gate.limits.command_limiter import CommandLimiter
-from frame_ros.gate.limits.command_step import Proposal
 from frame_ros.gate.causes import Cause
-from frame_ros.gate.options import CLAMP, REFUSE, GateConfig
+from frame_ros.gate.command_input import Command, CommandReader, too_far
 from frame_ros.gate.duty import Duty
 from frame_ros.gate.episode import GateEpisode
+from frame_ros.gate.limits.command_limiter import CommandLimiter
+from frame_ros.gate.limits.command_step import Proposal
+from frame_ros.gate.options import CLAMP, REFUSE, GateRules
 from frame_ros.gate.records import (
     Act,
     GateCounts,
@@ -60,7 +60,7 @@ class CommandGate:
         self,
         limiter: CommandLimiter,
         arm: Sequence[str],
-        config: GateConfig,
+        config: GateRules,
         log: InterventionLog,
         announce: Callable[[str, Reason, Moment], None] = lambda kind, reason, moment: None,
     ) -> None:

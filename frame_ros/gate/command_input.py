@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from frame_ros.gate.limits.command_limits import STEP, JointLimits
 from frame_ros.gate.causes import Cause
+from frame_ros.gate.limits.command_limits import STEP, JointLimits
 from frame_ros.gate.records import SECOND, Moment, Reason
 
 AHEAD = 0.5  # s that a stamp may lie in the future

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import math
 
-from frame_ros.gate.command_input import Command
 from frame_ros.gate.causes import Cause
+from frame_ros.gate.command_input import Command
 from frame_ros.gate.episode import GateEpisode
 from frame_ros.gate.records import SECOND, Moment, Reason
 from frame_ros.gate.watchdogs import Watch

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.gate.limits.command_limits import Excess
-from frame_ros.gate.watchdogs import STOP, WatchConfig
+from frame_ros.gate.watchdogs import STOP, WatchdogRules
 
 CLAMP, REFUSE = 'clamp', 'refuse'
 DAMPED, HOLD_STILL = 'damped', 'hold'
 
 
 @dataclass(frozen=True)
-class GateConfig:
+class GateRules:
     """What a gate does about what. on_*: clamp, refuse or stop; a bad command cannot be clamped.
 
     stop_behaviour: 'damped' (decelerates to rest) or 'hold' (decelerates, then comes back to the
@@ -28,7 +28,7 @@ class GateConfig:
         ValueRangeError: a value is not one of these, or the period is not above 0.
     """
 
-    watch: WatchConfig = field(default_factory=WatchConfig)
+    watch: WatchdogRules = field(default_factory=WatchdogRules)
     on_joint_limit: str = CLAMP
     on_velocity_limit: str = CLAMP
     on_acceleration_limit: str = CLAMP

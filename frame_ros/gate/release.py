@@ -7,8 +7,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.gate.command_input import too_far
 from frame_ros.gate.causes import Cause
+from frame_ros.gate.command_input import too_far
 from frame_ros.gate.duty import Duty
 from frame_ros.gate.records import Moment, Reason
 from frame_ros.gate.stream import GateStream

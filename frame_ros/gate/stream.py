@@ -15,14 +15,14 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from frame_ros.gate.causes import Cause
 from frame_ros.gate.limits.command_limiter import CommandLimiter
 from frame_ros.gate.limits.command_step import Proposal
-from frame_ros.gate.causes import Cause
-from frame_ros.gate.options import HOLD_STILL, GateConfig
-from frame_ros.gate.records import SECOND, Moment, Output, Reason
-from frame_ros.gate.watchdogs import Watch
 from frame_ros.gate.measured_joints import LAG, MeasuredJoints, measured_at
+from frame_ros.gate.options import HOLD_STILL, GateRules
+from frame_ros.gate.records import SECOND, Moment, Output, Reason
 from frame_ros.gate.sent_path import SentPath
+from frame_ros.gate.watchdogs import Watch
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -46,7 +46,7 @@ class GateStream:
     """
 
     def __init__(
-        self, limiter: CommandLimiter, arm: Sequence[str], config: GateConfig, watch: Watch
+        self, limiter: CommandLimiter, arm: Sequence[str], config: GateRules, watch: Watch
     ) -> None:
         names = limiter.limits.names
         self.limiter, self.names = limiter, names

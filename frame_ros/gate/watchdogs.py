@@ -15,7 +15,7 @@ HOLD, STOP = 'hold', 'stop'
 
 
 @dataclass(frozen=True)
-class WatchConfig:
+class WatchdogRules:
     """Timeouts in s, and what follows on each: 'hold' or 'stop'.
 
     stop_timeout: without commands, after which a hold becomes a stop; 0: never. start_timeout: from
@@ -66,7 +66,7 @@ class Watch:
     so that neither a clock that stands still nor inputs repeated with old stamps pass unnoticed.
     """
 
-    def __init__(self, config: WatchConfig) -> None:
+    def __init__(self, config: WatchdogRules) -> None:
         self.config = config
         self.heartbeat: Heartbeat | None = None
         self._command: int | None = None

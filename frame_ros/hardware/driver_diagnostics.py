@@ -7,9 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from frame_ros.sensing.stream_health.node_health import Level, Status
-from frame_ros.nodes.robot_driver.bus import Activity, BusState
-from frame_ros.nodes.robot_driver.cameras import CameraState
+from frame_ros.core.health import Level, Status
+from frame_ros.hardware.driver_state import Activity, BusState, CameraState
 from frame_ros.hardware.feetech.telemetry import MotorReadings
 
 HOT = 60.0  # degrees Celsius from which it is a warning; the motors switch off at 70

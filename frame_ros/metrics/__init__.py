@@ -9,6 +9,7 @@ direction and source.
 
 from frame_ros.metrics.arrays import Array
 from frame_ros.metrics.constants import RISK_FLOOR, SHORT_SEGMENT, STATIC_THRESHOLD, WINDOW
+from frame_ros.metrics.contiguous_samples import find_breaks
 from frame_ros.metrics.dtw import dtw_distance
 from frame_ros.metrics.efficiency import (
     ControlRates,
@@ -43,15 +44,14 @@ from frame_ros.metrics.reference_errors import (
     resample_by_arc_length,
     travelled_lengths,
 )
-from frame_ros.metrics.several_references import ReferenceErrors, mean_trajectory, reference_errors
 from frame_ros.metrics.registry import REGISTRY, Metric, metric, metric_of_field
-from frame_ros.metrics.contiguous_samples import find_breaks
 from frame_ros.metrics.safety import (
     collision_rate,
     count_collisions,
     obstacle_proximity,
     risk_factor,
 )
+from frame_ros.metrics.several_references import ReferenceErrors, mean_trajectory, reference_errors
 from frame_ros.metrics.streaming import (
     AMSE,
     MSE,

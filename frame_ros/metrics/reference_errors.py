@@ -23,12 +23,12 @@ from frame_ros.metrics.arrays import (
     like,
     norm,
 )
+from frame_ros.metrics.contiguous_samples import runs_of
 from frame_ros.metrics.relative_pose import (
     RTE_VARIANTS,
     check_orientations_are_used,
     local_displacements,
 )
-from frame_ros.metrics.contiguous_samples import runs_of
 
 ALIGNMENTS = ('none', 'se3', 'sim3')
 

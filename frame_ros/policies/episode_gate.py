@@ -11,7 +11,7 @@ import itertools
 import threading
 from dataclasses import dataclass, replace
 
-from frame_ros.episodes.episode import EventType
+from frame_ros.core.events import EventType
 from frame_ros.gate.episode import push_earliest
 
 # A person or a safety function stopped the robot: the policy stays silent until the next START.

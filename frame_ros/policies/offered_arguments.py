@@ -7,11 +7,10 @@ It imports no ROS.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
-from typing import Any, NoReturn
+from collections.abc import Mapping
+from typing import Any
 
-from frame_ros.core.errors import SetupError
+from frame_ros.core.name_values import parse_pairs
 
 # What make_policy is offered -> the parameter that the user sets for it. Set to anything but its
 # default, the policy must take it.
@@ -58,45 +57,6 @@ def required_of(settings: Any, defaults: Any) -> dict[str, str]:
         for key, name in ASKED.items()
         if _plain(getattr(settings, name)) != _plain(getattr(defaults, name))
     }
-
-
-def parse_options(parameter: str, texts: Iterable[str]) -> dict[str, Any]:
-    """'name=value' texts -> {name: value}; a value that is JSON is read as such, any other is taken
-    as text.
-
-    Raises:
-        SetupError: a text is not of that form, or names one option twice.
-    """
-    return {name: _value(text) for name, text in parse_pairs(parameter, tuple(texts)).items()}
-
-
-def parse_pairs(parameter: str, texts: list[str] | tuple[str, ...]) -> dict[str, str]:
-    """'a=b' texts -> {a: b}; empty texts are left out.
-
-    Raises:
-        SetupError: a text is not of that form, or names one thing twice.
-    """
-    pairs: dict[str, str] = {}
-    for text in filter(None, map(str.strip, texts)):
-        name, sign, value = (part.strip() for part in text.partition('='))
-        if not (name and sign and value) or name in pairs:
-            raise SetupError(
-                f'parameter {parameter} holds {text!r}; it must hold name=value, each name once'
-            )
-        pairs[name] = value
-    return pairs
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text, parse_constant=_no_constant)
-    except ValueError:
-        return text
-
-
-def _no_constant(name: str) -> NoReturn:
-    """NaN and Infinity are no JSON."""
-    raise ValueError(name)
 
 
 def _plain(value: Any) -> Any:

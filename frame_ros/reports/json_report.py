@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from frame_ros.episodes.episode import Episode
 from frame_ros.bags.findings import LEVEL_WORDS, Finding
+from frame_ros.core.version import package_version
+from frame_ros.episodes.episode import Episode
 from frame_ros.metrics.constants import VERSION
 from frame_ros.reports.model.contact_view import contact_data
 from frame_ros.reports.model.episode_check import (
@@ -28,15 +29,14 @@ from frame_ros.reports.model.intervention_view import intervention_data, total_d
 from frame_ros.reports.model.metric_table import MetricRow, metric_rows, outcome_of, success_count
 from frame_ros.reports.model.numbers import json_safe
 from frame_ros.reports.model.options import ReportOptions
-from frame_ros.reports.parity.comparison import BAR, EpisodeParity, live_definitions
-from frame_ros.reports.parity.verdict import parity_verdict
 from frame_ros.reports.model.policy_groups import policy_groups
 from frame_ros.reports.model.rates import metric_rates, sampling_sentence
 from frame_ros.reports.model.reference_view import all_reference_errors, reference_data
 from frame_ros.reports.model.source import open_bag
 from frame_ros.reports.model.truth_view import truth_data
 from frame_ros.reports.model.verdict import OUTCOME_WORDS, verdict
-from frame_ros.core.version import package_version
+from frame_ros.reports.parity.comparison import BAR, EpisodeParity, live_definitions
+from frame_ros.reports.parity.verdict import parity_verdict
 
 FORMAT = 'frame_ros report 1'
 

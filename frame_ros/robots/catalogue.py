@@ -7,9 +7,9 @@ from pathlib import Path
 
 from frame_ros.core.errors import RobotError
 from frame_ros.core.input_files import read_text
-from frame_ros.robots.shapes.mesh_files import with_absolute_meshes
-from frame_ros.robots.robot import Robot
 from frame_ros.core.shared_files import shared_folders
+from frame_ros.robots.robot import Robot
+from frame_ros.robots.shapes.mesh_files import with_absolute_meshes
 
 # Default tip, and the short names of other links that are good tips.
 _TIPS: dict[str, dict[str, str]] = {

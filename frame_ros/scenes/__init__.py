@@ -5,18 +5,23 @@
 Needs the extra `sim` (mujoco).
 """
 
-from frame_ros.scenes.generation.clutter import Obstacle, SwayPath, draw_clutter, draw_moving_obstacle
+from frame_ros.scenes.generation.clutter import (
+    Obstacle,
+    SwayPath,
+    draw_clutter,
+    draw_moving_obstacle,
+)
+from frame_ros.scenes.generation.layout import Placement, SceneLayout, Worktable, draw_layout
 from frame_ros.scenes.simulation.contacts import Contact
-from frame_ros.scenes.simulation.noise.depth_noise import DepthNoise, DepthNoiseSettings
 from frame_ros.scenes.simulation.distances import LeastDistance
 from frame_ros.scenes.simulation.external_forces import ExternalForces
-from frame_ros.scenes.generation.layout import Placement, SceneLayout, Worktable, draw_layout
-from frame_ros.scenes.simulation.rendering import CameraFrame, Intrinsics, SceneRenderer
-from frame_ros.scenes.simulation.cameras import SceneState
-from frame_ros.scenes.simulation.scene_robot import FR3, ROBOTS, SO101, SceneRobot, scene_robot
+from frame_ros.scenes.simulation.noise.depth_noise import DepthNoise, DepthNoiseOptions
 from frame_ros.scenes.simulation.noise.sensor_noise import JointNoise, JointTorqueNoise, WrenchNoise
 from frame_ros.scenes.simulation.noise.servo_noise import CurrentNoise
+from frame_ros.scenes.simulation.rendering import CameraFrame, Intrinsics, SceneRenderer
+from frame_ros.scenes.simulation.scene_robot import FR3, ROBOTS, SO101, SceneRobot, scene_robot
 from frame_ros.scenes.simulation.simulation import JOINT_NAMES, JointReadings, PickPlaceSimulation
+from frame_ros.scenes.simulation.state import SceneState
 from frame_ros.scenes.simulation.task import TaskState
 from frame_ros.scenes.simulation.visibility import VisibilityRule
 
@@ -29,7 +34,7 @@ __all__ = [
     'Contact',
     'CurrentNoise',
     'DepthNoise',
-    'DepthNoiseSettings',
+    'DepthNoiseOptions',
     'ExternalForces',
     'Intrinsics',
     'JointNoise',

@@ -16,11 +16,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.episodes.episode import Episode, Event, EventType, Outcome
-from frame_ros.episodes.metric_pipeline.options import PipelineConfig
-from frame_ros.episodes.processing import process_episode
-from frame_ros.episodes.reference_loading import Reference
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.events import Event, EventType, Outcome
+from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.metric_pipeline.options import PipelineOptions
+from frame_ros.episodes.processing import process_episode
+from frame_ros.episodes.reference import Reference
 from frame_ros.policies.execution.action_check import check_chunk
 from frame_ros.policies.execution.action_queue import ActionQueue
 from frame_ros.policies.protocol import Observation, Policy
@@ -83,7 +84,7 @@ class Rollouts:
         self._robot: Robot = load_robot(robot, self.simulation.robot.tip_link)
         self._limits = self._robot.joint_limits
         lower, upper = zip(*self._limits.values())
-        self.settings = PipelineConfig(
+        self.settings = PipelineOptions(
             action_names=tuple(self._limits),
             action_lower=lower,
             action_upper=upper,

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.episodes.episode import Stream
+from frame_ros.bags.streams.stream import Stream
+from frame_ros.bags.streams.table import ROLE_TYPES
 from frame_ros.confidence.inference_uncertainty import (
     CHOSEN_FIELDS,
     TOKEN_FIELDS,
@@ -19,7 +20,6 @@ from frame_ros.confidence.inference_uncertainty import (
     sample_variability,
     token_uncertainty,
 )
-from frame_ros.bags.streams.table import ROLE_TYPES
 from frame_ros.policies.execution.action_queue import Arrival
 from frame_ros.policies.protocol import Inference, TokenStatistics
 from frame_ros.scenes.simulation.contacts import Contact

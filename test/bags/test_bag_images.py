@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from bag_making import STORE, T0, message, pose, serialised, stamp, write_bag
 
-from frame_ros.bags.reader import Bag
 from frame_ros.bags.images.decoding import find_image_topics, iter_images
 from frame_ros.bags.images.jpeg import JpegEncoder
-from frame_ros.episodes.reading import read_bag
+from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import BagError
+from frame_ros.episodes.reading import read_bag
 
 ENCODED = {
     'rgb8': lambda a: a,

@@ -28,10 +28,10 @@ from mcap.writer import Writer as OtherWriter
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin
 from rosbags.rosbag2 import Writer as RosbagsWriter
 
-from frame_ros.bags.reader import Bag
-from frame_ros.bags.writer import BagWriter
 from frame_ros.bags.definitions import find_definition
 from frame_ros.bags.find_bags import find_bags
+from frame_ros.bags.reader import Bag
+from frame_ros.bags.writer import BagWriter
 from frame_ros.core.errors import BagError
 
 MESSAGES = episode_messages(40)

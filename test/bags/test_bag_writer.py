@@ -15,9 +15,9 @@ from mcap.reader import make_reader
 from mcap.stream_reader import StreamReader
 from rosbags.highlevel import AnyReader
 
+from frame_ros.bags.definitions import find_definition, typestore_of
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.writer import BagWriter, TopicQos
-from frame_ros.bags.definitions import find_definition, typestore_of
 from frame_ros.core.errors import BagError
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from bag_making import STORE, T0, event, message, serialised, stamp, write_bag
 
-from frame_ros.bags.streams import conversion
 from frame_ros.bags.reader import Bag
-from frame_ros.episodes.episode import EventType, Outcome
+from frame_ros.bags.streams import conversion
 from frame_ros.bags.streams.table import ROLE_TYPES, pipeline_values, read_stream
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.events import EventType, Outcome
 
 FUNCTIONS = {
     'pose': conversion.pose_values,

@@ -11,8 +11,8 @@ from rosbags.rosbag2 import StoragePlugin
 from rosbags.rosbag2 import Writer as RosbagsWriter
 
 from frame_ros.bags import definitions
-from frame_ros.episodes.reading import read_episodes
 from frame_ros.core.errors import CHECKOUT
+from frame_ros.episodes.reading import read_episodes
 from frame_ros.reports import compare_live
 from frame_ros.reports.parity import verdict as parity_verdict
 

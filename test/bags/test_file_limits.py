@@ -16,22 +16,22 @@ from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, W
 from rosbags.typesys import Stores, get_typestore
 
 from frame_ros.bags import cdr as layout
-from frame_ros.bags.reader import Bag
-from frame_ros.bags.writer import BagWriter
 from frame_ros.bags.definitions import (
     MessageDefinition,
     find_definition,
     parse_fields,
     typestore_of,
 )
-from frame_ros.bags.images.decoding import decode_compressed, iter_images
-from frame_ros.bags.storage.mcap_writer import CHUNK, MAGIC
-from frame_ros.bags.images.cameras import Camera
-from frame_ros.episodes.reading import read_episodes
 from frame_ros.bags.find_bags import survey
+from frame_ros.bags.images.cameras import Camera
+from frame_ros.bags.images.decoding import decode_compressed, iter_images
+from frame_ros.bags.reader import Bag
 from frame_ros.bags.storage.decompression import zstd
+from frame_ros.bags.storage.mcap_writer import CHUNK, MAGIC
+from frame_ros.bags.writer import BagWriter
 from frame_ros.core.errors import BagError
 from frame_ros.core.input_files import COLUMN, FACTOR_VARIABLE, UNPACKED_PART
+from frame_ros.episodes.reading import read_episodes
 from frame_ros.reports.html.media import find_videos
 
 PACK = {'zstd': lambda data: zstd().compress(data), 'lz4': lz4.frame.compress}

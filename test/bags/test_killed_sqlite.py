@@ -12,9 +12,9 @@ import tempfile
 
 import pytest
 
-from frame_ros.cli import main
-from frame_ros.bags.reader import Bag
 from frame_ros.bags.find_bags import survey
+from frame_ros.bags.reader import Bag
+from frame_ros.cli import main
 from frame_ros.core.errors import BagError
 from frame_ros.core.input_files import COPIED, FACTOR_VARIABLE
 

@@ -10,11 +10,11 @@ from bag_making import SECOND, T0, message, serialised, stamp
 from robot_bags import robot_messages
 from rosbags.typesys import Stores, get_typestore
 
-from frame_ros.cli import main
-from frame_ros.bags.reader import Bag
-from frame_ros.bags.writer import BagWriter
 from frame_ros.bags.definitions import MessageDefinition, find_definition, parse_fields
 from frame_ros.bags.findings import Note
+from frame_ros.bags.reader import Bag
+from frame_ros.bags.writer import BagWriter
+from frame_ros.cli import main
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.true_contacts import true_contacts
 

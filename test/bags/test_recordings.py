@@ -15,11 +15,11 @@ from rosbags.rosbag2 import StoragePlugin
 from rosbags.rosbag2 import Writer as RosbagsWriter
 from rosbags.typesys import Stores, get_typestore
 
-from frame_ros.episodes import read_episodes
-from frame_ros.bags.reader import Bag
-from frame_ros.bags.findings import Note
 from frame_ros.bags.find_bags import each_once, find_bags, ros1_hint, survey, unread_lines
+from frame_ros.bags.findings import Note
+from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import BagError
+from frame_ros.episodes import read_episodes
 
 
 def loose(folder: Path, name: str, messages: list) -> Path:

@@ -10,11 +10,11 @@ import time
 import pytest
 from bag_making import episode_messages, write_bag
 
+from frame_ros.bags.find_bags import survey
+from frame_ros.bags.recording_lock import NAME, RecordingLock
+from frame_ros.bags.run_folders import is_own_page
 from frame_ros.cli import main
 from frame_ros.cli.clean import age_seconds
-from frame_ros.bags.recording_lock import NAME, RecordingLock
-from frame_ros.bags.find_bags import survey
-from frame_ros.bags.run_folders import is_own_page
 from frame_ros.core.errors import ValueRangeError
 
 DAY = 86400

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from frame_ros.bringup.process_table import demo_processes
+from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.cli import COMMANDS, build_parser, main
 from frame_ros.metrics import EXPLANATIONS, REGISTRY
-from frame_ros.bringup.process_table import demo_processes
-from frame_ros.bringup.run_options import DemoSettings
 
 HEAVY = ('numpy', 'torch', 'rclpy', 'scipy', 'cv2', 'jinja2', 'plotly', 'tqdm', 'rosbags')
 
@@ -147,7 +147,7 @@ def test_a_dry_run_prints_what_would_start_without_ros(tmp_path: Path):
     )
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    for process in demo_processes(DemoSettings(namespace='left', episodes=3)):
+    for process in demo_processes(DemoOptions(namespace='left', episodes=3)):
         assert f'\n{process.name}:\n' in done.stdout
         assert f'-m frame_ros.nodes.{process.executable} ' in done.stdout
     assert f'directory: {tmp_path / "run"}' in done.stdout and '/left/joint_states' in done.stdout

@@ -34,16 +34,16 @@ from markdown_blocks import ROOT  # noqa: E402
 from own_policy_page import save_policy  # noqa: E402
 from robot_bags import robot_bag  # noqa: E402
 
-from frame_ros.cli import build_parser, main  # noqa: E402
-from frame_ros.bringup.arm_options import FrankaSettings, So101Settings  # noqa: E402
+from frame_ros.bringup.arm_options import FrankaOptions, So101Options  # noqa: E402
+from frame_ros.bringup.option_text import settings_from_text  # noqa: E402
 from frame_ros.bringup.process_table import (  # noqa: E402
     demo_processes,
     franka_processes,
     so101_processes,
 )
 from frame_ros.bringup.run_checks import check_run  # noqa: E402
-from frame_ros.bringup.run_options import DemoSettings  # noqa: E402
-from frame_ros.bringup.option_text import settings_from_text  # noqa: E402
+from frame_ros.bringup.run_options import DemoOptions  # noqa: E402
+from frame_ros.cli import build_parser, main  # noqa: E402
 
 COMMANDS = list(documented_commands())
 # What a page writes -> what stands in for it, in the folder that the fixture `place` makes.
@@ -67,9 +67,9 @@ STAND_INS = {
     r' --open\b': '',
 }
 LAUNCH = {
-    'demo.launch.py': (DemoSettings, demo_processes),
-    'so101.launch.py': (So101Settings, so101_processes),
-    'franka.launch.py': (FrankaSettings, franka_processes),
+    'demo.launch.py': (DemoOptions, demo_processes),
+    'so101.launch.py': (So101Options, so101_processes),
+    'franka.launch.py': (FrankaOptions, franka_processes),
 }
 # Commands of others, with nothing of ours in them but names; their own projects test them.
 OTHERS = (
@@ -217,7 +217,7 @@ def fill(message: Any, texts: list[str]) -> None:
 def run_echo(words: list[str], folder: Path) -> None:
     """The topic is one that our sources name."""
     topic = words[3].lstrip('/')
-    sources = (ROOT / 'frame_ros' / 'nodes').glob('*.py')
+    sources = (ROOT / 'frame_ros' / 'nodes').rglob('*.py')
     assert any(f"'{topic}'" in path.read_text() for path in sources), topic
 
 

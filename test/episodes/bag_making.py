@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from rosbags.typesys import Stores, get_typestore
 
-from frame_ros.bags.writer import BagWriter
-from frame_ros.episodes.episode import EventType
 from frame_ros.bags.definitions import find_definition, parse_fields
+from frame_ros.bags.writer import BagWriter
+from frame_ros.core.events import EventType
 
 SECOND = 1_000_000_000
 T0 = 1_700_000_000 * SECOND

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from bag_making import message, stamp, write_bag
 
-from frame_ros.episodes.episode import Episode
-from frame_ros.metrics.message_fields import FIELDS
-from frame_ros.episodes.reading import read_episodes
 from frame_ros.bags.streams.table import LIVE_TOPICS, ROLE_TYPES
+from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.reading import read_episodes
+from frame_ros.metrics.message_fields import FIELDS
 
 Sent = Sequence[tuple[str, int, Any]]
 

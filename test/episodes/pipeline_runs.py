@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from frame_ros.episodes.episode import Event, EventType, Outcome
+from frame_ros.core.events import Event, EventType, Outcome
 from frame_ros.core.stamps import SECOND
 
 NAMES = ('a', 'b', 'c')

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from bag_making import SECOND, T0, event, message, stamp, write_bag
 
-from frame_ros.episodes.episode import EventType
+from frame_ros.core.events import EventType
 
 JOINTS = ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll', 'gripper')
 RATE = 30

@@ -7,14 +7,14 @@ import math
 import numpy as np
 from pipeline_runs import NAMES, make_events
 
-from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
-from frame_ros.episodes.metric_pipeline.options import PipelineConfig
 from frame_ros.core.stamps import SECOND
+from frame_ros.episodes.metric_pipeline.options import PipelineOptions
+from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
 
 MS = SECOND // 1000
 BEGIN, STEPS, STEP = 10 * SECOND, 60, 33 * MS
 NAN = math.nan
-PUT = PipelineConfig(ot_task='put_in', pose_frame='base', grasp_debounce=0.0, max_goal_age=0.5)
+PUT = PipelineOptions(ot_task='put_in', pose_frame='base', grasp_debounce=0.0, max_goal_age=0.5)
 REASON = {
     'object': 'no object pose was received',
     'goal': 'no goal pose was received',

@@ -5,7 +5,7 @@
 import pytest
 from bag_making import SECOND, T0, episode_messages, event, message, stamp, write_bag
 
-from frame_ros.episodes.episode import EventType, Outcome
+from frame_ros.core.events import EventType, Outcome
 from frame_ros.episodes.reading import read_episodes
 
 

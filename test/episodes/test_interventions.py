@@ -10,7 +10,8 @@ from bag_making import SECOND, event
 from robot_bags import gate, robot_bag, step_stamp, takeover
 
 from frame_ros.bags.reader import Bag
-from frame_ros.episodes.episode import Episode, Event, EventType
+from frame_ros.core.events import Event, EventType
+from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.interventions import (
     GateAction,
     event_segments,

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from bag_making import SECOND, T0
 
+from frame_ros.bags.streams.stream import Stream
+from frame_ros.core.events import Event, EventType
 from frame_ros.episodes.bounds import plausible_stamps
-from frame_ros.episodes.episode import Episode, Event, EventType, Stream
+from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.processing import process_episode
 
 PERIOD = SECOND // 50

@@ -19,14 +19,14 @@ from bag_making import (
 )
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-from frame_ros.episodes import processing, reading
+from frame_ros.bags.definitions import MessageDefinition, find_definition
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.writer import BagWriter
-from frame_ros.episodes.episode import EventType, Outcome
-from frame_ros.bags.definitions import MessageDefinition, find_definition
+from frame_ros.core.errors import BagError
+from frame_ros.core.events import EventType, Outcome
+from frame_ros.episodes import processing, reading
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.topic_statistics import topic_statistics
-from frame_ros.core.errors import BagError
 
 
 def only(path, **options):

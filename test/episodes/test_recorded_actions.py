@@ -17,12 +17,12 @@ from robot_bags import (
     step_stamp,
 )
 
-from frame_ros.bags.reader import Bag
-from frame_ros.episodes.observations import RecordedObservations
 from frame_ros.bags.images.cameras import camera_topics
+from frame_ros.bags.reader import Bag
+from frame_ros.core.errors import BagError
+from frame_ros.episodes.observations import RecordedObservations
 from frame_ros.episodes.recorded_actions import read_raw, recorded_actions
 from frame_ros.episodes.recorded_chunks import recorded_chunks
-from frame_ros.core.errors import BagError
 
 
 def test_actions_are_those_between_start_and_end(tmp_path):

@@ -9,9 +9,9 @@ import pytest
 from bag_making import T0, event, message, write_bag
 from robot_bags import robot_messages
 
-from frame_ros.cli import main
-from frame_ros.episodes.episode import EventType
 from frame_ros.bags.findings import Note
+from frame_ros.cli import main
+from frame_ros.core.events import EventType
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.reports.html.robot_outline import robot_outline
 from frame_ros.robots import find_urdf

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from bag_making import SECOND, T0, episode_messages, event, joints, message, pose, stamp, write_bag
 
-from frame_ros.episodes import PipelineConfig, Reference, load_references, read_episodes
-from frame_ros.episodes.episode import EventType, Stream
-from frame_ros.episodes.processing import run_pipeline, settings_of
-from frame_ros.episodes.reference_loading import mean_reference
+from frame_ros.bags.streams.stream import Stream
 from frame_ros.core.errors import BagError, FrameRosError, ValueRangeError
+from frame_ros.core.events import EventType
+from frame_ros.episodes import PipelineOptions, Reference, load_references, read_episodes
+from frame_ros.episodes.processing import run_pipeline, settings_of
+from frame_ros.episodes.reference import mean_reference
 from frame_ros.metrics import (
     absolute_trajectory_error,
     mean_trajectory,
@@ -23,7 +24,7 @@ from frame_ros.metrics import (
 from frame_ros.reports.parity.comparison import compare_live
 
 PERIOD = SECOND // 50
-PUT = PipelineConfig(ot_task='put_in', pose_frame='base', gripper_joint='grip', grasp_debounce=0.0)
+PUT = PipelineOptions(ot_task='put_in', pose_frame='base', gripper_joint='grip', grasp_debounce=0.0)
 
 
 @pytest.fixture()

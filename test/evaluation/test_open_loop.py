@@ -9,10 +9,10 @@ import pytest
 from bag_making import write_bag
 from robot_bags import JOINTS, RATE, commands, inference, robot_bag, robot_messages, step_stamp
 
+from frame_ros.core.errors import PolicyError, ShapeError, ValueRangeError
 from frame_ros.episodes.observations import RecordedObservations
 from frame_ros.episodes.recorded_actions import actions_of, read_raw
 from frame_ros.episodes.recorded_chunks import recorded_chunks
-from frame_ros.core.errors import PolicyError, ShapeError, ValueRangeError
 from frame_ros.evaluation.action_errors import summarise_errors
 from frame_ros.evaluation.open_loop import BEHIND, PAUSE, Prediction, compare, predict
 from frame_ros.policies.hold import HoldPolicy

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from frame_ros.episodes import Episode, Outcome
 from frame_ros.core.errors import ShapeError
+from frame_ros.episodes import Episode, Outcome
 from frame_ros.evaluation.rollouts import SOURCES, bootstrapped_mean, summarise_rollouts
 
 

@@ -12,17 +12,16 @@ import pytest
 
 pytest.importorskip('mujoco')
 
-from frame_ros.robots import load_robot
-from frame_ros.scenes import PickPlaceSimulation
-from frame_ros.evaluation.trials.campaign import Campaign, Trial, plain
-from frame_ros.evaluation.trials.kinds import FUNCTIONS
-from frame_ros.evaluation.trials import depth
-from frame_ros.evaluation.trials import policy_effort
+from frame_ros.evaluation.trials import depth, policy_effort
 from frame_ros.evaluation.trials.arm_run import BEGIN, SECOND, ArmRun, Begins
+from frame_ros.evaluation.trials.campaign import Campaign, Trial, plain
 from frame_ros.evaluation.trials.joint_effort import JointSensors, take
+from frame_ros.evaluation.trials.kinds import FUNCTIONS
 from frame_ros.evaluation.trials.pushes import Push, PushStyle, draw_pushes
 from frame_ros.evaluation.trials.robot_flags import RobotSensing
 from frame_ros.evaluation.trials.wrench import WrenchSensing
+from frame_ros.robots import load_robot
+from frame_ros.scenes import PickPlaceSimulation
 from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.joints.detector import JointContact, dynamics_for
 from frame_ros.sensing.contact.joints.motor_model import load_motors

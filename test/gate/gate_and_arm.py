@@ -4,13 +4,13 @@
 
 import numpy as np
 
-from frame_ros.robots import load_robot
 from frame_ros.gate.command_gate import POLICY, CommandGate
 from frame_ros.gate.limits.command_limiter import CommandLimiter
 from frame_ros.gate.limits.command_limits import limits_of
-from frame_ros.gate.options import GateConfig
+from frame_ros.gate.options import GateRules
 from frame_ros.gate.records import InterventionLog, Moment
-from frame_ros.gate.watchdogs import WatchConfig
+from frame_ros.gate.watchdogs import WatchdogRules
+from frame_ros.robots import load_robot
 
 SECOND, MS = 10**9, 10**6
 ROBOT = load_robot('so101')
@@ -28,13 +28,13 @@ class Bench:
 
     def __init__(self, follows=True, longest=0.1, **options):
         self.interventions, self.marks, self.announced = [], [], []
-        watch = {k: v for k, v in options.items() if k in WatchConfig.__dataclass_fields__}
+        watch = {k: v for k, v in options.items() if k in WatchdogRules.__dataclass_fields__}
         others = {k: v for k, v in options.items() if k not in watch}
         log = InterventionLog(self.interventions.append, self.marks.append)
         self.gate = CommandGate(
             CommandLimiter(LIMITS, longest=longest),
             ROBOT.joint_names,
-            GateConfig(watch=WatchConfig(**watch), **others),
+            GateRules(watch=WatchdogRules(**watch), **others),
             log,
             lambda kind, reason, moment: self.announced.append((kind, reason.cause)),
         )

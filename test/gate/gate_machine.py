@@ -9,8 +9,8 @@ from gate_world import HOME, MS, ROBOT, SECOND, TOTALS, GateWorld, places
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from frame_ros.gate.command_gate import POLICY, TELEOPERATOR
 from frame_ros.gate.causes import Cause
+from frame_ros.gate.command_gate import POLICY, TELEOPERATOR
 from frame_ros.gate.episode import END, START
 from frame_ros.gate.records import GateStatus, Moment, Reason
 from frame_ros.gate.watchdogs import Heartbeat

@@ -10,14 +10,14 @@ from gate_witness import LED, Witness
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize
 
-from frame_ros.robots import load_robot
 from frame_ros.gate.command_gate import POLICY, CommandGate
 from frame_ros.gate.limits.command_limiter import CommandLimiter
 from frame_ros.gate.limits.command_limits import limits_of
-from frame_ros.gate.options import GateConfig
-from frame_ros.gate.records import GateStatus, InterventionLog, Moment
-from frame_ros.gate.watchdogs import WatchConfig
 from frame_ros.gate.limits.workspace import Workspace
+from frame_ros.gate.options import GateRules
+from frame_ros.gate.records import GateStatus, InterventionLog, Moment
+from frame_ros.gate.watchdogs import WatchdogRules
+from frame_ros.robots import load_robot
 
 SECOND, MS = 10**9, 10**6
 ROBOT = load_robot('so101')
@@ -87,12 +87,12 @@ class GateWorld(RuleBasedStateMachine):
             tick=chosen['tick'],
         )
         workspace = Workspace(ROBOT, BOX, floor=0.01) if chosen['box'] else None
-        watch = {k: v for k, v in chosen.items() if k in WatchConfig.__dataclass_fields__}
-        rest = {k: v for k, v in chosen.items() if k in GateConfig.__dataclass_fields__}
+        watch = {k: v for k, v in chosen.items() if k in WatchdogRules.__dataclass_fields__}
+        rest = {k: v for k, v in chosen.items() if k in GateRules.__dataclass_fields__}
         self.gate = CommandGate(
             CommandLimiter(limits, workspace, chosen['jitter'], chosen['longest']),
             ROBOT.joint_names,
-            GateConfig(watch=WatchConfig(**watch), period=PERIOD / SECOND, **rest),
+            GateRules(watch=WatchdogRules(**watch), period=PERIOD / SECOND, **rest),
             InterventionLog(lambda _: None, lambda _: None),
         )
         self.names, self.limits, self.chosen = limits.names, limits, chosen

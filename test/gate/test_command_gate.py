@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.gate.command_gate import POLICY, TELEOPERATOR
 from frame_ros.gate.causes import Cause
-from frame_ros.gate.options import GateConfig
+from frame_ros.gate.command_gate import POLICY, TELEOPERATOR
 from frame_ros.gate.episode import END, START
+from frame_ros.gate.options import GateRules
 from frame_ros.gate.records import Act, GateStatus, Moment, Reason
-from frame_ros.gate.watchdogs import Heartbeat, WatchConfig
+from frame_ros.gate.watchdogs import Heartbeat, WatchdogRules
 
 
 def test_a_good_policy_passes_bit_by_bit_and_nothing_is_said():
@@ -640,7 +640,7 @@ def test_whatever_happens_what_is_sent_is_finite_and_inside(happenings, behaviou
 )
 def test_settings_that_make_no_sense_are_refused(options):
     with pytest.raises(ValueRangeError):
-        GateConfig(**{k: WatchConfig(**v) if k == 'watch' else v for k, v in options.items()})
+        GateRules(**{k: WatchdogRules(**v) if k == 'watch' else v for k, v in options.items()})
 
 
 def test_every_cause_is_in_the_message_and_the_documentation():

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frame_ros.core.errors import FrameRosError, SetupError, ValueRangeError
-from frame_ros.robots import load_robot
 from frame_ros.gate.limits.braking import reach, time_to_rest, way_to_rest
 from frame_ros.gate.limits.command_limiter import CommandLimiter
 from frame_ros.gate.limits.command_limits import (
@@ -25,6 +24,7 @@ from frame_ros.gate.limits.command_limits import (
     limits_of,
 )
 from frame_ros.gate.limits.workspace import Workspace
+from frame_ros.robots import load_robot
 
 SECOND = 10**9
 PERIOD = 33_333_333

@@ -9,9 +9,9 @@ import pytest
 from gate_and_arm import HOME, LIMITS, MS, NAMES, PERIOD, ROBOT, SECOND, Bench
 from gate_witness import Witness
 
+from frame_ros.gate.causes import Cause
 from frame_ros.gate.command_gate import POLICY, TELEOPERATOR
 from frame_ros.gate.limits.command_limits import limits_of
-from frame_ros.gate.causes import Cause
 from frame_ros.gate.records import GateStatus, Moment, Reason
 from frame_ros.gate.watchdogs import Heartbeat
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from frame_ros.robots import load_robot
 from frame_ros.gate.limits.command_limits import limits_of
+from frame_ros.robots import load_robot
 
 SLOT, DELAY = 0.02, 0.005
 

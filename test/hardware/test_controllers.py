@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.robots import load_robot
 from frame_ros.hardware.controllers import PRESETS, controller_layout
+from frame_ros.robots import load_robot
 from frame_ros.robots.grippers import GRIPPER_CONVENTIONS, GripperRange, gripper_joints, latched
 
 ARM = ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll')

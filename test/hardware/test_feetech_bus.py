@@ -18,7 +18,12 @@ from hypothesis import strategies as st
 
 from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.hardware.feetech.emulator.bus import SimulatedBus
-from frame_ros.hardware.feetech.emulator.packets import Instruction, PacketReader, Status, make_packet
+from frame_ros.hardware.feetech.emulator.packets import (
+    Instruction,
+    PacketReader,
+    Status,
+    make_packet,
+)
 from frame_ros.hardware.feetech.emulator.registers import (
     LOCK,
     REGISTERS,
@@ -30,8 +35,8 @@ from frame_ros.hardware.feetech.emulator.registers import (
     put,
 )
 from frame_ros.hardware.feetech.emulator.servo import STALL_CURRENT, STEP, Mechanics, SimulatedServo
-from frame_ros.scenes.simulation.so101_servos import SimulatedSo101
 from frame_ros.scenes.simulation.simulation import HOME
+from frame_ros.scenes.simulation.so101_servos import SimulatedSo101
 
 GOAL = REGISTERS['Goal_Position'][0]
 ON = (TORQUE_ENABLE, b'\x01')

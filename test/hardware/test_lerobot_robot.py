@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frame_ros.core.errors import SetupError
-from frame_ros.robots import load_robot
 from frame_ros.gate.command_check import CommandCheck, holding_goals, limited_step
 from frame_ros.hardware.lerobot.joint_mapping import JointMapping
+from frame_ros.robots import load_robot
 
 LIMITS = load_robot('so101').joint_limits
 NAMES = tuple(LIMITS)
@@ -193,8 +193,8 @@ def test_two_drivers_on_one_port(bench):
 
 
 def test_a_motor_with_a_fault_keeps_no_other_from_letting_go(bench):
-    from frame_ros.hardware.lerobot.devices import DeviceError
     from frame_ros.hardware.feetech.emulator.packets import Status
+    from frame_ros.hardware.lerobot.devices import DeviceError
 
     arm, bus, make = bench
     robot = make()

@@ -20,9 +20,7 @@ from launch.launch_description_sources import get_launch_description_from_python
 from launch_ros.actions import Node
 from launch_ros.utilities import evaluate_parameters
 
-from frame_ros.cli.ros2.launching import process_actions
-from frame_ros.core.errors import SetupError
-from frame_ros.bringup.arm_options import FrankaSettings, So101Settings
+from frame_ros.bringup.arm_options import FrankaOptions, So101Options
 from frame_ros.bringup.process_table import (
     Process,
     arm_environment,
@@ -32,15 +30,17 @@ from frame_ros.bringup.process_table import (
     franka_processes,
     so101_processes,
 )
-from frame_ros.bringup.run_options import DemoSettings
+from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.bringup.supervisor import ros_environment
+from frame_ros.cli.ros2.launching import process_actions
+from frame_ros.core.errors import SetupError
 from launch import LaunchContext, LaunchDescription, LaunchService
 
 LAUNCH = Path(__file__).resolve().parent.parent.parent / 'launch'
 TABLES = {
-    'demo': (demo_processes, DemoSettings),
-    'so101': (so101_processes, So101Settings),
-    'franka': (franka_processes, FrankaSettings),
+    'demo': (demo_processes, DemoOptions),
+    'so101': (so101_processes, So101Options),
+    'franka': (franka_processes, FrankaOptions),
 }
 
 

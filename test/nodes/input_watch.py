@@ -6,10 +6,10 @@ import time
 
 from patience import PATIENCE
 
-from frame_ros.sensing.stream_health.readiness import READINESS_TOPIC, InputState
 from frame_ros.msg import NodeReadiness
 from frame_ros.nodes.runtime.node_readiness import LATCHED, state_of
 from frame_ros.nodes.runtime.polled import PolledSubscription
+from frame_ros.sensing.stream_health.readiness import READINESS_TOPIC, InputState
 
 
 class InputWatch:

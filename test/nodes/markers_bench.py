@@ -23,7 +23,7 @@ from frame_ros.msg import (
     QualityMetrics,
     SafetyMetrics,
 )
-from frame_ros.nodes.markers.node import Markers
+from frame_ros.nodes.markers.node import MarkersNode
 
 
 def rgb(shade):
@@ -72,7 +72,7 @@ class Bench:
         if len(arguments) > 1:
             rclpy.shutdown()
             rclpy.init(args=arguments)
-        return Markers()
+        return MarkersNode()
 
     def until(self, condition):
         deadline = time.monotonic() + PATIENCE

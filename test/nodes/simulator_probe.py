@@ -13,7 +13,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
 from frame_ros.msg import EpisodeEvent
-from frame_ros.nodes.simulator.node import Simulator
+from frame_ros.nodes.simulator.node import SimulatorNode
 from frame_ros.srv import ResetScene
 
 
@@ -73,7 +73,7 @@ class SimulatorInThread:
     def __init__(self, *parameters):
         given = ["cameras:=['']", 'viewer:=false', *parameters]
         rclpy.init(args=['--ros-args', *(word for text in given for word in ('-p', text))])
-        self.node = Simulator()
+        self.node = SimulatorNode()
         self.executor = SingleThreadedExecutor()
         self.executor.add_node(self.node)
         self.ending = threading.Event()

@@ -23,17 +23,17 @@ from rclpy.parameter import Parameter
 from sensor_msgs.msg import Image, JointState
 from std_srvs.srv import SetBool
 
-from frame_ros.core.errors import FrameRosError, SetupError
-from frame_ros.bringup.arm_options import So101Settings
+from frame_ros.bringup.arm_options import So101Options
 from frame_ros.bringup.process_table import so101_processes
-from frame_ros.nodes.robot_driver.node import RobotDriver
-from frame_ros.nodes.robot_driver.bus import Activity
-from frame_ros.nodes.robot_driver.options import DriverSettings
+from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.gate.command_check import limited_step
-from frame_ros.hardware.lerobot.devices import DeviceError, import_devices
-from frame_ros.scenes import JOINT_NAMES
+from frame_ros.hardware.driver_state import Activity
 from frame_ros.hardware.feetech.emulator.bus import SimulatedBus
 from frame_ros.hardware.feetech.emulator.registers import TORQUE_ENABLE, get, put
+from frame_ros.hardware.lerobot.devices import DeviceError, import_devices
+from frame_ros.nodes.robot_driver.node import RobotDriverNode
+from frame_ros.nodes.robot_driver.options import DriverOptions
+from frame_ros.scenes import JOINT_NAMES
 from frame_ros.scenes.simulation.so101_servos import RADIANS_PER_STEP, SimulatedSo101
 
 ANSWER_TIMEOUT = 1.0  # s for an answer: the machine that runs this may be busy
@@ -74,7 +74,7 @@ class Bench:
 
     def start(self, **parameters):
         overrides = [Parameter(name, value=v) for name, v in {**self.values, **parameters}.items()]
-        self.driver = RobotDriver(context=self.context, parameter_overrides=overrides)
+        self.driver = RobotDriverNode(context=self.context, parameter_overrides=overrides)
         self.executor.add_node(self.driver)
         return self
 
@@ -209,7 +209,7 @@ def test_a_goal_far_away_is_limited_by_default_but_not_the_gripper(bench):
 
 def test_a_fast_motion_is_not_limited():
     """The lag of servos that are led at 3 rad/s, as they are read a cycle of 20 ms before."""
-    arm, limit = SimulatedSo101(), DriverSettings().max_relative_target
+    arm, limit = SimulatedSo101(), DriverOptions().max_relative_target
     for servo in arm.servos:
         servo.memory[TORQUE_ENABLE] = 1
         for register, value in LEROBOT_REGISTERS.items():
@@ -374,16 +374,14 @@ def test_what_cannot_start_says_why(bench, parameters, text):
 
 
 def test_the_launch_table_starts_the_driver_and_the_teleoperator_where_a_port_is_given():
-    settings = So101Settings(
-        port='/dev/arm', robot_id='1', leader_port='/dev/leader', leader_id='2'
-    )
+    settings = So101Options(port='/dev/arm', robot_id='1', leader_port='/dev/leader', leader_id='2')
     processes = {process.name: process for process in so101_processes(settings)}
     assert processes['robot_driver'].parameters['port'] == '/dev/arm'
     assert processes['robot_driver'].is_lifecycle
     assert processes['teleoperator'].parameters['mode'] == 'takeover'
-    assert not {'robot_driver', 'teleoperator'} & {p.name for p in so101_processes(So101Settings())}
+    assert not {'robot_driver', 'teleoperator'} & {p.name for p in so101_processes(So101Options())}
     with pytest.raises(SetupError, match='given together'):
-        So101Settings(port='/dev/arm')
+        So101Options(port='/dev/arm')
 
 
 def test_a_missing_motor_and_the_calibration_of_another_arm(bench):

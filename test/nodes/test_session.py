@@ -15,12 +15,12 @@ from patience import PATIENCE
 
 pytest.importorskip('rclpy')
 
-from frame_ros.episodes.episode import Outcome
-from frame_ros.nodes.console.node import close_console, open_console
 from frame_ros.bringup.process_table import Process, demo_processes
-from frame_ros.nodes.session.node import SessionConfig
-from frame_ros.bringup.run_options import DemoSettings
+from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.bringup.supervisor import ProcessError, Supervisor, ros_environment
+from frame_ros.core.events import Outcome
+from frame_ros.nodes.console.node import close_console, open_console
+from frame_ros.nodes.session.node import SessionOptions
 
 LEFT_OUT = ('markers', 'proximity')
 
@@ -75,7 +75,7 @@ def test_a_wrong_parameter_is_named(ros_domain, name, value):
 
 def test_episodes_without_an_outcome_end_by_time(ros_domain, tmp_path):
     pytest.importorskip('mujoco')
-    settings = DemoSettings(
+    settings = DemoOptions(
         policy='hold', episodes=2, qualities=(), seed=7, timeout=1.0, directory=str(tmp_path)
     )
     processes = [blind(p) for p in demo_processes(settings) if p.name not in LEFT_OUT]
@@ -108,7 +108,7 @@ def wait_for(condition):
 
 def test_the_yaml_file_holds_the_defaults():
     path = Path(__file__).resolve().parent.parent.parent / 'config' / 'session.yaml'
-    config = SessionConfig()
+    config = SessionOptions()
     defaults = asdict(config)
     defaults |= {'qualities': list(config.qualities), 'nodes': list(config.nodes)}
     assert yaml.safe_load(path.read_text())['/**']['ros__parameters'] == defaults

@@ -24,10 +24,10 @@ from std_msgs.msg import Bool
 from std_srvs.srv import SetBool
 
 from frame_ros.core.errors import FrameRosError
+from frame_ros.hardware.feetech.emulator.bus import SimulatedBus
 from frame_ros.nodes.runtime.readiness_watch import ReadinessWatch
 from frame_ros.nodes.teleoperator.node import TeleoperatorNode
 from frame_ros.scenes import JOINT_NAMES
-from frame_ros.hardware.feetech.emulator.bus import SimulatedBus
 from frame_ros.scenes.simulation.so101_servos import SimulatedSo101
 
 ANSWER_TIMEOUT = 1.0  # s for an answer: the machine that runs this may be busy

@@ -8,8 +8,8 @@ import pytest
 from frame_ros.core.errors import PolicyError, ValueRangeError
 from frame_ros.metrics import rms_jerk
 from frame_ros.policies.protocol import Observation, Policy
-from frame_ros.policies.scripted.reaching import rotation_of, solve_reach
 from frame_ros.policies.scripted.pick_place import HOME, JOINT_NAMES, ScriptedPickPlace
+from frame_ros.policies.scripted.reaching import rotation_of, solve_reach
 from frame_ros.robots import load_robot
 
 OBJECT = np.array((0.24, -0.06, 0.015, 0.0, 0.0, 0.0, 1.0))

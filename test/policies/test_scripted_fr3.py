@@ -9,10 +9,10 @@ from frame_ros.core.errors import PolicyError, ValueRangeError
 from frame_ros.metrics import rms_jerk
 from frame_ros.policies.execution.action_check import check_chunk
 from frame_ros.policies.protocol import Observation, Policy
-from frame_ros.policies.scripted.reaching import rotation_of
 from frame_ros.policies.registry import make_policy
-from frame_ros.policies.scripted.pick_place import ScriptedPickPlace
 from frame_ros.policies.scripted.arms import FR3, SO101, find_arm
+from frame_ros.policies.scripted.pick_place import ScriptedPickPlace
+from frame_ros.policies.scripted.reaching import rotation_of
 from frame_ros.robots import load_robot
 
 NAMES = FR3.joint_names

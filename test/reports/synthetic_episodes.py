@@ -11,8 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from frame_ros.bags.streams.conversion import INFERENCE_FIELDS
-from frame_ros.episodes.episode import Episode, Event, EventType, Outcome, Stream
-from frame_ros.episodes.metric_pipeline.options import PipelineConfig
+from frame_ros.bags.streams.stream import Stream
+from frame_ros.core.events import Event, EventType, Outcome
+from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.processing import KINDS, as_arrays, process_episode, run_pipeline
 
 SECOND = 1_000_000_000
@@ -23,7 +25,7 @@ WAYPOINTS = np.array(
     [[0.30, 0.00, 0.25], [0.28, -0.12, 0.20], [0.28, -0.12, 0.06], [0.29, -0.10, 0.24],
      [0.24, 0.15, 0.22], [0.24, 0.16, 0.10], [0.28, 0.05, 0.25]]
 )  # fmt: skip
-SETTINGS = PipelineConfig(NAMES, (-2.0,) * 3, (2.0,) * 3).to_json()
+SETTINGS = PipelineOptions(NAMES, (-2.0,) * 3, (2.0,) * 3).to_json()
 
 
 def synthetic_episode(
@@ -81,7 +83,7 @@ def with_late_poses(episode: Episode, steps: range) -> Episode:
     """
     stamps = episode.metrics['quality']['stamp']
     late = {int(stamps[step]): 1 for step in steps}
-    samples, _ = run_pipeline(episode, PipelineConfig.from_json(SETTINGS), late)
+    samples, _ = run_pipeline(episode, PipelineOptions.from_json(SETTINGS), late)
     shown = episode.metrics
     episode.metrics = {kind: as_arrays(samples, kind, episode.episode_id) for kind in KINDS}
     record_live(episode)

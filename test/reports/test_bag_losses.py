@@ -8,12 +8,12 @@ import pytest
 from bag_making import SECOND, T0, event, joints, message, pose, stamp, write_bag
 from live_bags import with_live, without
 
-from frame_ros.episodes.episode import EventType
 from frame_ros.bags.findings import Level
+from frame_ros.core.events import EventType
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.reports import compare_live
-from frame_ros.reports.parity import verdict as parity_verdict
 from frame_ros.reports.model.episode_check import check_episode
+from frame_ros.reports.parity import verdict as parity_verdict
 
 STEPS = 300
 LIVE = ('/quality_metrics', '/safety_metrics', '/efficiency_metrics')

@@ -16,7 +16,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'episodes'))
 
 from robot_bags import gate, robot_bag, takeover
 
-from frame_ros.episodes.episode import Episode, Event, EventType, Outcome
+from frame_ros.core.events import Event, EventType, Outcome
+from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.reports import build_report, report_json
 from frame_ros.reports.model.intervention_view import help_text

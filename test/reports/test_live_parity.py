@@ -12,18 +12,19 @@ import numpy as np
 import pytest
 from synthetic_episodes import empty_episode, synthetic_episode, with_late_poses
 
-from frame_ros.episodes.episode import Episode, Stream
 from frame_ros.bags.findings import Level
-from frame_ros.episodes.metric_pipeline.options import PipelineConfig
+from frame_ros.bags.streams.stream import Stream
+from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.processing import recompute_as_live
 from frame_ros.metrics.constants import VERSION
 from frame_ros.reports import compare_live
-from frame_ros.reports.parity import verdict as parity_verdict
+from frame_ros.reports.html.tiles import tiles
+from frame_ros.reports.json_report import report_data
 from frame_ros.reports.model.episode_check import check_episode, problems_of
 from frame_ros.reports.model.findings_view import FindingCounts
-from frame_ros.reports.json_report import report_data
+from frame_ros.reports.parity import verdict as parity_verdict
 from frame_ros.reports.parity.comparison import BAR, lagging_steps, relative_difference
-from frame_ros.reports.html.tiles import tiles
 
 
 def without_last(stream: Stream, count: int) -> Stream:
@@ -255,7 +256,7 @@ def test_a_true_disagreement_is_found_beside_what_came_late():
 
 
 def with_definitions(episode: Episode, version: int | None) -> Episode:
-    settings = json.loads(PipelineConfig.from_json(episode.attributes['metrics_config']).to_json())
+    settings = json.loads(PipelineOptions.from_json(episode.attributes['metrics_config']).to_json())
     assert settings.pop('definitions') == VERSION
     if version is not None:
         settings['definitions'] = version

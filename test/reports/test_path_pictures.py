@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from synthetic_episodes import BEGIN, SECOND, synthetic_episode
 
-from frame_ros.episodes.episode import Stream
+from frame_ros.bags.streams.stream import Stream
 from frame_ros.reports.html.figures import series_figure
 from frame_ros.reports.html.page import build_report
 from frame_ros.reports.html.path_figure import path_figure
@@ -88,7 +88,7 @@ def test_one_thing_has_one_symbol_in_every_view():
 
 def test_names_of_upright_axes_are_not_cut_where_texts_are_large():
     """A turned text reaches as far to the left of its baseline as its size says."""
-    css = files('frame_ros.reports').joinpath('page_assets', 'report.css').read_text()
+    css = files('frame_ros.reports').joinpath('html', 'page_assets', 'report.css').read_text()
     sizes = re.findall(r'\.view (?:text|\.heading)[^{]*\{[^}]*font-size: (\d+)px', css)
     svg = str(view_svg(path(with_joints('fr3', 0.1, 0.2)), (0, 1), 'Top view'))
     (baseline,) = re.findall(r'rotate\(-90 (\d+) ', svg)

@@ -11,8 +11,8 @@ import pytest
 from synthetic_episodes import empty_episode, synthetic_episode
 from test_report_page import Page
 
-from frame_ros.episodes.episode import Outcome
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.events import Outcome
 from frame_ros.metrics import polygon_area
 from frame_ros.reports import ReportOptions, build_report, report_data, report_json
 from frame_ros.reports.model.fingerprint_view import ALONE, COLOURS, compare_groups, radar_figure

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 from synthetic_episodes import empty_episode, synthetic_episode, with_late_poses
 
-from frame_ros.episodes.episode import Episode, Event, EventType, Outcome
-from frame_ros.episodes.processing import process_episode
 from frame_ros.core.errors import SetupError
+from frame_ros.core.events import Event, EventType, Outcome
+from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.processing import process_episode
 from frame_ros.reports import build_report, write_report
 
 VOID = {'meta', 'br', 'img', 'input', 'link', 'hr', 'source'}

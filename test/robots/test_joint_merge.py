@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frame_ros.episodes import read_episodes
-from frame_ros.robots.joint_state_merge import JointMerger
 from frame_ros.reports.model.episode_check import check_episode
 from frame_ros.robots import load_robot
+from frame_ros.robots.joint_state_merge import JointMerger
 
 NAMES = ('a', 'b', 'c', 'd')
 STEP = SECOND // 100

@@ -10,8 +10,8 @@ from scipy.spatial.transform import Rotation
 
 from frame_ros.core.errors import RobotError, ShapeError
 from frame_ros.robots import Capsule, load_robot
-from frame_ros.robots.shapes.capsule_files import format_capsules
 from frame_ros.robots.link_frames import LinkFrames
+from frame_ros.robots.shapes.capsule_files import format_capsules
 from frame_ros.robots.shapes.link_shapes import (
     CAPSULE,
     CYLINDER,

@@ -16,7 +16,7 @@ from frame_ros.scenes.simulation.noise.depth_noise import (
     DEPTH_SENSORS,
     IDEAL_DEPTH,
     DepthNoise,
-    DepthNoiseSettings,
+    DepthNoiseOptions,
 )
 from frame_ros.scenes.simulation.rendering import Intrinsics
 from frame_ros.scenes.simulation.scene_robot import ROBOTS
@@ -175,6 +175,6 @@ def test_wrong_input_is_refused():
     with pytest.raises(ValueRangeError, match='-1'):
         DepthNoise(CAMERA, seed=-1)
     with pytest.raises(ValueRangeError, match='shares'):
-        DepthNoiseSettings(flying=0.6, fattened=0.6)
+        DepthNoiseOptions(flying=0.6, fattened=0.6)
     with pytest.raises(ValueRangeError, match='range'):
-        DepthNoiseSettings(minimum=3.0, maximum=1.0)
+        DepthNoiseOptions(minimum=3.0, maximum=1.0)

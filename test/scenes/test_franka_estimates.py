@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.scenes.simulation.noise.franka_estimates import EstimateSettings, FrankaEstimator
+from frame_ros.scenes.simulation.noise.franka_estimates import EstimateOptions, FrankaEstimator
 
 PERIOD = 0.01
 NOTHING = np.zeros(7), np.zeros(6)
 HOME, UPRIGHT = np.zeros(7), np.eye(3)
 TURNED = np.array(((0.0, 1.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 0.0, 1.0)))
-EXACT = EstimateSettings(noise=0.0, offset=0.0)
+EXACT = EstimateOptions(noise=0.0, offset=0.0)
 
 
 def pushed(force, torques=(0.0,) * 7):
@@ -34,7 +34,7 @@ def test_signs_and_frames_are_libfrankas():
 
 
 def test_the_low_pass_reaches_63_percent_in_its_time_constant():
-    settings = EstimateSettings(cutoff=2.0, noise=0.0, offset=0.0)
+    settings = EstimateOptions(cutoff=2.0, noise=0.0, offset=0.0)
     estimator = FrankaEstimator(settings, PERIOD, 0)
     settle(estimator, NOTHING, 1)
     steps = round(1.0 / (2.0 * np.pi * 2.0) / PERIOD)
@@ -42,7 +42,7 @@ def test_the_low_pass_reaches_63_percent_in_its_time_constant():
 
 
 def test_the_offset_depends_on_the_posture_and_has_its_size():
-    estimator = FrankaEstimator(EstimateSettings(offset=3.0, noise=0.0), PERIOD, 5)
+    estimator = FrankaEstimator(EstimateOptions(offset=3.0, noise=0.0), PERIOD, 5)
     postures = np.random.default_rng(0).uniform(-2.5, 2.5, (4000, 7))
     forces = np.array([estimator.offset(q)[7:10] for q in postures])
     assert np.sqrt((forces**2).sum(axis=1).mean()) == pytest.approx(3.0, rel=0.5)
@@ -51,12 +51,12 @@ def test_the_offset_depends_on_the_posture_and_has_its_size():
     assert np.linalg.norm(forces[0] - forces[1]) > 0.1
     found = settle(estimator, NOTHING, positions=postures[0])
     assert found.wrench[:3] == pytest.approx(forces[0])
-    other = FrankaEstimator(EstimateSettings(), PERIOD, 6)
+    other = FrankaEstimator(EstimateOptions(), PERIOD, 6)
     assert not np.allclose(other.offset(postures[0]), estimator.offset(postures[0]))
 
 
 def test_the_noise_has_its_size_behind_the_low_pass():
-    settings = EstimateSettings(noise=0.2, offset=0.0, cutoff=10.0)
+    settings = EstimateOptions(noise=0.2, offset=0.0, cutoff=10.0)
     estimator = FrankaEstimator(settings, PERIOD, 1)
     forces = [settle(estimator, NOTHING, 1).wrench[:3] for _ in range(3000)]
     assert np.std(forces[100:]) == pytest.approx(0.2, rel=0.1)
@@ -87,4 +87,4 @@ def test_joints_have_flags_of_their_own():
 )
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(ValueRangeError):
-        EstimateSettings(**wrong)
+        EstimateOptions(**wrong)

@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip('mujoco')
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.robots import load_robot
 from frame_ros.gate.limits.command_limits import limits_of
+from frame_ros.robots import load_robot
 from frame_ros.scenes.generation.free_motion import FreeMotion, MotionStyle
 from frame_ros.scenes.simulation.simulation import PickPlaceSimulation
 

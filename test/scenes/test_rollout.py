@@ -7,9 +7,9 @@ import pytest
 
 pytest.importorskip('mujoco')
 
+from frame_ros.core.errors import PolicyError, ValueRangeError
 from frame_ros.episodes import EventType, Outcome
 from frame_ros.episodes.reference_loading import reference_of
-from frame_ros.core.errors import PolicyError, ValueRangeError
 from frame_ros.metrics import (
     action_instability,
     path_length,

@@ -15,11 +15,11 @@ from frame_ros.scenes.simulation.noise.sensor_noise import (
     STS3215_ENCODER,
     JointNoise,
     JointTorqueNoise,
-    JointTorqueNoiseSettings,
+    JointTorqueNoiseOptions,
     WrenchNoise,
-    WrenchNoiseSettings,
+    WrenchNoiseOptions,
 )
-from frame_ros.scenes.simulation.noise.servo_noise import CurrentNoise, CurrentNoiseSettings
+from frame_ros.scenes.simulation.noise.servo_noise import CurrentNoise, CurrentNoiseOptions
 
 STEP = 2 * math.pi / 4096
 
@@ -48,7 +48,7 @@ def test_blocks_and_single_samples_give_the_same_bits():
 
 
 def test_a_wrench_has_white_noise_a_bias_and_a_drift():
-    settings = WrenchNoiseSettings(resolution=(1e-6, 1e-6), drift=(0.0, 0.0))
+    settings = WrenchNoiseOptions(resolution=(1e-6, 1e-6), drift=(0.0, 0.0))
     noise = WrenchNoise(1000.0, settings, seed=0)
     measured = noise(np.tile((1.0, 2.0, 3.0, 0.1, 0.2, 0.3), (20_000, 1)))
     error = measured - (1.0, 2.0, 3.0, 0.1, 0.2, 0.3) - noise.bias
@@ -60,7 +60,7 @@ def test_a_wrench_has_white_noise_a_bias_and_a_drift():
 
 
 def test_the_drift_of_a_wrench_grows_with_the_root_of_time():
-    settings = WrenchNoiseSettings(drift=(0.01, 0.001))
+    settings = WrenchNoiseOptions(drift=(0.01, 0.001))
     ends = []
     for seed in range(150):
         noise = WrenchNoise(10.0, settings, seed)
@@ -78,7 +78,7 @@ def test_a_wrench_comes_in_steps():
 
 
 def test_joint_torques_have_noise_and_an_error_that_depends_on_the_posture():
-    settings = JointTorqueNoiseSettings(drift=0.0, resolution=1e-9)
+    settings = JointTorqueNoiseOptions(drift=0.0, resolution=1e-9)
     noise = JointTorqueNoise(1000.0, settings, seed=1)
     posture = np.array((0.1, -0.7, 0.2, -2.0, 0.3, 1.5, 0.7))
     measured = noise(np.zeros((4000, 7)), np.tile(posture, (4000, 1)))
@@ -115,7 +115,7 @@ def test_encoders_with_a_measured_speed_add_noise_to_it():
 
 
 def quiet(**changes):
-    return CurrentNoiseSettings(noise=0.0, step=1e-9, spread=0.0, friction_spread=0.0, **changes)
+    return CurrentNoiseOptions(noise=0.0, step=1e-9, spread=0.0, friction_spread=0.0, **changes)
 
 
 def test_current_is_torque_over_the_constant_where_there_is_no_friction():
@@ -156,7 +156,7 @@ def test_friction_is_larger_near_standstill_and_grows_with_speed():
 
 
 def test_currents_come_in_steps_with_white_noise_and_motors_differ():
-    settings = CurrentNoiseSettings(coulomb=0.0, load=0.0, viscous=0.0, spread=0.0)
+    settings = CurrentNoiseOptions(coulomb=0.0, load=0.0, viscous=0.0, spread=0.0)
     still = np.zeros((4000, 6))
     measured = CurrentNoise(settings)(still + 0.5, still, still)
     steps = measured / 0.0065

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.bags.reader import Bag, Topic
+from frame_ros.bags.header_stamps import header_stamps
 from frame_ros.bags.images.decoding import (
     COMPRESSED_SUFFIX,
     COMPRESSED_TYPE,
@@ -17,7 +17,7 @@ from frame_ros.bags.images.decoding import (
     decode_compressed,
     decode_image,
 )
-from frame_ros.episodes.topic_statistics import header_stamps
+from frame_ros.bags.reader import Bag, Topic
 from frame_ros.core.errors import BagError
 
 SUFFIXES = (COMPRESSED_SUFFIX, '/image_raw')

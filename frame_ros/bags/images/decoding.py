@@ -7,14 +7,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.bags.reader import Bag, Topic
-from frame_ros.episodes.episode import Episode
 from frame_ros.bags.cdr import trace
+from frame_ros.bags.reader import Bag, Topic
 from frame_ros.core.errors import BagError
 from frame_ros.core.input_files import PIXELS
 
@@ -41,6 +40,14 @@ ENCODINGS: dict[str, tuple[str, int, tuple[int, ...]]] = {
     '16UC1': ('u2', 1, ()),
     '32FC1': ('f4', 1, ()),
 }
+
+
+@runtime_checkable
+class _Recorded(Protocol):
+    """A recorded episode: it has the path of its bag."""
+
+    path: Path
+    episode_id: str
 
 
 def decode_image(
@@ -192,7 +199,7 @@ def is_recorded(bag: Bag, topic: str) -> bool:
 
 
 def iter_images(
-    source: Episode | Bag | str | Path,
+    source: _Recorded | Bag | str | Path,
     topic: str,
     max_count: int | None = None,
     every: int = 1,
@@ -212,7 +219,7 @@ def iter_images(
     bag = (
         source
         if isinstance(source, Bag)
-        else Bag(source.path if isinstance(source, Episode) else source)
+        else Bag(source.path if isinstance(source, _Recorded) else source)
     )
     found = bag.topics[find_topic(bag, topic)]
     if found.message_type not in (IMAGE_TYPE, COMPRESSED_TYPE):

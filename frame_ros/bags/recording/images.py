@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
+from frame_ros.bags.image_choices import CAMERA_IMAGES
 from frame_ros.bags.images.decoding import COMPRESSED_SUFFIX, IMAGE_TYPE
 from frame_ros.bags.images.jpeg import JpegEncoder
-from frame_ros.core.errors import SetupError
 from frame_ros.bags.recording.session import ReceivedMessage, RecordedTopic
-from frame_ros.bringup.run_options import CAMERA_IMAGES
+from frame_ros.core.errors import SetupError
 
 
 class JpegImages:

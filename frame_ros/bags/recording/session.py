@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from frame_ros.bags.writer import BagWriter, TopicQos
 from frame_ros.bags.definitions import MessageDefinition
+from frame_ros.bags.writer import BagWriter, TopicQos
 from frame_ros.core.errors import BagError
 
 IDLE = 0.02

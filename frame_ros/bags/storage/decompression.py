@@ -13,7 +13,13 @@ from pathlib import Path
 from typing import IO, Any
 
 from frame_ros.core.errors import BagError
-from frame_ros.core.input_files import UNPACKED_FILE, UNPACKED_PART, UNPACKED_RATIO, Limit, open_file
+from frame_ros.core.input_files import (
+    UNPACKED_FILE,
+    UNPACKED_PART,
+    UNPACKED_RATIO,
+    Limit,
+    open_file,
+)
 
 PACKED = '.zstd'
 # Bytes that are read from a compressed file at a time.

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.bags.storage.decompression import PACKED, file_limit, unpack, unpacked_file
 from frame_ros.bags.storage.mcap_writer import (
     CHANNEL,
     CHUNK,
@@ -32,7 +33,6 @@ from frame_ros.bags.storage.mcap_writer import (
     RECORD_HEADER_SIZE,
     SCHEMA,
 )
-from frame_ros.bags.storage.decompression import PACKED, file_limit, unpack, unpacked_file
 from frame_ros.core.errors import BagError
 from frame_ros.core.input_files import BYTES_PER_MESSAGE, MESSAGES, Limit, open_file
 

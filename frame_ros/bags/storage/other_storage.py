@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.bags.storage.sqlite_files import JOURNAL, SHARED, WAL, SqliteFile
 from frame_ros.bags.storage.decompression import unpack, zstd
+from frame_ros.bags.storage.sqlite_files import JOURNAL, SHARED, WAL, SqliteFile
 from frame_ros.core.errors import BagError
 from frame_ros.core.input_files import UNPACKED_PART
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.episodes.episode import Event, EventType, Outcome
 from frame_ros.confidence.inference_uncertainty import (
     CHOSEN_FIELDS,
     ENSEMBLE_FIELD,
@@ -22,6 +21,8 @@ from frame_ros.confidence.inference_uncertainty import (
     token_uncertainty,
 )
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.events import Event, EventType, Outcome
+from frame_ros.core.message_stamps import stamp_ns
 
 NANOSECONDS = 1_000_000_000
 NAN = float('nan')
@@ -47,11 +48,6 @@ INFERENCE_FIELDS = (
     'sample_count',
     'vocabulary_size',
 )
-
-
-def stamp_ns(stamp: Any) -> int:
-    """Returns a builtin_interfaces/Time (or Duration) as integer nanoseconds."""
-    return int(stamp.sec) * NANOSECONDS + int(stamp.nanosec)
 
 
 def pose_values(message: Any) -> tuple[float, float, float, float, float, float, float]:

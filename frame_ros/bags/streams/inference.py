@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.bags.cdr import Messages, decode
 from frame_ros.bags.reader import Bag
 from frame_ros.confidence.inference_uncertainty import (
     CHOSEN_FIELDS,
@@ -22,7 +23,6 @@ from frame_ros.confidence.inference_uncertainty import (
     sample_variability,
     token_uncertainty,
 )
-from frame_ros.bags.cdr import Messages, decode
 from frame_ros.core.errors import BagError
 
 BLOCK = 64

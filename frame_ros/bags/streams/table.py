@@ -11,16 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.bags.streams import conversion
 from frame_ros.bags.reader import Bag
+from frame_ros.bags.recorded_options import read_settings, used_topics
+from frame_ros.bags.streams import conversion
 from frame_ros.bags.streams.contact import contact_samples, grasp_contact_samples
-from frame_ros.episodes.episode import Event, Stream
-from frame_ros.metrics.message_fields import FIELDS
 from frame_ros.bags.streams.grip import gripper_samples
 from frame_ros.bags.streams.inference import inference_columns
+from frame_ros.bags.streams.stream import Stream
 from frame_ros.confidence.inference_uncertainty import UNCERTAINTY_VALUES
-from frame_ros.episodes.recorded_settings import read_settings, used_topics
 from frame_ros.core.errors import BagError, FrameRosError
+from frame_ros.core.events import Event
+from frame_ros.metrics.message_fields import FIELDS
 
 SECOND = 1_000_000_000
 EVENT_TYPE = 'frame_ros/msg/EpisodeEvent'

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.bags.reader import Bag
-from frame_ros.bags.streams.conversion import stamp_ns
-from frame_ros.robots.joint_state_merge import JointMerger
 from frame_ros.bags.find_bags import find_bags
+from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import SetupError
+from frame_ros.core.message_stamps import stamp_ns
+from frame_ros.robots.joint_state_merge import JointMerger
 from frame_ros.sensing.contact.joints.recording import JointRecording, recording_of
 
 Array = NDArray[np.float64]

@@ -29,7 +29,7 @@ from frame_ros.core.output_files import check_file, check_folder, make_folder
 
 if TYPE_CHECKING:
     from frame_ros.robots import Robot
-    from frame_ros.sensing.contact.joints.excitation import ExcitationSettings
+    from frame_ros.sensing.contact.joints.excitation import ExcitationOptions
     from frame_ros.sensing.contact.joints.identification import JointIdentification
     from frame_ros.sensing.contact.wrench.still_poses import StillPose
     from frame_ros.sensing.contact.wrench.tool_identification import ToolFit
@@ -214,10 +214,10 @@ def writable(path: Path) -> Path:
     return check_file(path, '--output')
 
 
-def _excitation_settings(args: argparse.Namespace) -> ExcitationSettings:
-    from frame_ros.sensing.contact.joints.excitation import ExcitationSettings
+def _excitation_settings(args: argparse.Namespace) -> ExcitationOptions:
+    from frame_ros.sensing.contact.joints.excitation import ExcitationOptions
 
-    return ExcitationSettings(
+    return ExcitationOptions(
         speed=args.fastest,
         floor=args.floor,
         clearance=args.clearance,
@@ -233,7 +233,10 @@ def _excitation_settings(args: argparse.Namespace) -> ExcitationSettings:
 def _joints(args: argparse.Namespace) -> int:
     from frame_ros.cli.identify.motion import record_joints
     from frame_ros.robots.dynamics import RobotDynamics
-    from frame_ros.sensing.contact.joints.identification import IdentificationSettings, identify_joints
+    from frame_ros.sensing.contact.joints.identification import (
+        IdentificationOptions,
+        identify_joints,
+    )
     from frame_ros.sensing.contact.joints.motor_model import save_motors
 
     robot = _robot(args)
@@ -244,7 +247,7 @@ def _joints(args: argparse.Namespace) -> int:
         scale = 1.0
     if gain is None:
         gain = 30.0 if is_sensing else 15.0
-    settings = IdentificationSettings(
+    settings = IdentificationOptions(
         gain=gain, effort_scale=scale, has_torque_sensors=is_sensing, margin=args.margin
     )
     path = writable(_output(args, 'motors', robot))

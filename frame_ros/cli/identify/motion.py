@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import MissingExtraError, SetupError
 from frame_ros.robots import Robot
-from frame_ros.robots.shapes.clearance import ClearanceCheck
 from frame_ros.robots.dynamics import RobotDynamics
+from frame_ros.robots.shapes.clearance import ClearanceCheck
 from frame_ros.sensing.contact.joints.excitation import (
     Excitation,
-    ExcitationSettings,
+    ExcitationOptions,
     plan_excitation,
     plan_poses,
 )
@@ -41,7 +41,7 @@ MOVING = (
 
 
 def record_joints(
-    args: argparse.Namespace, dynamics: RobotDynamics, settings: ExcitationSettings
+    args: argparse.Namespace, dynamics: RobotDynamics, settings: ExcitationOptions
 ) -> JointRecording | None:
     """Plans, asks, moves and records; None if the person said no or the motion ended early."""
     nodes = _nodes()
@@ -79,7 +79,7 @@ def _tell_unchecked(dynamics: RobotDynamics) -> None:
 
 
 def collect_poses(
-    args: argparse.Namespace, robot: Robot, settings: ExcitationSettings
+    args: argparse.Namespace, robot: Robot, settings: ExcitationOptions
 ) -> list[StillPose]:
     """Still poses of the arm, where a person puts it or, with --move, where commands do."""
     nodes = _nodes()
@@ -108,7 +108,7 @@ def collect_poses(
 def _go_through_poses(
     args: argparse.Namespace,
     robot: Robot,
-    settings: ExcitationSettings,
+    settings: ExcitationOptions,
     node: IdentificationNode,
     here: Array,
     rows: list[int],

@@ -21,7 +21,7 @@ from frame_ros.core.output_files import make_folder, write_whole
 if TYPE_CHECKING:
     from frame_ros.episodes.episode import Episode
     from frame_ros.episodes.recorded_units import RecordedUnits
-    from frame_ros.episodes.reference_loading import Reference
+    from frame_ros.episodes.reference import Reference
     from frame_ros.reports.model.episode_check import EpisodeChecks
     from frame_ros.reports.model.options import ReportOptions
 

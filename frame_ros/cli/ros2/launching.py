@@ -19,10 +19,10 @@ from launch.events.process import ProcessExited
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from frame_ros.bringup.process_table import Process, arm_environment, watching_environment
-from frame_ros.bringup.run_checks import check_run
 from frame_ros.bringup.option_fields import default_of
 from frame_ros.bringup.option_text import BOOLEANS, Settings, settings_from_text, text_of
+from frame_ros.bringup.process_table import Process, arm_environment, watching_environment
+from frame_ros.bringup.run_checks import check_run
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
 RESPAWN_DELAY = 2.0  # s before a monitor that has failed is started again

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
+from frame_ros.bags.find_bags import find_bags
 from frame_ros.bags.reader import Bag
+from frame_ros.core.errors import BagError, ValueRangeError
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.export.dataset_frames import (
     FrameRun,
@@ -33,9 +35,7 @@ from frame_ros.episodes.recorded_actions import (
     problems_of_recording,
 )
 from frame_ros.episodes.recorded_units import RecordedUnits
-from frame_ros.bags.find_bags import find_bags
 from frame_ros.episodes.reference_loading import is_successful
-from frame_ros.core.errors import BagError, ValueRangeError
 
 PARTIAL_SUFFIX = '.partial'
 LEAST_FRAMES = 2

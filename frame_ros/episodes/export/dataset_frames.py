@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.errors import BagError, ValueRangeError
 from frame_ros.episodes.interventions import Segment, is_intervened
 from frame_ros.episodes.observations import RecordedObservations
 from frame_ros.episodes.recorded_actions import RecordedActions
-from frame_ros.core.errors import BagError, ValueRangeError
 
 SECOND = 1_000_000_000
 KEEP = ('all', 'policy', 'person')

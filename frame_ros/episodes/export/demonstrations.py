@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import FrameRosError, MissingExtraError, ValueRangeError, install_hint
 from frame_ros.core.lerobot_import import offline
+from frame_ros.core.torchvision_import import import_torchvision
 from frame_ros.policies.environment_state import (
     ENVIRONMENT_STATE,
     POSES,
@@ -27,7 +28,6 @@ from frame_ros.policies.environment_state import (
 )
 from frame_ros.policies.protocol import Observation
 from frame_ros.robots.joint_units import joint_units
-from frame_ros.core.torchvision_import import import_torchvision
 
 STATE, ACTION, IMAGES = 'observation.state', 'action', 'observation.images'
 # Further columns of LeRobot, and their types. Policies read none of them: their inputs are the

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.bags.reader import Bag
 from frame_ros.bags.images.decoding import find_image_topics, find_topic, is_recorded, iter_images
+from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import BagError, FrameRosError, MissingExtraError, install_hint
 from frame_ros.core.output_files import replacing
 

@@ -9,21 +9,22 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from frame_ros.core.events import Event, EventType
+from frame_ros.core.stamps import SECOND
 from frame_ros.episodes.metric_pipeline.confidence_state import ConfidenceState
-from frame_ros.episodes.episode import Event, EventType, MetricSample
-from frame_ros.metrics.message_fields import CONFIDENCE_FIELDS, QUALITY_FIELDS, SAFETY_FIELDS
 from frame_ros.episodes.metric_pipeline.merge import StampMerge
+from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample
 from frame_ros.episodes.metric_pipeline.options import (
-    PipelineConfig,
+    PipelineOptions,
     sporadic_streams,
     target_streams,
 )
 from frame_ros.episodes.metric_pipeline.safety_state import ContactSample, SafetyState
 from frame_ros.episodes.metric_pipeline.sample_checks import ActionOrder
-from frame_ros.core.stamps import SECOND
-from frame_ros.episodes.metric_pipeline.summary import EpisodeAccount
+from frame_ros.episodes.metric_pipeline.summary import EpisodeSummaries
 from frame_ros.episodes.metric_pipeline.target_state import GOAL, GRIPPER, OBJECT, TargetState
 from frame_ros.metrics import ActionStep, PoseLowPass, ReferenceTracker, TrajectoryStep
+from frame_ros.metrics.message_fields import CONFIDENCE_FIELDS, QUALITY_FIELDS, SAFETY_FIELDS
 
 NAN = math.nan
 NO_POSE = 'no end-effector pose in this episode'
@@ -35,7 +36,7 @@ LAGGING = {
 MOST_BEFORE_START = 4000
 
 
-def _tracker(config: PipelineConfig) -> ReferenceTracker | None:
+def _tracker(config: PipelineOptions) -> ReferenceTracker | None:
     """None without references."""
     if not config.references:
         return None
@@ -43,13 +44,13 @@ def _tracker(config: PipelineConfig) -> ReferenceTracker | None:
     return ReferenceTracker(references, config.reference_match, config.rte_delta)
 
 
-class StepSide:
+class ControlStepMetrics:
     """The samples of all streams in stamp order; each action is a step and takes what is newest."""
 
     def __init__(
         self,
-        config: PipelineConfig,
-        account: EpisodeAccount,
+        config: PipelineOptions,
+        account: EpisodeSummaries,
         samples: list[MetricSample],
         count: Callable[[str], None],
         lagging: dict[int, int] | None = None,

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import math
 
-from frame_ros.episodes.episode import Event, EventType, MetricSample
-from frame_ros.episodes.metric_pipeline.efficiency_state import EfficiencyState
-from frame_ros.metrics.message_fields import EFFICIENCY_FIELDS
-from frame_ros.episodes.metric_pipeline.merge import StampMerge
+from frame_ros.core.events import Event, EventType
 from frame_ros.core.stamps import SECOND
-from frame_ros.episodes.metric_pipeline.summary import EpisodeAccount
+from frame_ros.episodes.metric_pipeline.efficiency_state import EfficiencyState
+from frame_ros.episodes.metric_pipeline.merge import StampMerge
+from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample
+from frame_ros.episodes.metric_pipeline.summary import EpisodeSummaries
+from frame_ros.metrics.message_fields import EFFICIENCY_FIELDS
 
 NAN = math.nan
 # EfficiencyMetrics comes at the first step of each such period, ns.
@@ -20,10 +21,10 @@ PERIOD = SECOND // 10
 MOST_OUTSIDE = 10_000
 
 
-class TickSide:
+class ControlTickMetrics:
     """Control ticks and inferences in stamp order, each held for a fixed time."""
 
-    def __init__(self, hold: float, account: EpisodeAccount, samples: list[MetricSample]) -> None:
+    def __init__(self, hold: float, account: EpisodeSummaries, samples: list[MetricSample]) -> None:
         """`hold` in s; samples are appended to `samples`."""
         self.merge = StampMerge(
             {'event': self._on_event, 'inference': self._on_inference, 'action': self._on_tick},

@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from frame_ros.confidence.inference_uncertainty import CONFIDENCE_AGGREGATES, EPISODE_AGGREGATES
-from frame_ros.episodes.reference_loading import Reference
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.input_files import load_json
-from frame_ros.sensing.contact.grasp import SOURCES, GraspSettings
+from frame_ros.episodes.reference import Reference
+from frame_ros.sensing.contact.grasp import SOURCES, GraspOptions
 
 if TYPE_CHECKING:
     from frame_ros.metrics import ContactLimits
@@ -38,7 +38,7 @@ DEFINITIONS = 'definitions'  # key of the version, beside the settings
 
 
 @dataclass(frozen=True)
-class PipelineConfig:
+class PipelineOptions:
     """Settings of `MetricPipeline`.
 
     action_names: D joints in the order of the action vector; empty: the order of the first action.
@@ -61,7 +61,7 @@ class PipelineConfig:
     what is added to the distance from TCP to object before the grasp. max_object_age, max_goal_age,
     max_gripper_age: s beyond which a joined value is too old; 0: no limit, so that one message may
     serve for all episodes. grasp_source, gripper_* and effort_*, contact_links, grasp_debounce: see
-    `GraspSettings`; gripper_joint: the joint of joint_states. grasp_distance: m from the TCP within
+    `GraspOptions`; gripper_joint: the joint of joint_states. grasp_distance: m from the TCP within
     which the object must be to be held; 0: anywhere.
 
     references: trajectories for ATE and RTE. reference_match: what brings a pose to its place on a
@@ -198,13 +198,13 @@ class PipelineConfig:
             self.transient_factor, self.transient_time,
         )  # fmt: skip
 
-    def grasp_settings(self) -> GraspSettings:
+    def grasp_settings(self) -> GraspOptions:
         """Conditions that make a grasp.
 
         Raises:
             ValueRangeError: settings that contradict each other.
         """
-        return GraspSettings(
+        return GraspOptions(
             self.grasp_source, self.gripper_closed, self.gripper_open,
             self.gripper_smaller_is_closed, self.gripper_empty, self.gripper_margin,
             self.effort_on, self.effort_off, self.contact_links, self.grasp_debounce,
@@ -223,7 +223,7 @@ class PipelineConfig:
         return json.dumps(values)
 
     @classmethod
-    def from_json(cls, text: str) -> PipelineConfig:
+    def from_json(cls, text: str) -> PipelineOptions:
         """Reads what `to_json` wrote; names that this version does not know are ignored.
 
         Raises:
@@ -258,7 +258,7 @@ def recorded_definitions(text: str) -> int | None:
     return version if isinstance(version, int) else None
 
 
-def target_streams(config: PipelineConfig) -> tuple[str, ...]:
+def target_streams(config: PipelineOptions) -> tuple[str, ...]:
     """The streams that OT needs beside the poses, with what tells of the grasp: to pick, only if
     that is named.
     """
@@ -270,7 +270,7 @@ def target_streams(config: PipelineConfig) -> tuple[str, ...]:
     return ('object', 'gripper') if is_named else ('object',)
 
 
-def sporadic_streams(config: PipelineConfig) -> tuple[str, ...]:
+def sporadic_streams(config: PipelineOptions) -> tuple[str, ...]:
     """Those of them that may be said once and for all."""
     ages = {'object': config.max_object_age, 'goal': config.max_goal_age}
     return tuple(s for s in target_streams(config) if ages.get(s) == 0)

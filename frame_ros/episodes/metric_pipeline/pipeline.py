@@ -12,8 +12,12 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from frame_ros.episodes.episode import Event, MetricSample
-from frame_ros.episodes.metric_pipeline.options import PipelineConfig, target_streams
+from frame_ros.core.events import Event
+from frame_ros.core.stamps import SECOND, StampGuard, Verdict
+from frame_ros.episodes.metric_pipeline.control_steps import ControlStepMetrics
+from frame_ros.episodes.metric_pipeline.control_ticks import ControlTickMetrics
+from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample
+from frame_ros.episodes.metric_pipeline.options import PipelineOptions, target_streams
 from frame_ros.episodes.metric_pipeline.sample_checks import (
     check_action,
     check_contact,
@@ -23,10 +27,7 @@ from frame_ros.episodes.metric_pipeline.sample_checks import (
     check_proximity,
     check_target,
 )
-from frame_ros.core.stamps import SECOND, StampGuard, Verdict
-from frame_ros.episodes.metric_pipeline.control_steps import StepSide
-from frame_ros.episodes.metric_pipeline.summary import EpisodeAccount
-from frame_ros.episodes.metric_pipeline.control_ticks import TickSide
+from frame_ros.episodes.metric_pipeline.summary import EpisodeSummaries
 
 STREAMS = ('pose', 'action', 'contact', 'proximity', 'inference', 'object', 'goal', 'gripper')
 TICK_STREAMS = frozenset(('action', 'inference'))
@@ -54,18 +55,18 @@ class MetricPipeline:
     """
 
     def __init__(
-        self, config: PipelineConfig | None = None, lagging: dict[int, int] | None = None
+        self, config: PipelineOptions | None = None, lagging: dict[int, int] | None = None
     ) -> None:
         """`lagging`: stamp of a step -> bits LAGGING_*: what a live run had to do without, for an
         exact comparison.
         """
-        self.config = config or PipelineConfig()
+        self.config = config or PipelineOptions()
         self.counts: dict[str, int] = {}
         self._samples: list[MetricSample] = []
         self._room = MOST_EVENTS
-        self._account = account = EpisodeAccount(self._samples.append, self.data_quality)
-        self._steps = StepSide(self.config, account, self._samples, self._count, lagging)
-        self._ticks = TickSide(self.config.efficiency_hold, account, self._samples)
+        self._account = account = EpisodeSummaries(self._samples.append, self.data_quality)
+        self._steps = ControlStepMetrics(self.config, account, self._samples, self._count, lagging)
+        self._ticks = ControlTickMetrics(self.config.efficiency_hold, account, self._samples)
         self._grip_period = 0
         # Stream -> stamp and value of its newest pose: what an episode may have to start from.
         self.newest: dict[str, tuple[int, Any]] = {}

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import math
 
-from frame_ros.episodes.metric_pipeline.options import PipelineConfig
 from frame_ros.core.stamps import SECOND
+from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.metrics import CollisionRate, ContactLimitRatio, ObstacleProximity, RiskFactor
 
 NAN = math.nan
@@ -18,7 +18,7 @@ ContactSample = tuple[bool | None, bool, float, float, float, float]
 class SafetyState:
     """Takes contacts and distances one by one, and gives the values of SafetyMetrics at a step."""
 
-    def __init__(self, config: PipelineConfig) -> None:
+    def __init__(self, config: PipelineOptions) -> None:
         self._config = config
         self._contact_age = int(config.max_contact_age * SECOND)
         self._distance_age = int(config.max_distance_age * SECOND)

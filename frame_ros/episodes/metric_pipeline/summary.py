@@ -10,7 +10,9 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from frame_ros.episodes.episode import Event, MetricSample
+from frame_ros.core.events import Event
+from frame_ros.core.stamps import SECOND
+from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample
 from frame_ros.metrics.message_fields import (
     CONFIDENCE_FIELDS,
     EFFICIENCY_FIELDS,
@@ -18,7 +20,6 @@ from frame_ros.metrics.message_fields import (
     SAFETY_FIELDS,
     SUMMARY_FIELDS,
 )
-from frame_ros.core.stamps import SECOND
 
 NAN = math.nan
 POSE_METRICS = (
@@ -81,7 +82,7 @@ class _Record:
     passed: set[str] = field(default_factory=set)
 
 
-class EpisodeAccount:
+class EpisodeSummaries:
     """Follows one episode after the other and emits a 'summary' sample when both sides have passed
     its end.
 

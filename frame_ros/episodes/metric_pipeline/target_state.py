@@ -8,8 +8,8 @@ import math
 from collections.abc import Callable, Sequence
 from math import dist
 
-from frame_ros.episodes.metric_pipeline.options import PipelineConfig
 from frame_ros.core.stamps import SECOND
+from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.metrics import OptimalTrajectoryDifference
 from frame_ros.sensing.contact.grasp import GraspDetector
 
@@ -71,7 +71,7 @@ class TargetState:
     person; '' if none. frame: that of the TCP poses, '' if not known.
     """
 
-    def __init__(self, config: PipelineConfig, count: Callable[[str], None]) -> None:
+    def __init__(self, config: PipelineOptions, count: Callable[[str], None]) -> None:
         """`count` adds one to a counter of the data quality."""
         self._is_on = bool(config.ot_task)
         self._has_goal = config.has_goal

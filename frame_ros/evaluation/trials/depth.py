@@ -9,18 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.evaluation.trials.arm_run import COMMAND_RATES
+from frame_ros.evaluation.trials.campaign import Trial
 from frame_ros.robots import load_robot
 from frame_ros.robots.link_frames import LinkFrames
 from frame_ros.robots.shapes.link_shapes import PlacedShapes, link_shapes
-from frame_ros.evaluation.trials.campaign import Trial
-from frame_ros.scenes.simulation.noise.depth_noise import DEPTH_SENSORS, DepthNoise, DepthNoiseSettings
 from frame_ros.scenes.generation.free_motion import FreeMotion, MotionStyle
-from frame_ros.evaluation.trials.arm_run import COMMAND_RATES
+from frame_ros.scenes.simulation.noise.depth_noise import (
+    DEPTH_SENSORS,
+    DepthNoise,
+    DepthNoiseOptions,
+)
 from frame_ros.scenes.simulation.noise.sensor_noise import ENCODERS, JointNoise
 from frame_ros.scenes.simulation.simulation import PickPlaceSimulation
 from frame_ros.sensing.proximity.depth.camera import DepthCamera
 from frame_ros.sensing.proximity.depth.detector import DepthProximity
-from frame_ros.sensing.proximity.depth.options import DepthSettings
+from frame_ros.sensing.proximity.depth.options import DepthOptions
 from frame_ros.sensing.proximity.link_distances import DistanceReading, fuse
 
 Array = NDArray[np.float64]
@@ -56,7 +60,7 @@ class DepthSensing:
             lens = simulation.intrinsics(name, WIDTH, HEIGHT)
             camera = DepthCamera(WIDTH, HEIGHT, lens.focal, lens.focal, lens.cx, lens.cy)
             self._noise[name] = DepthNoise(lens, noise, 2 * trial.seed + index)
-            settings = DepthSettings(
+            settings = DepthOptions(
                 surface_height=TABLE, workspace=workspace, depth_noise=expected_noise(noise)
             )
             self._sensors[name] = DepthProximity(camera, settings)
@@ -137,12 +141,12 @@ def run(trial: Trial) -> dict[str, Any]:
     return {'links': links, **rows}
 
 
-def expected_noise(sensor: DepthNoiseSettings) -> float:
+def expected_noise(sensor: DepthNoiseOptions) -> float:
     """m at 1 m of depth, for `depth_noise`: three times the RMS of the sensor's data sheet, and at
     least the default, which also covers what of the arm stands out of its collision shapes.
     """
     datasheet = 3.0 * sensor.subpixel / (sensor.native_focal * sensor.baseline)
-    return max(DepthSettings().depth_noise, datasheet)
+    return max(DepthOptions().depth_noise, datasheet)
 
 
 def _workspace(

@@ -9,9 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.robots import load_robot
-from frame_ros.robots.dynamics import RobotDynamics
-from frame_ros.evaluation.trials.campaign import Trial
 from frame_ros.evaluation.trials.arm_run import (
     BEGIN,
     COMMAND_RATES,
@@ -20,14 +17,17 @@ from frame_ros.evaluation.trials.arm_run import (
     Begins,
     Block,
 )
+from frame_ros.evaluation.trials.campaign import Trial
 from frame_ros.evaluation.trials.policy_run import CONTROL_RATE, Timing, timed_samples
 from frame_ros.evaluation.trials.pushes import PushStyle, draw_pushes
+from frame_ros.robots import load_robot
+from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.scenes.simulation.noise.sensor_noise import ENCODERS, JointNoise, JointTorqueNoise
 from frame_ros.scenes.simulation.noise.servo_noise import CurrentNoise
 from frame_ros.scenes.simulation.simulation import JointReadings, PickPlaceSimulation
 from frame_ros.sensing.contact.joints.detector import JointContact, dynamics_for
 from frame_ros.sensing.contact.joints.excitation import plan_excitation
-from frame_ros.sensing.contact.joints.identification import IdentificationSettings, identify_joints
+from frame_ros.sensing.contact.joints.identification import IdentificationOptions, identify_joints
 from frame_ros.sensing.contact.joints.motor_model import MotorModel
 from frame_ros.sensing.contact.joints.recording import recording_of
 
@@ -139,7 +139,7 @@ def identified_motors(
     recording = recording_of(simulation.robot.arm_joints, stamps, *columns)
     # Franka's torques are in N m; what a servo's current is worth is to be found.
     scale = 1.0 if simulation.robot.has_torque_sensors else None
-    return identify_joints(dynamics, recording, IdentificationSettings(effort_scale=scale)).motors
+    return identify_joints(dynamics, recording, IdentificationOptions(effort_scale=scale)).motors
 
 
 def _in_step(

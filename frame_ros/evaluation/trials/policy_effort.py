@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from frame_ros.robots import load_robot
-from frame_ros.evaluation.trials.campaign import Trial
-from frame_ros.scenes.simulation.contacts import Contact
 from frame_ros.evaluation.trials.arm_run import COMMAND_RATES
+from frame_ros.evaluation.trials.campaign import Trial
 from frame_ros.evaluation.trials.joint_effort import JointSensors
 from frame_ros.evaluation.trials.policy_run import TIMINGS, PolicyActions, timed_samples
+from frame_ros.robots import load_robot
+from frame_ros.scenes.simulation.contacts import Contact
 from frame_ros.scenes.simulation.simulation import PickPlaceSimulation
 from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.joints.detector import JointContact, dynamics_for

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from frame_ros.robots import load_robot
-from frame_ros.evaluation.trials.campaign import Trial
-from frame_ros.scenes.simulation.noise.franka_estimates import EstimateSettings, FrankaEstimator
 from frame_ros.evaluation.trials.arm_run import ArmRun, Begins, Block
+from frame_ros.evaluation.trials.campaign import Trial
 from frame_ros.evaluation.trials.pushes import PushStyle, draw_pushes
-from frame_ros.sensing.contact.robot_flags import RobotContact, RobotContactSettings, RobotFlags
+from frame_ros.robots import load_robot
+from frame_ros.scenes.simulation.noise.franka_estimates import EstimateOptions, FrankaEstimator
+from frame_ros.sensing.contact.robot_flags import RobotContact, RobotContactOptions, RobotFlags
 
 # The estimates are slow (a low-pass of 10 Hz) and off by some newtons in free space.
 STRENGTH, DURATION, REST = (5.0, 25.0), (0.2, 0.6), (0.8, 2.5)  # of pushes, N and s
@@ -49,7 +49,7 @@ def run(trial: Trial) -> dict[str, Any]:
         'unavailable': begins.unavailable,
         'in_contact': begins.in_contact,
         'touches': arm.touches,
-        'delay': 1.0 / (2.0 * np.pi * EstimateSettings().cutoff),
+        'delay': 1.0 / (2.0 * np.pi * EstimateOptions().cutoff),
         'period': period,
     }
 
@@ -60,8 +60,8 @@ class RobotSensing:
     def __init__(self, arm: ArmRun, seed: int) -> None:
         self._simulation = arm.simulation
         period = arm.period * arm.samples_per_block
-        self._estimator = FrankaEstimator(EstimateSettings(), period, seed)
-        self._detector = RobotContact(RobotContactSettings())
+        self._estimator = FrankaEstimator(EstimateOptions(), period, seed)
+        self._detector = RobotContact(RobotContactOptions())
 
     def take(self, block: Block, begins: Begins) -> None:
         """Takes the last sample of a block."""

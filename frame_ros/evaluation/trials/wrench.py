@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.robots import load_robot
-from frame_ros.evaluation.trials.campaign import Trial
-from frame_ros.scenes.generation.free_motion import MotionStyle
-from frame_ros.scenes.simulation.scene_robot import scene_robot
 from frame_ros.evaluation.trials.arm_run import SAMPLE_STEPS, ArmRun, Begins, Block
+from frame_ros.evaluation.trials.campaign import Trial
 from frame_ros.evaluation.trials.pushes import PushStyle, draw_pushes
+from frame_ros.robots import load_robot
+from frame_ros.scenes.generation.free_motion import MotionStyle
 from frame_ros.scenes.simulation.noise.sensor_noise import ENCODERS, JointNoise, WrenchNoise
+from frame_ros.scenes.simulation.scene_robot import scene_robot
+from frame_ros.sensing.contact.wrench.batch import process
 from frame_ros.sensing.contact.wrench.detector import WrenchContact
-from frame_ros.sensing.contact.wrench.options import WrenchSettings
+from frame_ros.sensing.contact.wrench.options import WrenchOptions
 from frame_ros.sensing.contact.wrench.tool_identification import fit_tool
 from frame_ros.sensing.contact.wrench.tool_model import Tool
 from frame_ros.sensing.contact.wrench.tool_motion import ToolMotionEstimator, ToolMotions
@@ -51,7 +52,7 @@ class WrenchSensing:
         self._columns = [names.index(name) for name in self._motion.joint_names]
         self._waiting: list[Block] = []
         # The simulator's sensor reads what the tool does to the wrist.
-        self.detector = WrenchContact(WrenchSettings(is_force_on_tool=False), self.tool)
+        self.detector = WrenchContact(WrenchOptions(is_force_on_tool=False), self.tool)
 
     def take(self, block: Block, begins: Begins) -> None:
         """Takes a block of samples; joint states and wrench have the same stamps. They are worked
@@ -75,7 +76,7 @@ class WrenchSensing:
         q, dq = positions[:, self._columns], velocities[:, self._columns]
         each = zip(stamps.tolist(), q, dq, strict=True)
         motions = ToolMotions.of([self._motion.update(*sample) for sample in each])
-        found = self.detector.process(stamps, wrenches, motions)
+        found = process(self.detector, stamps, wrenches, motions)
         for stamp, state in zip(stamps.tolist(), found.is_contact.tolist(), strict=True):
             begins.add(stamp, None if state < 0 else bool(state))
 

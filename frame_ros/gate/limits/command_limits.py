@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import SetupError, ValueRangeError
-from frame_ros.robots.description import parse_urdf
 from frame_ros.gate.causes import Cause
+from frame_ros.robots.description import parse_urdf
 from frame_ros.robots.robot import Robot
 
 Array = NDArray[np.float64]

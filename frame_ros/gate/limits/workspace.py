@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.robots.catalogue import load_robot
 from frame_ros.gate.limits.command_limits import WORKSPACE, Excess
+from frame_ros.robots.catalogue import load_robot
 from frame_ros.robots.description import parse_urdf
 from frame_ros.robots.robot import Robot
 

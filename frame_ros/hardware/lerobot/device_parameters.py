@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from frame_ros.core.errors import SetupError
-from frame_ros.policies.offered_arguments import parse_pairs
-from frame_ros.robots import Robot
+from frame_ros.core.name_values import parse_pairs
 from frame_ros.hardware.lerobot.devices import parse_options
 from frame_ros.hardware.lerobot.robot import DeviceOptions
+from frame_ros.robots import Robot
 
 
 @dataclass(frozen=True)
-class DeviceParameters:
+class DeviceSelection:
     """kind: the name under which LeRobot has it registered. options, joint_names, joint_signs,
     joint_offsets: texts name=value.
     """

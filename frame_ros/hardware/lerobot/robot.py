@@ -30,7 +30,6 @@ from frame_ros.hardware.feetech.motors import (
     switch_torque,
 )
 from frame_ros.hardware.feetech.telemetry import FeetechTelemetry, MotorReadings
-from frame_ros.hardware.lerobot.joint_mapping import POSITION, VELOCITY, JointMapping
 from frame_ros.hardware.lerobot.devices import (
     ROBOTS,
     TELEOPERATORS,
@@ -40,6 +39,7 @@ from frame_ros.hardware.lerobot.devices import (
     device_errors,
     make_device,
 )
+from frame_ros.hardware.lerobot.joint_mapping import POSITION, VELOCITY, JointMapping
 
 Array = NDArray[np.float64]
 CONNECT_RETRIES = 2  # LeRobot gives up at the first packet that is lost in some hundreds

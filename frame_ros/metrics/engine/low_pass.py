@@ -9,8 +9,8 @@ from math import exp, pi, sqrt
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.metrics.constants import NAN, NANOSECOND
-from frame_ros.metrics.filtering import stage_frequency
 from frame_ros.metrics.engine.samples import finite, gap_nanoseconds, positive_gap
+from frame_ros.metrics.filtering import stage_frequency
 
 _Pose = tuple[float, float, float, float, float, float, float]
 

@@ -8,6 +8,10 @@ inference, in logarithm). Values that are not finite are refused with ValueRange
 them counts bad input. `step` holds the fused forms of the live path.
 """
 
+from frame_ros.metrics.engine.low_pass import LowPass, PoseLowPass
+from frame_ros.metrics.engine.samples import RunningMean, WindowMean
+from frame_ros.metrics.engine.token_step import TokenStep
+from frame_ros.metrics.engine.trajectory_step import ActionStep, TrajectoryStep
 from frame_ros.metrics.streaming.confidence import EpisodeConfidence
 from frame_ros.metrics.streaming.contact_limits import ContactLimitRatio, ContactLimits
 from frame_ros.metrics.streaming.efficiency import (
@@ -19,19 +23,15 @@ from frame_ros.metrics.streaming.efficiency import (
 )
 from frame_ros.metrics.streaming.instability import ActionInstability, TCPInstability
 from frame_ros.metrics.streaming.jerk import RMSJerk
-from frame_ros.metrics.engine.low_pass import LowPass, PoseLowPass
 from frame_ros.metrics.streaming.path import CurvatureChange, PathLength, PathSmoothness
 from frame_ros.metrics.streaming.reference_errors import (
     AbsoluteTrajectoryError,
     OptimalTrajectoryDifference,
     RelativeTrajectoryError,
 )
-from frame_ros.metrics.streaming.several_references import ReferenceTracker
 from frame_ros.metrics.streaming.safety import CollisionRate, ObstacleProximity, RiskFactor
-from frame_ros.metrics.engine.samples import RunningMean, WindowMean
-from frame_ros.metrics.engine.trajectory_step import ActionStep, TrajectoryStep
+from frame_ros.metrics.streaming.several_references import ReferenceTracker
 from frame_ros.metrics.streaming.task import AMSE, MSE, NAMSE, SuccessRate, TaskCompletionRate
-from frame_ros.metrics.engine.token_step import TokenStep
 from frame_ros.metrics.streaming.uncertainty import (
     ChunkOverlapDisagreement,
     DeepGini,

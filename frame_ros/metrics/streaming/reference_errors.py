@@ -11,8 +11,8 @@ from math import dist, hypot
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.arrays import check_variant
 from frame_ros.metrics.constants import NAN, WINDOW
-from frame_ros.metrics.relative_pose import RTE_VARIANTS, check_orientations_are_used
 from frame_ros.metrics.engine.samples import RunningMean, StepValue, finite
+from frame_ros.metrics.relative_pose import RTE_VARIANTS, check_orientations_are_used
 
 _Turns = tuple[list[float], list[float]] | None
 

@@ -12,7 +12,7 @@ import rclpy
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from frame_ros.episodes.episode import Outcome
+from frame_ros.core.events import Outcome
 from frame_ros.msg import (
     EfficiencyMetrics,
     EpisodeEvent,
@@ -70,7 +70,7 @@ class EpisodeResult:
 EVENT_DEPTH = 50
 
 
-class Console(Node):
+class ConsoleNode(Node):
     """Looks, when asked, at the metric topics, episode_summary and episode_events."""
 
     def __init__(self, namespace: str = '') -> None:
@@ -135,13 +135,13 @@ class Console(Node):
         )
 
 
-def open_console(domain_id: int, namespace: str = '') -> Console:
+def open_console(domain_id: int, namespace: str = '') -> ConsoleNode:
     """A console in this process; signals stay the caller's. End it with `close_console`."""
     rclpy.init(args=[], domain_id=domain_id, signal_handler_options=SignalHandlerOptions.NO)
-    return Console(namespace)
+    return ConsoleNode(namespace)
 
 
-def close_console(console: Console) -> None:
+def close_console(console: ConsoleNode) -> None:
     """Takes the console off the network."""
     console.destroy_node()
     rclpy.try_shutdown()

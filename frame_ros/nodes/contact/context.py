@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 
 from frame_ros.msg import EpisodeEvent
-from frame_ros.sensing.contact.joint_arrays import JointArrays
-from frame_ros.nodes.contact.options import ContactSettings
+from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.robots import Robot
 from frame_ros.robots.link_frames import LinkFrames
 from frame_ros.sensing.contact.expectation import ContactContext
 from frame_ros.sensing.contact.grasp import GraspDetector
+from frame_ros.sensing.contact.joint_arrays import JointArrays
 
 Array = NDArray[np.float64]
 UNKNOWN = np.full(3, np.nan)
@@ -65,7 +65,7 @@ class ContextKeeper:
     known.
     """
 
-    def __init__(self, settings: ContactSettings, robot: Robot, joints: JointArrays) -> None:
+    def __init__(self, settings: ContactOptions, robot: Robot, joints: JointArrays) -> None:
         """Raises FrameRosError for a gripper that cannot be."""
         self._robot, self._joints = robot, joints
         self._rows = joints.rows(robot.joint_names)

@@ -9,17 +9,17 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.core.errors import SetupError
-from frame_ros.sensing.contact.joint_arrays import JointArrays
-from frame_ros.nodes.contact.options import ContactSettings
-from frame_ros.nodes.kinematics.node import RateLimit
 from frame_ros.bringup.run_checks import SIMULATED
+from frame_ros.core.errors import SetupError
+from frame_ros.core.rate_limit import RateLimit
+from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.robots import Robot
 from frame_ros.sensing.contact.detection import Detection
-from frame_ros.sensing.contact.sensitivity import Sensitivity
-from frame_ros.sensing.contact.source import ContactSource
+from frame_ros.sensing.contact.joint_arrays import JointArrays
 from frame_ros.sensing.contact.joints.detector import JointContact, dynamics_for
 from frame_ros.sensing.contact.joints.motor_model import MotorModel, load_motors, own_motors
+from frame_ros.sensing.contact.sensitivity import Sensitivity
+from frame_ros.sensing.contact.source import ContactSource
 
 Array = NDArray[np.float64]
 SECOND = 1_000_000_000
@@ -32,7 +32,7 @@ class EffortSensor:
     name = 'joint_effort'
 
     def __init__(
-        self, settings: ContactSettings, robot: Robot, joints: JointArrays, commands: JointArrays
+        self, settings: ContactOptions, robot: Robot, joints: JointArrays, commands: JointArrays
     ) -> None:
         """Raises FrameRosError for a motor model, or settings, that cannot be used."""
         motors = _motors(settings)
@@ -103,7 +103,7 @@ class EffortSensor:
         return self._commands.positions(self._command_rows)
 
 
-def _motors(settings: ContactSettings) -> MotorModel:
+def _motors(settings: ContactOptions) -> MotorModel:
     if settings.motors_file == SIMULATED:
         return load_motors(settings.robot)
     if settings.motors_file:

@@ -17,10 +17,11 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
-from frame_ros.sensing.stream_health.node_health import Level, Status
+from frame_ros.core.health import Level, Status
+from frame_ros.core.rate_limit import RateLimit
+from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.msg import ContactEvent, ContactState
 from frame_ros.nodes.contact.context import ContextKeeper, PhaseInput
-from frame_ros.nodes.contact.joint_effort_sensor import EffortSensor
 from frame_ros.nodes.contact.frames import FixedTransforms
 from frame_ros.nodes.contact.franka import IndicatorReader, StateFlagReader, robot_state_type
 from frame_ros.nodes.contact.inputs import (
@@ -30,7 +31,7 @@ from frame_ros.nodes.contact.inputs import (
     in_order,
     silence_of,
 )
-from frame_ros.sensing.contact.joint_arrays import JointArrays
+from frame_ros.nodes.contact.joint_effort_sensor import EffortSensor
 from frame_ros.nodes.contact.messages import (
     event_message,
     name_of,
@@ -38,18 +39,17 @@ from frame_ros.nodes.contact.messages import (
     strongest,
     wrench_message,
 )
+from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.nodes.contact.robot_sensor import RobotSensor
-from frame_ros.nodes.contact.options import ContactSettings
 from frame_ros.nodes.contact.tare import TareService
 from frame_ros.nodes.contact.wrench_sensor import WrenchSensor
 from frame_ros.nodes.runtime.joint_state_bytes import JointStateReader
-from frame_ros.nodes.kinematics.node import RateLimit
 from frame_ros.nodes.runtime.node_readiness import Readiness
-from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
 from frame_ros.nodes.runtime.wrench_bytes import WrenchReader
 from frame_ros.robots.frame_names import FrameNames
 from frame_ros.sensing.contact.detection import Detection
+from frame_ros.sensing.contact.joint_arrays import JointArrays
 from frame_ros.sensing.contact.sensitivity import best_of
 from frame_ros.sensing.contact.tracker import ContactEventRecord, ContactTracker
 
@@ -62,7 +62,7 @@ JOINTS, COMMANDS, WRENCH = 'joint_states', 'joint_commands', 'wrench'
 FLAGS, ROBOT_WRENCH = 'robot_flags', 'robot_wrench'
 
 
-class Contact(Node):
+class ContactNode(Node):
     """Detects whether the robot touches something, and whether that was meant.
 
     Subscribes joint_states, joint_commands, and what its sources need: a wrench, and of Franka arms
@@ -75,7 +75,7 @@ class Contact(Node):
         """Raises FrameRosError for a robot, a sensor or a parameter that cannot be used."""
         super().__init__('contact')
         self.stop = threading.Event()  # set when the node is to end
-        self._settings = settings = ContactSettings.declare(self)
+        self._settings = settings = ContactOptions.declare(self)
         self.poll_period = settings.poll_period
         self.robot = settings.load_robot()
         self._base_frame = FrameNames(settings.frame_prefix).of(self.robot.base_link)
@@ -426,7 +426,7 @@ class Contact(Node):
         super().destroy_node()
 
 
-def poll_until_stopped(node: Contact, stop: threading.Event) -> None:
+def poll_until_stopped(node: ContactNode, stop: threading.Event) -> None:
     """The node's loop: take the inputs often, look at services seldom."""
     node.stop = stop
     poll_with_services(node, stop, node.poll, node.wait, node.look)
@@ -434,4 +434,4 @@ def poll_until_stopped(node: Contact, stop: threading.Event) -> None:
 
 def main() -> None:
     """Run the node."""
-    sys.exit(run_node(Contact, spin=poll_until_stopped))
+    sys.exit(run_node(ContactNode, spin=poll_until_stopped))

@@ -14,19 +14,19 @@ import yaml
 from rclpy.node import Node
 
 from frame_ros.core.errors import SetupError
+from frame_ros.core.strict_yaml import load_yaml
 from frame_ros.nodes.runtime.fitting_subscription import RELIABILITIES
 from frame_ros.nodes.runtime.parameters import declare
 from frame_ros.robots import Robot, load_robot
 from frame_ros.robots.dynamics import Payload
 from frame_ros.robots.grippers import GRIPPERS
 from frame_ros.sensing.contact.expectation import AllowedRegion, ContactExpectations
-from frame_ros.sensing.contact.grasp import GraspSettings
-from frame_ros.sensing.contact.robot_flags import RobotContactSettings
-from frame_ros.sensing.contact.joints.detector import JointContactSettings
-from frame_ros.sensing.contact.joints.stall import StallSettings
-from frame_ros.sensing.contact.wrench.options import WrenchSettings
+from frame_ros.sensing.contact.grasp import GraspOptions
+from frame_ros.sensing.contact.joints.detector import JointContactOptions
+from frame_ros.sensing.contact.joints.stall import StallOptions
+from frame_ros.sensing.contact.robot_flags import RobotContactOptions
+from frame_ros.sensing.contact.wrench.options import WrenchOptions
 from frame_ros.sensing.contact.wrench.tool_model import Tool, read_tool
-from frame_ros.core.strict_yaml import load_yaml
 
 # Links that close on things, of the robots known by name.
 FINGER_LINKS = {
@@ -41,7 +41,7 @@ GRASP_SOURCES = ('position', 'effort', 'none')
 
 
 @dataclass(frozen=True)
-class ContactSettings:
+class ContactOptions:
     """The parameters of the node; config/contact.yaml says what each means."""
 
     robot: str = 'so101'
@@ -142,7 +142,7 @@ class ContactSettings:
     grasp_debounce: float = 0.1
 
     @classmethod
-    def declare(cls, node: Node) -> ContactSettings:
+    def declare(cls, node: Node) -> ContactOptions:
         """Declares the parameters on `node` and reads them.
 
         Raises:
@@ -215,38 +215,38 @@ class ContactSettings:
             return read_tool(self.tool_file)
         return Tool(self.tool_mass, self.tool_centre_of_mass)
 
-    def wrench(self, tip: Vector) -> WrenchSettings:
+    def wrench(self, tip: Vector) -> WrenchOptions:
         """tip: (3,) m, in the sensor's axes.
 
         Raises:
             ValueRangeError: a value that cannot be.
         """
         bias = self.wrench_expected_bias
-        given = self._fields('wrench_', WrenchSettings) | {
+        given = self._fields('wrench_', WrenchOptions) | {
             'tip': tip,
             'force_axes_on': _or_infinite(self.wrench_force_axes_on),
             'torque_axes_on': _or_infinite(self.wrench_torque_axes_on),
             'expected_bias': bias if len(bias) == 6 else None,
         }
-        return WrenchSettings(**given)
+        return WrenchOptions(**given)
 
-    def joint_contact(self) -> JointContactSettings:
+    def joint_contact(self) -> JointContactOptions:
         """Of the momentum observer and of stalls.
 
         Raises:
             ValueRangeError: a value that cannot be.
         """
-        stall = StallSettings(**self._fields('stall_', StallSettings))
-        given = self._fields('joint_', JointContactSettings)
-        return JointContactSettings(**given, stall=stall)
+        stall = StallOptions(**self._fields('stall_', StallOptions))
+        given = self._fields('joint_', JointContactOptions)
+        return JointContactOptions(**given, stall=stall)
 
-    def robot_contact(self) -> RobotContactSettings:
+    def robot_contact(self) -> RobotContactOptions:
         """Of the robot's own flags and external wrench.
 
         Raises:
             ValueRangeError: a value that cannot be.
         """
-        return RobotContactSettings(**self._fields('robot_', RobotContactSettings))
+        return RobotContactOptions(**self._fields('robot_', RobotContactOptions))
 
     def fingers(self) -> tuple[str, ...]:
         """The links that close on things."""
@@ -286,7 +286,7 @@ class ContactSettings:
         tool = self.tool()
         return Payload(self.joint_tool_link, tool.mass, tool.centre_of_mass)
 
-    def grasp(self) -> tuple[str, GraspSettings] | None:
+    def grasp(self) -> tuple[str, GraspOptions] | None:
         """The gripper's joint, and when it holds something; None: the gripper is not known, or
         grasp_source is none.
 
@@ -306,7 +306,7 @@ class ContactSettings:
                     'counts as closed and as open, or set grasp_source to none'
                 )
             closed, opened = preset.closed, preset.opened
-        return joint, GraspSettings(
+        return joint, GraspOptions(
             source=self.grasp_source,
             closed=closed,
             opened=opened,
@@ -324,7 +324,7 @@ class ContactSettings:
         return {name: getattr(self, prefix + name) for name in names}
 
 
-_VECTORS = tuple(field.name for field in fields(ContactSettings) if field.default == ORIGIN)
+_VECTORS = tuple(field.name for field in fields(ContactOptions) if field.default == ORIGIN)
 
 
 def named(texts: Sequence[str]) -> tuple[str, ...]:

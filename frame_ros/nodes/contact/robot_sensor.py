@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import SetupError
-from frame_ros.nodes.contact.frames import ancestors, pose_at_zero
-from frame_ros.nodes.contact.franka import JOINTS, Indicators
-from frame_ros.sensing.contact.joint_arrays import JointArrays, JointSample
-from frame_ros.nodes.contact.options import ContactSettings
+from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.robots import Robot
 from frame_ros.robots.frame_names import FrameNames
 from frame_ros.sensing.contact.detection import Detection
+from frame_ros.sensing.contact.joint_arrays import JointArrays, JointSample
 from frame_ros.sensing.contact.robot_flags import RobotContact, RobotFlags
+from frame_ros.sensing.contact.robot_indicators import JOINTS, Indicators
 from frame_ros.sensing.contact.sensitivity import Sensitivity
+from frame_ros.sensing.contact.sensor_mount import ancestors, pose_at_zero
 from frame_ros.sensing.contact.source import ContactSource
 
 Array = NDArray[np.float64]
@@ -43,7 +43,7 @@ class RobotSensor:
     source = ContactSource.ROBOT
     name = 'robot'
 
-    def __init__(self, settings: ContactSettings, robot: Robot, joints: JointArrays) -> None:
+    def __init__(self, settings: ContactOptions, robot: Robot, joints: JointArrays) -> None:
         """Raises FrameRosError for another robot than one with a Franka's seven joints."""
         if len(robot.joint_names) != JOINTS:
             raise SetupError(

@@ -12,23 +12,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import FrameRosError, SetupError
-from frame_ros.nodes.contact.frames import (
+from frame_ros.nodes.contact.options import ContactOptions
+from frame_ros.robots import Robot
+from frame_ros.robots.frame_names import FrameNames
+from frame_ros.sensing.contact.detection import Detection
+from frame_ros.sensing.contact.joint_arrays import JointArrays, JointRows
+from frame_ros.sensing.contact.sensitivity import UNKNOWN, Sensitivity
+from frame_ros.sensing.contact.sensor_mount import (
     SensorFrames,
     SensorMount,
     ancestors,
     pose_at_zero,
     told_mount,
 )
-from frame_ros.sensing.contact.joint_arrays import JointArrays, JointRows
-from frame_ros.nodes.contact.options import ContactSettings
-from frame_ros.robots import Robot
-from frame_ros.robots.frame_names import FrameNames
-from frame_ros.sensing.contact.detection import Detection
-from frame_ros.sensing.contact.sensitivity import UNKNOWN, Sensitivity
 from frame_ros.sensing.contact.source import ContactSource
 from frame_ros.sensing.contact.wrench.detector import WrenchContact
 from frame_ros.sensing.contact.wrench.tool_model import norm
-from frame_ros.sensing.contact.wrench.tool_motion import MotionSettings, ToolMotion, ToolMotionEstimator
+from frame_ros.sensing.contact.wrench.tool_motion import (
+    MotionOptions,
+    ToolMotion,
+    ToolMotionEstimator,
+)
 
 Array = NDArray[np.float64]
 SECOND = 1_000_000_000
@@ -53,7 +57,7 @@ class WrenchSensor:
     source = ContactSource.WRENCH
     name = 'wrench'
 
-    def __init__(self, settings: ContactSettings, robot: Robot, joints: JointArrays) -> None:
+    def __init__(self, settings: ContactOptions, robot: Robot, joints: JointArrays) -> None:
         """Raises FrameRosError for settings, a tool or a mount that cannot be used."""
         self._settings, self._robot, self._joints = settings, robot, joints
         mount = told_mount(
@@ -174,7 +178,7 @@ class WrenchSensor:
         x, y, z = tip_in_sensor(self._robot, mount).tolist()
         settings = given.wrench((x, y, z))
         place = tuple(float(value) for value in mount.translation)
-        motion = MotionSettings(
+        motion = MotionOptions(
             rotation=mount.rotation,
             translation=(place[0], place[1], place[2]),
             max_age=given.max_joint_age,

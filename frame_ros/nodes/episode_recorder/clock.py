@@ -10,7 +10,7 @@ import time
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 
-from frame_ros.bags.streams.conversion import stamp_ns
+from frame_ros.core.message_stamps import stamp_ns
 from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
 
 WAIT = 0.1

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from frame_ros.bags.writer import BagWriter
+from frame_ros.bags.recording.expected_streams import EpisodeStreams
 from frame_ros.bags.recording.images import image_conversion
 from frame_ros.bags.recording.session import (
     BagSession,
@@ -22,7 +22,7 @@ from frame_ros.bags.recording.session import (
     ReceivedMessage,
     RecordedTopic,
 )
-from frame_ros.bags.recording.expected_streams import EpisodeStreams
+from frame_ros.bags.writer import BagWriter
 from frame_ros.nodes.episode_recorder.topics import TopicSubscriptions
 
 

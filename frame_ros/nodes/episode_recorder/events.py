@@ -13,13 +13,13 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message, serialize_message
 
+from frame_ros.bags.cdr import trace
+from frame_ros.bags.definitions import find_definition, parse_fields
+from frame_ros.bags.recording.session import ReceivedMessage, RecordedTopic
 from frame_ros.bags.streams import conversion
 from frame_ros.bags.writer import TopicQos
-from frame_ros.episodes.episode import EventType
-from frame_ros.bags.definitions import find_definition, parse_fields
-from frame_ros.bags.cdr import trace
+from frame_ros.core.events import EventType
 from frame_ros.msg import EpisodeEvent
-from frame_ros.bags.recording.session import ReceivedMessage, RecordedTopic
 from frame_ros.srv import StartEpisode
 
 EVENT_TYPE = 'frame_ros/msg/EpisodeEvent'

@@ -13,17 +13,17 @@ from typing import Any
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
-from frame_ros.bags.streams import conversion
-from frame_ros.episodes.episode import EventType, Outcome
-from frame_ros.bags.storage.mcap_writer import check_level
+from frame_ros.bags.recording.images import image_conversion
+from frame_ros.bags.recording.session import ReceivedMessage, refuse_full_disk
 from frame_ros.bags.recording_lock import RecordingLock
+from frame_ros.bags.storage.mcap_writer import check_level
+from frame_ros.bags.streams import conversion
 from frame_ros.core.errors import BagError, FrameRosError, SetupError
+from frame_ros.core.events import EventType, Outcome
 from frame_ros.core.machine_lock import MachineLock
+from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.core.version import package_version
 from frame_ros.msg import EpisodeEvent
-from frame_ros.nodes.runtime.node_readiness import Readiness
-from frame_ros.nodes.runtime.parameters import declare
-from frame_ros.nodes.runtime.pausing import pause
-from frame_ros.nodes.runtime.readiness_watch import ReadinessWatch
 from frame_ros.nodes.episode_recorder.clock import RecordingClock
 from frame_ros.nodes.episode_recorder.episode import EpisodeNames, EpisodeRecording
 from frame_ros.nodes.episode_recorder.events import (
@@ -33,21 +33,21 @@ from frame_ros.nodes.episode_recorder.events import (
     texts_of,
     time_of,
 )
-from frame_ros.bags.recording.images import image_conversion
-from frame_ros.bags.recording.session import ReceivedMessage, refuse_full_disk
 from frame_ros.nodes.episode_recorder.options import DEFAULTS, SETTABLE
 from frame_ros.nodes.episode_recorder.topics import TopicFilter, TopicSubscriptions, absolute_names
 from frame_ros.nodes.episode_recorder.video import EpisodeVideos
-from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.nodes.runtime.node_readiness import Readiness
+from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.nodes.runtime.pausing import pause
+from frame_ros.nodes.runtime.readiness_watch import ReadinessWatch
 from frame_ros.nodes.runtime.spinning import run_node
 from frame_ros.srv import EndEpisode, MarkEpisode, StartEpisode
-from frame_ros.core.version import package_version
 
 READY_PERIOD = 0.1  # s between two looks at what is not ready
 OF_EPISODES = (EventType.START, EventType.END)
 
 
-class EpisodeRecorder(LifecycleNode):
+class EpisodeRecorderNode(LifecycleNode):
     """Offers start_episode, mark_episode and end_episode; publishes episode_events; writes bags
     while active."""
 
@@ -393,4 +393,4 @@ class EpisodeRecorder(LifecycleNode):
 
 def main() -> None:
     """Runs the node."""
-    sys.exit(run_node(EpisodeRecorder))
+    sys.exit(run_node(EpisodeRecorderNode))

@@ -14,13 +14,13 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
-from frame_ros.bags.writer import TopicQos
 from frame_ros.bags.definitions import find_definition
-from frame_ros.sensing.stream_health.readiness import InputState
-from frame_ros.core.errors import BagError, SetupError
-from frame_ros.sensing.stream_health.input_tally import InputTally
-from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.bags.recording.session import ReceivedMessage, RecordedTopic
+from frame_ros.bags.writer import TopicQos
+from frame_ros.core.errors import BagError, SetupError
+from frame_ros.nodes.runtime.polled import PolledSubscription
+from frame_ros.sensing.stream_health.input_tally import InputTally
+from frame_ros.sensing.stream_health.readiness import InputState
 
 # What all robots of a system share, beside the topics of the recorder's own namespace.
 SHARED_TOPICS = ('/tf', '/tf_static', '/clock', '/diagnostics')

@@ -10,13 +10,13 @@ from typing import Any
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
+from frame_ros.gate.causes import Cause
+from frame_ros.gate.command_flow import CommandFlow
+from frame_ros.gate.records import Reason
 from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
 from frame_ros.nodes.runtime.joint_state_bytes import JointStateReader, ReadJointState
-from frame_ros.sensing.stream_health.newest import newest_of_each
 from frame_ros.nodes.runtime.publisher_identity import UNKNOWN
-from frame_ros.gate.command_flow import CommandFlow
-from frame_ros.gate.causes import Cause
-from frame_ros.gate.records import Reason
+from frame_ros.sensing.stream_health.newest import newest_of_each
 
 DEPTH = 10  # the newest that are kept until they are taken
 NEWEST = 4  # of each publisher, handed on at once; the older of more are left out

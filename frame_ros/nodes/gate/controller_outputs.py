@@ -18,8 +18,8 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from frame_ros.core.errors import RobotError, ValueRangeError
-from frame_ros.nodes.gate.gripper_command import GripperCommandOutput
 from frame_ros.hardware.controllers import ControllerLayout, controller_layout
+from frame_ros.nodes.gate.gripper_command import GripperCommandOutput
 from frame_ros.robots.grippers import GripperRange
 from frame_ros.robots.robot import Robot
 

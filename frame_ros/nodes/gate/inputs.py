@@ -12,17 +12,17 @@ from rclpy.node import Node
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from std_msgs.msg import Bool
 
-from frame_ros.bags.streams.conversion import stamp_ns
+from frame_ros.core.message_stamps import stamp_ns
+from frame_ros.gate.command_gate import POLICY, TELEOPERATOR
+from frame_ros.gate.watchdogs import Heartbeat
 from frame_ros.msg import PolicyHeartbeat
 from frame_ros.nodes.gate.command_intake import CommandIntake
 from frame_ros.nodes.gate.event_intake import EventIntake, HeardEvent
+from frame_ros.nodes.gate.state_intake import StateIntake
 from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
 from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.nodes.runtime.polled_service import PolledService
-from frame_ros.nodes.gate.state_intake import StateIntake
 from frame_ros.nodes.runtime.wake_set import WakeSet
-from frame_ros.gate.command_gate import POLICY, TELEOPERATOR
-from frame_ros.gate.watchdogs import Heartbeat
 
 SECOND = 10**9
 BEAT_DEPTH, EVENT_DEPTH = 5, 50

@@ -24,26 +24,16 @@ from typing import Any
 
 from std_srvs.srv import Trigger
 
-from frame_ros.bags.streams.conversion import stamp_ns
-from frame_ros.sensing.stream_health.node_health import Level, Status
-from frame_ros.msg import EpisodeEvent
-from frame_ros.nodes.gate.event_intake import HeardEvent
-from frame_ros.nodes.gate.inputs import COMMAND_TOPICS, GateInputs
-from frame_ros.nodes.gate.outputs import GateOutputs
-from frame_ros.nodes.gate.options import GateSettings
-from frame_ros.nodes.runtime.joint_state_bytes import ReadJointState
-from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
-from frame_ros.nodes.runtime.parameters import declare
-from frame_ros.nodes.runtime.polled_service import PolledService
-from frame_ros.nodes.runtime.publisher_identity import Publishers
+from frame_ros.core.health import Level, Status
+from frame_ros.core.message_stamps import stamp_ns
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.thread_priority import raise_priority, raise_receiving
+from frame_ros.gate.causes import Cause
 from frame_ros.gate.command_gate import (
     POLICY,
     TELEOPERATOR,
     CommandGate,
 )
-from frame_ros.gate.causes import Cause
 from frame_ros.gate.episode import END, START
 from frame_ros.gate.records import (
     SECOND,
@@ -53,6 +43,16 @@ from frame_ros.gate.records import (
     Output,
     Reason,
 )
+from frame_ros.msg import EpisodeEvent
+from frame_ros.nodes.gate.event_intake import HeardEvent
+from frame_ros.nodes.gate.inputs import COMMAND_TOPICS, GateInputs
+from frame_ros.nodes.gate.options import GateOptions
+from frame_ros.nodes.gate.outputs import GateOutputs
+from frame_ros.nodes.runtime.joint_state_bytes import ReadJointState
+from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
+from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.nodes.runtime.polled_service import PolledService
+from frame_ros.nodes.runtime.publisher_identity import Publishers
 
 SWITCH_INTERVAL = 0.0005  # s that another thread may keep the interpreter's lock
 SHORTEST_WAIT = 0.0005  # s
@@ -61,7 +61,7 @@ LONGEST_AGO = SECOND  # ns that something may have waited; the system clock may 
 BOUNDARIES = {EpisodeEvent.START: START, EpisodeEvent.END: END}
 
 
-class Gate(ManagedNode):
+class GateNode(ManagedNode):
     """Limits what a policy sends to an arm, and holds or stops the arm when something is missing.
 
     Subscribes: policy_commands, policy_heartbeat, joint_states, teleop_commands, takeover,
@@ -73,7 +73,7 @@ class Gate(ManagedNode):
         """Raises FrameRosError for a robot, a limit or another parameter that cannot be used."""
         super().__init__('gate', **options)
         autostart = declare(self, 'autostart', True)
-        self.settings = GateSettings.declare(self)
+        self.settings = GateOptions.declare(self)
         self.gate: CommandGate | None = None
         self._outputs: GateOutputs | None = None
         self._inputs: GateInputs | None = None
@@ -382,4 +382,4 @@ class Gate(ManagedNode):
 
 def main() -> None:
     """Runs the node until it is told to stop."""
-    sys.exit(run_managed(Gate))
+    sys.exit(run_managed(GateNode))

@@ -11,20 +11,20 @@ from dataclasses import dataclass, fields
 from rclpy.node import Node
 
 from frame_ros.core.errors import SetupError
-from frame_ros.nodes.runtime.parameters import declare
-from frame_ros.robots import Robot, load_robot
 from frame_ros.gate.limits.command_limiter import CommandLimiter
 from frame_ros.gate.limits.command_limits import limits_of
-from frame_ros.gate.options import GateConfig
-from frame_ros.gate.watchdogs import WatchConfig
 from frame_ros.gate.limits.workspace import UNBOUNDED, Workspace
+from frame_ros.gate.options import GateRules
+from frame_ros.gate.watchdogs import WatchdogRules
+from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.robots import Robot, load_robot
 
 MOST_RATE = 200.0  # Hz
 LEAST_RATE_LIMIT = 50.0  # Hz
 
 
 @dataclass(frozen=True)
-class GateSettings:
+class GateOptions:
     """The parameters of the node; config/gate.yaml says what each means."""
 
     robot: str = 'so101'
@@ -71,7 +71,7 @@ class GateSettings:
     output_options: tuple[str, ...] = ('',)
 
     @classmethod
-    def declare(cls, node: Node) -> GateSettings:
+    def declare(cls, node: Node) -> GateOptions:
         """Declares the parameters on `node` and reads them.
 
         Raises:
@@ -150,7 +150,7 @@ class GateSettings:
             self.cartesian_speed,
         )
 
-    def make_config(self, is_simulated: bool) -> GateConfig:
+    def make_config(self, is_simulated: bool) -> GateRules:
         """What the gate does about what.
 
         Raises:
@@ -158,16 +158,16 @@ class GateSettings:
         """
         watch = {
             name: getattr(self, name)
-            for name in WatchConfig.__dataclass_fields__
+            for name in WatchdogRules.__dataclass_fields__
             if name != 'is_heartbeat_required'
         }
         own = ('watch', 'is_streaming', 'period', 'is_simulated')
-        return GateConfig(
-            watch=WatchConfig(**watch, is_heartbeat_required=self.heartbeat_required),
+        return GateRules(
+            watch=WatchdogRules(**watch, is_heartbeat_required=self.heartbeat_required),
             is_streaming=self.stream,
             period=self.period,
             is_simulated=is_simulated,
-            **{n: getattr(self, n) for n in GateConfig.__dataclass_fields__ if n not in own},
+            **{n: getattr(self, n) for n in GateRules.__dataclass_fields__ if n not in own},
         )
 
 

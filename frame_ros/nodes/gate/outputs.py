@@ -21,16 +21,16 @@ from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
 from frame_ros.core.errors import RobotError
-from frame_ros.msg import EpisodeEvent, GateIntervention, GateState
-from frame_ros.nodes.gate.inputs import EVENT_QOS, SECOND
-from frame_ros.nodes.gate.options import GateSettings
-from frame_ros.nodes.gate.output_watch import OutputWatch
-from frame_ros.nodes.runtime.publisher_identity import identity_of
 from frame_ros.core.repeated_warnings import RepeatedWarnings
-from frame_ros.robots import Robot
 from frame_ros.gate.command_gate import CommandGate
 from frame_ros.gate.full_command import FullCommand
 from frame_ros.gate.records import Act, Intervention, Moment, Output, Reason
+from frame_ros.msg import EpisodeEvent, GateIntervention, GateState
+from frame_ros.nodes.gate.inputs import EVENT_QOS, SECOND
+from frame_ros.nodes.gate.options import GateOptions
+from frame_ros.nodes.gate.output_watch import OutputWatch
+from frame_ros.nodes.runtime.publisher_identity import identity_of
+from frame_ros.robots import Robot
 
 Array = NDArray[np.float64]
 SOURCE = 'gate'  # of its events
@@ -55,7 +55,7 @@ class GateOutputs:
     """
 
     def __init__(
-        self, node: Node, settings: GateSettings, robot: Robot, names: Sequence[str]
+        self, node: Node, settings: GateOptions, robot: Robot, names: Sequence[str]
     ) -> None:
         """names: the joints that can be commanded, (D,)."""
         self._node = node
@@ -77,11 +77,11 @@ class GateOutputs:
         self._next_state = 0.0
         self._state_period = 1.0 / settings.state_rate
 
-    def _make_controller(self, node: Node, settings: GateSettings, robot: Robot) -> Any:
+    def _make_controller(self, node: Node, settings: GateOptions, robot: Robot) -> Any:
         if settings.output == 'none':
             return None
+        from frame_ros.core.name_values import parse_options
         from frame_ros.nodes.gate.controller_outputs import ControllerOutput
-        from frame_ros.policies.offered_arguments import parse_options
 
         options = parse_options('output_options', settings.output_options)
         controller = ControllerOutput(node, settings.output, robot, settings.period, **options)

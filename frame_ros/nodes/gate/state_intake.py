@@ -10,11 +10,11 @@ from typing import NamedTuple
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
+from frame_ros.core.taken import Taken
 from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
 from frame_ros.nodes.runtime.joint_state_bytes import JointStateReader, ReadJointState
-from frame_ros.sensing.stream_health.newest import newest_of_each
-from frame_ros.nodes.runtime.polled import Taken
 from frame_ros.nodes.runtime.publisher_identity import UNKNOWN
+from frame_ros.sensing.stream_health.newest import newest_of_each
 
 # All publishers share it. Of two with a kilohertz each it is half a second, in which a gripper's
 # states, which come seldom, must be found.

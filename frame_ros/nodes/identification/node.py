@@ -20,13 +20,14 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
-from frame_ros.robots.joint_state_merge import JointMerger
 from frame_ros.core.errors import SetupError
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
-from frame_ros.nodes.runtime.joint_state_bytes import FullJointState, JointStateReader
+from frame_ros.nodes.runtime.joint_state_bytes import JointStateReader
 from frame_ros.nodes.runtime.message_parts import header_message
 from frame_ros.nodes.runtime.node_inputs import inputs_of
 from frame_ros.nodes.runtime.wrench_bytes import StampedNumbers, WrenchReader
+from frame_ros.robots.joint_state import FullJointState
+from frame_ros.robots.joint_state_merge import JointMerger
 from frame_ros.sensing.contact.joints.recording import JointRecording, recording_of
 
 Array = NDArray[np.float64]

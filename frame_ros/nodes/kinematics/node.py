@@ -17,25 +17,27 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 
-from frame_ros.robots.joint_state_merge import MAX_JOINT_AGE, JointMerger
-from frame_ros.core.stamps import SECOND
 from frame_ros.core.errors import SetupError
+from frame_ros.core.rate_limit import RateLimit
+from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.core.stamps import SECOND
+from frame_ros.nodes.kinematics.link_transforms import LinkTransforms
 from frame_ros.nodes.runtime.fitting_subscription import (
     DEPTH,
     FITTING,
     RELIABILITIES,
     FittingSubscription,
 )
-from frame_ros.nodes.runtime.joint_state_bytes import FullJointState, JointStateReader
-from frame_ros.nodes.kinematics.link_transforms import LinkTransforms
+from frame_ros.nodes.runtime.joint_state_bytes import JointStateReader
 from frame_ros.nodes.runtime.message_bytes import PoseBytes
 from frame_ros.nodes.runtime.message_parts import header_message
 from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.runtime.parameters import declare
-from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
 from frame_ros.robots import AssembledState, load_robot
 from frame_ros.robots.frame_names import FrameNames
+from frame_ros.robots.joint_state import FullJointState
+from frame_ros.robots.joint_state_merge import MAX_JOINT_AGE, JointMerger
 from frame_ros.robots.motion import twist_between
 
 DEFAULTS = {
@@ -55,29 +57,6 @@ DEFAULTS = {
 }
 SILENCE = 5.0  # s without a message that is worth a warning
 IDLE_AFTER = 0.2  # s without a message, after which the node waits instead of polling
-
-
-class RateLimit:
-    """Lets stamps through at most at a rate; a stream of just that rate passes whole, jitter and
-    all.
-    """
-
-    def __init__(self, rate: float) -> None:
-        """`rate` in Hz; 0 lets nothing through."""
-        self._period = int(SECOND / rate) if rate > 0 else 0
-        self._next = 0
-
-    def is_due(self, stamp: int) -> bool:
-        """Whether to act at this stamp (ns)."""
-        if not self._period or stamp < self._next:
-            return False
-        # Lateness is made up for by a tenth of the period at most, so that none is much early.
-        self._next = stamp + self._period - min(stamp - self._next, self._period // 10)
-        return True
-
-    def reset(self) -> None:
-        """Start anew: the clock was set back."""
-        self._next = 0
 
 
 class Trace:
@@ -115,7 +94,7 @@ class Trace:
         self.is_new = False
 
 
-class Kinematics(Node):
+class KinematicsNode(Node):
     """Where the tip is and how fast it moves, in the frame of the robot's base link.
 
     Joint states may come in any order, with joints too many, or several messages for the parts of
@@ -284,7 +263,7 @@ def check_parameters(chosen: dict[str, Any]) -> None:
         )
 
 
-def poll_until_stopped(node: Kinematics, stop: threading.Event) -> None:
+def poll_until_stopped(node: KinematicsNode, stop: threading.Event) -> None:
     """The node's loop: take joint states often, look at services seldom."""
     heard = time.monotonic()
 
@@ -308,4 +287,4 @@ def poll_until_stopped(node: Kinematics, stop: threading.Event) -> None:
 
 def main() -> None:
     """Run the node."""
-    sys.exit(run_node(Kinematics, spin=poll_until_stopped))
+    sys.exit(run_node(KinematicsNode, spin=poll_until_stopped))

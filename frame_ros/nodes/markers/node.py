@@ -29,15 +29,15 @@ from frame_ros.msg import (
     SafetyMetrics,
 )
 from frame_ros.nodes.markers.contact import ContactMarkers
-from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
 from frame_ros.nodes.markers.metrics import MetricMarkers
-from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.markers.obstacles import obstacle_markers
+from frame_ros.nodes.markers.proximity import ProximityMarkers, cloud_marker
+from frame_ros.nodes.markers.warnings import camera_marker, warning_marker, warnings
+from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
+from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.runtime.parameters import declare
 from frame_ros.nodes.runtime.plain_markers import attached
-from frame_ros.nodes.markers.proximity import ProximityMarkers, cloud_marker
 from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
-from frame_ros.nodes.markers.warnings import camera_marker, warning_marker, warnings
 from frame_ros.robots import Robot, load_robot
 from frame_ros.robots.shapes.link_shapes import LinkShapes, link_shapes, load_shapes
 
@@ -101,7 +101,7 @@ def checked(look: SimpleNamespace) -> SimpleNamespace:
     return look
 
 
-class Markers(Node):
+class MarkersNode(Node):
     """Subscribes ee_pose, proximity, contact, contact_events, camera_alignment and the metrics;
     publishes metric_markers at most `rate` times a second.
 
@@ -264,4 +264,4 @@ class Markers(Node):
 
 def main() -> None:
     """Runs the node until it is told to stop."""
-    sys.exit(run_node(Markers, spin=lambda node, stop: node.spin(stop)))
+    sys.exit(run_node(MarkersNode, spin=lambda node, stop: node.spin(stop)))

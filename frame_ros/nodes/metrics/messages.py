@@ -10,10 +10,10 @@ from diagnostic_msgs.msg import KeyValue
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Path
 
-from frame_ros.episodes.episode import MetricSample
-from frame_ros.metrics.message_fields import FIELDS
-from frame_ros.episodes.reference_loading import Reference
 from frame_ros.core.stamps import SECOND
+from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample
+from frame_ros.episodes.reference import Reference
+from frame_ros.metrics.message_fields import FIELDS
 from frame_ros.msg import (
     ConfidenceMetrics,
     EfficiencyMetrics,

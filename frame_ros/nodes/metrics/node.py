@@ -20,14 +20,15 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from frame_ros.bags.streams import conversion
-from frame_ros.episodes.episode import Event, EventType, MetricSample
 from frame_ros.bags.findings import Finding, Level, findings_of_counts, of_level
-from frame_ros.episodes.metric_pipeline.options import sporadic_streams
-from frame_ros.core.stamps import SECOND
+from frame_ros.bags.streams import conversion
 from frame_ros.core.errors import FrameRosError
+from frame_ros.core.events import Event, EventType
+from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.core.stamps import SECOND
+from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample
+from frame_ros.episodes.metric_pipeline.options import sporadic_streams
 from frame_ros.msg import ContactState, EpisodeEvent, PolicyInference, Proximity
-from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.metrics.messages import (
     MESSAGE_TYPES,
     TOPICS,
@@ -36,10 +37,10 @@ from frame_ros.nodes.metrics.messages import (
     summary_message,
 )
 from frame_ros.nodes.metrics.options import declare_settings
-from frame_ros.nodes.runtime.node_readiness import Readiness
-from frame_ros.core.repeated_warnings import RepeatedWarnings
-from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
 from frame_ros.nodes.metrics.target_inputs import TargetInputs
+from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
+from frame_ros.nodes.runtime.node_readiness import Readiness
+from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
 
 LATCHED = QoSProfile(
     depth=50, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL

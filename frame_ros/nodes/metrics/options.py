@@ -11,9 +11,10 @@ from typing import Any
 
 from rclpy.node import Node
 
-from frame_ros.episodes.metric_pipeline.options import OT_TASKS, PipelineConfig
-from frame_ros.episodes.reference_loading import Reference, load_references
 from frame_ros.core.errors import SetupError
+from frame_ros.episodes.metric_pipeline.options import OT_TASKS, PipelineOptions
+from frame_ros.episodes.reference import Reference
+from frame_ros.episodes.reference_loading import load_references
 from frame_ros.nodes.runtime.parameters import declare
 from frame_ros.robots import Robot, load_robot
 from frame_ros.robots.frame_names import FrameNames
@@ -25,12 +26,12 @@ DERIVED = frozenset(('pose_frame',))
 PRESET = {'gripper_joint': '', 'gripper_closed': 0.0, 'gripper_open': 0.0}
 SETTINGS = tuple(
     field.name
-    for field in dataclasses.fields(PipelineConfig)
+    for field in dataclasses.fields(PipelineOptions)
     if field.type in ('float', 'int', 'bool', 'str') and field.name not in DERIVED
 )
 
 
-def declare_settings(node: Node) -> tuple[PipelineConfig, str]:
+def declare_settings(node: Node) -> tuple[PipelineOptions, str]:
     """The settings, and the frame of the metric messages.
 
     Raises:
@@ -40,7 +41,7 @@ def declare_settings(node: Node) -> tuple[PipelineConfig, str]:
     name, prefix = declare(node, 'robot', 'so101'), declare(node, 'frame_prefix', '')
     frame_id = declare(node, 'frame_id', '')
     normalise = declare(node, 'normalise_actions', True)
-    defaults = {**dataclasses.asdict(PipelineConfig()), **PRESET}
+    defaults = {**dataclasses.asdict(PipelineOptions()), **PRESET}
     settings = {key: declare(node, key, defaults[key]) for key in SETTINGS}
     robot = load_robot(name)
     frame_id = frame_id or FrameNames(prefix).of(robot.base_link)
@@ -48,7 +49,7 @@ def declare_settings(node: Node) -> tuple[PipelineConfig, str]:
     if normalise:
         settings |= action_bounds(robot)
     references = tuple(_references(node, name, settings['reference_match']))
-    return PipelineConfig(**settings, pose_frame=frame_id, references=references), frame_id
+    return PipelineOptions(**settings, pose_frame=frame_id, references=references), frame_id
 
 
 def _with_gripper(settings: dict[str, Any], preset: Gripper | None, robot: str) -> dict[str, Any]:
@@ -90,7 +91,7 @@ def _references(node: Node, robot: str, match: str) -> list[Reference]:
 
 
 def action_bounds(robot: Robot) -> dict[str, tuple]:
-    """The action's names and bounds for PipelineConfig: every joint that can be commanded, within
+    """The action's names and bounds for PipelineOptions: every joint that can be commanded, within
     its limits.
 
     A robot with a joint that has no limits gives the names alone: its actions stay raw.

@@ -13,8 +13,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
 from frame_ros.bags.streams import conversion
-from frame_ros.episodes.metric_pipeline.options import PipelineConfig, target_streams
 from frame_ros.core.errors import MissingExtraError
+from frame_ros.episodes.metric_pipeline.options import PipelineOptions, target_streams
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.nodes.runtime.parameters import declare
@@ -33,7 +33,7 @@ class TargetInputs:
     """
 
     def __init__(
-        self, node: Node, config: PipelineConfig, feed: Feed, frame: Callable[[], str]
+        self, node: Node, config: PipelineOptions, feed: Feed, frame: Callable[[], str]
     ) -> None:
         """`feed` takes stream, stamp (ns) and value; `frame` says in which frame poses are wanted.
 
@@ -56,7 +56,7 @@ class TargetInputs:
         if self._tf is not None:
             self.topics |= self._tf.topics
 
-    def _subscribe_gripper(self, node: Node, topic: str, config: PipelineConfig) -> None:
+    def _subscribe_gripper(self, node: Node, topic: str, config: PipelineOptions) -> None:
         """The joint; contacts are subscribed by the node anyway."""
         if config.grasp_source == 'contact':
             return

@@ -13,7 +13,7 @@ from typing import Protocol
 from rclpy.clock import Clock
 
 from frame_ros.core.errors import FrameRosError
-from frame_ros.nodes.policy.control import Ticks
+from frame_ros.nodes.runtime.ticks import Ticks
 from frame_ros.policies.execution.observation_buffer import ObservationBuffer
 from frame_ros.policies.protocol import Observation
 

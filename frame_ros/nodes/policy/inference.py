@@ -22,9 +22,9 @@ from rclpy.publisher import Publisher
 
 from frame_ros.core.errors import FrameRosError, PolicyError
 from frame_ros.nodes.policy.control import Health
-from frame_ros.policies.episode_gate import PolicyEpisode
 from frame_ros.nodes.policy.messages import Call, inference_message
 from frame_ros.nodes.policy.problems import Problems
+from frame_ros.policies.episode_gate import PolicyEpisode
 from frame_ros.policies.execution.action_check import check_chunk
 from frame_ros.policies.execution.action_queue import ActionQueue, Request
 from frame_ros.policies.execution.action_spaces import ActionConverter

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 from sensor_msgs.msg import Image, JointState
 
-from frame_ros.bags.streams.conversion import pose_values, stamp_ns
-from frame_ros.robots.joint_state_merge import JointMerger
+from frame_ros.bags.streams.conversion import pose_values
 from frame_ros.core.errors import PolicyError, SetupError
-from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
-from frame_ros.nodes.runtime.message_parts import stamp_of_serialised
+from frame_ros.core.message_stamps import stamp_ns, stamp_of_serialised
 from frame_ros.core.thread_priority import raise_priority
+from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
 from frame_ros.policies.execution.observation_buffer import JOINTS, ObservationBuffer
+from frame_ros.robots.joint_state_merge import JointMerger
 
 JOINTS_DEPTH = 5
 

@@ -10,11 +10,12 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, NoReturn
 
-from frame_ros.episodes.recorded_actions import recorded_actions
 from frame_ros.core.errors import SetupError
-from frame_ros.policies.offered_arguments import offered_of, parse_options, required_of
-from frame_ros.nodes.policy.options import PolicySettings
-from frame_ros.policies.execution.action_spaces import ActionConverter, ActionSpaceSettings
+from frame_ros.core.name_values import parse_options
+from frame_ros.episodes.recorded_actions import recorded_actions
+from frame_ros.nodes.policy.options import PolicyOptions
+from frame_ros.policies.execution.action_spaces import ActionConverter, ActionSpaceOptions
+from frame_ros.policies.offered_arguments import offered_of, required_of
 from frame_ros.policies.protocol import Policy
 from frame_ros.policies.registry import BUILDERS, builder_of, call_builder, make_policy
 from frame_ros.policies.replay import ReplayPolicy
@@ -23,14 +24,14 @@ from frame_ros.robots import Robot
 REPLAY = 'replay'
 
 
-def make_policy_of(settings: PolicySettings, limits: Mapping[str, tuple[float, float]]) -> Policy:
+def make_policy_of(settings: PolicyOptions, limits: Mapping[str, tuple[float, float]]) -> Policy:
     """The policy. limits: every joint of the robot -> lower and upper limit, rad.
 
     Raises:
         FrameRosError: it is unknown, or does not take what was set for it, or cannot be loaded.
     """
     offered = offered_of(settings, limits)
-    required = required_of(settings, PolicySettings())
+    required = required_of(settings, PolicyOptions())
     options = parse_options('policy_options', settings.policy_options)
     if settings.policy == REPLAY:
         return load_replay(settings, offered, required, options)
@@ -46,7 +47,7 @@ def make_policy_of(settings: PolicySettings, limits: Mapping[str, tuple[float, f
     return make_policy(settings.policy, offered, required, **options)
 
 
-def make_converter(settings: PolicySettings, robot: Robot) -> ActionConverter:
+def make_converter(settings: PolicyOptions, robot: Robot) -> ActionConverter:
     """Converter that makes joint positions of chunks in other action spaces.
 
     Raises:
@@ -58,14 +59,14 @@ def make_converter(settings: PolicySettings, robot: Robot) -> ActionConverter:
         'gripper': settings.gripper_convention,
         **parse_options('action_options', settings.action_options),
     }
-    known = [option.name for option in fields(ActionSpaceSettings)]
+    known = [option.name for option in fields(ActionSpaceOptions)]
     if unknown := [name for name in options if name not in known]:
         raise SetupError(f'parameter action_options holds {unknown}; there are {", ".join(known)}')
     return ActionConverter(robot, **options)
 
 
 def load_replay(
-    settings: PolicySettings,
+    settings: PolicyOptions,
     offered: Mapping[str, Any],
     required: Mapping[str, str],
     options: Mapping[str, Any],

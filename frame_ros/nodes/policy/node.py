@@ -21,23 +21,23 @@ from rclpy.publisher import Publisher
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
-from frame_ros.bags.streams.conversion import stamp_ns
-from frame_ros.episodes.episode import EventType
 from frame_ros.core.errors import FrameRosError, SetupError
+from frame_ros.core.events import EventType
+from frame_ros.core.message_stamps import stamp_ns
+from frame_ros.core.name_values import parse_pairs
+from frame_ros.core.thread_priority import lower_priority
 from frame_ros.msg import EpisodeEvent, PolicyHeartbeat, PolicyInference
-from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
-from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
-from frame_ros.nodes.runtime.parameters import declare
 from frame_ros.nodes.policy.control import ControlLoop
-from frame_ros.policies.episode_gate import BOUNDARIES, Boundary, EpisodeGate
 from frame_ros.nodes.policy.history import HistoryLoop
 from frame_ros.nodes.policy.inference import InferenceLoop
 from frame_ros.nodes.policy.inputs import PolicyInputs, camera_topics, pose_topics
 from frame_ros.nodes.policy.making import make_converter, make_policy_of
-from frame_ros.policies.offered_arguments import parse_pairs
+from frame_ros.nodes.policy.options import PolicyOptions
 from frame_ros.nodes.policy.problems import Problems
-from frame_ros.nodes.policy.options import PolicySettings
-from frame_ros.core.thread_priority import lower_priority
+from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
+from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
+from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.policies.episode_gate import BOUNDARIES, Boundary, EpisodeGate
 from frame_ros.policies.execution.action_queue import ActionQueue
 from frame_ros.policies.execution.observation_buffer import ObservationBuffer
 from frame_ros.policies.protocol import Policy
@@ -60,7 +60,7 @@ class PolicyNode(ManagedNode):
 
     def __init__(self, policy: Policy | None = None, **options: Any) -> None:
         super().__init__('policy', **options)
-        PolicySettings.declare(self)
+        PolicyOptions.declare(self)
         autostart = declare(self, 'autostart', True)
         self._given_policy = policy
         self._policy: Policy | None = None
@@ -89,7 +89,7 @@ class PolicyNode(ManagedNode):
         }
 
     def _configure(self) -> None:
-        settings = PolicySettings.read(self)
+        settings = PolicyOptions.read(self)
         robot = load_robot(settings.robot)
         self.readiness.hardware_id = robot.name
         self._limits = robot.joint_limits
@@ -151,7 +151,7 @@ class PolicyNode(ManagedNode):
                 'the policy has still not returned from a call that was abandoned; try again when '
                 'it has, or start the node anew'
             )
-        settings, policy, names = PolicySettings.read(self), self._policy, tuple(self._limits)
+        settings, policy, names = PolicyOptions.read(self), self._policy, tuple(self._limits)
         queue = settings.make_queue(policy)
         gate = EpisodeGate(acts_always=settings.run_on == 'always')
         buffer = ObservationBuffer(
@@ -184,7 +184,7 @@ class PolicyNode(ManagedNode):
 
     def _make_inference(
         self,
-        settings: PolicySettings,
+        settings: PolicyOptions,
         policy: Policy,
         queue: ActionQueue,
         buffer: ObservationBuffer,
@@ -206,7 +206,7 @@ class PolicyNode(ManagedNode):
 
     def _make_control(
         self,
-        settings: PolicySettings,
+        settings: PolicyOptions,
         queue: ActionQueue,
         gate: EpisodeGate,
         inference: InferenceLoop,

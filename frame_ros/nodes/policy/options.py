@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields
 from rclpy.node import Node
 
 from frame_ros.core.errors import SetupError
-from frame_ros.nodes.runtime.parameters import declare
 from frame_ros.nodes.policy.inference import Task
+from frame_ros.nodes.runtime.parameters import declare
 from frame_ros.policies.execution.action_queue import (
     ALIGNMENTS,
     ASYNCHRONOUS,
@@ -22,8 +22,8 @@ from frame_ros.policies.execution.action_queue import (
 )
 from frame_ros.policies.execution.chunk_blending import ENSEMBLE_COEFFICIENT
 from frame_ros.policies.protocol import Policy
-from frame_ros.policies.rephrasing.schedule import RephraseSchedule
 from frame_ros.policies.rephrasing.rephrasings import load_rephrasings
+from frame_ros.policies.rephrasing.schedule import RephraseSchedule
 
 SETTABLE = ('quality',)
 RUN_ON = ('episode', 'always')
@@ -32,7 +32,7 @@ HIGHEST_RATE = 1000.0
 
 
 @dataclass(frozen=True)
-class PolicySettings:
+class PolicyOptions:
     """The parameters of the node; config/policy.yaml says what each means."""
 
     policy: str = 'scripted'
@@ -85,7 +85,7 @@ class PolicySettings:
             declare(node, setting.name, value, read_only=setting.name not in SETTABLE)
 
     @classmethod
-    def read(cls, node: Node) -> PolicySettings:
+    def read(cls, node: Node) -> PolicyOptions:
         """Reads the parameters.
 
         Raises:
@@ -145,7 +145,7 @@ class PolicySettings:
         return Task(self.instruction, self.seed, self.samples, schedule)
 
 
-def check_ranges(settings: PolicySettings) -> dict[str, str]:
+def check_ranges(settings: PolicyOptions) -> dict[str, str]:
     """Returns, for each parameter out of its range, what it must be."""
     rules = {
         'control_rate': (

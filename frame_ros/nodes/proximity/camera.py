@@ -13,21 +13,22 @@ import numpy as np
 from rclpy.node import Node
 from sensor_msgs.msg import CameraInfo, Image
 
-from frame_ros.bags.streams.conversion import stamp_ns
-from frame_ros.core.stamps import StampGuard, Verdict
 from frame_ros.core.errors import FrameRosError
+from frame_ros.core.message_stamps import stamp_ns
+from frame_ros.core.rate_limit import RateLimit
+from frame_ros.core.stamps import StampGuard, Verdict
+from frame_ros.nodes.proximity.extrinsics import Extrinsics
+from frame_ros.nodes.proximity.options import ProximityOptions
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
-from frame_ros.nodes.kinematics.node import RateLimit
 from frame_ros.sensing.proximity.alignment_check import Checked, Seen, check
-from frame_ros.nodes.proximity.extrinsics import Extrinsics, Mount
-from frame_ros.sensing.proximity.depth.rectified import CameraModels
-from frame_ros.sensing.proximity.robot_at import RobotAt
-from frame_ros.nodes.proximity.options import ProximitySettings
 from frame_ros.sensing.proximity.cameras.alignment import CameraAlignment
 from frame_ros.sensing.proximity.depth.camera import DepthCamera, decode_depth
 from frame_ros.sensing.proximity.depth.cloud import MarkedCloud
 from frame_ros.sensing.proximity.depth.detector import DepthProximity
+from frame_ros.sensing.proximity.depth.rectified import CameraModels
 from frame_ros.sensing.proximity.link_distances import DistanceReading
+from frame_ros.sensing.proximity.mount import Mount
+from frame_ros.sensing.proximity.robot_at import RobotAt
 
 IMAGE_DEPTH, INFO_DEPTH = 2, 5  # of the newest image only is made use
 
@@ -52,7 +53,7 @@ class ProximityCamera:
     """
 
     def __init__(
-        self, node: Node, name: str, settings: ProximitySettings, extrinsics: Extrinsics
+        self, node: Node, name: str, settings: ProximityOptions, extrinsics: Extrinsics
     ) -> None:
         self.name, self._settings, self._extrinsics = name, settings, extrinsics
         image_topic, info_topic = settings.topics(name)

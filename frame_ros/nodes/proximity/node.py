@@ -16,27 +16,28 @@ import cv2
 from rclpy.node import Node
 from sensor_msgs.msg import JointState, PointCloud2
 
+from frame_ros.core.rate_limit import RateLimit
+from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.core.thread_priority import raise_priority
 from frame_ros.msg import CameraAlignment, Proximity
-from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
-from frame_ros.nodes.runtime.joint_state_bytes import JointStateReader
-from frame_ros.nodes.kinematics.node import RateLimit
-from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.proximity.camera import Pending, ProximityCamera
-from frame_ros.nodes.proximity.extrinsics import Extrinsics, Mount, TransformListener
+from frame_ros.nodes.proximity.extrinsics import Extrinsics, TransformListener
 from frame_ros.nodes.proximity.fusion import fused, source_of
-from frame_ros.sensing.proximity.joint_history import JointHistory, JointsAt
 from frame_ros.nodes.proximity.messages import alignment_message, cloud_message, proximity_message
 from frame_ros.nodes.proximity.obstacles import KnownObstacleSource
-from frame_ros.sensing.proximity.robot_at import RobotAt
-from frame_ros.sensing.proximity.obstacles.planning_scene import Pose
-from frame_ros.nodes.proximity.options import ProximitySettings
-from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.nodes.proximity.options import ProximityOptions
+from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
+from frame_ros.nodes.runtime.joint_state_bytes import JointStateReader
+from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
-from frame_ros.core.thread_priority import raise_priority
 from frame_ros.robots.frame_names import FrameNames
 from frame_ros.sensing.proximity.depth.detector import NOTHING_NEAR, compile_loops
-from frame_ros.sensing.proximity.obstacles.known import SOURCE
+from frame_ros.sensing.proximity.joint_history import JointHistory, JointsAt
 from frame_ros.sensing.proximity.link_distances import DistanceReading
+from frame_ros.sensing.proximity.mount import Mount
+from frame_ros.sensing.proximity.obstacles.known import SOURCE
+from frame_ros.sensing.proximity.obstacles.planning_scene import Pose
+from frame_ros.sensing.proximity.robot_at import RobotAt
 
 JOINT_DEPTH = 500
 HISTORY = 2.0  # s of joint states that are kept
@@ -57,7 +58,7 @@ class ProximityNode(Node):
     def __init__(self) -> None:
         """Raises FrameRosError for a robot, a file or a parameter that cannot be used."""
         super().__init__('proximity')
-        self.settings = settings = ProximitySettings.declare(self)
+        self.settings = settings = ProximityOptions.declare(self)
         for camera in ('', *settings.camera_names):
             settings.depth_settings(camera)  # what is wrong with it is said now
         robot = settings.load_robot()

@@ -11,13 +11,13 @@ from dataclasses import replace
 from rclpy.node import Node
 
 from frame_ros.core.errors import MissingExtraError, SetupError
+from frame_ros.nodes.proximity.options import ProximityOptions
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
-from frame_ros.sensing.proximity.robot_at import RobotAt
-from frame_ros.sensing.proximity.obstacles.planning_scene import Pose, SceneObstacles
-from frame_ros.nodes.proximity.options import ProximitySettings
+from frame_ros.sensing.proximity.link_distances import DistanceReading
 from frame_ros.sensing.proximity.obstacles.files import load_obstacles
 from frame_ros.sensing.proximity.obstacles.known import SOURCE, KnownObstacles
-from frame_ros.sensing.proximity.link_distances import DistanceReading
+from frame_ros.sensing.proximity.obstacles.planning_scene import Pose, SceneObstacles
+from frame_ros.sensing.proximity.robot_at import RobotAt
 
 
 class KnownObstacleSource:
@@ -26,7 +26,7 @@ class KnownObstacleSource:
     def __init__(
         self,
         node: Node,
-        settings: ProximitySettings,
+        settings: ProximityOptions,
         base_frames: Sequence[str],
         place: Callable[[str], Pose | str],
     ) -> None:

@@ -12,19 +12,19 @@ from pathlib import PurePosixPath
 from rclpy.node import Node
 
 from frame_ros.core.errors import SetupError
+from frame_ros.core.name_values import parse_pairs
 from frame_ros.nodes.runtime.fitting_subscription import RELIABILITIES
 from frame_ros.nodes.runtime.parameters import declare
-from frame_ros.policies.offered_arguments import parse_pairs
-from frame_ros.nodes.proximity.extrinsics import Mount, parse_mount
-from frame_ros.sensing.proximity.robot_at import HeldObject, WatchedRobot
 from frame_ros.robots import Robot, load_robot
 from frame_ros.robots.catalogue import ROBOT_NAMES
 from frame_ros.robots.grippers import GRIPPERS
 from frame_ros.robots.link_frames import LinkFrames
 from frame_ros.robots.shapes.link_shapes import link_shapes, load_shapes
-from frame_ros.sensing.proximity.cameras.alignment import AlignmentSettings
-from frame_ros.sensing.contact.grasp import GraspSettings
-from frame_ros.sensing.proximity.depth.options import DepthSettings, Plane
+from frame_ros.sensing.contact.grasp import GraspOptions
+from frame_ros.sensing.proximity.cameras.alignment import AlignmentOptions
+from frame_ros.sensing.proximity.depth.options import DepthOptions, Plane
+from frame_ros.sensing.proximity.mount import Mount, parse_mount
+from frame_ros.sensing.proximity.robot_at import HeldObject, WatchedRobot
 
 NONE = 'none'
 FAR = 10.0  # m; a bound that is none
@@ -32,7 +32,7 @@ MOST_RATE = 100.0  # Hz
 
 
 @dataclass(frozen=True)
-class ProximitySettings:
+class ProximityOptions:
     """The parameters; config/proximity.yaml says what each means."""
 
     robot: str = 'so101'
@@ -98,7 +98,7 @@ class ProximitySettings:
     cloud_points: int = 8000
 
     @classmethod
-    def declare(cls, node: Node) -> ProximitySettings:
+    def declare(cls, node: Node) -> ProximityOptions:
         """Declares the parameters on `node` and reads them.
 
         Raises:
@@ -205,13 +205,13 @@ class ProximitySettings:
         except ValueError as error:
             raise SetupError(f'depth_noises must be camera=number, in m: {error}') from error
 
-    def depth_settings(self, camera: str = '') -> DepthSettings:
+    def depth_settings(self, camera: str = '') -> DepthOptions:
         """What of a camera's depth images counts.
 
         Raises:
             SetupError, ValueRangeError: a value that cannot be meant.
         """
-        of_core = {field.name for field in fields(DepthSettings)}
+        of_core = {field.name for field in fields(DepthOptions)}
         same = {name: getattr(self, name) for name in of_core if hasattr(self, name)}
         bounds = self.workspace
         is_bounded = any(abs(value) < FAR for value in bounds)
@@ -219,11 +219,11 @@ class ProximitySettings:
         same['surface_height'] = self.surface_height if self.surface_height > -FAR else None
         same['depth_noise'] = self.noise_of(camera)
         same['planes'] = tuple(_plane(text) for text in filter(None, self.planes))
-        return DepthSettings(**same)
+        return DepthOptions(**same)
 
-    def alignment_settings(self) -> AlignmentSettings:
+    def alignment_settings(self) -> AlignmentOptions:
         """From where on a camera counts as misaligned."""
-        return AlignmentSettings(self.alignment_translation, self.alignment_rotation)
+        return AlignmentOptions(self.alignment_translation, self.alignment_rotation)
 
     def load_robot(self) -> Robot:
         """The robot, with its TCP as the tip.
@@ -260,7 +260,7 @@ class ProximitySettings:
                 f'the gripper of {self.robot!r} is not known: set gripper_joint, '
                 'gripper_closed and gripper_open, or grasp_source to none'
             )
-        settings = GraspSettings(
+        settings = GraspOptions(
             source=self.grasp_source,
             closed=self.gripper_closed if is_set else preset.closed,
             opened=self.gripper_open if is_set else preset.opened,
@@ -287,7 +287,7 @@ def _plane(text: str) -> Plane:
     return Plane((x / length, y / length, z / length), offset / length)
 
 
-def _rules(settings: ProximitySettings) -> dict[str, tuple[bool, str]]:
+def _rules(settings: ProximityOptions) -> dict[str, tuple[bool, str]]:
     """For each parameter that has a range: whether it is met, and what it must be."""
 
     def is_positive(*values: float) -> bool:

@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass, field
-from enum import Enum
 from queue import Empty, SimpleQueue
 
 import numpy as np
@@ -23,51 +22,15 @@ from numpy.typing import NDArray
 from rclpy.clock import Clock
 
 from frame_ros.core.errors import FrameRosError
-from frame_ros.nodes.policy.control import SECOND, SWITCH_INTERVAL, Ticks
-from frame_ros.nodes.robot_driver.options import DriverSettings
 from frame_ros.gate.command_check import CommandCheck, holding_goals, limited_step
+from frame_ros.hardware.driver_state import Activity, BusCounts, BusState
 from frame_ros.hardware.lerobot.devices import DeviceError
 from frame_ros.hardware.lerobot.robot import LeRobotRobot, RobotReading
+from frame_ros.nodes.policy.control import SECOND
+from frame_ros.nodes.robot_driver.options import DriverOptions
+from frame_ros.nodes.runtime.ticks import SWITCH_INTERVAL, Ticks
 
 Array = NDArray[np.float64]
-
-
-class Activity(Enum):
-    """What the driver does with the arm."""
-
-    HOLDING = 'holding'
-    FOLLOWING = 'following commands'
-    RELEASED = 'torque is off'
-    LOST = 'not connected'
-
-
-@dataclass
-class BusCounts:
-    """Since it was activated. limited: goals that max_relative_target or a limit changed."""
-
-    cycles: int = 0
-    commands: int = 0
-    sent: int = 0
-    refused: int = 0
-    stale: int = 0
-    limited: int = 0
-    holds: int = 0
-    retries: int = 0
-    losses: int = 0
-    reconnections: int = 0
-
-
-@dataclass(frozen=True)
-class BusState:
-    """What there is to tell about the robot. problem: why it is lost, or why a command was refused
-    last; in words.
-    """
-
-    activity: Activity
-    counts: BusCounts
-    missed: int
-    problem: str
-    reading: RobotReading | None
 
 
 @dataclass(frozen=True)
@@ -93,7 +56,7 @@ class BusLoop:
     def __init__(
         self,
         robot: LeRobotRobot,
-        settings: DriverSettings,
+        settings: DriverOptions,
         clock: Clock,
         publish: Callable[[int, RobotReading], None],
         log: object,

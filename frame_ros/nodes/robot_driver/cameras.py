@@ -6,27 +6,19 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass
 
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from sensor_msgs.msg import Image
 
-from frame_ros.nodes.runtime.message_parts import header_message, image_message, optical_frame
-from frame_ros.robots.frame_names import FrameNames
+from frame_ros.hardware.driver_state import CameraState
 from frame_ros.hardware.lerobot.cameras import Frame, LeRobotCamera
 from frame_ros.hardware.lerobot.devices import DeviceError
+from frame_ros.nodes.runtime.message_parts import header_message, image_message, optical_frame
+from frame_ros.robots.frame_names import FrameNames
 
 IMAGE_DEPTH = 5  # of the publishers, reliable, so that subscribers of both kinds match
 RECONNECT_PERIOD = 1.0  # s
-
-
-@dataclass(frozen=True)
-class CameraState:
-    """frames: images published. problem: why there are none now, in words."""
-
-    frames: int
-    problem: str
 
 
 class CameraPublisher(threading.Thread):

@@ -18,28 +18,28 @@ from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool
 
-from frame_ros.bags.streams.conversion import stamp_ns
-from frame_ros.sensing.stream_health.node_health import Status
 from frame_ros.core.errors import FrameRosError, SetupError
+from frame_ros.core.health import Status
+from frame_ros.core.message_stamps import stamp_ns
+from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.hardware.driver_diagnostics import driver_statuses
+from frame_ros.hardware.lerobot.cameras import LeRobotCamera, make_cameras
+from frame_ros.hardware.lerobot.robot import LeRobotRobot, RobotReading
+from frame_ros.nodes.robot_driver.bus import BusLoop
+from frame_ros.nodes.robot_driver.cameras import CameraPublisher
+from frame_ros.nodes.robot_driver.options import SETTABLE, DriverOptions
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
 from frame_ros.nodes.runtime.message_parts import header_message
 from frame_ros.nodes.runtime.parameters import declare
-from frame_ros.core.repeated_warnings import RepeatedWarnings
-from frame_ros.nodes.robot_driver.bus import BusLoop
-from frame_ros.nodes.robot_driver.cameras import CameraPublisher
-from frame_ros.hardware.driver_diagnostics import driver_statuses
-from frame_ros.nodes.robot_driver.options import SETTABLE, DriverSettings
 from frame_ros.robots import load_robot
 from frame_ros.robots.frame_names import FrameNames
-from frame_ros.hardware.lerobot.cameras import LeRobotCamera, make_cameras
-from frame_ros.hardware.lerobot.robot import LeRobotRobot, RobotReading
 
 DEPTH = 50
 TORQUE_TIMEOUT = 2.0  # s to wait for the bus to switch the torque
 
 
-class RobotDriver(ManagedNode):
+class RobotDriverNode(ManagedNode):
     """Drives one robot.
 
     Subscribes: joint_commands (rad). Publishes: joint_states (rad, rad/s, effort: motor current in
@@ -49,7 +49,7 @@ class RobotDriver(ManagedNode):
     def __init__(self, **options: Any) -> None:
         super().__init__('robot_driver', **options)
         self._warnings = RepeatedWarnings(self.get_logger())
-        DriverSettings.declare(self)
+        DriverOptions.declare(self)
         self.fix_while_configured(SETTABLE)
         autostart = declare(self, 'autostart', True)
         self._robot: LeRobotRobot | None = None
@@ -61,7 +61,7 @@ class RobotDriver(ManagedNode):
         self.autostart(autostart)
 
     def _configure(self) -> None:
-        settings = DriverSettings.read(self)
+        settings = DriverOptions.read(self)
         robot = load_robot(settings.robot)
         self.readiness.hardware_id = ' '.join(filter(None, (settings.robot_id, settings.port)))
         self._robot = LeRobotRobot(settings.device.resolve(robot))
@@ -73,7 +73,7 @@ class RobotDriver(ManagedNode):
 
     def _start(self) -> None:
         assert self._robot is not None
-        settings = DriverSettings.read(self)
+        settings = DriverOptions.read(self)
         self._robot.connect(settings.write_calibration)
         self._bus = BusLoop(
             self._robot, settings, self.get_clock(), self._publish, self.get_logger()
@@ -168,4 +168,4 @@ class RobotDriver(ManagedNode):
 
 def main() -> None:
     """Runs the node until it is told to stop."""
-    sys.exit(run_managed(RobotDriver))
+    sys.exit(run_managed(RobotDriverNode))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from rclpy.node import Node
 
 from frame_ros.core.errors import SetupError
-from frame_ros.hardware.lerobot.device_parameters import DeviceParameters
+from frame_ros.hardware.lerobot.device_parameters import DeviceSelection
 from frame_ros.nodes.runtime.parameters import declare
 
 SETTABLE = ('port', 'robot_id', 'calibration_dir')  # while the node is unconfigured
@@ -18,7 +18,7 @@ TORQUE_ON_EXIT = ('hold', 'release')
 
 
 @dataclass(frozen=True)
-class DriverSettings:
+class DriverOptions:
     """The parameters of the node; config/robot_driver.yaml says what each means."""
 
     robot_type: str = 'so101_follower'
@@ -59,7 +59,7 @@ class DriverSettings:
             declare(node, setting.name, value, read_only=setting.name not in SETTABLE)
 
     @classmethod
-    def read(cls, node: Node) -> DriverSettings:
+    def read(cls, node: Node) -> DriverOptions:
         """Reads the parameters.
 
         Raises:
@@ -96,9 +96,9 @@ class DriverSettings:
                 raise SetupError(f'parameter {name} is {getattr(self, name)!r}; it must be {text}')
 
     @property
-    def device(self) -> DeviceParameters:
+    def device(self) -> DeviceSelection:
         """Which robot it is."""
-        return DeviceParameters(
+        return DeviceSelection(
             kind=self.robot_type,
             port=self.port,
             identity=self.robot_id,

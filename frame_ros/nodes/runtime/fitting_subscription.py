@@ -20,11 +20,12 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
-from frame_ros.sensing.stream_health.readiness import InputState
-from frame_ros.sensing.stream_health.input_tally import InputTally
-from frame_ros.nodes.runtime.node_inputs import inputs_of
-from frame_ros.nodes.runtime.polled import PolledSubscription, Taken
 from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.core.taken import Taken
+from frame_ros.nodes.runtime.node_inputs import inputs_of
+from frame_ros.nodes.runtime.polled import PolledSubscription
+from frame_ros.sensing.stream_health.input_tally import InputTally
+from frame_ros.sensing.stream_health.readiness import InputState
 
 DEPTH = 2000  # 2 s of a kilohertz stream, which a loaded machine may delay for so long
 LOOK_PERIOD = 0.5  # s

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
-from frame_ros.nodes.runtime.message_parts import stamp_of_serialised
+from frame_ros.core.message_stamps import stamp_of_serialised
+from frame_ros.robots.joint_state import FullJointState
 
 HEAD = 4  # bytes in front, from whose end places are counted
 LITTLE_ENDIAN = b'\x00\x01'
@@ -36,18 +37,6 @@ class ReadJointState(NamedTuple):
     names: tuple[str, ...]
     positions: NDArray[np.float64]
     data: bytes | None
-
-
-class FullJointState(NamedTuple):
-    """stamp: ns. names, positions, velocities, efforts: as they came, each of its own length; empty
-    where there are none.
-    """
-
-    stamp: int
-    names: tuple[str, ...]
-    positions: NDArray[np.float64]
-    velocities: NDArray[np.float64]
-    efforts: NDArray[np.float64]
 
 
 class _Layout(NamedTuple):

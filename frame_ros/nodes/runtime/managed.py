@@ -19,8 +19,8 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 
-from frame_ros.sensing.stream_health.node_health import Status
 from frame_ros.core.errors import AbsentError, FrameRosError, SetupError, UnsetError
+from frame_ros.core.health import Status
 from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.runtime.spinning import run_node, spin_until_stopped
 

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -42,20 +41,6 @@ class OneContact(Protocol):
     def position(self) -> NDArray: ...
     @property
     def normal(self) -> NDArray: ...
-
-
-def stamp_of_serialised(serialised: bytes) -> int:
-    """The stamp (ns) of a serialised message that begins with a std_msgs/Header.
-
-    Its first 4 bytes give the byte order.
-
-    Raises:
-        ValueError, struct.error, IndexError: the bytes are damaged.
-    """
-    seconds, nanoseconds = struct.unpack_from('<iI' if serialised[1] & 1 else '>iI', serialised, 4)
-    if nanoseconds >= SECOND:
-        raise ValueError(f'a stamp with {nanoseconds} ns beside its seconds')
-    return int(seconds) * SECOND + int(nanoseconds)
 
 
 def time_message(stamp: int) -> Time:

@@ -14,17 +14,18 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
-from frame_ros.bags.streams.conversion import stamp_ns
-from frame_ros.sensing.stream_health.node_health import InputHealth, Status
+from frame_ros.core.health import Status
+from frame_ros.core.message_stamps import stamp_ns
+from frame_ros.msg import NodeInput, NodeOutput, NodeReadiness
+from frame_ros.nodes.runtime.message_parts import time_message
+from frame_ros.nodes.runtime.node_inputs import inputs_of
+from frame_ros.sensing.stream_health.node_health import InputHealth
 from frame_ros.sensing.stream_health.readiness import (
     READINESS_TOPIC,
     InputState,
     NodeState,
     OutputState,
 )
-from frame_ros.msg import NodeInput, NodeOutput, NodeReadiness
-from frame_ros.nodes.runtime.message_parts import time_message
-from frame_ros.nodes.runtime.node_inputs import inputs_of
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LOOK_PERIOD = 0.5  # s between two looks: a change is published at the next

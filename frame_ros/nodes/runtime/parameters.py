@@ -14,8 +14,8 @@ from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.node import Node
 
-from frame_ros.core.errors import SetupError
 from frame_ros.bringup.parameter_comments import meanings
+from frame_ros.core.errors import SetupError
 
 KINDS = {bool: 'true or false', int: 'a whole number', float: 'a number', str: 'a text'}
 
@@ -74,7 +74,8 @@ def kind_of(default: Any) -> str:
 
 def _executable(node: Node) -> str:
     """The name of the node's module, whatever the node is called."""
-    return Path(getattr(sys.modules.get(type(node).__module__), '__file__', None) or '').stem
+    path = Path(getattr(sys.modules.get(type(node).__module__), '__file__', None) or '')
+    return path.parent.name if path.stem == 'node' else path.stem
 
 
 def _given(node: Node, name: str) -> Any:

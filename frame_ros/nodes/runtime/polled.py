@@ -28,6 +28,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from rclpy.serialization import deserialize_message
 
+from frame_ros.core.taken import Taken
 from frame_ros.nodes.runtime.publisher_identity import CAN_IDENTIFY, IdentifyingTake
 
 try:
@@ -36,8 +37,6 @@ try:
     _WaitSet: Any = rclpy_implementation.WaitSet
 except (ImportError, AttributeError):
     _WaitSet = None
-
-Taken = tuple[Any, dict[str, Any]]
 
 
 class _NotForExecutors(CallbackGroup):

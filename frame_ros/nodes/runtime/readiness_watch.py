@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
-from frame_ros.sensing.stream_health.readiness import READINESS_TOPIC, ReadinessBoard
 from frame_ros.msg import NodeReadiness
 from frame_ros.nodes.runtime.node_readiness import state_of
 from frame_ros.nodes.runtime.polled import PolledSubscription
+from frame_ros.sensing.stream_health.readiness import READINESS_TOPIC, ReadinessBoard
 
 DEPTH = 100  # the last message of every node, and what came since the last look
 LATCHED = QoSProfile(depth=DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL)

@@ -96,7 +96,8 @@ def qualified_name(
         if word.startswith(('__node:=', '__name:=', '__ns:='))
     )
     module = getattr(sys.modules.get(factory.__module__), '__file__', None)
-    own = Path(module).stem if module else factory.__name__
+    path = Path(module or factory.__name__)
+    own = path.parent.name if path.stem == 'node' else path.stem
     name = given.get('__node') or given.get('__name') or own
     return '.'.join(filter(None, [*given.get('__ns', '').split('/'), name]))
 

@@ -42,7 +42,7 @@ class StopRequestedError(Exception):
 
 
 @dataclass(frozen=True)
-class SessionConfig:
+class SessionOptions:
     """The parameters of the node; config/session.yaml says what each means."""
 
     episodes: int = 5
@@ -61,7 +61,7 @@ class SessionConfig:
     nodes: tuple[str, ...] = ('',)
 
     @classmethod
-    def declare(cls, node: Node) -> SessionConfig:
+    def declare(cls, node: Node) -> SessionOptions:
         """Declares the parameters on `node` and reads them.
 
         Raises:
@@ -82,7 +82,7 @@ class SessionConfig:
         return config
 
 
-class Session(Node):
+class SessionNode(Node):
     """Runs episodes: reset the scene, set the policy's quality, start, wait for the outcome, end.
 
     The steps run in a plain thread, because they wait; the executor only delivers answers and
@@ -91,7 +91,7 @@ class Session(Node):
 
     def __init__(self) -> None:
         super().__init__('session')
-        self.config = SessionConfig.declare(self)
+        self.config = SessionOptions.declare(self)
         self.exit_code: int | None = None
         self._events: queue.SimpleQueue[EpisodeEvent] = queue.SimpleQueue()
         self._reset = self.create_client(ResetScene, 'reset_scene')
@@ -256,4 +256,4 @@ class Session(Node):
 
 def main() -> None:
     """Runs the node until the last episode is over or it is told to stop."""
-    sys.exit(run_node(Session))
+    sys.exit(run_node(SessionNode))

@@ -21,9 +21,9 @@ from frame_ros.nodes.simulator.messages import (
     millimetres,
 )
 from frame_ros.nodes.simulator.noise import depth_noise
-from frame_ros.nodes.simulator.options import SimulatorSettings
-from frame_ros.scenes.simulation.viewer import Viewer
+from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.scenes import PickPlaceSimulation, SceneRenderer, SceneState
+from frame_ros.scenes.simulation.viewer import Viewer
 
 _QUEUE_LENGTH = 3  # pictures waiting; more would only be late
 _IMAGE_DEPTH = 5  # of the publishers, reliable, so that subscribers of both kinds match
@@ -53,7 +53,7 @@ class CameraThread(threading.Thread):
         self,
         node: Node,
         simulation: PickPlaceSimulation,
-        settings: SimulatorSettings,
+        settings: SimulatorOptions,
         viewer: bool,
     ):
         """viewer: whether to open MuJoCo's window."""
@@ -173,7 +173,7 @@ def topic_of(camera: str, is_depth: bool) -> str:
     return f'{camera}/depth' if is_depth else camera
 
 
-def topics_of(settings: SimulatorSettings) -> dict[tuple[str, bool], str]:
+def topics_of(settings: SimulatorOptions) -> dict[tuple[str, bool], str]:
     """(camera, whether it is depth) -> what the topics begin with, of all that is published."""
     found = {}
     for camera in settings.cameras:

@@ -24,10 +24,14 @@ from frame_ros.nodes.contact.franka import robot_state_type
 from frame_ros.nodes.runtime.message_bytes import JointStateBytes, WrenchBytes
 from frame_ros.nodes.runtime.message_parts import fill_vector, fill_wrench, header_message
 from frame_ros.nodes.simulator.messages import fill_pose
-from frame_ros.nodes.simulator.options import SimulatorSettings
-from frame_ros.scenes.simulation.timing import SECOND, Schedule
+from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.scenes import PickPlaceSimulation
-from frame_ros.scenes.simulation.noise.franka_estimates import CONTACT_TORQUES, FrankaEstimates, FrankaEstimator
+from frame_ros.scenes.simulation.noise.franka_estimates import (
+    CONTACT_TORQUES,
+    FrankaEstimates,
+    FrankaEstimator,
+)
+from frame_ros.scenes.simulation.timing import SECOND, Schedule
 
 Array = NDArray[np.float64]
 BROADCASTER = 'franka_robot_state_broadcaster'
@@ -42,7 +46,7 @@ class FrankaBroadcaster:
     """Publishes the estimates of a simulated Franka arm, at `franka_rate`."""
 
     def __init__(
-        self, node: Node, simulation: PickPlaceSimulation, settings: SimulatorSettings
+        self, node: Node, simulation: PickPlaceSimulation, settings: SimulatorOptions
     ) -> None:
         self._simulation, robot = simulation, simulation.robot
         self._schedule = Schedule(settings.franka_rate, tick=settings.tick)

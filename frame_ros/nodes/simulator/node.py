@@ -19,17 +19,21 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
-from frame_ros.bags.streams.conversion import stamp_ns
+from frame_ros.core.message_stamps import stamp_ns
+from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.core.thread_priority import raise_priority
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.nodes.runtime.node_readiness import Readiness
-from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.nodes.runtime.spinning import run_node
 from frame_ros.nodes.simulator.cameras import CameraThread, Picture
 from frame_ros.nodes.simulator.franka import FrankaBroadcaster
 from frame_ros.nodes.simulator.messages import mount_message
+from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.nodes.simulator.sensors import Sensors
-from frame_ros.nodes.simulator.options import SimulatorSettings
+from frame_ros.nodes.simulator.truth import TruthPublishers
+from frame_ros.scenes import PickPlaceSimulation, TaskState
 from frame_ros.scenes.simulation.timing import (
     FAR_BEHIND,
     SECOND,
@@ -38,11 +42,7 @@ from frame_ros.scenes.simulation.timing import (
     PictureSchedule,
     Schedule,
 )
-from frame_ros.nodes.simulator.truth import TruthPublishers
 from frame_ros.scenes.simulation.viewer import wants_viewer
-from frame_ros.nodes.runtime.spinning import run_node
-from frame_ros.core.thread_priority import raise_priority
-from frame_ros.scenes import PickPlaceSimulation, TaskState
 from frame_ros.srv import ResetScene
 
 START_TIMEOUT = 10.0  # s that the first tick waits for the cameras
@@ -55,7 +55,7 @@ SMALL_DEPTH = 50
 SWITCH_INTERVAL = 0.0005
 
 
-class Simulator(Node):
+class SimulatorNode(Node):
     """Steps the physics in a thread of its own, by the node's clock.
 
     Commands, events and services come in by the executor. simulation: the simulation; hold `lock`
@@ -66,7 +66,7 @@ class Simulator(Node):
         """Raises FrameRosError for a parameter that cannot be used, or where mujoco is missing."""
         super().__init__('simulator')
         self._warnings = RepeatedWarnings(self.get_logger())
-        self.settings = settings = SimulatorSettings.declare(self)
+        self.settings = settings = SimulatorOptions.declare(self)
         self.simulation = PickPlaceSimulation(settings.seed, robot=settings.robot)
         self._seed = settings.seed
         self.lock = threading.Lock()  # of the simulation, the targets and the events
@@ -319,4 +319,4 @@ class Simulator(Node):
 def main() -> None:
     """Runs the node."""
     sys.setswitchinterval(SWITCH_INTERVAL)
-    sys.exit(run_node(Simulator))
+    sys.exit(run_node(SimulatorNode))

@@ -9,10 +9,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.nodes.simulator.options import SimulatorSettings
+from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.scenes import Intrinsics
 from frame_ros.scenes.simulation.noise.depth_noise import DEPTH_SENSORS, DepthNoise
-from frame_ros.scenes.simulation.noise.sensor_noise import ENCODERS, JointNoise, JointTorqueNoise, WrenchNoise
+from frame_ros.scenes.simulation.noise.sensor_noise import (
+    ENCODERS,
+    JointNoise,
+    JointTorqueNoise,
+    WrenchNoise,
+)
 from frame_ros.scenes.simulation.noise.servo_noise import CurrentNoise
 
 Array = NDArray[np.float64]
@@ -21,7 +26,7 @@ Array = NDArray[np.float64]
 class JointSensors:
     """Encoders, and torque sensors or motor currents, of all joints at one rate."""
 
-    def __init__(self, settings: SimulatorSettings) -> None:
+    def __init__(self, settings: SimulatorOptions) -> None:
         """Of a rate of 0 there are no samples, and no noise."""
         robot, seed, rate = settings.scene_robot, settings.noise_seed, settings.rate
         count = len(robot.joint_names)
@@ -59,7 +64,7 @@ class JointSensors:
         return positions, velocities, efforts
 
 
-def wrench_noise(settings: SimulatorSettings) -> WrenchNoise | None:
+def wrench_noise(settings: SimulatorOptions) -> WrenchNoise | None:
     """Of the force-torque sensor; None: it has none."""
     if not (settings.wrench_noise and settings.wrench_rate):
         return None
@@ -67,7 +72,7 @@ def wrench_noise(settings: SimulatorSettings) -> WrenchNoise | None:
 
 
 def depth_noise(
-    camera: str, intrinsics: Intrinsics, settings: SimulatorSettings
+    camera: str, intrinsics: Intrinsics, settings: SimulatorOptions
 ) -> DepthNoise | None:
     """Of a camera, by what the robot's scene says hangs there; None: it has none. Its delay is left
     to what drawing takes.

@@ -14,10 +14,10 @@ from rclpy.node import Node
 
 from frame_ros.core.errors import SetupError
 from frame_ros.nodes.runtime.parameters import declare
-from frame_ros.scenes.simulation.timing import FAST_TICK, SECOND, TICK
 from frame_ros.robots.frame_names import FrameNames
-from frame_ros.scenes.simulation.noise.franka_estimates import EstimateSettings
+from frame_ros.scenes.simulation.noise.franka_estimates import EstimateOptions
 from frame_ros.scenes.simulation.scene_robot import ROBOTS, SceneRobot
+from frame_ros.scenes.simulation.timing import FAST_TICK, SECOND, TICK
 
 # Parameters whose default is the robot's own, for which -1 stands.
 OF_ROBOT: dict[str, dict[str, float]] = {
@@ -40,7 +40,7 @@ FAST_RATE = 300.0  # Hz
 
 
 @dataclass(frozen=True)
-class SimulatorSettings:
+class SimulatorOptions:
     """config/simulator.yaml says what each means. -1: the robot's own."""
 
     robot: str = 'so101'
@@ -65,11 +65,11 @@ class SimulatorSettings:
     effort_noise: bool = True
     joint_noise: bool = True
     noise_seed: int = 0
-    estimate_cutoff: float = EstimateSettings.cutoff
-    estimate_noise: float = EstimateSettings.noise
-    estimate_offset: float = EstimateSettings.offset
-    contact_force: float = EstimateSettings.contact_force
-    collision_force: float = EstimateSettings.collision_force
+    estimate_cutoff: float = EstimateOptions.cutoff
+    estimate_noise: float = EstimateOptions.noise
+    estimate_offset: float = EstimateOptions.offset
+    contact_force: float = EstimateOptions.contact_force
+    collision_force: float = EstimateOptions.collision_force
 
     @property
     def frames(self) -> FrameNames:
@@ -77,7 +77,7 @@ class SimulatorSettings:
         return FrameNames(self.frame_prefix)
 
     @classmethod
-    def declare(cls, node: Node) -> SimulatorSettings:
+    def declare(cls, node: Node) -> SimulatorOptions:
         """Declares the parameters on `node` and reads them; those of the robot are put in.
 
         Raises:
@@ -117,9 +117,9 @@ class SimulatorSettings:
         return FAST_TICK if is_fast and is_whole else TICK
 
     @property
-    def estimates(self) -> EstimateSettings:
+    def estimates(self) -> EstimateOptions:
         """Of the Franka arm's own estimates."""
-        return EstimateSettings(
+        return EstimateOptions(
             cutoff=self.estimate_cutoff,
             noise=self.estimate_noise,
             offset=self.estimate_offset,

@@ -14,12 +14,12 @@ from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 
 from frame_ros.nodes.runtime.message_bytes import JointStateBytes, WrenchBytes
-from frame_ros.scenes.simulation.command_hold import Interpolator
 from frame_ros.nodes.simulator.noise import JointSensors, wrench_noise
-from frame_ros.nodes.simulator.options import SimulatorSettings
-from frame_ros.scenes.simulation.timing import SECOND, Sampling
+from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.scenes import PickPlaceSimulation
+from frame_ros.scenes.simulation.command_hold import Interpolator
 from frame_ros.scenes.simulation.sampled_steps import SensorSamples, StepSampler
+from frame_ros.scenes.simulation.timing import SECOND, Sampling
 
 DEPTH, FAST_DEPTH = 50, 500
 
@@ -28,7 +28,7 @@ class Sensors:
     """Publishes `joint_states` and `wrench`, and steps the physics to sample them."""
 
     def __init__(
-        self, node: Node, simulation: PickPlaceSimulation, settings: SimulatorSettings
+        self, node: Node, simulation: PickPlaceSimulation, settings: SimulatorOptions
     ) -> None:
         self._simulation, robot = simulation, simulation.robot
         self._timestep = round(simulation.timestep * SECOND)

@@ -12,10 +12,10 @@ from rclpy.publisher import Publisher
 
 from frame_ros.msg import ContactState, Proximity
 from frame_ros.nodes.simulator.messages import contact_message, pose_message, proximity_message
-from frame_ros.nodes.simulator.options import SimulatorSettings
-from frame_ros.scenes.simulation.timing import Schedule
+from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.scenes import PickPlaceSimulation
 from frame_ros.scenes.simulation.contact_interval import ContactInterval
+from frame_ros.scenes.simulation.timing import Schedule
 
 DEPTH = 50
 
@@ -26,7 +26,7 @@ class TruthPublishers:
     """
 
     def __init__(
-        self, node: Node, simulation: PickPlaceSimulation, settings: SimulatorSettings
+        self, node: Node, simulation: PickPlaceSimulation, settings: SimulatorOptions
     ) -> None:
         def publisher(kind: Any, name: str) -> Publisher:
             return node.create_publisher(kind, f'ground_truth/{name}', DEPTH)

@@ -21,16 +21,16 @@ from std_msgs.msg import Bool
 from std_srvs.srv import SetBool
 
 from frame_ros.core.errors import FrameRosError
+from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.hardware.lerobot.devices import DeviceError
+from frame_ros.hardware.lerobot.robot import LeRobotTeleoperator
 from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
 from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
 from frame_ros.nodes.runtime.message_parts import header_message
 from frame_ros.nodes.runtime.parameters import declare
-from frame_ros.nodes.policy.control import Ticks
-from frame_ros.core.repeated_warnings import RepeatedWarnings
-from frame_ros.nodes.teleoperator.options import SETTABLE, TeleoperatorSettings
+from frame_ros.nodes.runtime.ticks import Ticks
+from frame_ros.nodes.teleoperator.options import SETTABLE, TeleoperatorOptions
 from frame_ros.robots import JointStateAssembler, load_robot
-from frame_ros.hardware.lerobot.devices import DeviceError
-from frame_ros.hardware.lerobot.robot import LeRobotTeleoperator
 
 Array = NDArray[np.float64]
 
@@ -55,7 +55,7 @@ class TeleoperatorNode(ManagedNode):
     def __init__(self, **options: Any) -> None:
         super().__init__('teleoperator', **options)
         self._warnings = RepeatedWarnings(self.get_logger())
-        TeleoperatorSettings.declare(self)
+        TeleoperatorOptions.declare(self)
         self.fix_while_configured(SETTABLE)
         autostart = declare(self, 'autostart', True)
         self._teleoperator: LeRobotTeleoperator | None = None
@@ -70,7 +70,7 @@ class TeleoperatorNode(ManagedNode):
         self.autostart(autostart)
 
     def _configure(self) -> None:
-        self._settings = settings = TeleoperatorSettings.read(self)
+        self._settings = settings = TeleoperatorOptions.read(self)
         device = (settings.teleoperator_id, settings.port)
         self.readiness.hardware_id = ' '.join(filter(None, device))
         robot = load_robot(settings.robot)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from rclpy.node import Node
 
 from frame_ros.core.errors import SetupError
-from frame_ros.hardware.lerobot.device_parameters import DeviceParameters
+from frame_ros.hardware.lerobot.device_parameters import DeviceSelection
 from frame_ros.nodes.runtime.parameters import declare
 
 MODES = ('takeover', 'always', 'record')
@@ -18,7 +18,7 @@ SETTABLE = ('port', 'teleoperator_id', 'calibration_dir')  # while the node is u
 
 
 @dataclass(frozen=True)
-class TeleoperatorSettings:
+class TeleoperatorOptions:
     """The parameters of the node; config/teleoperator.yaml says what each means."""
 
     teleoperator_type: str = 'so101_leader'
@@ -49,7 +49,7 @@ class TeleoperatorSettings:
             declare(node, setting.name, value, read_only=setting.name not in SETTABLE)
 
     @classmethod
-    def read(cls, node: Node) -> TeleoperatorSettings:
+    def read(cls, node: Node) -> TeleoperatorOptions:
         """Reads the parameters.
 
         Raises:
@@ -79,9 +79,9 @@ class TeleoperatorSettings:
                 raise SetupError(f'parameter {name} is {getattr(self, name)!r}; it must be {text}')
 
     @property
-    def device(self) -> DeviceParameters:
+    def device(self) -> DeviceSelection:
         """Which teleoperator it is."""
-        return DeviceParameters(
+        return DeviceSelection(
             kind=self.teleoperator_type,
             port=self.port,
             identity=self.teleoperator_id,

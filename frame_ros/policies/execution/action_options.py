@@ -24,7 +24,7 @@ GRIPPER_DELTA = 'delta'
 
 
 @dataclass(frozen=True)
-class ActionSpaceSettings:
+class ActionSpaceOptions:
     """How a policy's actions are meant.
 
     delta_reference: one of DELTA_REFERENCES. ee_frame: one of CHANGE_FRAMES, the axes of ee_delta.
@@ -55,7 +55,7 @@ class ActionSpaceSettings:
     samples: str = 'convert'
 
     @classmethod
-    def of(cls, settings: Mapping[str, object]) -> ActionSpaceSettings:
+    def of(cls, settings: Mapping[str, object]) -> ActionSpaceOptions:
         """From settings by name.
 
         Raises:

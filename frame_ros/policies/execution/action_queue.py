@@ -18,7 +18,12 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.policies.execution.chunk import Chunk, chunk_overlap
-from frame_ros.policies.execution.chunk_blending import ENSEMBLE_COEFFICIENT, Ensemble, Execution, Replacement
+from frame_ros.policies.execution.chunk_blending import (
+    ENSEMBLE_COEFFICIENT,
+    Ensemble,
+    Execution,
+    Replacement,
+)
 
 ALIGNMENTS = ('now', 'first')
 SYNCHRONOUS, ASYNCHRONOUS, ENSEMBLING = 'synchronous', 'asynchronous', 'ensembling'

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from frame_ros.core.errors import PolicyError, ValueRangeError
-from frame_ros.policies.execution.action_options import ActionSpaceSettings
+from frame_ros.policies.execution.action_options import ActionSpaceOptions
 from frame_ros.policies.execution.commanded import CommandedChunk, References, observed_joints
 from frame_ros.policies.execution.gripper_actions import GripperActions
 from frame_ros.policies.protocol import ACTION_SPACES, Inference, Observation
@@ -54,13 +54,13 @@ class ActionConverter:
         self, robot: Robot, joint_names: Sequence[str] | None = None, **settings: object
     ) -> None:
         """joint_names: the joints that may be commanded, in the order of the result; None: all that
-        the robot has. settings: those of ActionSpaceSettings.
+        the robot has. settings: those of ActionSpaceOptions.
 
         Raises:
             ValueRangeError: the robot has no such joint or tip, or a setting is unknown, of another
                 type, or out of range.
         """
-        self.settings = ActionSpaceSettings.of(settings)
+        self.settings = ActionSpaceOptions.of(settings)
         self.unreachable_steps = 0
         limits = robot.joint_limits
         self._names = tuple(limits) if joint_names is None else tuple(joint_names)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import PolicyError, ValueRangeError
-from frame_ros.policies.execution.action_options import GRIPPER_DELTA, ActionSpaceSettings
+from frame_ros.policies.execution.action_options import GRIPPER_DELTA, ActionSpaceOptions
 from frame_ros.policies.execution.commanded import References, observed_joints
 from frame_ros.policies.protocol import Inference
 from frame_ros.robots.grippers import GRIPPER_CONVENTIONS, GripperRange, gripper_joints, latched
@@ -27,7 +27,7 @@ class GripperActions:
     """
 
     def __init__(
-        self, limits: Mapping[str, tuple[float, float]], settings: ActionSpaceSettings
+        self, limits: Mapping[str, tuple[float, float]], settings: ActionSpaceOptions
     ) -> None:
         """limits: every joint -> lower and upper limit, rad or m.
 

@@ -18,7 +18,7 @@ from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.policies.remote.codec import Encoder, decode
 from frame_ros.policies.remote.convention import Convention
 from frame_ros.policies.remote.fields import Fields
-from frame_ros.policies.remote.link import LONGEST_TEXT, LinkSettings, ServerLink
+from frame_ros.policies.remote.link import LONGEST_TEXT, LinkOptions, ServerLink
 from frame_ros.policies.remote.messages import (
     NAN,
     Request,
@@ -56,7 +56,7 @@ class RemotePolicy:
 
     def __init__(
         self,
-        settings: LinkSettings,
+        settings: LinkOptions,
         convention: Convention | None,
         deadline: float,
         dt: float = 0.0,

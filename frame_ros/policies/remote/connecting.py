@@ -13,7 +13,7 @@ from frame_ros.core.errors import PolicyError
 from frame_ros.policies.remote.client import OpenPIPolicy, RemotePolicy
 from frame_ros.policies.remote.codec import MAX_MESSAGE_SIZE, import_msgpack
 from frame_ros.policies.remote.convention import Convention
-from frame_ros.policies.remote.link import LinkSettings
+from frame_ros.policies.remote.link import LinkOptions
 from frame_ros.policies.remote.presets import TCP, make_preset
 from frame_ros.policies.remote.server import import_websockets, is_loopback
 
@@ -69,7 +69,7 @@ def connect_remote_policy(
     import_websockets()
     _check_url(url)
     _check_times(deadline, wait)
-    settings = LinkSettings(
+    settings = LinkOptions(
         url=url,
         api_key=api_key or os.environ.get(KEY_VARIABLE, ''),
         ca_file=ca_file,
@@ -106,7 +106,7 @@ def connect_remote_policy(
 
 
 def _openpi_policy(
-    settings: LinkSettings, convention: Convention, deadline: float, action_rate: float
+    settings: LinkOptions, convention: Convention, deadline: float, action_rate: float
 ) -> OpenPIPolicy:
     """A policy on a server of OpenPI's, whose preset names its inputs."""
     preset = convention.preset
@@ -158,6 +158,6 @@ def _check_url(url: str) -> None:
         raise PolicyError(f'the url is {url!r}; it must be like ws://127.0.0.1:8000 or wss://host')
 
 
-def _is_in_the_clear(settings: LinkSettings) -> bool:
+def _is_in_the_clear(settings: LinkOptions) -> bool:
     parts = urlsplit(settings.url)
     return bool(settings.api_key) and parts.scheme == 'ws' and not is_loopback(parts.hostname or '')

@@ -35,7 +35,7 @@ class ServerAbsentError(PolicyError, AbsentError):
 
 
 @dataclass(frozen=True)
-class LinkSettings:
+class LinkOptions:
     """url: ws:// or wss://. api_key: sent as `Authorization: Api-Key ...`; empty: none. ca_file:
     certificates to trust beside the system's, for wss://. open_timeout: s for connecting, and for
     the metadata. first_delay, longest_delay: s between attempts; doubled after each, and scattered
@@ -58,7 +58,7 @@ class ServerLink:
     raises PolicyError, the server is not used, and asked again later.
     """
 
-    def __init__(self, settings: LinkSettings, on_metadata: Callable[[Any], None]) -> None:
+    def __init__(self, settings: LinkOptions, on_metadata: Callable[[Any], None]) -> None:
         import_websockets()
         self._settings, self._on_metadata = settings, on_metadata
         self._changed = threading.Condition()

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from frame_ros.core.errors import FrameRosError, PolicyError
+from frame_ros.core.version import package_version
 from frame_ros.policies.execution.inference_check import check_own_chunk
 from frame_ros.policies.own_policy import raised_text
 from frame_ros.policies.protocol import Observation, Policy
@@ -33,7 +34,6 @@ from frame_ros.policies.remote.messages import (
     observation_extras,
     read_request,
 )
-from frame_ros.core.version import package_version
 
 MEMORY_PERIOD = 0.25  # s
 

@@ -16,8 +16,8 @@ from scipy.interpolate import CubicSpline
 
 from frame_ros.core.errors import PolicyError, ValueRangeError
 from frame_ros.policies.protocol import Inference, Observation
-from frame_ros.policies.scripted.reaching import Kinematics, rotation_of, solve_reach
 from frame_ros.policies.scripted.arms import SO101, find_arm
+from frame_ros.policies.scripted.reaching import Kinematics, rotation_of, solve_reach
 from frame_ros.robots import load_robot
 
 JOINT_NAMES, HOME = SO101.joint_names, SO101.home

@@ -27,7 +27,7 @@ from frame_ros.policies.token_vla.normalisation import (
     normalisation,
 )
 from frame_ros.policies.token_vla.options import VlaOptions, read_options, with_declared
-from frame_ros.policies.token_vla.policy import ChunkFormat, TokenVlaPolicy, VlaSettings
+from frame_ros.policies.token_vla.policy import ChunkFormat, TokenVlaPolicy, VlaGeneration
 from frame_ros.policies.token_vla.presets import VlaPreset, find_preset
 from frame_ros.policies.token_vla.prompts import PromptBuilder
 from frame_ros.policies.token_vla.spatial import FIRST_TOKEN, SpatialCodec
@@ -105,11 +105,11 @@ def load_token_vla(
 
 def _settings(
     asked: VlaOptions, preset: VlaPreset, temperatures: Sequence[float], samples: int
-) -> VlaSettings:
+) -> VlaGeneration:
     if samples < 0 or samples == 1:
         raise PolicyError(f'samples is {samples}; 0 (none), or 2 or more, which have a deviation')
     batch = asked.rephrasing_batch
-    return VlaSettings(
+    return VlaGeneration(
         tuple(float(temperature) for temperature in temperatures),
         None,
         samples,

@@ -38,7 +38,7 @@ class ChunkFormat:
 
 
 @dataclass(frozen=True)
-class VlaSettings:
+class VlaGeneration:
     """How a token VLA is asked.
 
     temperatures: (K,) at which the largest probability of each token is wanted too. vocabulary:
@@ -85,7 +85,7 @@ class TokenVlaPolicy:
         prompts: PromptBuilder,
         codec: Codec,
         chunk: ChunkFormat,
-        settings: VlaSettings,
+        settings: VlaGeneration,
         notes: list[str],
     ) -> None:
         self.name, self.checkpoint, self.cameras, self.notes = name, checkpoint, cameras, notes

@@ -13,30 +13,36 @@ from typing import Any
 
 from markupsafe import Markup
 
+from frame_ros.bags.findings import MEANINGS, Level
 from frame_ros.bags.reader import Bag
 from frame_ros.episodes.episode import Episode
-from frame_ros.bags.findings import MEANINGS, Level
-from frame_ros.reports.model.contact_sensing import contact_sensing
-from frame_ros.reports.model.contact_view import contact_view
-from frame_ros.reports.model.episode_check import EpisodeCheck
 from frame_ros.reports.html.figures import PANEL_HEIGHT, SURROUND, is_thinned, series_figure
-from frame_ros.reports.model.intervention_view import intervention_view
 from frame_ros.reports.html.media import Still, Video, VideoBudget, find_videos
-from frame_ros.reports.model.metric_table import LEFT_OUT, MetricRow, is_static, outcome_of, value_name
-from frame_ros.reports.model.numbers import counted, finite, readable, readable_unit
-from frame_ros.reports.parity.comparison import BAR
-from frame_ros.reports.parity.verdict import parity_verdict
 from frame_ros.reports.html.path_figure import path_figure
 from frame_ros.reports.html.path_marks import legend_svg, marked_points
 from frame_ros.reports.html.projections import jerk_limit, view_svg
+from frame_ros.reports.html.robot_outline import robot_outline
+from frame_ros.reports.html.stills import camera_stills
+from frame_ros.reports.model.contact_sensing import contact_sensing
+from frame_ros.reports.model.contact_view import contact_view
+from frame_ros.reports.model.episode_check import EpisodeCheck
+from frame_ros.reports.model.intervention_view import intervention_view
+from frame_ros.reports.model.metric_table import (
+    LEFT_OUT,
+    MetricRow,
+    is_static,
+    outcome_of,
+    value_name,
+)
+from frame_ros.reports.model.numbers import counted, finite, readable, readable_unit
 from frame_ros.reports.model.quality_counts import QualityCounts, quality_counts
 from frame_ros.reports.model.rates import metric_rates
-from frame_ros.reports.html.robot_outline import robot_outline
 from frame_ros.reports.model.series import Path, panels, path, person_spans
 from frame_ros.reports.model.source import open_bag
-from frame_ros.reports.html.stills import camera_stills
 from frame_ros.reports.model.truth_view import truth_view
 from frame_ros.reports.model.verdict import OUTCOME_WORDS
+from frame_ros.reports.parity.comparison import BAR
+from frame_ros.reports.parity.verdict import parity_verdict
 
 TOP, SIDE = (0, 1), (0, 2)
 

@@ -17,32 +17,32 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from frame_ros.episodes.episode import Episode
 from frame_ros.bags.findings import Level
 from frame_ros.core.errors import SetupError
 from frame_ros.core.input_files import valid_text
 from frame_ros.core.output_files import write_whole
+from frame_ros.core.version import package_version
+from frame_ros.episodes.episode import Episode
+from frame_ros.reports.html.episode_view import COLUMNS, as_json_script, episode_view
+from frame_ros.reports.html.media import VideoBudget
+from frame_ros.reports.html.strip import dot_strip
+from frame_ros.reports.html.tiles import tiles
 from frame_ros.reports.model.episode_check import (
     EpisodeChecks,
     has_data,
     unread_text,
     without_data,
 )
-from frame_ros.reports.html.episode_view import COLUMNS, as_json_script, episode_view
 from frame_ros.reports.model.findings_view import finding_counts, shared_findings
 from frame_ros.reports.model.fingerprint_view import compare_groups, comparison_table, radar_figure
-from frame_ros.reports.html.media import VideoBudget
 from frame_ros.reports.model.metric_table import MetricRow, metric_rows
 from frame_ros.reports.model.numbers import counted, readable, readable_unit
 from frame_ros.reports.model.options import ReportOptions
-from frame_ros.reports.parity.verdict import parity_verdict
 from frame_ros.reports.model.policy_groups import policy_groups
 from frame_ros.reports.model.rates import sampling_sentence
 from frame_ros.reports.model.reference_view import all_reference_errors, reference_data
-from frame_ros.reports.html.strip import dot_strip
-from frame_ros.reports.html.tiles import tiles
 from frame_ros.reports.model.verdict import verdict
-from frame_ros.core.version import package_version
+from frame_ros.reports.parity.verdict import parity_verdict
 
 ASSETS = Path(__file__).parent / 'page_assets'
 GLYPHS = {'success': '✓', 'failure': '✕', 'timeout': '◷', 'stopped': '■', 'unknown': '?'}

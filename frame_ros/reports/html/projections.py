@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.reports.html.downsample import PATH_POINTS, peak_indices
-from frame_ros.reports.model.numbers import readable
 from frame_ros.reports.html.path_marks import mark_svg, marked_points
+from frame_ros.reports.model.numbers import readable
 from frame_ros.reports.model.series import Path
 
 SIZE = 300

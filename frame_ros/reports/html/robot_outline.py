@@ -10,8 +10,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.episodes.episode import Episode
 from frame_ros.core.errors import FrameRosError
+from frame_ros.episodes.episode import Episode
 from frame_ros.reports.model.series import episode_end, episode_start
 from frame_ros.robots import Robot, load_robot
 from frame_ros.robots.transforms import product, turned

@@ -7,11 +7,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.bags.reader import Bag, Topic
-from frame_ros.episodes.episode import Episode, EventType
-from frame_ros.bags.images.decoding import COMPRESSED_TYPE, IMAGE_TYPE
 from frame_ros.bags.images.cameras import bytes_at, picture_of, topic_stamps
+from frame_ros.bags.images.decoding import COMPRESSED_TYPE, IMAGE_TYPE
+from frame_ros.bags.reader import Bag, Topic
 from frame_ros.core.errors import BagError
+from frame_ros.core.events import EventType
+from frame_ros.episodes.episode import Episode
 from frame_ros.reports.html.media import Still, still, still_times
 from frame_ros.reports.model.series import (
     SECOND,

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from frame_ros.episodes.episode import Outcome
+from frame_ros.core.events import Outcome
 from frame_ros.reports.model.metric_table import MetricRow
 
 WIDTH, HEIGHT, MARGIN = 120, 16, 6

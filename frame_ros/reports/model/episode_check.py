@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from frame_ros.episodes.episode import Episode, Stream
 from frame_ros.bags.findings import (
     MOST_PAUSED,
     Finding,
@@ -21,11 +20,18 @@ from frame_ros.bags.findings import (
     findings_of_counts,
     of_level,
 )
+from frame_ros.bags.streams.stream import Stream
+from frame_ros.core.stamps import SECOND
+from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.metric_pipeline.pipeline import STREAMS
 from frame_ros.episodes.reading import NO_MESSAGES
-from frame_ros.core.stamps import SECOND
 from frame_ros.episodes.topic_statistics import GAP_FACTOR
 from frame_ros.reports.model.numbers import counted, readable
+from frame_ros.reports.model.rates import RateRow, stream_rates
+from frame_ros.reports.model.series import episode_end, episode_start
+from frame_ros.reports.model.source import open_bag
+from frame_ros.reports.model.topic_faults import TopicFaults, topic_faults
+from frame_ros.reports.model.truth_view import truth_findings
 from frame_ros.reports.parity.comparison import (
     EpisodeParity,
     compare_live,
@@ -33,11 +39,6 @@ from frame_ros.reports.parity.comparison import (
     field_problems,
 )
 from frame_ros.reports.parity.verdict import parity_verdict
-from frame_ros.reports.model.rates import RateRow, stream_rates
-from frame_ros.reports.model.series import episode_end, episode_start
-from frame_ros.reports.model.source import open_bag
-from frame_ros.reports.model.topic_faults import TopicFaults, topic_faults
-from frame_ros.reports.model.truth_view import truth_findings
 
 # Streams on which numbers rest at every moment, and what a pause is, s.
 CONTINUOUS = frozenset({'pose', 'contact', 'proximity'})

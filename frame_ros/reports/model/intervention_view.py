@@ -11,7 +11,8 @@ from typing import Any
 from markupsafe import Markup
 
 from frame_ros.bags.reader import Bag
-from frame_ros.episodes.episode import Episode, Outcome
+from frame_ros.core.events import Outcome
+from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.interventions import (
     MOMENTS,
     GateAction,

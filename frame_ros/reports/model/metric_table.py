@@ -11,7 +11,8 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.episodes.episode import Episode, Outcome
+from frame_ros.core.events import Outcome
+from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.processing import settings_of
 from frame_ros.metrics import REGISTRY, Metric, wilson_interval
 from frame_ros.reports.model.numbers import finite

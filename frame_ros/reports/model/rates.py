@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.bags.header_stamps import header_stamps
 from frame_ros.bags.reader import Bag
 from frame_ros.episodes.episode import Episode
-from frame_ros.episodes.topic_statistics import header_stamps
 from frame_ros.reports.model.numbers import finite, readable
 
 SECOND = 1e9

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from frame_ros.episodes.episode import Episode
-from frame_ros.episodes.metric_pipeline.options import PipelineConfig
-from frame_ros.episodes.processing import settings_of
-from frame_ros.episodes.reference_loading import Reference, reference_of
 from frame_ros.core.errors import FrameRosError, ValueRangeError
+from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.metric_pipeline.options import PipelineOptions
+from frame_ros.episodes.processing import settings_of
+from frame_ros.episodes.reference import Reference
+from frame_ros.episodes.reference_loading import reference_of
 from frame_ros.metrics import ReferenceErrors, dtw_distance, find_breaks, reference_errors
 from frame_ros.reports.model.options import ReportOptions
 
@@ -85,7 +86,7 @@ def _errors(
     references: Sequence[Reference],
     match: str,
     options: ReportOptions,
-    settings: PipelineConfig,
+    settings: PipelineOptions,
     **poses: Any,
 ) -> ReferenceErrors:
     """poses: what `reference_errors` takes of a definition that compares poses."""
@@ -102,7 +103,7 @@ def _evo_rte(
     references: Sequence[Reference],
     match: str,
     options: ReportOptions,
-    settings: PipelineConfig,
+    settings: PipelineOptions,
 ) -> tuple[float, str]:
     """The least RTE as evo defines it, m, over the references with orientations; why none."""
     known = [r for r in references if r.orientations]

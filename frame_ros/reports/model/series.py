@@ -11,7 +11,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.episodes.episode import Episode, EventType, Stream
+from frame_ros.bags.streams.stream import Stream
+from frame_ros.core.events import EventType
+from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.interventions import interventions_of
 from frame_ros.episodes.true_distances import true_distances
 from frame_ros.reports.model.contact_sensing import contact_sensing

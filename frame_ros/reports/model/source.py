@@ -7,8 +7,8 @@ topics.
 from __future__ import annotations
 
 from frame_ros.bags.reader import Bag
-from frame_ros.episodes.episode import Episode
 from frame_ros.core.errors import BagError
+from frame_ros.episodes.episode import Episode
 
 
 def open_bag(episode: Episode) -> Bag | None:

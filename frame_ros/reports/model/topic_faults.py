@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from frame_ros.bags.reader import Bag
+from frame_ros.bags.streams.table import EVENT_TYPE
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.interventions import GATE_TYPE
 from frame_ros.episodes.metric_pipeline.pipeline import STREAMS
 from frame_ros.episodes.sensed_contacts import EVENT_TYPE as CONTACT_EVENT_TYPE
-from frame_ros.bags.streams.table import EVENT_TYPE
 from frame_ros.episodes.topic_statistics import TopicStatistics, stamp_statistics, topic_statistics
 from frame_ros.reports.model.series import episode_end, episode_start
 

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.bags.reader import Bag
-from frame_ros.episodes.contact_sensitivity import recorded_sensitivity
-from frame_ros.episodes.episode import Episode, Stream
 from frame_ros.bags.findings import Finding, Level
+from frame_ros.bags.reader import Bag
+from frame_ros.bags.streams.stream import Stream
+from frame_ros.episodes.contact_sensitivity import recorded_sensitivity
+from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.sensed_contacts import RecordedContact, namespace_of, sensed_contacts
 from frame_ros.episodes.true_contacts import TOPIC as CONTACT_TOPIC
 from frame_ros.episodes.true_contacts import true_contacts
@@ -28,8 +29,8 @@ from frame_ros.evaluation.contact_comparison import (
     compare_contacts,
 )
 from frame_ros.evaluation.missed_contacts import MissedContact, WhyMissed
-from frame_ros.reports.model.numbers import counted, finite, readable
 from frame_ros.reports.html.robot_outline import known_robot
+from frame_ros.reports.model.numbers import counted, finite, readable
 from frame_ros.reports.model.series import episode_end, episode_start
 from frame_ros.robots.hand_links import hand_links
 

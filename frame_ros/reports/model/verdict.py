@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from frame_ros.episodes.episode import Episode, Outcome
+from frame_ros.core.events import Outcome
+from frame_ros.episodes.episode import Episode
 from frame_ros.reports.model.contact_sensing import contact_sensing
 from frame_ros.reports.model.findings_view import FindingCounts
 from frame_ros.reports.model.intervention_view import intervention_sentence

@@ -17,10 +17,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.episodes.bounds import bounds_of
-from frame_ros.episodes.episode import Episode, Stream
 from frame_ros.bags.received_counts import ReceivedCounts
-from frame_ros.episodes.recorded_settings import used_topics
+from frame_ros.bags.recorded_options import used_topics
+from frame_ros.bags.streams.stream import Stream
+from frame_ros.episodes.bounds import bounds_of
+from frame_ros.episodes.episode import Episode
 
 SECOND = 1_000_000_000
 # Ages of poses that differ by more than this, s, are of different poses.

@@ -20,15 +20,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.episodes.episode import Episode, EventType, Stream
-from frame_ros.metrics.message_fields import FIELDS
 from frame_ros.bags.findings import Note
+from frame_ros.bags.received_counts import ReceivedCounts, received_counts
+from frame_ros.bags.streams.stream import Stream
+from frame_ros.core.events import EventType
+from frame_ros.core.stamps import SECOND
+from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.live_inputs import NEVER
 from frame_ros.episodes.metric_pipeline.options import recorded_definitions
 from frame_ros.episodes.processing import recompute_as_live
-from frame_ros.bags.received_counts import ReceivedCounts, received_counts
-from frame_ros.core.stamps import SECOND
 from frame_ros.metrics.constants import VERSION, changed_since
+from frame_ros.metrics.message_fields import FIELDS
+from frame_ros.reports.model.source import open_bag
 from frame_ros.reports.parity.bag_losses import (
     Loss,
     certain_losses,
@@ -39,7 +42,6 @@ from frame_ros.reports.parity.bag_losses import (
     suspected_losses,
     unrefuted,
 )
-from frame_ros.reports.model.source import open_bag
 
 BAR = 1e-9
 NOT_COMPARED = frozenset({'stamp', 'episode_id'})

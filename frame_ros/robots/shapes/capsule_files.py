@@ -21,8 +21,8 @@ import numpy as np
 
 from frame_ros.core.errors import RobotError
 from frame_ros.core.input_files import read_text
-from frame_ros.robots.description import Capsule
 from frame_ros.core.strict_yaml import load_yaml
+from frame_ros.robots.description import Capsule
 
 DIGITS = 6  # of the numbers in m: to the micrometre
 

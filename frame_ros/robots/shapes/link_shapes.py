@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.core.errors import RobotError, ShapeError
-from frame_ros.robots.shapes.capsule_fit import fit_capsule
 from frame_ros.robots.description import Capsule, Primitive, parse_urdf
 from frame_ros.robots.robot import Robot
+from frame_ros.robots.shapes.capsule_fit import fit_capsule
 from frame_ros.robots.shapes.shape_distance import closest_points, signed_distances
 
 Array = NDArray[np.float64]

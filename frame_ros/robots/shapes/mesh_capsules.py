@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import RobotError
-from frame_ros.robots.shapes.capsule_fit import fit_capsule, fit_capsules, hull_points
 from frame_ros.robots.description import Capsule, rotation_from_rpy
+from frame_ros.robots.robot import Robot
+from frame_ros.robots.shapes.capsule_fit import fit_capsule, fit_capsules, hull_points
 from frame_ros.robots.shapes.link_shapes import Shape, enclosing_capsule, shapes_of
 from frame_ros.robots.shapes.mesh_files import find_mesh, load_triangles
-from frame_ros.robots.robot import Robot
 
 Array = NDArray[np.float64]
 _FINENESS = 5  # parts that each capsule's length is divided into before triangles are shared out

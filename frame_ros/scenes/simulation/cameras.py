@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,28 +12,12 @@ from numpy.typing import NDArray
 from frame_ros.scenes.simulation.engine import load_mujoco
 from frame_ros.scenes.simulation.rendering import CameraFrame, Intrinsics, SceneRenderer, intrinsics
 from frame_ros.scenes.simulation.scene_robot import SceneRobot
+from frame_ros.scenes.simulation.state import SceneState
 from frame_ros.scenes.simulation.visibility import VisibilityRule, visible_points
 from frame_ros.sensing.proximity.link_distances import DistanceReading
 
 if TYPE_CHECKING:
     import mujoco
-
-
-@dataclass(frozen=True)
-class SceneState:
-    """All that a picture of the scene depends on. time: s since the reset."""
-
-    time: float
-    qpos: NDArray[np.float64]
-    mocap_positions: NDArray[np.float64]
-    mocap_quaternions: NDArray[np.float64]
-
-    def copy_to(self, data: mujoco.MjData) -> None:
-        """Puts this state into MuJoCo data of the same model; kinematics are left to the caller."""
-        data.time = self.time
-        data.qpos[:] = self.qpos
-        data.mocap_pos[:] = self.mocap_positions
-        data.mocap_quat[:] = self.mocap_quaternions
 
 
 class SceneCameras:

@@ -19,7 +19,7 @@ from frame_ros.scenes.simulation.engine import load_mujoco
 if TYPE_CHECKING:
     import mujoco
 
-    from frame_ros.scenes.simulation.cameras import SceneState
+    from frame_ros.scenes.simulation.state import SceneState
 
 
 @dataclass(frozen=True)

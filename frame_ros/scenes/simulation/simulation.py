@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.robots import find_urdf
-from frame_ros.scenes.simulation.applied_forces import AppliedForces
 from frame_ros.scenes.generation.clutter import Obstacle, draw_clutter
+from frame_ros.scenes.generation.layout import COLOURS, SceneLayout, draw_layout
+from frame_ros.scenes.simulation.applied_forces import AppliedForces
+from frame_ros.scenes.simulation.cameras import SceneCameras
 from frame_ros.scenes.simulation.contacts import CLOSING, Contact, ContactTruth
 from frame_ros.scenes.simulation.distances import DistanceTruth, LeastDistance
 from frame_ros.scenes.simulation.external_forces import ExternalForces, ExternalTruth
-from frame_ros.scenes.generation.layout import COLOURS, SceneLayout, draw_layout
 from frame_ros.scenes.simulation.model import build_model
-from frame_ros.scenes.simulation.cameras import SceneCameras
 from frame_ros.scenes.simulation.scene_robot import SO101, scene_robot
 from frame_ros.scenes.simulation.task import PlacementTask, TaskState
 from frame_ros.sensing.proximity.link_distances import DistanceReading

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import MissingExtraError, ShapeError, install_hint
 from frame_ros.core.output_files import write_whole
-from frame_ros.robots import find_urdf, load_robot
 from frame_ros.hardware.feetech.emulator.registers import LOCK, RESOLUTION, put
 from frame_ros.hardware.feetech.emulator.servo import STEP, Mechanics, SimulatedServo
+from frame_ros.robots import find_urdf, load_robot
 from frame_ros.scenes.simulation.simulation import HOME, JOINT_NAMES, PickPlaceSimulation
 
 # LeRobot's degrees are of 4095 steps per turn.

@@ -14,7 +14,7 @@ SECOND = 1_000_000_000
 
 
 @dataclass(frozen=True)
-class GraspSettings:
+class GraspOptions:
     """What counts as a grasp.
 
     source: 'position', 'effort' or 'contact'. closed, opened: positions (rad or m) between which
@@ -86,7 +86,7 @@ class GraspDetector:
         '_candidate', '_since', '_extreme', '_is_opening',
     )  # fmt: skip
 
-    def __init__(self, settings: GraspSettings) -> None:
+    def __init__(self, settings: GraspOptions) -> None:
         self.settings = s = settings
         # Positions are turned so that a smaller one is more closed.
         self._sign = 1.0 if s.smaller_is_closed else -1.0

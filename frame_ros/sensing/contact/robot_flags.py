@@ -40,7 +40,7 @@ class RobotFlags(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RobotContactSettings:
+class RobotContactOptions:
     """Settings of RobotContact.
 
     is_force_on_robot: whether the wrench is what the surroundings do to the robot; false for
@@ -112,7 +112,7 @@ class RobotContact:
     again; a stamp that falls by more than 1 s is a clock that began anew.
     """
 
-    def __init__(self, settings: RobotContactSettings, joints: int = 7) -> None:
+    def __init__(self, settings: RobotContactOptions, joints: int = 7) -> None:
         """joints: N, of the arm."""
         self.settings = settings
         self.joints = joints

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from frame_ros.nodes.proximity.extrinsics import Mount
-from frame_ros.sensing.proximity.robot_at import RobotAt
 from frame_ros.sensing.proximity.cameras.alignment import Alignment, CameraAlignment
+from frame_ros.sensing.proximity.mount import Mount
+from frame_ros.sensing.proximity.robot_at import RobotAt
 
 
 class Seen(NamedTuple):

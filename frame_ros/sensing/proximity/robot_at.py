@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.nodes.proximity.extrinsics import Mount
 from frame_ros.robots.link_frames import LinkFrames
 from frame_ros.robots.shapes.link_shapes import LinkShapes, PlacedShapes, box, placed
-from frame_ros.sensing.contact.grasp import GraspDetector, GraspSettings
+from frame_ros.sensing.contact.grasp import GraspDetector, GraspOptions
+from frame_ros.sensing.proximity.mount import Mount
 
 Array = NDArray[np.float64]
 HELD = 'held'
@@ -48,7 +48,7 @@ class HeldObject:
 
     def __init__(
         self,
-        settings: GraspSettings,
+        settings: GraspOptions,
         joint: str,
         row: int,
         size: Sequence[float],

@@ -8,8 +8,7 @@ import contextlib
 import struct
 from typing import Any
 
-from frame_ros.bags.streams.conversion import stamp_ns
-from frame_ros.nodes.runtime.message_parts import stamp_of_serialised
+from frame_ros.core.message_stamps import stamp_ns, stamp_of_serialised
 
 
 class InputTally:

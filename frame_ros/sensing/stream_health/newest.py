@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable
 
-from frame_ros.nodes.runtime.polled import Taken
+from frame_ros.core.taken import Taken
 
 
 def newest_of_each(

@@ -4,37 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from enum import IntEnum
-
-from frame_ros.sensing.stream_health.readiness import InputState, NodeState
+from frame_ros.core.health import Level, Status
 from frame_ros.core.stamps import SECOND
+from frame_ros.sensing.stream_health.readiness import InputState, NodeState
 
 SILENT_AFTER = 2.0  # s without a message of a steady input
 LATE = 1.0  # s from header.stamp to arrival, above which the clocks are doubted
-
-
-class Level(IntEnum):
-    """How bad it is; the numbers are those of diagnostic_msgs/DiagnosticStatus."""
-
-    OK = 0
-    WARN = 1
-    ERROR = 2
-
-
-@dataclass(frozen=True)
-class Status:
-    """One line of diagnostics.
-
-    name: of the part, '' for the node itself. hardware_id: '' for that of the node.
-    """
-
-    name: str
-    level: Level
-    message: str
-    values: Mapping[str, str] = field(default_factory=dict)
-    hardware_id: str = ''
 
 
 class InputHealth:

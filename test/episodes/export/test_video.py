@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from bag_making import SECOND, T0, message, pose, stamp, write_bag
 
-from frame_ros.episodes.export.video import main, write_video
 from frame_ros.core.errors import BagError, MissingExtraError
+from frame_ros.episodes.export.video import main, write_video
 
 av = pytest.importorskip('av')
 STEPS = [0, 40, 80, 120, 400, 440]  # ms; a gap, as when a camera stops

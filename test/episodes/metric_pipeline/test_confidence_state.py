@@ -13,11 +13,10 @@ from pipeline_runs import INFERENCE
 from scipy.special import softmax
 
 from frame_ros import metrics
+from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams import conversion
 from frame_ros.bags.streams import inference as inference_stream
-from frame_ros.bags.reader import Bag
-from frame_ros.episodes.metric_pipeline.confidence_state import METRICS, ConfidenceState
-from frame_ros.episodes.episode import Event, EventType
+from frame_ros.bags.streams.table import read_stream
 from frame_ros.confidence.inference_uncertainty import (
     CHOSEN_FIELDS,
     CONFIDENCE_AGGREGATES,
@@ -31,12 +30,13 @@ from frame_ros.confidence.inference_uncertainty import (
     sample_variability,
     token_uncertainty,
 )
-from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
-from frame_ros.episodes.metric_pipeline.options import PipelineConfig
-from frame_ros.episodes.reading import read_episodes
-from frame_ros.core.stamps import SECOND
-from frame_ros.bags.streams.table import read_stream
 from frame_ros.core.errors import BagError, ValueRangeError
+from frame_ros.core.events import Event, EventType
+from frame_ros.core.stamps import SECOND
+from frame_ros.episodes.metric_pipeline.confidence_state import METRICS, ConfidenceState
+from frame_ros.episodes.metric_pipeline.options import PipelineOptions
+from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
+from frame_ros.episodes.reading import read_episodes
 from frame_ros.metrics.token_statistics import token_statistics
 
 BATCH = (
@@ -313,16 +313,16 @@ def test_confidences_are_live_and_the_episodes_is_that_of_the_first_step():
 @pytest.mark.parametrize('aggregate', CONFIDENCE_AGGREGATES)
 @pytest.mark.parametrize('of_episode', metrics.EPISODE_AGGREGATES)
 def test_how_confidences_are_aggregated_is_a_setting(aggregate, of_episode):
-    config = PipelineConfig(confidence_aggregate=aggregate, confidence_episode=of_episode)
+    config = PipelineOptions(confidence_aggregate=aggregate, confidence_episode=of_episode)
     seeds = range(7)
     found, _ = confidences_of(config, seeds)
     c = [chosen_confidence(chosen(seed), 5)[f'confidence_{aggregate}'] for seed in seeds]
     assert found['confidence'] == pytest.approx(c, rel=1e-12)
     expected = float(metrics.episode_confidence(c, of_episode))
     assert found['confidence_episode'][-1] == pytest.approx(expected, rel=1e-12)
-    assert PipelineConfig.from_json(config.to_json()) == config
+    assert PipelineOptions.from_json(config.to_json()) == config
     with pytest.raises(ValueRangeError, match="must be one of 'first', 'mean'"):
-        PipelineConfig(confidence_episode='last')
+        PipelineOptions(confidence_episode='last')
 
 
 def test_confidences_that_cannot_be_are_counted_and_the_episode_goes_on():

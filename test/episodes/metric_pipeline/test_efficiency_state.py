@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from pipeline_runs import INFERENCE, NAMES
 
-from frame_ros.episodes.episode import Event, EventType
-from frame_ros.episodes.metric_pipeline.efficiency_state import EfficiencyState
-from frame_ros.metrics.message_fields import EFFICIENCY_FIELDS
-from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
-from frame_ros.episodes.metric_pipeline.options import PipelineConfig
+from frame_ros.core.events import Event, EventType
 from frame_ros.core.stamps import SECOND
+from frame_ros.episodes.metric_pipeline.efficiency_state import EfficiencyState
+from frame_ros.episodes.metric_pipeline.options import PipelineOptions
+from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
+from frame_ros.metrics.message_fields import EFFICIENCY_FIELDS
 
 PARTS = ('preprocess', 'forward', 'postprocess', 'transport')
 BEGIN = 100 * SECOND
@@ -100,7 +100,7 @@ def test_an_episode_begins_anew():
 
 def test_a_clock_that_is_set_back_begins_the_rates_anew_and_raises_nothing():
     """Steps of the old clock are still held then, and must not come between the new ones."""
-    pipeline = MetricPipeline(PipelineConfig(efficiency_hold=0.5))
+    pipeline = MetricPipeline(PipelineOptions(efficiency_hold=0.5))
     now, samples = BEGIN, []
     for index in range(200):
         back = 0 if index < 100 else 50 * SECOND

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pipeline_runs import INFERENCE, NAMES, make_events, make_run
 
-from frame_ros.episodes.episode import Event, EventType
-from frame_ros.episodes.metric_pipeline.pipeline import MOST_EVENTS, MetricPipeline
-from frame_ros.episodes.metric_pipeline.options import PipelineConfig
-from frame_ros.core.stamps import SECOND
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.events import Event, EventType
+from frame_ros.core.stamps import SECOND
+from frame_ros.episodes.metric_pipeline.options import PipelineOptions
+from frame_ros.episodes.metric_pipeline.pipeline import MOST_EVENTS, MetricPipeline
 
 MS = SECOND // 1000
-CONFIG = PipelineConfig(action_names=NAMES, action_lower=(-1.0,) * 3, action_upper=(1.0, 2.0, 3.0))
+CONFIG = PipelineOptions(action_names=NAMES, action_lower=(-1.0,) * 3, action_upper=(1.0, 2.0, 3.0))
 
 
 def process(samples, config=CONFIG, lagging=None):
@@ -356,13 +356,13 @@ def test_without_contacts_distances_and_poses_they_are_unavailable_not_zero():
 
 
 def test_settings_survive_json_and_are_checked():
-    assert PipelineConfig.from_json(CONFIG.to_json()) == CONFIG
-    assert PipelineConfig.from_json('{"hold": 0.1, "of_a_later_version": 1}').hold == 0.1
+    assert PipelineOptions.from_json(CONFIG.to_json()) == CONFIG
+    assert PipelineOptions.from_json('{"hold": 0.1, "of_a_later_version": 1}').hold == 0.1
     for text in ('[]', 'no json', '{"hold": -1}'):
         with pytest.raises(ValueRangeError):
-            PipelineConfig.from_json(text)
+            PipelineOptions.from_json(text)
     with pytest.raises(ValueRangeError, match='bounds of a'):
-        PipelineConfig(action_names=('a',), action_lower=(1.0,), action_upper=(0.0,))
+        PipelineOptions(action_names=('a',), action_lower=(1.0,), action_upper=(0.0,))
 
 
 def delayed(run, events, delay, stalls=()):
@@ -494,7 +494,7 @@ def test_each_episode_finds_out_anew_which_joints_are_commanded():
 )
 def test_settings_of_the_wrong_kind_are_refused(text):
     with pytest.raises(ValueRangeError):
-        PipelineConfig.from_json(text)
+        PipelineOptions.from_json(text)
 
 
 def test_of_events_that_are_announced_far_ahead_a_bounded_number_is_kept():

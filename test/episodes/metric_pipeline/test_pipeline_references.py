@@ -9,10 +9,10 @@ import pytest
 from pipeline_runs import make_events
 from target_runs import BEGIN, MS, PUT, STEP, STEPS, Run, column, episode, process, reasons_of
 
-from frame_ros.episodes.metric_pipeline.options import PipelineConfig
-from frame_ros.episodes.reference_loading import Reference
-from frame_ros.core.stamps import SECOND
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.stamps import SECOND
+from frame_ros.episodes.metric_pipeline.options import PipelineOptions
+from frame_ros.episodes.reference import Reference
 from frame_ros.metrics import (
     absolute_trajectory_error,
     low_pass,
@@ -38,7 +38,7 @@ def references(count, seed=5):
 @pytest.mark.parametrize(('count', 'delta'), [(1, 1), (3, 1), (2, 4)])
 def test_ate_and_rte_equal_the_batch_forms_at_every_step(match, count, delta):
     run, given = Run(), references(count)
-    config = PipelineConfig(references=given, reference_match=match, rte_delta=delta)
+    config = PipelineOptions(references=given, reference_match=match, rte_delta=delta)
     out, _ = process(episode(run.samples()), config)
     times = (run.stamps - MS - BEGIN) / SECOND
     ates, rtes = column(out, 'ate'), column(out, 'rte')
@@ -65,7 +65,7 @@ def test_ate_and_rte_equal_the_batch_forms_at_every_step(match, count, delta):
 
 def test_references_in_another_frame_are_not_compared_with():
     (given,) = references(1)
-    config = PipelineConfig(references=(replace(given, frame='world'),), pose_frame='base')
+    config = PipelineOptions(references=(replace(given, frame='world'),), pose_frame='base')
     out, pipeline = process(episode(Run().samples()), config)
     assert np.isnan(column(out, 'ate')).all() and set(column(out, 'ate_reference')) == {-1}
     assert pipeline.data_quality()['reference.wrong_frame'] == 1
@@ -76,7 +76,7 @@ def test_references_in_another_frame_are_not_compared_with():
 
 
 def test_outside_an_episode_there_is_no_reference():
-    out, _ = process(Run().samples(), PipelineConfig(references=references(1)))
+    out, _ = process(Run().samples(), PipelineOptions(references=references(1)))
     quality = [s.values for s in out if s.kind == 'quality']
     assert np.isnan([v['ate'] for v in quality]).all()
     assert {v['ate_reference'] for v in quality} == {-1}
@@ -84,14 +84,14 @@ def test_outside_an_episode_there_is_no_reference():
 
 def test_without_a_pose_the_reason_of_ate_is_the_pose():
     samples = Run().samples(without=('pose',))
-    out, _ = process(episode(samples), PipelineConfig(references=references(1)))
+    out, _ = process(episode(samples), PipelineOptions(references=references(1)))
     assert reasons_of(out)['ate'] == 'no end-effector pose in this episode'
     (summary,) = [s for s in out if s.kind == 'summary']
     assert summary.values['quality']['ate_reference'] == -1
 
 
 def test_an_episode_without_steps_has_no_reference_in_its_summary():
-    out, _ = process(make_events(0.0, 1.0), PipelineConfig(references=references(1)))
+    out, _ = process(make_events(0.0, 1.0), PipelineOptions(references=references(1)))
     (summary,) = [s for s in out if s.kind == 'summary']
     assert summary.values['quality']['ate_reference'] == -1
 
@@ -102,7 +102,7 @@ def test_no_displacement_spans_a_gap():
         (name, stamp + (SECOND if stamp > BEGIN + SECOND else 0), value)
         for name, stamp, value in run.samples()
     ]
-    out, _ = process(episode(shift, 4.0), PipelineConfig(references=given))
+    out, _ = process(episode(shift, 4.0), PipelineOptions(references=given))
     stamps = run.stamps - MS + np.where(run.stamps - MS > BEGIN + SECOND, SECOND, 0)
     at = int(np.argmax(np.diff(stamps) > SECOND)) + 1
     brought = resample(
@@ -116,7 +116,7 @@ def test_a_clock_set_anew_within_an_episode_ends_the_comparison():
     run = Run()
     samples = run.samples()
     back = [(n, s - 6 * SECOND, v) for n, s, v in Run(3).samples() if n == 'pose']
-    config = PipelineConfig(references=references(1), hold=0.0)
+    config = PipelineOptions(references=references(1), hold=0.0)
     out, pipeline = process(episode(samples[:150] + back[:20]), config)
     assert pipeline.data_quality()['pose.reset'] == 1
     assert not [s for s in out if s.kind == 'quality' and s.values['ate_reference'] > 0]
@@ -139,7 +139,7 @@ def test_an_episode_is_its_own_reference_whatever_the_low_pass():
     run = Run()
     times = (run.stamps - MS - BEGIN) / SECOND
     own = (Reference.from_arrays(times, run.tcp, 'itself'),)
-    out, _ = process(episode(run.samples()), PipelineConfig(references=own, low_pass_cutoff=2.0))
+    out, _ = process(episode(run.samples()), PipelineOptions(references=own, low_pass_cutoff=2.0))
     assert column(out, 'ate')[-1] < 1e-9 and column(out, 'rte')[-1] < 1e-9
 
 
@@ -150,7 +150,7 @@ def test_the_low_pass_starts_anew_at_a_gap():
         (name, stamp + (SECOND if stamp > BEGIN + 32 * STEP - 5 * MS else 0), value)
         for name, stamp, value in run.samples()
     ]
-    out, _ = process(episode(gap, 4.0), PipelineConfig(low_pass_cutoff=4.0))
+    out, _ = process(episode(gap, 4.0), PipelineOptions(low_pass_cutoff=4.0))
     parts = [
         np.asarray(low_pass(part, STEP / SECOND, 4.0)) for part in (run.tcp[:31], run.tcp[31:])
     ]
@@ -163,7 +163,7 @@ def test_the_low_pass_starts_anew_at_a_gap():
 
 def test_all_settings_survive_json_exactly():
     config = replace(PUT, references=references(2), low_pass_cutoff=3.3, gripper_empty=-0.1)
-    assert PipelineConfig.from_json(config.to_json()) == config
+    assert PipelineOptions.from_json(config.to_json()) == config
 
 
 @pytest.mark.parametrize(
@@ -190,4 +190,4 @@ def test_all_settings_survive_json_exactly():
 )  # fmt: skip
 def test_settings_of_targets_and_references_are_checked(text, message):
     with pytest.raises(ValueRangeError, match=message):
-        PipelineConfig.from_json(text)
+        PipelineOptions.from_json(text)

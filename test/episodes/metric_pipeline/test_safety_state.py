@@ -6,11 +6,11 @@ import math
 
 import pytest
 
-from frame_ros.metrics.message_fields import SAFETY_FIELDS
-from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
-from frame_ros.episodes.metric_pipeline.options import PipelineConfig
-from frame_ros.core.stamps import SECOND
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.stamps import SECOND
+from frame_ros.episodes.metric_pipeline.options import PipelineOptions
+from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
+from frame_ros.metrics.message_fields import SAFETY_FIELDS
 
 UNKNOWN = (None, False, math.nan, math.nan)
 FREE = (False, False, 0.2, math.nan)
@@ -19,7 +19,7 @@ BEGIN = 10 * SECOND
 
 def safety(contacts, config=None, rate=10):
     """The rows of SafetyMetrics, one per contact sample, each a moment after it."""
-    pipeline = MetricPipeline(config or PipelineConfig())
+    pipeline = MetricPipeline(config or PipelineOptions())
     for index, contact in enumerate(contacts):
         stamp = BEGIN + index * SECOND // rate
         pipeline.feed('contact', stamp, contact)
@@ -61,10 +61,10 @@ def test_a_sensor_that_tells_no_force_leaves_forces_unavailable():
 
 def test_limits_are_for_unexpected_contacts_unless_all_are_wanted():
     contacts = [FREE, (True, False, 30.0, 30.0), FREE, (True, True, 12.0, 12.0), FREE]
-    unexpected = safety(contacts, PipelineConfig(force_limit=10.0))[-1]
+    unexpected = safety(contacts, PipelineOptions(force_limit=10.0))[-1]
     assert unexpected['force_limit_ratio'] == pytest.approx(12.0 / 20.0)
     assert unexpected['limit_exceedances'] == 0
-    every = safety(contacts, PipelineConfig(force_limit=10.0, limited_contacts='all'))[-1]
+    every = safety(contacts, PipelineOptions(force_limit=10.0, limited_contacts='all'))[-1]
     assert every['force_limit_ratio'] == pytest.approx(30.0 / 20.0)
     assert every['limit_exceedances'] == 1
 
@@ -78,7 +78,7 @@ def test_rows_have_the_fields_in_order():
 )
 def test_settings_that_cannot_be_are_refused(settings):
     with pytest.raises(ValueRangeError):
-        PipelineConfig(**settings)
+        PipelineOptions(**settings)
 
 
 def test_a_grasp_is_no_part_of_what_a_collision_does():
@@ -86,10 +86,10 @@ def test_a_grasp_is_no_part_of_what_a_collision_does():
     grip = (True, False, 0.2, 40.0, math.nan, math.nan)
     touch = (True, True, 3.0, 40.0, 3.0, 4.0)
     contacts = [FREE, grip, touch, grip, FREE]
-    unexpected = safety(contacts, PipelineConfig(force_limit=10.0))[-1]
+    unexpected = safety(contacts, PipelineOptions(force_limit=10.0))[-1]
     assert unexpected['force_limit_ratio'] == pytest.approx(4.0 / 20.0)
     assert unexpected['limit_exceedances'] == 0
-    every = safety(contacts, PipelineConfig(force_limit=10.0, limited_contacts='all'))[-1]
+    every = safety(contacts, PipelineOptions(force_limit=10.0, limited_contacts='all'))[-1]
     assert every['force_limit_ratio'] == pytest.approx(40.0 / 20.0)
 
 
@@ -97,5 +97,5 @@ def test_the_peak_of_before_the_episode_is_not_its_own():
     lasting = (True, True, 5.0, 60.0)
     rows = safety([lasting, lasting, (True, True, 5.0, 70.0), FREE, (True, True, 5.0, 20.0)])
     assert [row['peak_force'] for row in rows] == [5.0, 5.0, 70.0, 70.0, 70.0]
-    limited = safety([lasting, lasting, FREE], PipelineConfig(force_limit=10.0))[-1]
+    limited = safety([lasting, lasting, FREE], PipelineOptions(force_limit=10.0))[-1]
     assert limited['force_limit_ratio'] == pytest.approx(5.0 / 20.0)

@@ -22,11 +22,11 @@ from target_runs import (
     reasons_of,
 )
 
-from frame_ros.episodes.episode import Event, EventType
 from frame_ros.bags.findings import Level, level_of_count
-from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
-from frame_ros.episodes.metric_pipeline.options import target_streams
+from frame_ros.core.events import Event, EventType
 from frame_ros.core.stamps import SECOND
+from frame_ros.episodes.metric_pipeline.options import target_streams
+from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
 from frame_ros.metrics import (
     optimal_trajectory_difference,
     window_mean,

@@ -17,14 +17,14 @@ pytest.importorskip('rclpy')
 
 from sensor_msgs.msg import JointState
 
+from frame_ros.bringup.process_table import demo_processes
+from frame_ros.bringup.run_options import DemoOptions
+from frame_ros.bringup.supervisor import Supervisor
 from frame_ros.episodes.computed_pose import add_computed_pose
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.msg import EpisodeEvent
-from frame_ros.bringup.process_table import demo_processes
-from frame_ros.bringup.run_options import DemoSettings
-from frame_ros.bringup.supervisor import Supervisor
-from frame_ros.reports.parity.comparison import compare_live
 from frame_ros.reports.model.source import open_bag
+from frame_ros.reports.parity.comparison import compare_live
 from frame_ros.robots import load_robot
 from frame_ros.srv import EndEpisode, StartEpisode
 
@@ -66,7 +66,7 @@ def act(node, joints):
 @pytest.fixture()
 def episode(ros_context, tmp_path):
     """One that was recorded while two halves of the arm moved."""
-    settings = DemoSettings(namespace='arm', directory=str(tmp_path), robot=ROBOT)
+    settings = DemoOptions(namespace='arm', directory=str(tmp_path), robot=ROBOT)
     table = [process for process in demo_processes(settings) if process.name in NODES]
     joints = load_robot(ROBOT).joint_names
     with ExitStack() as stack:

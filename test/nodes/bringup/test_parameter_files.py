@@ -9,18 +9,18 @@ import sys
 import pytest
 from patience import PATIENCE
 
-from frame_ros.core.errors import SetupError
 from frame_ros.bringup.arm_options import (
     CONTACT_SOURCES,
     GRASP_SOURCES,
     OT_TASKS,
     OUTPUTS,
-    FrankaSettings,
-    So101Settings,
+    FrankaOptions,
+    So101Options,
 )
-from frame_ros.bringup.process_table import demo_processes, franka_processes, so101_processes
-from frame_ros.bringup.run_options import DemoSettings
 from frame_ros.bringup.option_text import settings_from_text
+from frame_ros.bringup.process_table import demo_processes, franka_processes, so101_processes
+from frame_ros.bringup.run_options import DemoOptions
+from frame_ros.core.errors import SetupError
 
 
 def parameters(processes):
@@ -57,7 +57,7 @@ left:
 
 
 def test_a_file_of_parameters_is_above_ours_and_an_argument_above_the_file(write):
-    settings = FrankaSettings(
+    settings = FrankaOptions(
         policy='hold',
         namespace='left',
         contact_sources=('robot',),
@@ -79,7 +79,7 @@ def test_a_file_of_parameters_is_above_ours_and_an_argument_above_the_file(write
 
 def test_a_nodes_own_name_takes_precedence_over_a_pattern(write):
     text = 'kinematics: {ros__parameters: {tip: tcp}}\n/**: {ros__parameters: {tip: hand}}\n'
-    found = parameters(demo_processes(DemoSettings(robot='fr3', params_file=write(text))))
+    found = parameters(demo_processes(DemoOptions(robot='fr3', params_file=write(text))))
     assert (found['kinematics']['tip'], found['gate']['tip']) == ('tcp', 'hand')
 
 
@@ -104,12 +104,12 @@ def test_a_nodes_own_name_takes_precedence_over_a_pattern(write):
 )
 def test_a_file_that_would_not_do_what_it_says_is_refused(write, text, message):
     with pytest.raises(SetupError, match=message):
-        so101_processes(So101Settings(policy='hold', params_file=write(text)))
+        so101_processes(So101Options(policy='hold', params_file=write(text)))
 
 
 def test_an_argument_that_ros_has_no_type_for_is_refused():
     with pytest.raises(SetupError, match='gate_parameters: tip is null'):
-        so101_processes(So101Settings(policy='hold', gate_parameters={'tip': None}))
+        so101_processes(So101Options(policy='hold', gate_parameters={'tip': None}))
 
 
 SHOW = """
@@ -127,7 +127,7 @@ def test_values_arrive_as_they_are_meant(write, ros_domain):
     pytest.importorskip('rclpy')
     text = 'contact: {ros__parameters: {finger_links: [], max_force: .inf, robot: "null"}}'
     text = text.replace('}}', ', allowed_links: ["1", "true"]}}')
-    processes = demo_processes(DemoSettings(params_file=write(text)))
+    processes = demo_processes(DemoOptions(params_file=write(text)))
     (contact,) = (process for process in processes if process.name == 'contact')
     command = [sys.executable, '-c', SHOW, *contact.ros_arguments()]
     shown = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
@@ -141,27 +141,27 @@ def test_values_arrive_as_they_are_meant(write, ros_domain):
 
 def test_a_file_that_is_not_there_is_named():
     with pytest.raises(SetupError, match="params_file 'nowhere.yaml' cannot be read"):
-        so101_processes(So101Settings(params_file='nowhere.yaml'))
+        so101_processes(So101Options(params_file='nowhere.yaml'))
 
 
 def test_mappings_come_from_yaml_or_from_a_file_of_it(write):
     path = write('url: ws://gpu:8000\ndeadline: 1.5\n')
     for text in (path, '{url: ws://gpu:8000, deadline: 1.5}'):
-        settings = settings_from_text(So101Settings, {'policy': 'remote', 'policy_options': text})
+        settings = settings_from_text(So101Options, {'policy': 'remote', 'policy_options': text})
         assert settings.policy_options == {'url': 'ws://gpu:8000', 'deadline': 1.5}
     with pytest.raises(SetupError, match='policy_options must be a YAML mapping'):
-        settings_from_text(So101Settings, {'policy_options': 'nowhere.yaml'})
+        settings_from_text(So101Options, {'policy_options': 'nowhere.yaml'})
 
 
 def test_what_every_node_logs_is_chosen_in_one_place():
-    for process in so101_processes(So101Settings(policy='hold', log_level='debug', rviz=True)):
+    for process in so101_processes(So101Options(policy='hold', log_level='debug', rviz=True)):
         assert process.ros_arguments()[-2:] == ['--log-level', 'debug']
 
 
 def test_choices_are_those_of_the_nodes():
     from frame_ros.episodes.metric_pipeline.options import OT_TASKS as TASKS
-    from frame_ros.nodes.contact.options import SOURCES
     from frame_ros.hardware.controllers import PRESETS
+    from frame_ros.nodes.contact.options import SOURCES
     from frame_ros.sensing.contact.grasp import SOURCES as GRASPS
 
     assert set(OUTPUTS) == set(PRESETS)

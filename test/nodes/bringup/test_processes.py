@@ -16,9 +16,9 @@ import pytest
 import yaml
 from patience import PATIENCE
 
-from frame_ros.core.errors import FrameRosError, SetupError
-from frame_ros.bringup.arm_options import FrankaSettings, So101Settings
+from frame_ros.bringup.arm_options import FrankaOptions, So101Options
 from frame_ros.bringup.node_process import RANGE
+from frame_ros.bringup.option_text import parse_qualities, settings_from_text, text_of
 from frame_ros.bringup.process_table import (
     PROFILES,
     Process,
@@ -32,17 +32,17 @@ from frame_ros.bringup.process_table import (
     so101_processes,
     watching_environment,
 )
-from frame_ros.bringup.run_options import POLICIES, DemoSettings
-from frame_ros.bringup.option_text import parse_qualities, settings_from_text, text_of
+from frame_ros.bringup.run_options import POLICIES, DemoOptions
 from frame_ros.bringup.supervisor import ProcessError, Supervisor, free_domain, ros_environment
+from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.policies.registry import BUILDERS
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 TABLES = {
-    'demo': (demo_processes, DemoSettings()),
-    'demo_fr3': (demo_processes, DemoSettings(robot='fr3')),
-    'so101': (so101_processes, So101Settings(policy='scripted')),
-    'franka': (franka_processes, FrankaSettings(policy='scripted')),
+    'demo': (demo_processes, DemoOptions()),
+    'demo_fr3': (demo_processes, DemoOptions(robot='fr3')),
+    'so101': (so101_processes, So101Options(policy='scripted')),
+    'franka': (franka_processes, FrankaOptions(policy='scripted')),
 }
 
 
@@ -55,9 +55,9 @@ def test_every_process_of_a_table_exists(table):
     make, settings = TABLES[table]
     for process in make(settings):
         script = ROOT / 'scripts' / 'nodes' / process.executable
-        assert f'from {process.module} import main' in script.read_text()
+        assert f'from {process.module}.node import main' in script.read_text()
         assert os.access(script, os.X_OK)
-        assert (ROOT / 'frame_ros' / 'nodes' / f'{process.executable}.py').is_file()
+        assert (ROOT / 'frame_ros' / 'nodes' / process.executable / 'node.py').is_file()
         assert process.config == share_directory() / 'config' / f'{process.executable}.yaml'
 
 
@@ -70,34 +70,34 @@ def test_parameters_of_a_table_are_declared_in_the_nodes_yaml(table):
 
 
 def test_the_demo_ends_with_its_session():
-    processes = by_name(demo_processes(DemoSettings()))
+    processes = by_name(demo_processes(DemoOptions()))
     assert [p.name for p in processes.values() if p.is_essential] == ['session']
     managed = [p.name for p in processes.values() if p.is_lifecycle]
     assert managed == ['episode_recorder', 'gate', 'policy']
 
 
 def test_an_arm_runs_a_policy_only_if_one_is_given():
-    processes = by_name(so101_processes(So101Settings(record=False)))
+    processes = by_name(so101_processes(So101Options(record=False)))
     assert set(processes) == {'kinematics', 'metrics', 'markers', 'episode_recorder'}
     assert processes['episode_recorder'].parameters['enabled'] is False
-    assert 'policy' in by_name(franka_processes(FrankaSettings(policy='scripted')))
+    assert 'policy' in by_name(franka_processes(FrankaOptions(policy='scripted')))
 
 
 def test_topics_of_the_users_driver_reach_every_process_that_reads_them():
-    settings = So101Settings(joint_states_topic='follower/joint_states', policy='scripted')
+    settings = So101Options(joint_states_topic='follower/joint_states', policy='scripted')
     processes = by_name(so101_processes(settings))
     for name in ('kinematics', 'metrics', 'markers', 'policy'):
         assert processes[name].remappings['joint_states'] == 'follower/joint_states'
 
 
 def test_the_recorder_takes_the_users_topics_and_the_video_the_users_camera():
-    settings = So101Settings(
+    settings = So101Options(
         joint_states_topic='/follower/joint_states', front_image_topic='/camera/image_raw'
     )
     parameters = by_name(so101_processes(settings))['episode_recorder'].parameters
     assert parameters['also'] == ['/camera/image_raw', '/follower/joint_states']
     assert parameters['video_topic'] == '/camera/image_raw'
-    assert 'also' not in by_name(so101_processes(So101Settings()))['episode_recorder'].parameters
+    assert 'also' not in by_name(so101_processes(So101Options()))['episode_recorder'].parameters
 
 
 def test_the_recorder_is_told_what_every_episode_must_have():
@@ -107,11 +107,11 @@ def test_the_recorder_is_told_what_every_episode_must_have():
     cameras = ['front/image_raw', 'wrist/image_raw']
     depth = ['front/depth/image_raw', 'wrist/depth/image_raw']
     sensed = ['joint_states', 'wrench', *cameras, 'contact', 'proximity']
-    assert expected(demo_processes(DemoSettings(robot='fr3'))) == [*sensed, *depth]
-    unsensed = expected(demo_processes(DemoSettings(sensing=False)))
+    assert expected(demo_processes(DemoOptions(robot='fr3'))) == [*sensed, *depth]
+    unsensed = expected(demo_processes(DemoOptions(sensing=False)))
     assert unsensed[-2:] == ['ground_truth/contact', 'ground_truth/proximity']
-    assert expected(franka_processes(FrankaSettings())) == ['franka/joint_states']
-    settings = So101Settings(
+    assert expected(franka_processes(FrankaOptions())) == ['franka/joint_states']
+    settings = So101Options(
         port='/dev/ttyACM0', robot_id='arm', cameras={'top': {'type': 'opencv'}},
         contact_sources=('wrench',), wrist_image_topic='/hand/image',
         proximity_cameras=('left', 'right'), depth_topics={'left': '/left/depth'},
@@ -136,13 +136,13 @@ def test_no_name_of_a_table_is_absolute(table):
     [('auto', False, 'auto'), ('auto', True, 'false'), ('true', True, 'true')],
 )
 def test_the_simulators_window_does_not_cover_rviz(chosen, rviz, wanted):
-    processes = by_name(demo_processes(DemoSettings(rviz=rviz, viewer=chosen)))
+    processes = by_name(demo_processes(DemoOptions(rviz=rviz, viewer=chosen)))
     assert processes['simulator'].parameters['viewer'] == wanted
 
 
 def test_what_only_watches_may_be_started_again_and_what_moves_the_arm_may_not():
     leader = {'leader_port': '/dev/leader', 'leader_id': 'lead', 'port': '/dev/arm'}
-    arm = So101Settings(
+    arm = So101Options(
         policy='hold', robot_id='arm', contact_sources=('wrench',), proximity_cameras=('front',),
         rviz=True, **leader,
     )  # fmt: skip
@@ -152,14 +152,14 @@ def test_what_only_watches_may_be_started_again_and_what_moves_the_arm_may_not()
     assert {'gate', 'policy', 'robot_driver', 'teleoperator', 'episode_recorder'} <= {
         process.name for process in processes
     }
-    assert not any(process.can_respawn for process in demo_processes(DemoSettings()))
+    assert not any(process.can_respawn for process in demo_processes(DemoOptions()))
 
 
 def test_what_only_watches_has_no_memory_in_common_with_what_moves_the_arm(monkeypatch, tmp_path):
     limit = tmp_path / 'rmem_max'
     limit.write_text('4194304')
     monkeypatch.setattr('frame_ros.bringup.node_process.RECEIVE_BUFFER', limit)
-    processes = by_name(demo_processes(DemoSettings()))
+    processes = by_name(demo_processes(DemoOptions()))
     watching = {name for name, process in processes.items() if process.only_watches}
     assert watching == {
         'kinematics', 'metrics', 'markers', 'contact', 'proximity', 'episode_recorder',
@@ -185,7 +185,7 @@ def test_who_takes_images_keeps_shared_memory_where_sockets_cannot_hold_them(mon
     demo = demo_environment({})
     for text, keep in (('4194304\n', set()), ('212992\n', {'proximity', 'episode_recorder'})):
         limit.write_text(text)
-        processes = [p for p in demo_processes(DemoSettings()) if p.only_watches]
+        processes = [p for p in demo_processes(DemoOptions()) if p.only_watches]
         assert {p.name for p in processes if not watching_environment(p, demo)} == keep
 
 
@@ -238,8 +238,8 @@ def test_the_view_has_most_of_rviz_window():
 
 
 def test_rviz_is_switchable():
-    plain = by_name(demo_processes(DemoSettings()))
-    shown = by_name(demo_processes(DemoSettings(rviz=True)))
+    plain = by_name(demo_processes(DemoOptions()))
+    shown = by_name(demo_processes(DemoOptions(rviz=True)))
     assert set(shown) - set(plain) == {'rviz'}
 
 
@@ -280,7 +280,7 @@ def test_any_urdf_can_be_watched(tmp_path):
     urdf = (ROOT / 'urdf' / 'panda.urdf').read_text().replace('panda_link0', 'foot')
     path = tmp_path / 'mine.urdf'
     path.write_text(urdf)
-    settings = FrankaSettings(
+    settings = FrankaOptions(
         robot=str(path), tip='panda_hand_tcp', policy='hold', contact_sources=('robot',), rviz=True
     )
     processes = by_name(franka_processes(settings))
@@ -290,9 +290,9 @@ def test_any_urdf_can_be_watched(tmp_path):
         assert processes[name].parameters['robot'] == str(path)
     assert processes['rviz'].extra[3] == 'foot'
     with pytest.raises(FrameRosError, match="no robot 'nowhere.urdf': known are so101, fr3"):
-        FrankaSettings(robot='nowhere.urdf')
+        FrankaOptions(robot='nowhere.urdf')
     with pytest.raises(FrameRosError, match="has no link 'elbow'; its links are foot, "):
-        FrankaSettings(robot=str(path), tip='elbow')
+        FrankaOptions(robot=str(path), tip='elbow')
 
 
 @pytest.mark.parametrize('table', TABLES)
@@ -304,7 +304,7 @@ def test_all_processes_or_none_take_their_time_from_the_clock_topic(table):
 
 
 def test_what_is_not_installed_is_said_before_anything_starts(tmp_path, monkeypatch):
-    processes = demo_processes(DemoSettings(rviz=True, robot_state_publisher=True))
+    processes = demo_processes(DemoOptions(rviz=True, robot_state_publisher=True))
     monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path))
     with pytest.raises(
         SetupError, match='robot_state_publisher was not found|robot_state_publisher of'
@@ -367,7 +367,7 @@ def test_nothing_is_started_when_one_command_is_missing(tmp_path):
     assert not (tmp_path / 'logs').exists()
 
 
-@pytest.mark.parametrize('kind', [DemoSettings, So101Settings, FrankaSettings])
+@pytest.mark.parametrize('kind', [DemoOptions, So101Options, FrankaOptions])
 def test_settings_survive_the_way_through_text(kind):
     settings = replace(kind(), record=False, directory='elsewhere', policy='scripted')
     texts = {name: text_of(getattr(settings, name)) for name in kind.__dataclass_fields__}
@@ -406,24 +406,24 @@ def test_settings_survive_the_way_through_text(kind):
 )
 def test_wrong_settings_are_named(texts, message):
     with pytest.raises(SetupError, match=message):
-        settings_from_text(DemoSettings, texts)
+        settings_from_text(DemoOptions, texts)
 
 
 def test_a_checkpoint_is_a_folder_with_a_configuration(tmp_path):
     for settings in ({'policy': str(tmp_path)}, {'policy': 'lerobot', 'checkpoint': str(tmp_path)}):
         (tmp_path / 'config.json').unlink(missing_ok=True)
-        for kind in (DemoSettings, So101Settings):
+        for kind in (DemoOptions, So101Options):
             with pytest.raises(SetupError, match=r'which has no config\.json'):
                 kind(**settings)
         (tmp_path / 'config.json').write_text('{}')
-        assert DemoSettings(**settings).policy == settings['policy']
+        assert DemoOptions(**settings).policy == settings['policy']
 
 
 def test_every_policy_can_be_chosen(tmp_path):
     assert set(POLICIES) == {*BUILDERS, 'replay'}  # the policy node reads the bag of a replay
     for policy in ('token_vla', 'replay'):
-        assert DemoSettings(policy=policy, checkpoint=str(tmp_path)).policy == policy
-    remote = DemoSettings(
+        assert DemoOptions(policy=policy, checkpoint=str(tmp_path)).policy == policy
+    remote = DemoOptions(
         policy='remote', policy_options={'url': 'ws://127.0.0.1:8000', 'deadline': 1.5, 'name': '7'}
     )
     parameters = by_name(demo_processes(remote))['policy'].parameters
@@ -448,7 +448,7 @@ def test_a_policy_reaches_the_arm_through_the_gate_alone(table):
 
 
 def test_the_gate_is_set_by_the_launch_arguments():
-    settings = FrankaSettings(
+    settings = FrankaOptions(
         policy='scripted',
         output='franka_ros2',
         gate_parameters={
@@ -469,11 +469,11 @@ def test_the_gate_is_set_by_the_launch_arguments():
 
 def test_a_leader_drives_through_the_gate_too():
     leader = {'leader_port': '/dev/leader', 'leader_id': 'lead'}
-    assert 'gate' in by_name(so101_processes(So101Settings(**leader)))
-    record = So101Settings(**leader, teleoperator_mode='record')
+    assert 'gate' in by_name(so101_processes(So101Options(**leader)))
+    record = So101Options(**leader, teleoperator_mode='record')
     assert 'gate' not in by_name(so101_processes(record))
     with pytest.raises(SetupError, match='past the gate'):
-        So101Settings(**leader, teleoperator_mode='record', policy='hold')
+        So101Options(**leader, teleoperator_mode='record', policy='hold')
 
 
 @pytest.mark.parametrize(

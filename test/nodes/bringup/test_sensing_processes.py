@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from frame_ros.core.errors import SetupError
-from frame_ros.bringup.arm_options import FRANKA_WRENCH, FrankaSettings, So101Settings
+from frame_ros.bringup.arm_options import FRANKA_WRENCH, FrankaOptions, So101Options
 from frame_ros.bringup.process_table import demo_processes, franka_processes, so101_processes
-from frame_ros.bringup.run_options import SIMULATED_ROBOTS, DemoSettings
+from frame_ros.bringup.run_options import SIMULATED_ROBOTS, DemoOptions
+from frame_ros.core.errors import SetupError
 
 
 def by_name(processes):
@@ -19,13 +19,13 @@ def by_name(processes):
 
 @pytest.mark.parametrize('robot', SIMULATED_ROBOTS)
 def test_the_demo_takes_contact_and_distance_from_sensors_or_the_simulator(robot):
-    processes = by_name(demo_processes(DemoSettings(robot=robot)))
+    processes = by_name(demo_processes(DemoOptions(robot=robot)))
     for name in ('metrics', 'markers'):
         assert not {'contact', 'proximity'} & set(processes[name].remappings)
         assert processes[name].remappings.get('object_pose') == 'ground_truth/object_pose'
     assert {p.parameters['robot'] for p in processes.values() if 'robot' in p.parameters} == {robot}
     assert {'contact', 'proximity'} <= set(processes['session'].parameters['nodes'])
-    true = by_name(demo_processes(DemoSettings(robot=robot, sensing=False)))
+    true = by_name(demo_processes(DemoOptions(robot=robot, sensing=False)))
     assert set(processes) - set(true) == {'contact', 'proximity'}
     for name in ('metrics', 'markers'):
         assert true[name].remappings['contact'] == 'ground_truth/contact'
@@ -35,7 +35,7 @@ def test_the_demo_takes_contact_and_distance_from_sensors_or_the_simulator(robot
 
 @pytest.mark.parametrize('robot', SIMULATED_ROBOTS)
 def test_every_parameter_of_the_demo_is_one_of_its_node(robot):
-    processes = by_name(demo_processes(DemoSettings(robot=robot)))
+    processes = by_name(demo_processes(DemoOptions(robot=robot)))
     for process in processes.values():
         declared = yaml.safe_load(process.config.read_text())['/**']['ros__parameters']
         wrong = set(process.parameters) - set(declared) - {'policy_options'}
@@ -45,8 +45,8 @@ def test_every_parameter_of_the_demo_is_one_of_its_node(robot):
 
 
 def test_contact_and_proximity_run_beside_an_arm_where_there_is_a_source():
-    assert not {'contact', 'proximity'} & set(by_name(so101_processes(So101Settings())))
-    settings = So101Settings(
+    assert not {'contact', 'proximity'} & set(by_name(so101_processes(So101Options())))
+    settings = So101Options(
         motors_file='motors.yaml',
         contact_parameters={'joint_margin': 1.5},
         proximity_cameras=('front', 'side'),
@@ -81,9 +81,9 @@ def test_contact_and_proximity_run_beside_an_arm_where_there_is_a_source():
 
 
 def test_contact_of_a_franka_comes_of_its_flags_or_of_a_sensor():
-    flags = by_name(franka_processes(FrankaSettings(contact_sources=('robot',))))['contact']
+    flags = by_name(franka_processes(FrankaOptions(contact_sources=('robot',))))['contact']
     assert flags.parameters == {'robot': 'fr3', 'sources': ['robot']}
-    settings = FrankaSettings(contact_sources=('wrench', 'robot'), wrench_topic='/ft/wrench')
+    settings = FrankaOptions(contact_sources=('wrench', 'robot'), wrench_topic='/ft/wrench')
     contact = by_name(franka_processes(settings))['contact']
     assert contact.parameters['sources'] == ['wrench', 'robot']
     assert contact.remappings['wrench'] == '/ft/wrench'
@@ -92,26 +92,26 @@ def test_contact_of_a_franka_comes_of_its_flags_or_of_a_sensor():
 @pytest.mark.parametrize(
     ('kind', 'given', 'message'),
     [
-        (FrankaSettings, {'contact_sources': ('wrench',)}, 'wrench_topic of a force-torque sensor'),
+        (FrankaOptions, {'contact_sources': ('wrench',)}, 'wrench_topic of a force-torque sensor'),
         (
-            FrankaSettings,
+            FrankaOptions,
             {'contact_sources': ('wrench',), 'wrench_topic': f'/{FRANKA_WRENCH}'},
             'wrench_topic of a force-torque sensor',
         ),
-        (So101Settings, {'contact_sources': ('skin',)}, "no contact source 'skin'"),
-        (So101Settings, {'contact_sources': ('joint_effort',)}, "needs this arm's own motors_file"),
+        (So101Options, {'contact_sources': ('skin',)}, "no contact source 'skin'"),
+        (So101Options, {'contact_sources': ('joint_effort',)}, "needs this arm's own motors_file"),
         (
-            So101Settings,
+            So101Options,
             {'proximity_cameras': ('front',), 'extrinsics': {'side': ['base_link', 0]}},
             "extrinsics names the camera 'side'",
         ),
         (
-            So101Settings,
+            So101Options,
             {'proximity_cameras': ('front',), 'proximity_parameters': {'paddin': 0.1}},
             "the proximity has no parameter 'paddin'",
         ),
         (
-            So101Settings,
+            So101Options,
             {'proximity_cameras': ('front',), 'extrinsics': {'front': 'base_link 0 0 0 0 0 0'}},
             'extrinsics of front must be a YAML list',
         ),
@@ -119,7 +119,7 @@ def test_contact_of_a_franka_comes_of_its_flags_or_of_a_sensor():
 )
 def test_wrong_arguments_of_sensing_are_named(kind, given, message):
     with pytest.raises(SetupError, match=message):
-        (so101_processes if kind is So101Settings else franka_processes)(kind(**given))
+        (so101_processes if kind is So101Options else franka_processes)(kind(**given))
 
 
 @pytest.mark.parametrize('robot', SIMULATED_ROBOTS)
@@ -128,7 +128,7 @@ def test_the_demos_cameras_are_where_the_scene_has_them(robot):
     from frame_ros.scenes import PickPlaceSimulation
 
     scene = PickPlaceSimulation(robot=robot)
-    parameters = by_name(demo_processes(DemoSettings(robot=robot)))['proximity'].parameters
+    parameters = by_name(demo_processes(DemoOptions(robot=robot)))['proximity'].parameters
     for text in parameters['extrinsics']:
         camera, _, place = text.partition('=')
         link, *numbers = place.split()
@@ -145,7 +145,7 @@ def test_the_demos_fr3_knows_the_weight_beyond_its_sensor():
     scene = PickPlaceSimulation(robot='fr3')
     hand = scene.data.body('fr3_hand')
     centre = hand.xmat.reshape(3, 3).T @ (scene.data.subtree_com[hand.id] - hand.xpos)
-    parameters = by_name(demo_processes(DemoSettings(robot='fr3')))['contact'].parameters
+    parameters = by_name(demo_processes(DemoOptions(robot='fr3')))['contact'].parameters
     mass = scene.model.body_subtreemass[hand.id]
     assert parameters['tool_mass'] == pytest.approx(mass, abs=1e-3)
     assert parameters['tool_centre_of_mass'] == pytest.approx(centre.tolist(), abs=2e-4)

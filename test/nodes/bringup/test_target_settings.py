@@ -4,9 +4,9 @@
 
 from pathlib import Path
 
-from frame_ros.bringup.arm_options import FrankaSettings, So101Settings
+from frame_ros.bringup.arm_options import FrankaOptions, So101Options
 from frame_ros.bringup.process_table import demo_processes, franka_processes, so101_processes
-from frame_ros.bringup.run_options import DemoSettings
+from frame_ros.bringup.run_options import DemoOptions
 
 
 def by_name(processes):
@@ -14,7 +14,7 @@ def by_name(processes):
 
 
 def test_the_demo_measures_progress_by_the_simulators_poses():
-    metrics = by_name(demo_processes(DemoSettings()))['metrics']
+    metrics = by_name(demo_processes(DemoOptions()))['metrics']
     assert metrics.parameters['ot_task'] == 'put_in'
     for name in ('object_pose', 'goal_pose'):
         assert metrics.remappings[name] == f'ground_truth/{name}'
@@ -22,16 +22,16 @@ def test_the_demo_measures_progress_by_the_simulators_poses():
 
 
 def test_references_are_absolute_and_the_low_pass_is_passed_on():
-    settings = So101Settings(references=('runs/a', 'b'), reference_mean=True, low_pass_cutoff=5.0)
+    settings = So101Options(references=('runs/a', 'b'), reference_mean=True, low_pass_cutoff=5.0)
     metrics = by_name(so101_processes(settings))['metrics']
     assert metrics.parameters['references'] == [str(Path(p).resolve()) for p in ('runs/a', 'b')]
     assert metrics.parameters['reference_mean'] and metrics.parameters['low_pass_cutoff'] == 5.0
 
 
 def test_the_task_of_an_arm_reaches_the_metrics_and_the_recorder():
-    plain = by_name(franka_processes(FrankaSettings()))['metrics']
+    plain = by_name(franka_processes(FrankaOptions()))['metrics']
     assert 'ot_task' not in plain.parameters
-    settings = FrankaSettings(
+    settings = FrankaOptions(
         ot_task='put_on',
         object_topic='/cell/cup',
         goal_frame='saucer',

@@ -17,10 +17,10 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
-from frame_ros.msg import EpisodeEvent
 from frame_ros.bringup.process_table import demo_processes
-from frame_ros.bringup.run_options import DemoSettings
+from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.bringup.supervisor import Supervisor
+from frame_ros.msg import EpisodeEvent
 from frame_ros.srv import StartEpisode
 
 ARMS = ('left', 'right')
@@ -29,7 +29,7 @@ COMMAND = {'left': 0.5, 'right': -0.5}  # rad, shoulder_pan
 
 
 def processes_of(arm, directory):
-    settings = DemoSettings(namespace=arm, directory=str(directory), record=False)
+    settings = DemoOptions(namespace=arm, directory=str(directory), record=False)
     wanted = ('simulator', 'kinematics', 'metrics', 'episode_recorder')
     table = {process.name: process for process in demo_processes(settings)}
     simulator = table['simulator']

@@ -27,8 +27,8 @@ from std_srvs.srv import Trigger
 
 from frame_ros.core.errors import RobotError, SetupError
 from frame_ros.msg import ContactEvent, ContactState
-from frame_ros.nodes.contact.node import Contact
-from frame_ros.nodes.contact.options import ContactSettings, region_of
+from frame_ros.nodes.contact.node import ContactNode
+from frame_ros.nodes.contact.options import ContactOptions, region_of
 from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
@@ -66,7 +66,7 @@ class Bench:
         for parameter in parameters:
             arguments += ['-p', parameter]
         rclpy.init(args=arguments)
-        self.contact = Contact()
+        self.contact = ContactNode()
         self.node = rclpy.create_node('bench', use_global_arguments=False)
         self.robot = self.contact.robot
         topics = {
@@ -697,7 +697,7 @@ def test_the_parameters_file_has_the_defaults():
     text = (ROOT / 'config' / 'contact.yaml').read_text()
     defaults = {
         name: list(value) if isinstance(value, tuple) else value
-        for name, value in vars(ContactSettings()).items()
+        for name, value in vars(ContactOptions()).items()
     }
     assert yaml.safe_load(text)['/**']['ros__parameters'] == defaults
 
@@ -712,19 +712,19 @@ def test_the_parameters_file_has_the_defaults():
     ],
 )  # fmt: skip
 def test_parameters_out_of_range_are_named(name, value):
-    ContactSettings().check()
+    ContactOptions().check()
     with pytest.raises(SetupError, match=f'^{name} '):
-        ContactSettings(**{name: value}).check()
+        ContactOptions(**{name: value}).check()
 
 
 def test_expectations_name_links_and_regions_that_cannot_be():
     robot = load_robot('so101')
-    found = ContactSettings(
+    found = ContactOptions(
         allowed_regions=('{name: table, lower: [0, -1, -1], upper: [1, 1, 0.02], max_force: 9}',)
     ).expectations(robot)
     assert found.regions[0].max_force == 9 and 'gripper_link' in found.finger_links
     with pytest.raises(RobotError, match='hand'):
-        ContactSettings(allowed_links=('hand',)).expectations(robot)
+        ContactOptions(allowed_links=('hand',)).expectations(robot)
     for text in ('table', '{name: table}', '{name: a, lower: [1, 1, 1], upper: [0, 0, 0]}', '{'):
         with pytest.raises(SetupError, match='allowed_regions'):
             region_of(text)

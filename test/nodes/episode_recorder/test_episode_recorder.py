@@ -27,13 +27,13 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Image, JointState
 from std_msgs.msg import String
 
-from frame_ros.bags.reader import Bag
-from frame_ros.episodes.episode import EventType, Outcome
+from frame_ros.bags.header_stamps import header_stamps
 from frame_ros.bags.images.decoding import iter_images
-from frame_ros.episodes.reading import read_bag
+from frame_ros.bags.reader import Bag
 from frame_ros.bags.recording_lock import NAME as LOCK_NAME
 from frame_ros.bags.recording_lock import is_being_recorded
-from frame_ros.episodes.topic_statistics import header_stamps
+from frame_ros.core.events import EventType, Outcome
+from frame_ros.episodes.reading import read_bag
 from frame_ros.msg import EpisodeEvent
 from frame_ros.srv import EndEpisode, MarkEpisode, StartEpisode
 

@@ -15,12 +15,12 @@ pytest.importorskip('rclpy')
 from sensor_msgs.msg import Image, JointState
 
 from frame_ros.bags.reader import Bag
-from frame_ros.core.errors import SetupError
-from frame_ros.bringup.arm_options import So101Settings
-from frame_ros.nodes.episode_recorder.node import DEFAULTS
+from frame_ros.bringup.arm_options import So101Options
 from frame_ros.bringup.process_table import so101_processes
-from frame_ros.nodes.episode_recorder.topics import TopicFilter, absolute_names
 from frame_ros.bringup.supervisor import Supervisor
+from frame_ros.core.errors import SetupError
+from frame_ros.nodes.episode_recorder.node import DEFAULTS
+from frame_ros.nodes.episode_recorder.topics import TopicFilter, absolute_names
 from frame_ros.srv import EndEpisode, StartEpisode
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -81,7 +81,7 @@ class Driver:
 
 
 def test_the_inputs_of_an_arm_are_recorded_wherever_they_are(ros_context, tmp_path):
-    settings = So101Settings(
+    settings = So101Options(
         namespace='left',
         directory=str(tmp_path),
         joint_states_topic='/follower/joint_states',

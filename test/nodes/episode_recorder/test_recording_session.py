@@ -16,13 +16,10 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import Image, JointState
 from std_msgs.msg import String
 
-from frame_ros.bags.reader import Bag
-from frame_ros.bags.writer import BagWriter
 from frame_ros.bags.definitions import find_definition
 from frame_ros.bags.images.decoding import iter_images
-from frame_ros.bags.storage.mcap_writer import check_level
-from frame_ros.core.errors import BagError, SetupError, ValueRangeError
-from frame_ros.nodes.episode_recorder.node import DEFAULTS
+from frame_ros.bags.reader import Bag
+from frame_ros.bags.recording.expected_streams import EpisodeStreams
 from frame_ros.bags.recording.images import image_conversion
 from frame_ros.bags.recording.session import (
     BagSession,
@@ -32,7 +29,10 @@ from frame_ros.bags.recording.session import (
     RecordedTopic,
     refuse_full_disk,
 )
-from frame_ros.bags.recording.expected_streams import EpisodeStreams
+from frame_ros.bags.storage.mcap_writer import check_level
+from frame_ros.bags.writer import BagWriter
+from frame_ros.core.errors import BagError, SetupError, ValueRangeError
+from frame_ros.nodes.episode_recorder.node import DEFAULTS
 from frame_ros.nodes.episode_recorder.topics import TopicFilter, TopicSubscriptions
 
 T0 = 1_700_000_000_000_000_000

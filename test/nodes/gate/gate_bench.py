@@ -19,7 +19,7 @@ from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
 from frame_ros.msg import EpisodeEvent, GateIntervention, GateState, PolicyHeartbeat
-from frame_ros.nodes.gate.node import Gate
+from frame_ros.nodes.gate.node import GateNode
 from frame_ros.nodes.runtime.spinning import spin_until_stopped
 
 JOINTS = ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll', 'gripper')
@@ -96,9 +96,9 @@ class Bench:
         self._threads, self._nodes, self.processes = [], [], []
         self._spin(self.cell)
 
-    def gate(self, spins=True, **parameters) -> Gate:
+    def gate(self, spins=True, **parameters) -> GateNode:
         overrides = [Parameter(name, value=value) for name, value in parameters.items()]
-        node = Gate(parameter_overrides=overrides)
+        node = GateNode(parameter_overrides=overrides)
         self._nodes.append(node)
         if spins:
             self._spin(node)

@@ -22,16 +22,16 @@ from rclpy.parameter import Parameter  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from std_msgs.msg import Bool, Float64MultiArray  # noqa: E402
 
-from frame_ros.bags.streams.conversion import stamp_ns  # noqa: E402
 from frame_ros.core.errors import FrameRosError  # noqa: E402
+from frame_ros.core.message_stamps import stamp_ns  # noqa: E402
 from frame_ros.msg import (  # noqa: E402
     EpisodeEvent,
     GateIntervention,
     GateState,
     PolicyHeartbeat,
 )
-from frame_ros.nodes.gate.node import Gate  # noqa: E402
-from frame_ros.nodes.gate.options import GateSettings  # noqa: E402
+from frame_ros.nodes.gate.node import GateNode  # noqa: E402
+from frame_ros.nodes.gate.options import GateOptions  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -340,7 +340,7 @@ def test_the_file_of_defaults_has_every_parameter_and_its_default():
     values = yaml.safe_load((ROOT / 'config' / 'gate.yaml').read_text())['/**']['ros__parameters']
     defaults = {
         s.name: list(s.default) if isinstance(s.default, tuple) else s.default
-        for s in fields(GateSettings)
+        for s in fields(GateOptions)
     }
     assert values == {'autostart': True, **defaults}
 
@@ -364,4 +364,4 @@ def test_the_file_of_defaults_has_every_parameter_and_its_default():
 def test_a_parameter_that_makes_no_sense_is_refused(ros_context, parameters, message):
     overrides = [Parameter(name, value=value) for name, value in parameters.items()]
     with pytest.raises(FrameRosError, match=message):
-        Gate(parameter_overrides=overrides)
+        GateNode(parameter_overrides=overrides)

@@ -15,7 +15,7 @@ from rclpy.qos import QoSProfile, QoSReliabilityPolicy  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
-from frame_ros.sensing.stream_health.node_health import Level  # noqa: E402
+from frame_ros.core.health import Level  # noqa: E402
 from frame_ros.msg import (  # noqa: E402
     EpisodeEvent,
     GateIntervention,

@@ -25,7 +25,8 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
 from frame_ros.core.errors import SetupError
-from frame_ros.nodes.kinematics.node import DEFAULTS, RateLimit, check_parameters
+from frame_ros.core.rate_limit import RateLimit
+from frame_ros.nodes.kinematics.node import DEFAULTS, check_parameters
 from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.robots import load_robot
 

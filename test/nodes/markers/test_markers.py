@@ -22,9 +22,15 @@ from frame_ros.msg import (
     QualityMetrics,
     SafetyMetrics,
 )
-from frame_ros.nodes.markers.node import DEFAULTS
 from frame_ros.nodes.markers.metrics import Trail
-from frame_ros.nodes.runtime.plain_markers import EXPECTED, UNEXPECTED, UNKNOWN, colour, log_fraction
+from frame_ros.nodes.markers.node import DEFAULTS
+from frame_ros.nodes.runtime.plain_markers import (
+    EXPECTED,
+    UNEXPECTED,
+    UNKNOWN,
+    colour,
+    log_fraction,
+)
 
 NAN = math.nan
 

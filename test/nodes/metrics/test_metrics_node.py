@@ -19,9 +19,9 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from frame_ros.bags.streams import conversion
-from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
-from frame_ros.episodes.metric_pipeline.options import PipelineConfig
 from frame_ros.core.stamps import SECOND
+from frame_ros.episodes.metric_pipeline.options import PipelineOptions
+from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
 from frame_ros.msg import (
     ContactState,
     EfficiencyMetrics,
@@ -153,7 +153,7 @@ def test_live_topics_equal_the_pipeline_on_the_same_messages(metrics_node):
         node,
         lambda: node.outputs['summary'] and node.outputs['summary'][0].steps <= steps_heard(node),
     )
-    config = PipelineConfig.from_json(node.outputs['config'][0].data)
+    config = PipelineOptions.from_json(node.outputs['config'][0].data)
     pipeline = MetricPipeline(config)
     for stream, stamp, value in sorted(node.sent, key=lambda sample: sample[0] != 'event'):
         pipeline.feed(stream, stamp, value)

@@ -25,9 +25,9 @@ from std_msgs.msg import String
 
 from frame_ros.bags.streams import conversion
 from frame_ros.bags.writer import BagWriter
-from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
-from frame_ros.episodes.metric_pipeline.options import PipelineConfig
 from frame_ros.core.stamps import SECOND
+from frame_ros.episodes.metric_pipeline.options import PipelineOptions
+from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
 from frame_ros.msg import ContactState, EpisodeEvent, EpisodeSummary, QualityMetrics
 from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.robots import load_robot
@@ -144,7 +144,7 @@ class Bench:
         self.until(lambda: self.summaries)
 
     def offline(self):
-        pipeline = MetricPipeline(PipelineConfig.from_json(self.settings[-1].data))
+        pipeline = MetricPipeline(PipelineOptions.from_json(self.settings[-1].data))
         pipeline.pose_frame = 'base_link'
         for stream, stamp, value in sorted(self.sent, key=lambda s: s[0] != 'event'):
             pipeline.feed('gripper' if stream == 'contact' else stream, stamp, value)
@@ -299,7 +299,7 @@ def test_ate_against_a_demonstration_and_the_low_pass(bench, tmp_path):
     assert {m.low_pass_cutoff for m in task.quality} == {3.0}
     task.until(lambda: task.paths)
     assert len(task.paths[0].poses) == 60 and task.paths[0].header.frame_id == 'base_link'
-    (reference,) = PipelineConfig.from_json(task.settings[-1].data).references
+    (reference,) = PipelineOptions.from_json(task.settings[-1].data).references
     assert reference.origin == f'demo ({bag})'
     assert task.reasons()['ot'] == 'no task is set (ot_task)'
     assert 'reference 0: demo' in task.stop()

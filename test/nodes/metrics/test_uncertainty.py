@@ -24,9 +24,9 @@ from frame_ros.bags.writer import BagWriter  # noqa: E402
 from frame_ros.episodes.reading import read_episodes  # noqa: E402
 from frame_ros.metrics.token_statistics import token_statistics  # noqa: E402
 from frame_ros.msg import ConfidenceMetrics, EpisodeEvent, PolicyInference  # noqa: E402
+from frame_ros.nodes.policy.inference import Call, inference_message  # noqa: E402
 from frame_ros.nodes.runtime.message_parts import time_message  # noqa: E402
 from frame_ros.policies.episode_gate import PolicyEpisode  # noqa: E402
-from frame_ros.nodes.policy.inference import Call, inference_message  # noqa: E402
 from frame_ros.policies.execution.action_queue import Arrival  # noqa: E402
 from frame_ros.policies.protocol import Observation, TokenStatistics  # noqa: E402
 from frame_ros.policies.scripted.pick_place import HOME, JOINT_NAMES, ScriptedPickPlace  # noqa: E402

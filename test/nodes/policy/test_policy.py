@@ -28,7 +28,7 @@ from rclpy.parameter import Parameter  # noqa: E402
 from frame_ros.core.errors import SetupError  # noqa: E402
 from frame_ros.msg import EpisodeEvent  # noqa: E402
 from frame_ros.nodes.policy.node import PolicyNode  # noqa: E402
-from frame_ros.nodes.policy.options import PolicySettings  # noqa: E402
+from frame_ros.nodes.policy.options import PolicyOptions  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -180,7 +180,7 @@ def test_the_commented_file_holds_the_defaults(ros_context):
     declared = {n: list(v) if isinstance(v, array) else v for n, v in values.items()}
     node.destroy_node()
     assert declared == content
-    assert set(content) == {'autostart', *PolicySettings.__dataclass_fields__}
+    assert set(content) == {'autostart', *PolicyOptions.__dataclass_fields__}
 
 
 def test_the_process_ends_cleanly_and_a_missing_checkpoint_ends_it_with_a_message(ros_domain):

@@ -18,7 +18,7 @@ from frame_ros.nodes.policy.making import (
     offered_of,
     parse_options,
 )
-from frame_ros.nodes.policy.options import PolicySettings
+from frame_ros.nodes.policy.options import PolicyOptions
 from frame_ros.policies.protocol import Observation
 from frame_ros.policies.registry import make_policy
 from frame_ros.robots import load_robot
@@ -43,20 +43,20 @@ def test_options_are_json_where_they_can_be():
 
 
 def test_what_is_offered_says_robot_and_machine():
-    settings = PolicySettings(checkpoint='/c', control_rate=20.0, camera_names='a=front')
+    settings = PolicyOptions(checkpoint='/c', control_rate=20.0, camera_names='a=front')
     offered = offered_of(settings, LIMITS)
     assert offered['robot_joint_names'] == tuple(LIMITS)
     assert offered['gripper_limits'] == {'gripper': LIMITS['gripper']}
     assert (offered['folder'], offered['action_rate'], offered['dt']) == ('/c', 20.0, 0.05)
     assert offered['camera_names'] == {'a': 'front'}
-    assert 'folder' not in offered_of(PolicySettings(), LIMITS)
-    assert offered_of(PolicySettings(action_rate=10.0), LIMITS)['action_rate'] == 10.0
+    assert 'folder' not in offered_of(PolicyOptions(), LIMITS)
+    assert offered_of(PolicyOptions(action_rate=10.0), LIMITS)['action_rate'] == 10.0
 
 
 def test_a_builder_gets_what_it_takes_and_options_go_before():
-    policy = make_policy_of(PolicySettings(policy='scripted', samples=3, quality=0.5), LIMITS)
+    policy = make_policy_of(PolicyOptions(policy='scripted', samples=3, quality=0.5), LIMITS)
     assert (policy.samples, policy.quality, policy.dt) == (3, 0.5, 1 / 30)
-    settings = PolicySettings(policy='scripted', policy_options=('samples=5', 'horizon=7'))
+    settings = PolicyOptions(policy='scripted', policy_options=('samples=5', 'horizon=7'))
     policy = make_policy_of(settings, LIMITS)
     assert (policy.samples, policy.horizon) == (5, 7)
 
@@ -77,7 +77,7 @@ def test_a_builder_gets_what_it_takes_and_options_go_before():
 )
 def test_what_a_policy_does_not_take_is_told(change, message):
     with pytest.raises(FrameRosError, match=message):
-        make_policy_of(replace(PolicySettings(policy='hold'), **change), LIMITS)
+        make_policy_of(replace(PolicyOptions(policy='hold'), **change), LIMITS)
 
 
 def test_make_policy_insists_on_what_is_required():
@@ -91,7 +91,7 @@ def test_a_bag_is_replayed(tmp_path):
     from robot_bags import JOINTS, commands, robot_bag
 
     path = robot_bag(tmp_path / 'bag', count=30)
-    settings = PolicySettings(
+    settings = PolicyOptions(
         policy='replay',
         checkpoint=str(path),
         policy_options=('start=at_once', 'episode_id=e1'),
@@ -106,13 +106,13 @@ def test_a_bag_is_replayed(tmp_path):
 
 
 def test_the_converter_has_the_options():
-    settings = PolicySettings(
+    settings = PolicyOptions(
         delta_reference='observation', action_options=('position_scale=0.05', 'unreachable=error')
     )
     converter = make_converter(settings, ROBOT)
     assert converter.settings.delta_reference == 'observation'
     assert converter.settings.position_scale == 0.05
     with pytest.raises(SetupError, match=r"holds \['wings'\]; there are delta_reference, "):
-        make_converter(PolicySettings(action_options=('wings=2',)), ROBOT)
+        make_converter(PolicyOptions(action_options=('wings=2',)), ROBOT)
     with pytest.raises(FrameRosError, match='delta_reference'):
-        make_converter(PolicySettings(delta_reference='next'), ROBOT)
+        make_converter(PolicyOptions(delta_reference='next'), ROBOT)

@@ -17,19 +17,20 @@ from rclpy.serialization import serialize_message  # noqa: E402
 from rclpy.time import Time  # noqa: E402
 from sensor_msgs.msg import Image, JointState  # noqa: E402
 
-from frame_ros.episodes.episode import EventType  # noqa: E402
 from frame_ros.core.errors import CheckpointError, PolicyError, SetupError  # noqa: E402
+from frame_ros.core.events import EventType  # noqa: E402
+from frame_ros.core.name_values import parse_pairs  # noqa: E402
 from frame_ros.msg import EpisodeEvent, PolicyHeartbeat  # noqa: E402
-from frame_ros.nodes.policy.node import PolicyNode  # noqa: E402
-from frame_ros.nodes.policy.control import ControlLoop, Health, Ticks  # noqa: E402
-from frame_ros.policies.episode_gate import Boundary, EpisodeGate  # noqa: E402
+from frame_ros.nodes.policy.control import ControlLoop, Health  # noqa: E402
 from frame_ros.nodes.policy.inputs import (  # noqa: E402
     decode_image,
     image_of_serialised,
     stamp_of_serialised,
 )
-from frame_ros.policies.offered_arguments import parse_pairs  # noqa: E402
+from frame_ros.nodes.policy.node import PolicyNode  # noqa: E402
 from frame_ros.nodes.policy.problems import Problems  # noqa: E402
+from frame_ros.nodes.runtime.ticks import Ticks  # noqa: E402
+from frame_ros.policies.episode_gate import Boundary, EpisodeGate  # noqa: E402
 from frame_ros.policies.execution.action_queue import ActionQueue  # noqa: E402
 
 

@@ -44,7 +44,7 @@ from sensor_msgs.msg import PointCloud2
 from frame_ros.core.errors import SetupError
 from frame_ros.msg import Proximity
 from frame_ros.nodes.proximity import node as proximity
-from frame_ros.nodes.proximity.options import ProximitySettings
+from frame_ros.nodes.proximity.options import ProximityOptions
 from frame_ros.nodes.runtime.readiness_watch import ReadinessWatch
 from frame_ros.robots.link_frames import LinkFrames
 
@@ -427,7 +427,7 @@ def test_parameters_that_cannot_be(bench):
 
         rclpy.try_shutdown()
     with pytest.raises(SetupError, match='planes'):
-        ProximitySettings(planes=('0 0 0 1',)).depth_settings()
+        ProximityOptions(planes=('0 0 0 1',)).depth_settings()
 
 
 def test_a_node_that_compiles_says_so(bench, monkeypatch):
@@ -469,7 +469,7 @@ def test_defaults_are_those_of_the_file():
     text = (ROOT / 'config' / 'proximity.yaml').read_text()
     shipped = yaml.safe_load(text)['/**']['ros__parameters']
     defaults = {
-        k: list(v) if isinstance(v, tuple) else v for k, v in vars(ProximitySettings()).items()
+        k: list(v) if isinstance(v, tuple) else v for k, v in vars(ProximityOptions()).items()
     }
     assert shipped == defaults
     assert all('#' in line for line in text.splitlines()[5:])

@@ -12,13 +12,14 @@ from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import CameraInfo
 
 from frame_ros.core.errors import SetupError
+from frame_ros.nodes.proximity.extrinsics import TransformListener
+from frame_ros.nodes.proximity.options import ProximityOptions
 from frame_ros.nodes.runtime.message_parts import time_message
-from frame_ros.nodes.proximity.extrinsics import TransformListener, parse_mount
-from frame_ros.sensing.proximity.depth.rectified import CameraModel, CameraModels
-from frame_ros.sensing.proximity.joint_history import JointHistory
-from frame_ros.nodes.proximity.options import ProximitySettings
 from frame_ros.robots.frame_names import FrameNames
 from frame_ros.sensing.proximity.depth.camera import DepthError
+from frame_ros.sensing.proximity.depth.rectified import CameraModel, CameraModels
+from frame_ros.sensing.proximity.joint_history import JointHistory
+from frame_ros.sensing.proximity.mount import parse_mount
 
 SECOND = 10**9
 START = 1_700_000_000 * SECOND
@@ -230,8 +231,8 @@ def test_a_camera_is_that_of_its_picture():
     assert (camera.fx, camera.fy, camera.cx, camera.cy) == (50.0, 60.0, 31.0, 23.0)
     camera = CameraModel(info(), is_rectified=True).camera
     assert (camera.fx, camera.fy, camera.cx, camera.cy) == (40.0, 41.0, 30.0, 20.0)
-    assert ProximitySettings.is_rectified('/camera/depth/image_rect_raw')
-    assert not ProximitySettings.is_rectified('/rect/depth/image_raw')
+    assert ProximityOptions.is_rectified('/camera/depth/image_rect_raw')
+    assert not ProximityOptions.is_rectified('/rect/depth/image_raw')
 
 
 @pytest.mark.parametrize('model', ['plumb_bob', 'rational_polynomial', 'equidistant'])

@@ -10,11 +10,11 @@ pytest.importorskip('rclpy')
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from scipy.spatial.transform import Rotation
 
-from frame_ros.sensing.proximity.obstacles.planning_scene import SceneObstacles
 from frame_ros.robots import load_robot
 from frame_ros.robots.link_frames import LinkFrames
 from frame_ros.robots.shapes.link_shapes import link_shapes
 from frame_ros.sensing.proximity.obstacles.known import KnownObstacles
+from frame_ros.sensing.proximity.obstacles.planning_scene import SceneObstacles
 
 # The definitions are those of moveit_msgs 2.6 and object_recognition_msgs 2.0,
 # with comments and what is not used left out.

@@ -18,12 +18,12 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 
 from frame_ros.msg import EpisodeEvent, QualityMetrics
-from frame_ros.nodes.console.node import Console
+from frame_ros.nodes.console.node import ConsoleNode
+from frame_ros.nodes.episode_recorder.clock import RecordingClock
 from frame_ros.nodes.gate.inputs import GateInputs
 from frame_ros.nodes.identification.node import IdentificationNode
-from frame_ros.nodes.runtime.joint_state_bytes import FullJointState
 from frame_ros.nodes.runtime.publisher_identity import UNKNOWN
-from frame_ros.nodes.episode_recorder.clock import RecordingClock
+from frame_ros.robots.joint_state import FullJointState
 
 PROFILES = [
     QoSProfile(depth=50, reliability=reliability, durability=durability)
@@ -80,7 +80,7 @@ def test_the_recorder_follows_every_clock(giver, ros_context, qos):
 
 @each_kind
 def test_the_console_shows_what_any_publisher_says(giver, qos):
-    console = Console()
+    console = ConsoleNode()
     events = giver.create_publisher(EpisodeEvent, 'episode_events', qos)
     quality = giver.create_publisher(QualityMetrics, 'quality_metrics', qos)
     start = EpisodeEvent(type=EpisodeEvent.START, episode_id='a')

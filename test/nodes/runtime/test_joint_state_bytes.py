@@ -13,9 +13,9 @@ pytest.importorskip('rclpy')
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
-from frame_ros.robots.joint_state_merge import JointMerger
 from frame_ros.nodes.runtime.fitting_subscription import DAMAGED
 from frame_ros.nodes.runtime.joint_state_bytes import JointStateReader
+from frame_ros.robots.joint_state_merge import JointMerger
 
 numbers = st.floats(allow_nan=True, allow_infinity=True)
 texts = st.text(st.characters(min_codepoint=1, max_codepoint=0x2FF), max_size=9)

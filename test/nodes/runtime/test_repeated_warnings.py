@@ -117,7 +117,7 @@ def test_no_node_throttles_in_a_way_of_its_own():
     wrong = re.compile(
         r'throttle_duration_sec|WARNING_PERIOD\b.*self\._warned|self\._warned\b.*float'
     )
-    assert [p.name for p in NODES.glob('*.py') if wrong.search(p.read_text())] == []
+    assert [p.name for p in NODES.rglob('*.py') if wrong.search(p.read_text())] == []
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,9 @@ from simulator_probe import Probe, SimulatorInThread
 
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.msg import ContactState, EpisodeEvent, Proximity
-from frame_ros.nodes.simulator.node import Simulator
-from frame_ros.nodes.simulator.options import SimulatorSettings
+from frame_ros.nodes.simulator.node import SimulatorNode
+from frame_ros.nodes.simulator.options import SimulatorOptions
+from frame_ros.scenes import JOINT_NAMES, PickPlaceSimulation
 from frame_ros.scenes.simulation.timing import (
     FAR_BEHIND,
     LARGEST_LAG,
@@ -37,7 +38,6 @@ from frame_ros.scenes.simulation.timing import (
     Schedule,
 )
 from frame_ros.scenes.simulation.viewer import display_problem, wants_viewer
-from frame_ros.scenes import JOINT_NAMES, PickPlaceSimulation
 
 ROOT = Path(__file__).resolve().parents[3]
 TOPICS = {
@@ -173,7 +173,7 @@ def test_commands_move_the_arm_in_any_order_and_partly(simulator, probe):
     ],
 )
 def test_bad_commands_are_refused(ros_context, names, positions, reason):
-    node = Simulator.__new__(Simulator)
+    node = SimulatorNode.__new__(SimulatorNode)
     node.simulation = PickPlaceSimulation()
     node._targets = node.simulation.targets
     before = node._targets.copy()
@@ -345,7 +345,7 @@ def test_bad_parameters_are_refused(ros_domain, parameter, word):
     rclpy.init(args=['--ros-args', '-p', parameter])
     try:
         with pytest.raises(FrameRosError, match=word):
-            Simulator()
+            SimulatorNode()
     finally:
         rclpy.try_shutdown()
 
@@ -392,6 +392,6 @@ def test_the_file_of_parameters_holds_the_defaults():
     text = (ROOT / 'config' / 'simulator.yaml').read_text()
     defaults = {
         name: list(field.default) if isinstance(field.default, tuple) else field.default
-        for name, field in SimulatorSettings.__dataclass_fields__.items()
+        for name, field in SimulatorOptions.__dataclass_fields__.items()
     }
     assert yaml.safe_load(text)['/**']['ros__parameters'] == defaults

@@ -17,7 +17,7 @@ from frame_ros.sensing.contact.expectation import (
 from frame_ros.sensing.contact.source import ContactSource
 from frame_ros.sensing.contact.tracker import ContactTracker
 from frame_ros.sensing.contact.wrench.detector import WrenchContact
-from frame_ros.sensing.contact.wrench.options import WrenchSettings
+from frame_ros.sensing.contact.wrench.options import WrenchOptions
 from frame_ros.sensing.contact.wrench.tool_model import GRAVITY, Tool, ToolLoad
 from frame_ros.sensing.contact.wrench.tool_motion import ToolMotion
 
@@ -37,7 +37,7 @@ class Arm:
     """
 
     def __init__(self, expectations=EXPECTATIONS):
-        self.contact = WrenchContact(WrenchSettings(tip=HELD_AT), TOOL)
+        self.contact = WrenchContact(WrenchOptions(tip=HELD_AT), TOOL)
         self.tracker = ContactTracker(expectations)
         self.random = np.random.default_rng(5)
         self.time, self.load, self.tip, self.gripper, self.is_grasped = 0, 0.0, 0.3, OPEN, False

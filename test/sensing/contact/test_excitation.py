@@ -9,9 +9,13 @@ import pytest
 
 from frame_ros.core.errors import RobotError, ValueRangeError
 from frame_ros.robots import load_robot
-from frame_ros.robots.shapes.clearance import ClearanceCheck
 from frame_ros.robots.dynamics import RobotDynamics
-from frame_ros.sensing.contact.joints.excitation import ExcitationSettings, plan_excitation, plan_poses
+from frame_ros.robots.shapes.clearance import ClearanceCheck
+from frame_ros.sensing.contact.joints.excitation import (
+    ExcitationOptions,
+    plan_excitation,
+    plan_poses,
+)
 
 STARTS = {
     'so101': [0.0, -1.35, 1.25, 0.85, 0.0],
@@ -23,7 +27,7 @@ RATE = 50.0
 @pytest.fixture(scope='module', params=STARTS)
 def planned(request):
     dynamics = RobotDynamics(load_robot(request.param))
-    settings = ExcitationSettings(candidates=3)
+    settings = ExcitationOptions(candidates=3)
     return dynamics, plan_excitation(dynamics, np.array(STARTS[request.param]), settings)
 
 
@@ -76,7 +80,7 @@ def test_more_candidates_are_at_least_as_good():
     start = np.array(STARTS['so101'])
     told = []
     best = plan_excitation(
-        dynamics, start, ExcitationSettings(candidates=4), lambda *row: told.append(row)
+        dynamics, start, ExcitationOptions(candidates=4), lambda *row: told.append(row)
     )
     assert [number for number, _ in told] == [1, 2, 3, 4]
     conditions = [condition for _, condition in told]
@@ -86,7 +90,7 @@ def test_more_candidates_are_at_least_as_good():
 
 def test_poses_are_reached_one_after_the_other():
     dynamics = RobotDynamics(load_robot('so101'))
-    tour = plan_poses(dynamics, np.array(STARTS['so101']), ExcitationSettings(candidates=4), 6)
+    tour = plan_poses(dynamics, np.array(STARTS['so101']), ExcitationOptions(candidates=4), 6)
     assert tour.poses.shape == (6, 5)
     others = np.vstack([tour.start, tour.poses])
     apart = np.abs(others[:, None] - others[None]).max(axis=2)
@@ -125,6 +129,6 @@ def test_where_nothing_is_possible_it_says_so():
     with pytest.raises(RobotError, match='one position of each joint'):
         plan_excitation(dynamics, start[:3])
     with pytest.raises(ValueRangeError, match='harmonics'):
-        ExcitationSettings(harmonics=1)
+        ExcitationOptions(harmonics=1)
     with pytest.raises(ValueRangeError, match='range_share'):
-        ExcitationSettings(range_share=1.5)
+        ExcitationOptions(range_share=1.5)

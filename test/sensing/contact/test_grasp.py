@@ -7,7 +7,7 @@ import math
 import pytest
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.sensing.contact.grasp import GraspDetector, GraspSettings
+from frame_ros.sensing.contact.grasp import GraspDetector, GraspOptions
 
 MS = 1_000_000
 NAN = math.nan
@@ -28,20 +28,20 @@ def at(positions):
 
 
 def test_position_has_hysteresis():
-    settings = GraspSettings(closed=0.2, opened=0.3, debounce=0.0)
+    settings = GraspOptions(closed=0.2, opened=0.3, debounce=0.0)
     states = seen(settings, at([0.5, 0.25, 0.2, 0.25, 0.29, 0.3, 0.25, 0.19]))
     assert states == [False, False, True, True, True, False, False, True]
 
 
 def test_a_gripper_that_closes_on_nothing_holds_nothing():
-    settings = GraspSettings(closed=0.2, opened=0.3, empty=0.02, margin=0.05, debounce=0.0)
+    settings = GraspOptions(closed=0.2, opened=0.3, empty=0.02, margin=0.05, debounce=0.0)
     assert seen(settings, at([0.5, 0.15, 0.08, 0.06, 0.02])) == [False, True, True, False, False]
-    unasked = GraspSettings(closed=0.2, opened=0.3, empty=0.02, debounce=0.0)
+    unasked = GraspOptions(closed=0.2, opened=0.3, empty=0.02, debounce=0.0)
     assert seen(unasked, at([0.5, 0.02])) == [False, True]
 
 
 def test_a_change_must_last():
-    settings = GraspSettings(closed=0.2, opened=0.3, debounce=0.05)
+    settings = GraspOptions(closed=0.2, opened=0.3, debounce=0.05)
     samples = at([0.5, 0.1, 0.5, 0.1, 0.1, 0.1, 0.1, 0.5, 0.1, 0.1])
     states = seen(settings, samples)
     # Closed from 60 ms on, held for 50 ms at the first sample from 110 ms on; one outlier is none.
@@ -49,19 +49,19 @@ def test_a_change_must_last():
 
 
 def test_the_first_sample_counts_at_once():
-    assert seen(GraspSettings(debounce=10.0), at([0.1])) == [True]
-    assert seen(GraspSettings(), [(NAN, NAN)]) == [None]
+    assert seen(GraspOptions(debounce=10.0), at([0.1])) == [True]
+    assert seen(GraspOptions(), [(NAN, NAN)]) == [None]
 
 
 @pytest.mark.parametrize('source', ['position', 'effort'])
 def test_values_that_are_not_numbers_change_nothing(source):
-    settings = GraspSettings(source, debounce=0.0)
+    settings = GraspOptions(source, debounce=0.0)
     states = seen(settings, [(0.1, 1.0), (NAN, NAN), (math.inf, math.inf), (0.5, 0.0)])
     assert states == [True, True, True, False]
 
 
 def test_a_gripper_may_close_upwards():
-    settings = GraspSettings(
+    settings = GraspOptions(
         closed=0.8, opened=0.7, smaller_is_closed=False, empty=1.0, margin=0.1, debounce=0.0
     )
     states = seen(settings, at([0.1, 0.75, 0.8, 0.75, 0.7, 0.85, 0.95]))
@@ -69,14 +69,14 @@ def test_a_gripper_may_close_upwards():
 
 
 def test_effort_has_hysteresis_and_any_sign():
-    settings = GraspSettings('effort', effort_on=0.5, effort_off=0.3, debounce=0.0)
+    settings = GraspOptions('effort', effort_on=0.5, effort_off=0.3, debounce=0.0)
     efforts = [0.1, 0.4, -0.6, -0.4, -0.2, 0.4, 0.5]
     states = seen(settings, [(0.15, effort) for effort in efforts])
     assert states == [False, False, True, True, False, False, True]
 
 
 def test_effort_while_opening_is_no_grasp():
-    settings = GraspSettings('effort', closed=0.2, opened=0.4, debounce=0.0)
+    settings = GraspOptions('effort', closed=0.2, opened=0.4, debounce=0.0)
     samples = [
         (0.5, 0.1),
         (0.3, 0.2),
@@ -93,19 +93,19 @@ def test_effort_while_opening_is_no_grasp():
 
 
 def test_effort_alone_suffices_where_no_position_is_measured():
-    settings = GraspSettings('effort', debounce=0.0)
+    settings = GraspOptions('effort', debounce=0.0)
     assert seen(settings, [(NAN, 0.1), (NAN, 0.7), (NAN, 0.1)]) == [False, True, False]
 
 
 def test_contact_counts_links():
-    two = GraspSettings('contact', debounce=0.0)
+    two = GraspOptions('contact', debounce=0.0)
     assert seen(two, at([0.0, 1.0, 2.0, 3.0, 1.0])) == [False, False, True, True, False]
-    one = GraspSettings('contact', contact_links=1, debounce=0.0)
+    one = GraspOptions('contact', contact_links=1, debounce=0.0)
     assert seen(one, at([0.0, 1.0])) == [False, True]
 
 
 def test_reset_forgets():
-    detector = GraspDetector(GraspSettings())
+    detector = GraspDetector(GraspOptions())
     detector.update(0, 0.1, NAN)
     detector.reset()
     assert detector.is_grasped is None
@@ -126,4 +126,4 @@ def test_reset_forgets():
 )
 def test_settings_that_cannot_be_are_refused(values, message):
     with pytest.raises(ValueRangeError, match=message):
-        GraspSettings(**values)
+        GraspOptions(**values)

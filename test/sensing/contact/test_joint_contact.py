@@ -13,9 +13,13 @@ from motor_motion import HOME, efforts_of, swing
 from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import Payload
-from frame_ros.sensing.contact.source import ContactSource
-from frame_ros.sensing.contact.joints.detector import JointContact, JointContactSettings, dynamics_for
+from frame_ros.sensing.contact.joints.detector import (
+    JointContact,
+    JointContactOptions,
+    dynamics_for,
+)
 from frame_ros.sensing.contact.joints.motor_model import MotorModel
+from frame_ros.sensing.contact.source import ContactSource
 
 ROBOT = load_robot('so101')
 MOTORS = MotorModel(
@@ -49,7 +53,7 @@ class Push:
 
 
 def detections(
-    push: Push | None = None, settings: JointContactSettings | None = None,
+    push: Push | None = None, settings: JointContactOptions | None = None,
     motors: MotorModel = MOTORS, seconds: float = 4.0, has_command: bool = False,
 ):  # fmt: skip
     times = np.arange(round(seconds * RATE)) / RATE
@@ -109,8 +113,8 @@ def test_a_push_that_no_joint_feels_alone_is_felt_by_all_together():
         assert shares.max() < 1.0
         return {t for t, d in zip(times, found, strict=True) if d.is_contact}
 
-    assert felt(JointContactSettings(combined_threshold=np.inf)) == set()
-    together = felt(JointContactSettings())
+    assert felt(JointContactOptions(combined_threshold=np.inf)) == set()
+    together = felt(JointContactOptions())
     assert together and min(together) > 2.0 and max(together) < 3.2
 
 
@@ -191,7 +195,7 @@ def test_a_known_payload_is_no_contact():
 
 
 def test_before_it_has_moved_friction_may_be_anything():
-    detector = JointContact(dynamics_for(ROBOT, MOTORS), JointContactSettings(margin=1.0), MOTORS)
+    detector = JointContact(dynamics_for(ROBOT, MOTORS), JointContactOptions(margin=1.0), MOTORS)
     weight = detector.dynamics.gravity(HOME) / 1.1
     for row in range(40):
         found = detector.update((row + 1) * 20_000_000, HOME, np.zeros(5), weight)
@@ -226,7 +230,7 @@ def test_what_is_missing_is_said():
         JointContact(detector.dynamics)
     bare = JointContact(
         detector.dynamics,
-        JointContactSettings(least_threshold=0.0),
+        JointContactOptions(least_threshold=0.0),
         replace(MOTORS, threshold_base=still, threshold_reversal=still, threshold_velocity=still),
     )
     assert 'has no thresholds' in bare.update(10**9, HOME, still, still).unavailable
@@ -240,4 +244,4 @@ def test_what_is_missing_is_said():
 )
 def test_settings_that_cannot_be(settings):
     with pytest.raises(ValueRangeError):
-        JointContactSettings(**settings)
+        JointContactOptions(**settings)

@@ -16,7 +16,7 @@ from frame_ros.core import shared_files
 from frame_ros.core.errors import SetupError, ShapeError, ValueRangeError
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
-from frame_ros.sensing.contact.joints.identification import IdentificationSettings, identify_joints
+from frame_ros.sensing.contact.joints.identification import IdentificationOptions, identify_joints
 from frame_ros.sensing.contact.joints.motor_model import (
     MotorModel,
     load_motors,
@@ -89,7 +89,7 @@ def test_it_says_how_much_better_it_is_and_how_sure(found, recording):
 
 def test_a_known_scale_is_taken(recording):
     dynamics = RobotDynamics(load_robot('so101'))
-    found = identify_joints(dynamics, recording, IdentificationSettings(effort_scale=1.1))
+    found = identify_joints(dynamics, recording, IdentificationOptions(effort_scale=1.1))
     np.testing.assert_array_equal(found.motors.effort_scale, np.full(5, 1.1))
     assert not any('effort_scale' in joint.not_identifiable for joint in found.joints)
     assert np.isnan(found.joints[0].standard_errors['effort_scale'])
@@ -153,7 +153,7 @@ def test_recordings_that_cannot_be():
 def test_settings_that_cannot_be():
     for settings in ({'gain': 0.0}, {'margin': -1.0}, {'effort_scale': 0.0}):
         with pytest.raises(ValueRangeError):
-            IdentificationSettings(**settings)
+            IdentificationOptions(**settings)
 
 
 # The file.

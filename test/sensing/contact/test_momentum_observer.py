@@ -13,7 +13,7 @@ from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.joints.momentum_observer import (
     MomentumObserver,
-    ObserverSettings,
+    ObserverOptions,
     first_order,
 )
 from frame_ros.sensing.contact.joints.motor_model import simple_motors
@@ -29,7 +29,7 @@ def run(rate: float, seconds: float = 2.0, has_velocities: bool = True, push_at:
     motion = swing(times)
     torques = efforts_of(dynamics, motors, motion, lambda row: PUSH * (times[row] >= push_at))
     # Without friction, the efforts of simple motors are the torques.
-    observer = MomentumObserver(dynamics, ObserverSettings(GAIN))
+    observer = MomentumObserver(dynamics, ObserverOptions(GAIN))
     residuals = []
     for row, time in enumerate(times):
         velocity = motion[1][row] if has_velocities else None
@@ -62,7 +62,7 @@ def test_irregular_stamps_are_integrated_by_their_own_intervals():
     times = np.cumsum(rng.uniform(0.002, 0.008, 400))
     motion = swing(times)
     torques = efforts_of(dynamics, simple_motors('so101', dynamics.joint_names), motion)
-    observer = MomentumObserver(dynamics, ObserverSettings(GAIN))
+    observer = MomentumObserver(dynamics, ObserverOptions(GAIN))
     for row, time in enumerate(times):
         observer.update(round(time * 1e9), motion[0][row], motion[1][row], torques[row])
         if time > 0.3:
@@ -71,7 +71,7 @@ def test_irregular_stamps_are_integrated_by_their_own_intervals():
 
 def test_after_a_gap_it_begins_anew_and_old_stamps_change_nothing():
     dynamics = RobotDynamics(load_robot('so101'))
-    observer = MomentumObserver(dynamics, ObserverSettings(GAIN, max_gap=0.1))
+    observer = MomentumObserver(dynamics, ObserverOptions(GAIN, max_gap=0.1))
     q, still, torque = np.zeros(5), np.zeros(5), np.ones(5)
     assert not observer.update(10**9, q, still, torque)
     assert observer.update(10**9 + 20_000_000, q, still, torque)
@@ -89,7 +89,7 @@ def test_the_filter_of_the_identification_is_that_of_the_observer():
     rng = np.random.default_rng(1)
     stamps = np.cumsum(rng.integers(1, 5, 50)) * 5_000_000
     torques = rng.standard_normal((50, 5))
-    observer = MomentumObserver(dynamics, ObserverSettings(GAIN))
+    observer = MomentumObserver(dynamics, ObserverOptions(GAIN))
     q, still = np.zeros(5), np.zeros(5)
     found = []
     for stamp, torque in zip(stamps, torques, strict=True):
@@ -105,9 +105,9 @@ def test_the_filter_of_the_identification_is_that_of_the_observer():
 )
 def test_settings_that_cannot_be(settings):
     with pytest.raises(ValueRangeError):
-        ObserverSettings(**settings)
+        ObserverOptions(**settings)
 
 
 def test_gains_are_one_or_one_per_joint():
     with pytest.raises(ValueRangeError, match='2 gains for 5 joints'):
-        MomentumObserver(RobotDynamics(load_robot('so101')), ObserverSettings((1.0, 2.0)))
+        MomentumObserver(RobotDynamics(load_robot('so101')), ObserverOptions((1.0, 2.0)))

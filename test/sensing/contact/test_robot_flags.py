@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
-from frame_ros.sensing.contact.robot_flags import RobotContact, RobotContactSettings, RobotFlags
+from frame_ros.sensing.contact.robot_flags import RobotContact, RobotContactOptions, RobotFlags
 from frame_ros.sensing.contact.source import ContactSource
 from frame_ros.sensing.contact.wrench_offset import PostureOffset
 
@@ -58,7 +58,7 @@ class Arm:
 @pytest.fixture(scope='module')
 def taught():
     """An arm that has moved freely for a while; do not change it but by what it gives back."""
-    arm = Arm(RobotContact(RobotContactSettings()))
+    arm = Arm(RobotContact(RobotContactOptions()))
     seen = arm.run(30)
     return arm, seen
 
@@ -87,7 +87,7 @@ def test_a_push_is_seen_and_lasts(taught):
 
 
 def test_standing_still_teaches_once():
-    arm = Arm(RobotContact(RobotContactSettings()))
+    arm = Arm(RobotContact(RobotContactOptions()))
     arm.run(5, is_still=True)
     assert arm.contact.offset.samples == 1
     arm.run(5, (0, 2.0, 0, 0, 0, 0), is_still=True)
@@ -95,7 +95,7 @@ def test_standing_still_teaches_once():
 
 
 def test_nothing_is_learnt_while_holding_or_of_postures_right_before_a_contact():
-    arm = Arm(RobotContact(RobotContactSettings()))
+    arm = Arm(RobotContact(RobotContactOptions()))
     arm.run(3, is_holding=True)
     assert arm.contact.offset.samples == 0
     arm.run(0.25)
@@ -104,7 +104,7 @@ def test_nothing_is_learnt_while_holding_or_of_postures_right_before_a_contact()
 
 
 def test_a_contact_flag_clears_and_a_collision_flag_latches():
-    contact = RobotContact(RobotContactSettings())
+    contact = RobotContact(RobotContactOptions())
     assert contact.update(0, HOME, flags=flags()).is_contact is False
     found = contact.update(10 * MS, HOME, flags=flags(contact=[3]))
     assert found.is_contact is True and np.isnan(found.force)
@@ -122,7 +122,7 @@ def test_a_contact_flag_clears_and_a_collision_flag_latches():
 
 
 def test_a_collision_of_before_is_told_and_is_no_contact_now():
-    contact = RobotContact(RobotContactSettings())
+    contact = RobotContact(RobotContactOptions())
     old = flags(collision=[3])
     assert contact.update(0, HOME, flags=old).is_contact is False
     assert contact.collisions == ('joint 4',) and contact.collision_since is None
@@ -133,7 +133,7 @@ def test_a_collision_of_before_is_told_and_is_no_contact_now():
 
 
 def test_without_flags_and_wrench_nothing_is_known():
-    contact = RobotContact(RobotContactSettings())
+    contact = RobotContact(RobotContactOptions())
     found = contact.update(0, HOME)
     assert found.is_contact is None and 'neither flags nor' in found.unavailable
     found = contact.update(MS, HOME, np.full(6, np.nan))
@@ -142,7 +142,7 @@ def test_without_flags_and_wrench_nothing_is_known():
 
 
 def test_late_samples():
-    contact = RobotContact(RobotContactSettings())
+    contact = RobotContact(RobotContactOptions())
     first = contact.update(100 * MS, HOME, flags=flags())
     assert contact.update(50 * MS, HOME, flags=flags(contact=[1])) is first and contact.late == 1
     assert contact.update(-2000 * MS, HOME, flags=flags(contact=[1])).is_contact is True
@@ -160,13 +160,13 @@ def test_spread_is_small_only_near_what_was_seen():
 
 
 def test_bad_input():
-    contact = RobotContact(RobotContactSettings())
+    contact = RobotContact(RobotContactOptions())
     with pytest.raises(ShapeError):
         contact.update(0, np.zeros(6))
     with pytest.raises(ShapeError):
         contact.update(0, HOME, np.zeros(5))
     for values in [{'force_on': 0.0}, {'hysteresis': 1.2}, {'speed_gain': -1.0}]:
         with pytest.raises(ValueRangeError):
-            replace(RobotContactSettings(), **values)
+            replace(RobotContactOptions(), **values)
     with pytest.raises(ValueRangeError):
         PostureOffset(7, np.array([0.0]), 0.1)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.sensing.contact.joints.stall import StallDetector, StallSettings
+from frame_ros.sensing.contact.joints.stall import StallDetector, StallOptions
 
 STEP = 20_000_000
 
@@ -38,7 +38,7 @@ def test_one_sign_of_it_alone_is_no_stall(torque, error, speed):
 
 
 def test_it_ends_below_the_release_and_survives_what_is_not_known():
-    detector = StallDetector(1, StallSettings(time=0.1))
+    detector = StallDetector(1, StallOptions(time=0.1))
     zero = np.zeros(1)
 
     def feed(stamp, torque, error):
@@ -84,4 +84,4 @@ def test_what_was_not_seen_is_no_persistence(interruption):
 @pytest.mark.parametrize('settings', [{'torque': 0.0}, {'time': -1.0}, {'release': 1.1}])
 def test_settings_that_cannot_be(settings):
     with pytest.raises(ValueRangeError):
-        StallSettings(**settings)
+        StallOptions(**settings)

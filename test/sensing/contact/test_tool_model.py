@@ -10,7 +10,13 @@ from scipy.spatial.transform import Rotation
 
 from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.sensing.contact.joints.motor_model import load_motors
-from frame_ros.sensing.contact.wrench.tool_model import GRAVITY, Tool, ToolLoad, read_tool, write_tool
+from frame_ros.sensing.contact.wrench.tool_model import (
+    GRAVITY,
+    Tool,
+    ToolLoad,
+    read_tool,
+    write_tool,
+)
 from frame_ros.sensing.contact.wrench.tool_motion import ToolMotion, ToolMotions
 
 TOOL = Tool(0.7, (0.01, -0.02, 0.05), (0.002, 0.0001, -0.0002, 0.003, 0.0003, 0.001))

@@ -10,7 +10,7 @@ from frame_ros.core.errors import RobotError, ShapeError, ValueRangeError
 from frame_ros.robots import load_robot
 from frame_ros.robots.robot import Robot
 from frame_ros.sensing.contact.wrench.tool_motion import (
-    MotionSettings,
+    MotionOptions,
     ToolMotion,
     ToolMotionEstimator,
     ToolMotions,
@@ -56,7 +56,7 @@ def truth(robot, time, translation=(0.0, 0.0, 0.0)):
 @pytest.mark.parametrize('period', [1, 20])
 def test_accelerations_are_those_a_delay_ago(robot, has_velocities, period):
     offset = (0.0, 0.02, 0.05)
-    estimator = ToolMotionEstimator(robot, LINK, MotionSettings(translation=offset))
+    estimator = ToolMotionEstimator(robot, LINK, MotionOptions(translation=offset))
     for tick in range(0, 600, period):
         q, dq = swing(tick * 1e-3)
         motion = estimator.update(tick * MS, q, dq if has_velocities else None)
@@ -92,7 +92,7 @@ def test_between_joint_states_the_sensor_turns_on(robot):
 
 
 def test_old_joint_states_tell_nothing(robot):
-    estimator = ToolMotionEstimator(robot, LINK, MotionSettings(max_age=0.05))
+    estimator = ToolMotionEstimator(robot, LINK, MotionOptions(max_age=0.05))
     assert 'no joint states' in estimator.at(0).unavailable
     estimator.update(0, HOME, np.zeros(7))
     assert not estimator.at(50 * MS).unavailable
@@ -118,7 +118,7 @@ def test_a_gap_makes_accelerations_unknown_and_late_ones_are_counted(robot):
 def test_a_turned_sensor(robot):
     turned = Rotation.from_euler('z', 30, degrees=True).as_matrix()
     plain = ToolMotionEstimator(robot, LINK)
-    mounted = ToolMotionEstimator(robot, LINK, MotionSettings(rotation=turned))
+    mounted = ToolMotionEstimator(robot, LINK, MotionOptions(rotation=turned))
     first = plain.update(0, HOME, np.zeros(7))
     np.testing.assert_allclose(
         mounted.update(0, HOME, np.zeros(7)).rotation, first.rotation @ turned
@@ -145,8 +145,8 @@ def test_bad_input(robot):
     with pytest.raises(ShapeError):
         estimator.update(0, HOME, np.zeros(6))
     with pytest.raises(ValueRangeError):
-        MotionSettings(cutoff=0.0)
+        MotionOptions(cutoff=0.0)
     with pytest.raises(ValueRangeError):
-        MotionSettings(translation=(0.0, np.nan, 0.0))
+        MotionOptions(translation=(0.0, np.nan, 0.0))
     with pytest.raises(ValueRangeError, match='reflection'):
         check_rotation(-np.eye(3))

@@ -12,8 +12,9 @@ from scipy.spatial.transform import Rotation
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.sensing.contact.source import ContactSource
+from frame_ros.sensing.contact.wrench.batch import process
 from frame_ros.sensing.contact.wrench.detector import WrenchContact
-from frame_ros.sensing.contact.wrench.options import WrenchSettings
+from frame_ros.sensing.contact.wrench.options import WrenchOptions
 from frame_ros.sensing.contact.wrench.tool_model import GRAVITY, Tool, ToolLoad
 from frame_ros.sensing.contact.wrench.tool_motion import ToolMotion, ToolMotions
 
@@ -49,7 +50,7 @@ class Sensor:
         self.tick += ticks
         wrenches = self.read(motion, external, ticks)
         motions = ToolMotions.of([motion] * ticks)
-        return self.contact.process(stamps, wrenches, motions, [is_holding] * ticks)
+        return process(self.contact, stamps, wrenches, motions, [is_holding] * ticks)
 
     def one(self, motion=STILL, external=(0.0,) * 6, is_holding=None):
         """One sample."""
@@ -59,7 +60,7 @@ class Sensor:
 
 
 def tared(seed=0, noise=1.0, **values):
-    sensor = Sensor(WrenchContact(WrenchSettings(**values), TOOL), seed=seed, noise=noise)
+    sensor = Sensor(WrenchContact(WrenchOptions(**values), TOOL), seed=seed, noise=noise)
     sensor.run(560)
     assert sensor.contact.bias is not None
     return sensor
@@ -70,7 +71,7 @@ def turned(*angles):
 
 
 def test_the_tare_is_exact_and_contact_unknown_before():
-    sensor = Sensor(WrenchContact(WrenchSettings(), TOOL), noise=0.0)
+    sensor = Sensor(WrenchContact(WrenchOptions(), TOOL), noise=0.0)
     first = sensor.one()
     assert first.is_contact is None and 'not tared yet' in first.unavailable
     assert np.isnan(first.force)
@@ -106,13 +107,13 @@ def test_the_force_is_told_in_base_axes_whatever_the_orientation(seed):
 
 
 def test_the_other_sign():
-    reverse = WrenchContact(WrenchSettings(is_force_on_tool=False), TOOL)
+    reverse = WrenchContact(WrenchOptions(is_force_on_tool=False), TOOL)
     sensor, motion = Sensor(reverse, noise=0.0), turned(0.3, 0.2, 0.1)
     motions = ToolMotions.of([motion] * 700)
     pushed = np.zeros((700, 6))
     pushed[600:, 0] = 2.5
     readings = -sensor.read(motion, pushed, 700)
-    found = reverse.process(np.arange(700) * MS, readings, motions)
+    found = process(reverse, np.arange(700) * MS, readings, motions)
     np.testing.assert_allclose(found.wrench[-1, :3], [2.5, 0, 0], atol=1e-6)
 
 
@@ -190,7 +191,7 @@ def test_a_tare_under_a_light_touch_is_refused_by_the_change():
 
 
 def test_the_first_tare_is_compared_with_what_is_expected():
-    contact = WrenchContact(WrenchSettings(expected_bias=tuple(BIAS)), TOOL)
+    contact = WrenchContact(WrenchOptions(expected_bias=tuple(BIAS)), TOOL)
     sensor, push = Sensor(contact), (0, 0, 4.0, 0, 0, 0)
     sensor.run(700, external=push)
     assert contact.bias is None and 'bias expected' in contact.tare_result.reason
@@ -200,7 +201,7 @@ def test_the_first_tare_is_compared_with_what_is_expected():
 
 
 def test_with_a_bias_given_no_tare_goes_on_by_itself():
-    contact = WrenchContact(WrenchSettings(), TOOL)
+    contact = WrenchContact(WrenchOptions(), TOOL)
     sensor, contact.bias = Sensor(contact, noise=0.0), BIAS + [0, 0.4, 0, 0, 0, 0]
     given = contact.bias
     contact.update(0, np.zeros(6), ToolMotion.missing('the first wrench'))
@@ -315,7 +316,7 @@ def test_reset_keeps_the_tare():
 
 @pytest.mark.parametrize('is_told', [True, False])
 def test_a_clock_that_falls_stops_neither_tare_nor_drift_nor_weighing(is_told):
-    sensor = Sensor(WrenchContact(WrenchSettings(drift_time=1.0, drift_force_rate=0.05), TOOL))
+    sensor = Sensor(WrenchContact(WrenchOptions(drift_time=1.0, drift_force_rate=0.05), TOOL))
     contact = sensor.contact
 
     def fall():
@@ -399,7 +400,7 @@ def recording(seed, count=900):
 @pytest.mark.parametrize('seed', [0, 1, 2, 3])
 def test_a_batch_is_as_one_by_one(seed):
     stamps, wrenches, motions, many, holding = recording(seed)
-    values = WrenchSettings(
+    values = WrenchOptions(
         payload_window=0.05, drift_time=1.0, peak_time=0.1 * (seed != 2),
         force_axes_on=(2.0, 1.5, np.inf), tip=(0.0, 0.01, 0.1),
     )  # fmt: skip
@@ -409,7 +410,7 @@ def test_a_batch_is_as_one_by_one(seed):
         single.append(one.update(int(stamps[row]), wrenches[row], motions[row], holding[row]))
         shares.append(one.share)
     parts = [slice(0, 333), slice(333, 334), slice(334, 900)]
-    found = [batch.process(stamps[p], wrenches[p], many[p], holding[p]) for p in parts]
+    found = [process(batch, stamps[p], wrenches[p], many[p], holding[p]) for p in parts]
 
     def joined(name):
         return np.concatenate([getattr(part, name) for part in found])
@@ -427,25 +428,25 @@ def test_a_batch_is_as_one_by_one(seed):
 
 
 def test_bad_input():
-    contact = WrenchContact(WrenchSettings(), TOOL)
+    contact = WrenchContact(WrenchOptions(), TOOL)
     with pytest.raises(ShapeError):
         contact.update(0, np.zeros(5), STILL)
     with pytest.raises(ShapeError, match='one length'):
-        contact.process(np.zeros(2, int), np.zeros((3, 6)), ToolMotions.of([STILL] * 2))
+        process(contact, np.zeros(2, int), np.zeros((3, 6)), ToolMotions.of([STILL] * 2))
     for values in [
         {'cutoff': 0.0}, {'force_on': -1.0}, {'hysteresis': 1.5}, {'tip': (0.0, 0.0)},
         {'force_axes_on': (1.0, 0.0, 1.0)}, {'expected_bias': (0.0,)}, {'peak_time': 1e-6},
         {'drift_time': np.inf},
     ]:  # fmt: skip
         with pytest.raises(ValueRangeError):
-            replace(WrenchSettings(), **values)
+            replace(WrenchOptions(), **values)
 
 
 @pytest.mark.parametrize(('share', 'is_felt'), [(0.8, False), (1.2, True)])
 @pytest.mark.parametrize('tip', [(0.0, 0.0, 0.0), (0.0, 0.0, 0.4)])
 def test_the_sensitivity_is_the_least_force_at_the_tip_that_counts(tip, share, is_felt):
     """Far from the sensor it is the torque about it that tells of a force across."""
-    contact = WrenchContact(WrenchSettings(tip=tip), TOOL)
+    contact = WrenchContact(WrenchOptions(tip=tip), TOOL)
     sensor = Sensor(contact, noise=0.1)
     assert np.isnan(contact.sensitivity.force)
     sensor.run(2000)

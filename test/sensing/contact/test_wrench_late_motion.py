@@ -11,10 +11,15 @@ from scipy.spatial.transform import Rotation
 
 from frame_ros.robots import load_robot
 from frame_ros.robots.robot import Robot
+from frame_ros.sensing.contact.wrench.batch import process
 from frame_ros.sensing.contact.wrench.detector import WrenchContact
-from frame_ros.sensing.contact.wrench.options import WrenchSettings
+from frame_ros.sensing.contact.wrench.options import WrenchOptions
 from frame_ros.sensing.contact.wrench.tool_model import Tool, ToolLoad
-from frame_ros.sensing.contact.wrench.tool_motion import ToolMotion, ToolMotionEstimator, ToolMotions
+from frame_ros.sensing.contact.wrench.tool_motion import (
+    ToolMotion,
+    ToolMotionEstimator,
+    ToolMotions,
+)
 
 MS = 1_000_000
 LINK = 'fr3_hand'
@@ -74,11 +79,11 @@ def estimated(period, has_velocities, resolution=0.0):
 
 
 def run(motions, tool=TOOL, push=0.0):
-    contact = WrenchContact(WrenchSettings(), tool)
+    contact = WrenchContact(WrenchOptions(), tool)
     noise = np.random.default_rng(0).normal(size=(TICKS, 6)) * [0.1, 0.1, 0.1, 4e-3, 4e-3, 4e-3]
     readings = wrenches() + noise
     readings[REST + 200 : REST + 300, 1] += push
-    return contact.process(np.arange(TICKS) * MS, readings, motions), contact
+    return process(contact, np.arange(TICKS) * MS, readings, motions), contact
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from frame_ros.robots.shapes.link_shapes import (
     placed,
     sphere,
 )
-from frame_ros.sensing.proximity.cameras.alignment import AlignmentSettings, CameraAlignment
+from frame_ros.sensing.proximity.cameras.alignment import AlignmentOptions, CameraAlignment
 from frame_ros.sensing.proximity.cameras.robot_view import view_robot
 from frame_ros.sensing.proximity.depth.camera import DepthCamera, DepthError
 
@@ -203,7 +203,7 @@ def test_clutter_and_occluders_are_no_misalignment(number):
 def test_one_bad_image_does_not_change_the_verdict():
     pose = looking()
     wrong = moved(pose, (0.0, 0.05, 0.0))
-    alignment = CameraAlignment(CAMERA, AlignmentSettings(confirmations=2))
+    alignment = CameraAlignment(CAMERA, AlignmentOptions(confirmations=2))
     verdicts = []
     for number, true in enumerate((pose, wrong, pose, wrong, wrong, wrong, pose, pose)):
         verdicts.append(watched(alignment, true, pose, 1, start=number).is_aligned)
@@ -273,4 +273,4 @@ def test_an_image_of_another_size_is_refused():
 )
 def test_settings_that_cannot_be_are_refused(values):
     with pytest.raises(ValueRangeError):
-        AlignmentSettings(**values)
+        AlignmentOptions(**values)

@@ -5,7 +5,12 @@
 import numpy as np
 import pytest
 
-from frame_ros.sensing.proximity.depth.camera import DepthCamera, DepthError, decode_depth, depth_in_metres
+from frame_ros.sensing.proximity.depth.camera import (
+    DepthCamera,
+    DepthError,
+    decode_depth,
+    depth_in_metres,
+)
 
 CAMERA = DepthCamera(4, 3, 100.0, 110.0, 1.5, 1.0)
 

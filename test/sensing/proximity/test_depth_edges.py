@@ -12,10 +12,10 @@ import pytest
 from frame_ros.robots import Capsule
 from frame_ros.robots.shapes.link_shapes import capsule_shape, placed, sphere
 from frame_ros.sensing.proximity.depth.camera import depth_in_metres
+from frame_ros.sensing.proximity.depth.detector import NOTHING_NEAR, DepthProximity
 from frame_ros.sensing.proximity.depth.edges import EdgeFilter
 from frame_ros.sensing.proximity.depth.kernels import is_kept
-from frame_ros.sensing.proximity.depth.detector import NOTHING_NEAR, DepthProximity
-from frame_ros.sensing.proximity.depth.options import DepthSettings
+from frame_ros.sensing.proximity.depth.options import DepthOptions
 
 sys.path.insert(0, str(Path(__file__).parent))
 from depth_scenes import CAMERA, ROTATION, TRANSLATION, full_scan, in_millimetres, seen
@@ -56,8 +56,8 @@ def plainly_supported(image, settings):
 
 @pytest.mark.parametrize('kind', [np.uint16, np.float32])
 @pytest.mark.parametrize('settings', [
-    DepthSettings(), DepthSettings(min_support=8, relative_tolerance=0.1),
-    DepthSettings(min_support=5, tolerance=0.3, relative_tolerance=0.0),
+    DepthOptions(), DepthOptions(min_support=8, relative_tolerance=0.1),
+    DepthOptions(min_support=5, tolerance=0.3, relative_tolerance=0.0),
 ])  # fmt: skip
 def test_pixels_one_by_one_as_the_whole_image(kind, settings):
     generator = np.random.default_rng(3)
@@ -88,7 +88,7 @@ def noisy(sigma):
 
 @pytest.mark.parametrize(('sigma', 'support'), [(0.003, 7), (0.008, 3), (0.015, 7), (0.015, 8)])
 def test_the_nearest_pixel_with_support_is_that_of_the_whole_image(sigma, support):
-    settings = replace(DepthSettings(), depth_noise=0.0, smoothing=1, min_support=support)
+    settings = replace(DepthOptions(), depth_noise=0.0, smoothing=1, min_support=support)
     depth = noisy(sigma)
     points = CAMERA.points(depth) @ ROTATION.T + TRANSLATION
     gaps = ARM.shape_distances(points.reshape(-1, 3)).min(axis=1).reshape(depth.shape)
@@ -103,6 +103,6 @@ def test_the_nearest_pixel_with_support_is_that_of_the_whole_image(sigma, suppor
 
 def test_nothing_with_support_is_nothing_near():
     depth = np.where(np.indices((120, 160)).sum(axis=0) % 2, 900, 1800).astype(np.uint16)
-    settings = replace(DepthSettings(), smoothing=1, min_support=5)
+    settings = replace(DepthOptions(), smoothing=1, min_support=5)
     reading = DepthProximity(CAMERA, settings).measure(depth, ARM, ROTATION, TRANSLATION)
     assert reading.unavailable == NOTHING_NEAR and np.isnan(reading.distance)

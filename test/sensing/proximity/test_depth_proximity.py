@@ -21,12 +21,12 @@ from frame_ros.sensing.proximity.depth.detector import (
     TOO_FEW_VALID,
     DepthProximity,
 )
-from frame_ros.sensing.proximity.depth.options import DepthSettings, Plane
+from frame_ros.sensing.proximity.depth.options import DepthOptions, Plane
 
 sys.path.insert(0, str(Path(__file__).parent))
 from depth_scenes import CAMERA, ROTATION, TRANSLATION, full_scan, in_millimetres, seen
 
-EXACT = DepthSettings(depth_noise=0.0, smoothing=1, min_support=0)
+EXACT = DepthOptions(depth_noise=0.0, smoothing=1, min_support=0)
 ARM = placed('arm', [capsule_shape(Capsule(np.array([-0.2, 0.0, 0.2]),
                                            np.array([0.2, 0.0, 0.4]), 0.05))])  # fmt: skip
 BALL = placed('ball', [sphere(0.06, [0.3, 0.0, 0.15])])
@@ -39,7 +39,7 @@ def measured(depth, settings=EXACT, shapes=ARM, held=None, camera=CAMERA):
 
 def test_distance_and_points_of_an_obstacle():
     depth = in_millimetres(seen(CAMERA, ARM.joined(BALL)))
-    for settings in (EXACT, DepthSettings()):
+    for settings in (EXACT, DepthOptions()):
         reading = measured(depth, settings)
         expected = np.linalg.norm(reading.points_on_robot - reading.points_on_obstacle)
         assert reading.distance == pytest.approx(expected, abs=1e-6)
@@ -167,7 +167,7 @@ def test_pixels_that_fly_at_edges_are_no_obstacle(kind):
     scale = 1 if kind == np.uint16 else 1e-3
     plain, filtered, truth = (
         measured((image * scale).astype(kind), settings)
-        for image, settings in ((torn, EXACT), (torn, DepthSettings()), (clean, DepthSettings()))
+        for image, settings in ((torn, EXACT), (torn, DepthOptions()), (clean, DepthOptions()))
     )
     assert plain.distance < 0.4 < filtered.distance
     assert filtered.distance == pytest.approx(truth.distance, abs=0.02)
@@ -179,13 +179,13 @@ def test_noise_of_the_robot_itself_is_no_obstacle():
     clean = measured(in_millimetres(depth), EXACT).distance
     noisy = in_millimetres(depth + generator.normal(0, 0.006, depth.shape))
     assert measured(noisy, EXACT).distance < clean - 0.02
-    assert measured(noisy, DepthSettings()).distance == pytest.approx(clean, abs=0.015)
+    assert measured(noisy, DepthOptions()).distance == pytest.approx(clean, abs=0.015)
 
 
 def test_a_thin_obstacle_of_a_few_pixels_is_kept():
     pole = placed('pole', [box([0.03, 0.03, 1.0], [0.35, 0.0, 0.3])])
     depth = in_millimetres(seen(CAMERA, ARM.joined(pole)))
-    assert measured(depth, DepthSettings()).distance == pytest.approx(
+    assert measured(depth, DepthOptions()).distance == pytest.approx(
         measured(depth, EXACT).distance, abs=0.01
     )
 
@@ -197,7 +197,7 @@ def test_sizes_that_are_not_whole_blocks():
     reading = measured(depth, camera=camera)
     assert reading.distance == pytest.approx(expected[0], abs=1e-6)
     assert reading.occluded_fraction == pytest.approx(own / depth.size)
-    assert measured(depth, DepthSettings(), camera=camera).distance == pytest.approx(
+    assert measured(depth, DepthOptions(), camera=camera).distance == pytest.approx(
         expected[0], abs=0.015
     )
 
@@ -233,7 +233,7 @@ def test_images_of_another_camera_are_refused():
 )  # fmt: skip
 def test_settings_that_cannot_be_meant_are_refused(wrong):
     with pytest.raises(ValueRangeError):
-        DepthSettings(**wrong)
+        DepthOptions(**wrong)
 
 
 def test_without_numba_only_what_measures_by_images_is_refused():

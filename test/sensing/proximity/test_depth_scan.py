@@ -26,8 +26,8 @@ from frame_ros.sensing.proximity.depth import image_kernels as depth_image_kerne
 from frame_ros.sensing.proximity.depth import kernels as depth_kernels
 from frame_ros.sensing.proximity.depth.camera import DepthCamera
 from frame_ros.sensing.proximity.depth.detector import DepthProximity, compile_loops
+from frame_ros.sensing.proximity.depth.options import DepthOptions
 from frame_ros.sensing.proximity.depth.scan import DepthScan
-from frame_ros.sensing.proximity.depth.options import DepthSettings
 from frame_ros.sensing.proximity.depth.shapes import CameraShapes
 from frame_ros.sensing.proximity.depth.valid_range import DepthRange
 
@@ -238,7 +238,7 @@ def test_the_first_images_of_a_camera_need_no_compilation():
     assert sum(map(len, before)) >= 8  # what others call is not listed if it was on disk
     for kind in (np.uint16, np.float32):
         check(CAMERA, np.full((120, 160), 1, kind), ARM)
-        for settings_ in (DepthSettings(), DepthSettings(surface_height=0.0, smoothing=1)):
+        for settings_ in (DepthOptions(), DepthOptions(surface_height=0.0, smoothing=1)):
             proximity = DepthProximity(CAMERA, settings_)
             image = in_millimetres(seen(CAMERA, ARM)) * kind(1 if kind == np.uint16 else 1e-3)
             proximity.measure(image, ARM, ROTATION, TRANSLATION)

@@ -4,8 +4,14 @@
 
 import pytest
 
-from frame_ros.sensing.stream_health.node_health import InputHealth, Level, lateness_of
-from frame_ros.sensing.stream_health.readiness import InputState, NodeState, OutputState, ReadinessBoard
+from frame_ros.core.health import Level
+from frame_ros.sensing.stream_health.node_health import InputHealth, lateness_of
+from frame_ros.sensing.stream_health.readiness import (
+    InputState,
+    NodeState,
+    OutputState,
+    ReadinessBoard,
+)
 
 SECOND = 10**9
 

@@ -18,7 +18,7 @@ Depth = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class DepthNoiseSettings:
+class DepthNoiseOptions:
     """A stereo depth camera; the defaults are an Intel RealSense D435 at 640 x 480.
 
     baseline: m. subpixel: RMS of the disparity, pixels of `native_focal` (pixels): the RMS of depth
@@ -73,13 +73,13 @@ class DepthNoiseSettings:
             )
 
 
-D435 = DepthNoiseSettings()
+D435 = DepthNoiseOptions()
 # For larger distances: 95 mm of baseline (D400 series data sheet).
-D455 = DepthNoiseSettings(baseline=0.095, minimum=0.4)
+D455 = DepthNoiseOptions(baseline=0.095, minimum=0.4)
 # 18 mm of baseline, made for 7 to 50 cm (D400 series data sheet): what hangs at a wrist.
-D405 = DepthNoiseSettings(baseline=0.018, minimum=0.07, maximum=2.0)
+D405 = DepthNoiseOptions(baseline=0.018, minimum=0.07, maximum=2.0)
 # Nothing but range and whole millimetres.
-IDEAL_DEPTH = DepthNoiseSettings(
+IDEAL_DEPTH = DepthNoiseOptions(
     subpixel=0.0, scale_error=0.0, minimum=0.01, holes=0.0, steep=0.0, dark_holes=0.0, flying=0.0,
     fattened=0.0, edge_holes=0.0, has_shadow=False, delay=0.0,
 )  # fmt: skip
@@ -94,7 +94,7 @@ class DepthNoise:
     """
 
     def __init__(
-        self, camera: Intrinsics, settings: DepthNoiseSettings = D435, seed: int = 0
+        self, camera: Intrinsics, settings: DepthNoiseOptions = D435, seed: int = 0
     ) -> None:
         """camera: that rendered the true depth.
 

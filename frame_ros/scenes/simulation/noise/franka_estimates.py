@@ -28,7 +28,7 @@ COLLISION_TORQUES = (35.0, 35.0, 32.0, 30.0, 29.0, 27.0, 24.0)
 
 
 @dataclass(frozen=True)
-class EstimateSettings:
+class EstimateOptions:
     """cutoff: Hz, of the low-pass of all estimates. noise: N, standard deviation of each force's
     estimate. offset: N, root mean square over all postures of what the force's estimate is in free
     space: model and calibration err by posture. contact_force, collision_force: N, of an axis;
@@ -95,7 +95,7 @@ class FrankaEstimator:
     until `reset`, as on the arm until its error is recovered.
     """
 
-    def __init__(self, settings: EstimateSettings, period: float, seed: int) -> None:
+    def __init__(self, settings: EstimateOptions, period: float, seed: int) -> None:
         """period: s between two samples. seed: of the noise and of how the offset depends on the
         posture.
         """
@@ -148,7 +148,7 @@ class FrankaEstimator:
         )  # fmt: skip
 
 
-def _thresholds(settings: EstimateSettings) -> tuple[Array, Array]:
+def _thresholds(settings: EstimateOptions) -> tuple[Array, Array]:
     """(13,) of contact and of collision, ordered as torques, forces, turns."""
     forces, turns = (settings.contact_force,) * 3, (settings.contact_turn,) * 3
     lower = np.array((*CONTACT_TORQUES, *forces, *turns))

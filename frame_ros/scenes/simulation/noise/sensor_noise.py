@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class WrenchNoiseSettings:
+class WrenchNoiseOptions:
     """A strain-gauge sensor at the wrist; first value N, second N m.
 
     noise: RMS of white noise per sample. bias: RMS of the constant offset before a tare. drift: RMS
@@ -44,7 +44,7 @@ class WrenchNoise:
     def __init__(
         self,
         rate: float,
-        settings: WrenchNoiseSettings | None = None,
+        settings: WrenchNoiseOptions | None = None,
         seed: int = 0,
     ) -> None:
         """rate: Hz of the samples.
@@ -52,7 +52,7 @@ class WrenchNoise:
         Raises:
             ValueRangeError: the rate is not positive or the seed negative.
         """
-        settings = settings or WrenchNoiseSettings()
+        settings = settings or WrenchNoiseOptions()
         self._rng = _generator(rate, seed, 0xF0)
         self._noise = np.repeat(settings.noise, 3)
         self._walk = np.repeat(settings.drift, 3) / math.sqrt(rate)
@@ -74,7 +74,7 @@ class WrenchNoise:
 
 
 @dataclass(frozen=True)
-class JointTorqueNoiseSettings:
+class JointTorqueNoiseOptions:
     """Joint torque sensors, N m.
 
     noise: RMS of white noise per sample at 1 kHz. error: RMS over postures of an error that depends
@@ -100,7 +100,7 @@ class JointTorqueNoise:
     def __init__(
         self,
         rate: float,
-        settings: JointTorqueNoiseSettings | None = None,
+        settings: JointTorqueNoiseOptions | None = None,
         joints: int = 7,
         seed: int = 0,
     ) -> None:
@@ -110,7 +110,7 @@ class JointTorqueNoise:
             ValueRangeError: the rate is not positive or the seed negative.
         """
         self._rng = _generator(rate, seed, 0xF1)
-        self._settings = settings = settings or JointTorqueNoiseSettings()
+        self._settings = settings = settings or JointTorqueNoiseOptions()
         self._joints = joints
         self._waves = self._rng.standard_normal((joints, self._WAVES, joints)) * 0.8
         self._phases = self._rng.uniform(-math.pi, math.pi, (joints, self._WAVES))
@@ -141,7 +141,7 @@ class JointTorqueNoise:
 
 
 @dataclass(frozen=True)
-class EncoderSettings:
+class EncoderOptions:
     """Joint encoders: rad (m), rad/s (m/s), s.
 
     resolution: one step. velocity_window: velocities are differences of positions over this time;
@@ -154,16 +154,16 @@ class EncoderSettings:
 
 
 # 4096 steps per turn (Feetech's data sheet); the servo's velocity is a difference of steps.
-STS3215_ENCODER = EncoderSettings(2 * math.pi / 4096, velocity_window=0.02)
+STS3215_ENCODER = EncoderOptions(2 * math.pi / 4096, velocity_window=0.02)
 # Franka publishes no figures; of the order of what stands in recordings at rest.
-FR3_ENCODER = EncoderSettings(1e-5, velocity_noise=1e-3)
+FR3_ENCODER = EncoderOptions(1e-5, velocity_noise=1e-3)
 ENCODERS = {'so101': STS3215_ENCODER, 'fr3': FR3_ENCODER}
 
 
 class JointNoise:
     """Positions and velocities as encoders give them."""
 
-    def __init__(self, rate: float, settings: EncoderSettings, joints: int, seed: int = 0) -> None:
+    def __init__(self, rate: float, settings: EncoderOptions, joints: int, seed: int = 0) -> None:
         """rate: Hz of the samples.
 
         Raises:

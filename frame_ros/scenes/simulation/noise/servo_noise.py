@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class CurrentNoiseSettings:
+class CurrentNoiseOptions:
     """STS3215 servos of 12 V.
 
     torque_constant: N m/A at the output (data sheet: 30 kg cm and 2.7 A at standstill). step: A of
@@ -58,7 +58,7 @@ class CurrentNoise:
 
     def __init__(
         self,
-        settings: CurrentNoiseSettings | None = None,
+        settings: CurrentNoiseOptions | None = None,
         joints: int = 6,
         seed: int = 0,
     ) -> None:
@@ -70,7 +70,7 @@ class CurrentNoise:
         if seed < 0:
             raise ValueRangeError(f'noise needs a seed of 0 or more, not {seed}')
         self._rng = np.random.default_rng((seed, 0xF3))
-        self._settings = settings = settings or CurrentNoiseSettings()
+        self._settings = settings = settings or CurrentNoiseOptions()
         self._joints = joints
         spread = np.clip(self._rng.standard_normal((2, joints)), -2.5, 2.5)
         self.torque_constants: Array = settings.torque_constant * (1 + settings.spread * spread[0])

@@ -15,17 +15,17 @@ from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.robots.dynamics import GRAVITY, Payload, RobotDynamics
 from frame_ros.robots.robot import Robot
 from frame_ros.sensing.contact.detection import Detection, unknown
-from frame_ros.sensing.contact.sensitivity import SETTLED, UNKNOWN, Sensitivity
-from frame_ros.sensing.contact.source import ContactSource
-from frame_ros.sensing.contact.threshold import Threshold
 from frame_ros.sensing.contact.joints.activity import JointActivity
 from frame_ros.sensing.contact.joints.force_estimate import ForceEstimate, ForceEstimator
 from frame_ros.sensing.contact.joints.friction_direction import FrictionDirection
 from frame_ros.sensing.contact.joints.link_evidence import LinkEvidence
-from frame_ros.sensing.contact.joints.momentum_observer import MomentumObserver, ObserverSettings
+from frame_ros.sensing.contact.joints.momentum_observer import MomentumObserver, ObserverOptions
 from frame_ros.sensing.contact.joints.motor_model import MotorModel
 from frame_ros.sensing.contact.joints.scatter import ResidualScatter
-from frame_ros.sensing.contact.joints.stall import StallDetector, StallSettings
+from frame_ros.sensing.contact.joints.stall import StallDetector, StallOptions
+from frame_ros.sensing.contact.sensitivity import SETTLED, UNKNOWN, Sensitivity
+from frame_ros.sensing.contact.source import ContactSource
+from frame_ros.sensing.contact.threshold import Threshold
 
 Array = NDArray[np.float64]
 SECOND = 1_000_000_000
@@ -38,7 +38,7 @@ NO_THRESHOLDS = (
 
 
 @dataclass(frozen=True)
-class JointContactSettings:
+class JointContactOptions:
     """gain: 1/s of the observer; 0: that of the identification. margin: factor of the identified
     thresholds. combined_threshold: thresholds that the joints must reach together, as the root of
     the sum of the squares of their shares, where none reaches its own; infinite: they do not count
@@ -67,7 +67,7 @@ class JointContactSettings:
     settle_time: float = 0.3
     held_mass: float = 0.05
     limit_margin: float = 0.02
-    stall: StallSettings = field(default_factory=StallSettings)
+    stall: StallOptions = field(default_factory=StallOptions)
 
     def __post_init__(self) -> None:
         numbers = (self.gain, self.scatter_margin, self.least_threshold, self.on_time,
@@ -106,7 +106,7 @@ class JointContact:
     def __init__(
         self,
         dynamics: RobotDynamics,
-        settings: JointContactSettings | None = None,
+        settings: JointContactOptions | None = None,
         motors: MotorModel | None = None,
     ) -> None:
         """dynamics: with the armature and mass scales of `motors`, see `dynamics_for`.
@@ -118,12 +118,12 @@ class JointContact:
             raise SetupError(
                 f'there is no motor model of {dynamics.robot.name}: run frame-ros identify joints'
             )
-        self.dynamics, self.settings = dynamics, settings or JointContactSettings()
+        self.dynamics, self.settings = dynamics, settings or JointContactOptions()
         self.motors = motors.of(dynamics.joint_names)
         self.joint_names = dynamics.joint_names
         self._gain = self.settings.gain or self.motors.gain
         self._observer = MomentumObserver(
-            dynamics, ObserverSettings(self._gain, self.settings.max_gap)
+            dynamics, ObserverOptions(self._gain, self.settings.max_gap)
         )
         count = len(self.joint_names)
         self._shape = (count,)

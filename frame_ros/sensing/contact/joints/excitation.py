@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import RobotError, ValueRangeError
-from frame_ros.robots.shapes.clearance import ClearanceCheck, Clearances
 from frame_ros.robots.dynamics import RobotDynamics
+from frame_ros.robots.shapes.clearance import ClearanceCheck, Clearances
 
 Array = NDArray[np.float64]
 CHECKED = 60  # postures of a period that are looked at
@@ -32,7 +32,7 @@ COARSE = 15.0  # Hz of the steps of the last way round: policies may command no 
 
 
 @dataclass(frozen=True)
-class ExcitationSettings:
+class ExcitationOptions:
     """period: s of the series at full speed. harmonics: per joint. speed: rad/s (m/s) of any joint,
     at most; acceleration: per s. range_share: of each joint's range that is used. floor: m, height
     of the table in the base frame. clearance: m above it, of every link behind the second joint, or
@@ -101,7 +101,7 @@ class Excitation:
     series: FourierSeries
     poses: Array
     condition: float
-    settings: ExcitationSettings
+    settings: ExcitationOptions
 
     def positions(self, rate: float, scale: float = 1.0) -> Array:
         """(T, N) rad at `rate` Hz. scale: of the speed, above 0 to 1.
@@ -133,7 +133,7 @@ class Excitation:
 
 
 def _straight(
-    start: Array, end: Array, settings: ExcitationSettings, rate: float, scale: float
+    start: Array, end: Array, settings: ExcitationOptions, rate: float, scale: float
 ) -> Array:
     """A straight way in joint space with minimum jerk (Flash and Hogan 1985)."""
     distance = float(np.abs(end - start).max(initial=0.0))
@@ -149,7 +149,7 @@ def _straight(
 def plan_excitation(
     dynamics: RobotDynamics,
     start: Array,
-    settings: ExcitationSettings | None = None,
+    settings: ExcitationOptions | None = None,
     is_told: Callable[[int, float], None] | None = None,
 ) -> Excitation:
     """The best of random motions from a start posture, (N,) rad in the order of the dynamics.
@@ -159,7 +159,7 @@ def plan_excitation(
     Raises:
         RobotError: the start is outside of the joints' limits, or no motion keeps clear.
     """
-    settings = settings or ExcitationSettings()
+    settings = settings or ExcitationOptions()
     planner = _Planner(dynamics, np.asarray(start, np.float64), settings)
     best: tuple[float, FourierSeries] | None = None
     for number in range(settings.candidates):
@@ -186,7 +186,7 @@ class PoseTour:
 
     start: Array
     poses: Array
-    settings: ExcitationSettings
+    settings: ExcitationOptions
 
     def positions(self, rate: float, scale: float, pause: float) -> Array:
         """(T, N) rad at `rate` Hz, `pause` s at each pose; scale: of the speed."""
@@ -199,7 +199,7 @@ class PoseTour:
 
 
 def plan_poses(
-    dynamics: RobotDynamics, start: Array, settings: ExcitationSettings, count: int
+    dynamics: RobotDynamics, start: Array, settings: ExcitationOptions, count: int
 ) -> PoseTour:
     """Random postures, no two alike, each reached from the one before in a straight line that keeps
     clear.
@@ -227,7 +227,7 @@ def _phases(count: int) -> Array:
 
 
 class _Planner:
-    def __init__(self, dynamics: RobotDynamics, start: Array, settings: ExcitationSettings):
+    def __init__(self, dynamics: RobotDynamics, start: Array, settings: ExcitationOptions):
         self._dynamics, self.start, self._settings = dynamics, start, settings
         self._random = np.random.default_rng(settings.seed)
         limits = np.array([dynamics.robot.joint_limits[n] for n in dynamics.joint_names])

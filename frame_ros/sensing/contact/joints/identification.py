@@ -25,7 +25,7 @@ from scipy.optimize import nnls
 from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.joints.detector import ACTIVITY_TIME
-from frame_ros.sensing.contact.joints.momentum_observer import ObserverSettings
+from frame_ros.sensing.contact.joints.momentum_observer import ObserverOptions
 from frame_ros.sensing.contact.joints.motor_model import MotorModel
 from frame_ros.sensing.contact.joints.recording import (
     FrictionShape,
@@ -58,7 +58,7 @@ DOUBT = {'reversal': 0.5, 'velocity': 0.25, 'acceleration': 0.25}
 
 
 @dataclass(frozen=True)
-class IdentificationSettings:
+class IdentificationOptions:
     """gain: 1/s of the observer that will use the model. effort_scale: N m per unit of effort, if
     it is known; None: fitted. margin: of the thresholds, over what free motion showed.
 
@@ -119,7 +119,7 @@ class JointIdentification:
 def identify_joints(
     dynamics: RobotDynamics,
     recording: JointRecording,
-    settings: IdentificationSettings | None = None,
+    settings: IdentificationOptions | None = None,
     source: str = '',
 ) -> JointIdentification:
     """Fits the motor model of `dynamics.joint_names` to a recording of free motion.
@@ -130,12 +130,12 @@ def identify_joints(
         SetupError: a joint did not move, or the effort scale is not known and no joint shows it.
         ShapeError: the recording is too short or lacks a joint.
     """
-    settings = settings or IdentificationSettings()
+    settings = settings or IdentificationOptions()
     if dynamics.armature.any():
         raise SetupError('the identification needs dynamics without armature: it fits that')
     recording = recording.of(dynamics.joint_names)
     _check_motion(recording)
-    observer = ObserverSettings(settings.gain, settings.max_gap)
+    observer = ObserverOptions(settings.gain, settings.max_gap)
     motion = ObservedMotion(dynamics, recording, observer)
     shape, terms = _best_shape(dynamics.joint_names, motion, settings, recording.rate)
     fitting = _Fitting(dynamics.joint_names, terms, settings, recording.rate)
@@ -152,7 +152,7 @@ def identify_joints(
 def _best_shape(
     joint_names: tuple[str, ...],
     motion: ObservedMotion,
-    settings: IdentificationSettings,
+    settings: IdentificationOptions,
     rate: float,
 ) -> tuple[FrictionShape, ObservedTerms]:
     """Of the shapes of dry friction the one that leaves least over."""
@@ -199,7 +199,7 @@ class _Fitting:
         self,
         joint_names: tuple[str, ...],
         terms: ObservedTerms,
-        settings: IdentificationSettings,
+        settings: IdentificationOptions,
         rate: float,
     ) -> None:
         self._names, self._terms, self._settings = joint_names, terms, settings
@@ -358,7 +358,7 @@ def _in_units(
 
 
 def _motors(
-    dynamics: RobotDynamics, recording: JointRecording, settings: IdentificationSettings,
+    dynamics: RobotDynamics, recording: JointRecording, settings: IdentificationOptions,
     fits: list[JointFit], shape: FrictionShape, source: str,
 ) -> MotorModel:  # fmt: skip
     columns: dict[str, Any] = {
@@ -381,7 +381,7 @@ def _motors(
 
 
 def _thresholds(
-    motors: MotorModel, terms: ObservedTerms, activity: Array, settings: IdentificationSettings
+    motors: MotorModel, terms: ObservedTerms, activity: Array, settings: IdentificationOptions
 ) -> dict[str, Any]:
     """For each joint a sum of what explains the size of the residuals, scaled to be above nearly
     all of them.

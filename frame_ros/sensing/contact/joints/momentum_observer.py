@@ -24,7 +24,7 @@ SECOND = 1_000_000_000
 
 
 @dataclass(frozen=True)
-class ObserverSettings:
+class ObserverOptions:
     """gain: 1/s per joint, or one for all: the residual follows the external torque like a
     first-order filter of time constant 1/gain. max_gap: s between two samples from which the
     observer begins anew. velocity_time: s, time constant of the filter of velocities that are
@@ -74,9 +74,9 @@ class MomentumObserver:
         '_gain', '_max_gap', '_stamp', '_position', '_momentum', '_drive', '_decay',
     )  # fmt: skip
 
-    def __init__(self, dynamics: RobotDynamics, settings: ObserverSettings | None = None) -> None:
+    def __init__(self, dynamics: RobotDynamics, settings: ObserverOptions | None = None) -> None:
         """Raises ValueRangeError: there is not one gain for all, or one per joint."""
-        self.dynamics, self.settings = dynamics, settings or ObserverSettings()
+        self.dynamics, self.settings = dynamics, settings or ObserverOptions()
         count = len(dynamics.joint_names)
         gains = np.atleast_1d(np.asarray(self.settings.gain, np.float64))
         if gains.shape not in ((1,), (count,)):

@@ -19,7 +19,7 @@ from frame_ros.sensing.contact.joints.friction_direction import FrictionDirectio
 from frame_ros.sensing.contact.joints.momentum_observer import (
     SECOND,
     MomentumObserver,
-    ObserverSettings,
+    ObserverOptions,
     first_order,
 )
 
@@ -146,7 +146,7 @@ class ObservedMotion:
     """A recording as an observer of these settings takes it."""
 
     def __init__(
-        self, dynamics: RobotDynamics, recording: JointRecording, settings: ObserverSettings
+        self, dynamics: RobotDynamics, recording: JointRecording, settings: ObserverOptions
     ) -> None:
         """dynamics: without armature, its joints those of the recording.
 
@@ -194,7 +194,7 @@ class _Followed:
     """What an observer takes as velocities, piece by piece between gaps."""
 
     def __init__(
-        self, dynamics: RobotDynamics, recording: JointRecording, settings: ObserverSettings
+        self, dynamics: RobotDynamics, recording: JointRecording, settings: ObserverOptions
     ) -> None:
         self._dynamics, self._recording, self._settings = dynamics, recording, settings
 

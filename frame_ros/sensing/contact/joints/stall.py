@@ -17,7 +17,7 @@ SECOND = 1_000_000_000
 
 
 @dataclass(frozen=True)
-class StallSettings:
+class StallOptions:
     """What counts as a stall; all of it together.
 
     torque: N m of the motor, at least. position_error: rad from the commanded position, at least.
@@ -52,9 +52,9 @@ class StallDetector:
     must last to begin does not.
     """
 
-    def __init__(self, count: int, settings: StallSettings | None = None) -> None:
+    def __init__(self, count: int, settings: StallOptions | None = None) -> None:
         """count: of joints."""
-        self.settings = settings or StallSettings()
+        self.settings = settings or StallOptions()
         self._count = count
         self._time = round(self.settings.time * SECOND)
         self._none = (False,) * count

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import exp, isfinite, isinf, pi, sqrt
 
 import numpy as np
@@ -15,15 +14,14 @@ from frame_ros.sensing.contact.detection import Detection, unknown
 from frame_ros.sensing.contact.sensitivity import SETTLED, UNKNOWN, Sensitivity
 from frame_ros.sensing.contact.source import ContactSource
 from frame_ros.sensing.contact.threshold import Threshold
-from frame_ros.sensing.contact.wrench.batch import WrenchSamples, process
 from frame_ros.sensing.contact.wrench.block import BLOCK, BlockBuffer
 from frame_ros.sensing.contact.wrench.drift import BiasDrift
 from frame_ros.sensing.contact.wrench.filter import CausalLowPass
+from frame_ros.sensing.contact.wrench.options import ROOM, WrenchOptions
 from frame_ros.sensing.contact.wrench.payload import Payload, PayloadEstimator
-from frame_ros.sensing.contact.wrench.options import ROOM, WrenchSettings
 from frame_ros.sensing.contact.wrench.tare import TareResult, WrenchTare
 from frame_ros.sensing.contact.wrench.tool_model import Tool, ToolLoad, norm
-from frame_ros.sensing.contact.wrench.tool_motion import ToolMotion, ToolMotions
+from frame_ros.sensing.contact.wrench.tool_motion import ToolMotion
 
 Array = NDArray[np.float64]
 SECOND = 1_000_000_000
@@ -54,7 +52,7 @@ class WrenchContact:
     again. After a gap, or a clock that fell back, the filter begins anew; the bias stays.
     """
 
-    def __init__(self, settings: WrenchSettings, tool: Tool, bias: ArrayLike | None = None) -> None:
+    def __init__(self, settings: WrenchOptions, tool: Tool, bias: ArrayLike | None = None) -> None:
         """bias: (6,) N and N m of the sensor, as force on the tool, if it is known: then no tare
         begins by itself.
         """
@@ -164,24 +162,6 @@ class WrenchContact:
         assert self.block is not None
         self.block.add(stamp, row[:6] + list(gravity), self.share, is_over, moving)
         return self.tell(stamp, filtered, rotation, is_over)
-
-    def process(
-        self,
-        stamps: NDArray[np.int64],
-        wrenches: Array,
-        motions: ToolMotions,
-        is_holding: Sequence[bool | None] | None = None,
-    ) -> WrenchSamples:
-        """Takes T samples at once: what `update` gives of each, to 1e-9, many times as fast.
-
-        Args:
-            stamps: (T,) ns. wrenches: (T, 6). motions: T of them. is_holding: T values; None: not
-                known of any.
-
-        Raises:
-            ShapeError: these are not of one length.
-        """
-        return process(self, stamps, wrenches, motions, is_holding)
 
     def reset(self) -> None:
         """Forgets all samples, and the payload; keeps the bias."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.sensing.contact.wrench.block import WrenchBlock
-from frame_ros.sensing.contact.wrench.options import WrenchSettings
+from frame_ros.sensing.contact.wrench.options import WrenchOptions
 
 Array = NDArray[np.float64]
 SECOND = 1_000_000_000
@@ -24,7 +24,7 @@ class BiasDrift:
     of any other, nothing once it is near contact.
     """
 
-    def __init__(self, settings: WrenchSettings) -> None:
+    def __init__(self, settings: WrenchOptions) -> None:
         self._time = settings.drift_time
         self._below = settings.drift_below
         self._guard = int(settings.drift_guard * SECOND)

@@ -21,7 +21,7 @@ _SHARES = ('hysteresis', 'drift_below')
 
 
 @dataclass(frozen=True)
-class WrenchSettings:
+class WrenchOptions:
     """Settings of WrenchContact.
 
     Convention. is_force_on_tool: whether the sensor reports what its surroundings do to the tool

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.sensing.contact.wrench.block import WrenchBlock
-from frame_ros.sensing.contact.wrench.options import WrenchSettings
+from frame_ros.sensing.contact.wrench.options import WrenchOptions
 
 Array = NDArray[np.float64]
 SECOND = 1_000_000_000
@@ -39,7 +39,7 @@ class PayloadEstimator:
     begins in that time, and lasts, is taken for weight. Release ends it at once.
     """
 
-    def __init__(self, settings: WrenchSettings, gravity: float) -> None:
+    def __init__(self, settings: WrenchOptions, gravity: float) -> None:
         """gravity: m/s^2."""
         self._settings = settings
         self._gravity = gravity

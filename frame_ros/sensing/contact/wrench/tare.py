@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import FrameRosError
 from frame_ros.sensing.contact.wrench.block import WrenchBlock
-from frame_ros.sensing.contact.wrench.options import WrenchSettings
+from frame_ros.sensing.contact.wrench.options import WrenchOptions
 
 Array = NDArray[np.float64]
 SECOND = 1_000_000_000
@@ -42,7 +42,7 @@ class _Refused(FrameRosError):
 class WrenchTare:
     """Collects blocks for a tare and judges them. `is_running` says whether one is under way."""
 
-    def __init__(self, settings: WrenchSettings) -> None:
+    def __init__(self, settings: WrenchOptions) -> None:
         self._settings = settings
         self._window = int(settings.tare_window * SECOND)
         self.is_running = False

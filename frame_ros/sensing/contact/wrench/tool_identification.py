@@ -92,7 +92,7 @@ def fit_tool(
         rotations: (K, 3, 3) of the sensor in the base frame, K >= 4; the poses should turn gravity
             to well-spread directions (down along +-x, +-y, +-z of the sensor is best). wrenches:
             (K, 6) N and N m, the mean readings at rest, free of contact. is_force_on_tool: see
-            WrenchSettings. gravity: (3,) m/s^2 in the base frame. is_robust: poses with large
+            WrenchOptions. gravity: (3,) m/s^2 in the base frame. is_robust: poses with large
             residuals count less (iteratively reweighted, Huber).
 
     Raises:

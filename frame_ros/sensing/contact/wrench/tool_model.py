@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.core.input_files import read_text
 from frame_ros.core.output_files import write_whole
-from frame_ros.sensing.contact.wrench.tool_motion import ToolMotion, ToolMotions
 from frame_ros.core.strict_yaml import load_yaml
+from frame_ros.sensing.contact.wrench.tool_motion import ToolMotion, ToolMotions
 
 Array = NDArray[np.float64]
 Vector = tuple[float, float, float]

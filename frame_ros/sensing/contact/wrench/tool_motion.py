@@ -110,7 +110,7 @@ class ToolMotions:
 
 
 @dataclass(frozen=True)
-class MotionSettings:
+class MotionOptions:
     """How the motion of the sensor is found.
 
     rotation: (3, 3) and translation: (3,) m of the sensor in its link. cutoff: Hz, of the low-pass
@@ -162,14 +162,14 @@ class ToolMotionEstimator:
     """
 
     def __init__(
-        self, robot: Robot, sensor_link: str, settings: MotionSettings | None = None
+        self, robot: Robot, sensor_link: str, settings: MotionOptions | None = None
     ) -> None:
         """sensor_link: the link that carries the sensor.
 
         Raises:
             RobotError: there is no such link, or no joint moves it.
         """
-        self.settings = settings or MotionSettings()
+        self.settings = settings or MotionOptions()
         self._robot = Robot(robot.urdf, sensor_link, robot.name)
         self.joint_names = self._robot.joint_names  # the order of q
         rotation = self.settings.rotation

@@ -26,7 +26,7 @@ SEED = 7
 
 
 @dataclass(frozen=True)
-class AlignmentSettings:
+class AlignmentOptions:
     """When a camera counts as aligned.
 
     translation: m, rotation: rad, from which an offset counts as one. The displacement of the
@@ -109,9 +109,9 @@ class CameraAlignment:
     say otherwise. Not thread-safe.
     """
 
-    def __init__(self, camera: DepthCamera, settings: AlignmentSettings | None = None) -> None:
+    def __init__(self, camera: DepthCamera, settings: AlignmentOptions | None = None) -> None:
         self.camera = camera
-        self.settings = AlignmentSettings() if settings is None else settings
+        self.settings = AlignmentOptions() if settings is None else settings
         self._spacing = max(1, round(camera.width / COLUMNS))
         self.reset()
 

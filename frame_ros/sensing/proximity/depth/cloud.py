@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.robots.shapes.link_shapes import PlacedShapes
 from frame_ros.sensing.proximity.depth.camera import SATURATED, Depth, DepthCamera
-from frame_ros.sensing.proximity.depth.options import DepthSettings
+from frame_ros.sensing.proximity.depth.options import DepthOptions
 from frame_ros.sensing.proximity.depth.shapes import CameraShapes
 
 Array = NDArray[np.float64]
@@ -31,7 +31,7 @@ class MarkedCloud:
 
 def marked_cloud(
     camera: DepthCamera,
-    settings: DepthSettings,
+    settings: DepthOptions,
     depth: Depth,
     shapes: PlacedShapes,
     rotation: Array,

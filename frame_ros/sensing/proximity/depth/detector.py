@@ -20,8 +20,8 @@ from frame_ros.robots.shapes.link_shapes import PlacedShapes, placed, sphere
 from frame_ros.sensing.proximity.depth.camera import Depth, DepthCamera
 from frame_ros.sensing.proximity.depth.cloud import MarkedCloud, marked_cloud
 from frame_ros.sensing.proximity.depth.edges import EdgeFilter
+from frame_ros.sensing.proximity.depth.options import DepthOptions
 from frame_ros.sensing.proximity.depth.scan import DepthScan, Scan
-from frame_ros.sensing.proximity.depth.options import DepthSettings
 from frame_ros.sensing.proximity.depth.shapes import CameraShapes
 from frame_ros.sensing.proximity.depth.valid_range import DepthRange
 from frame_ros.sensing.proximity.depth.view import seen_fractions
@@ -40,9 +40,9 @@ class DepthProximity:
     Not thread-safe: it owns buffers.
     """
 
-    def __init__(self, camera: DepthCamera, settings: DepthSettings | None = None) -> None:
+    def __init__(self, camera: DepthCamera, settings: DepthOptions | None = None) -> None:
         self.camera = camera
-        self.settings = settings = settings or DepthSettings()
+        self.settings = settings = settings or DepthOptions()
         self._range = DepthRange(settings.min_range, settings.max_range)
         self._normals, self._offsets = settings.half_spaces()
         self._scan = DepthScan(camera, settings.padding, settings.depth_noise)
@@ -155,7 +155,7 @@ def compile_loops() -> float:
     start = time.monotonic()
     camera = DepthCamera(9, 9, 9.0, 9.0, 4.0, 4.0)
     shapes = placed('a', [sphere(0.1, [0.0, 0.0, 0.5])])
-    proximity = DepthProximity(camera, DepthSettings(surface_height=-1.0))
+    proximity = DepthProximity(camera, DepthOptions(surface_height=-1.0))
     for image in (np.full((9, 9), 900, np.uint16), np.full((9, 9), 0.9, np.float32)):
         proximity.measure(image, shapes, np.eye(3), np.zeros(3))
     proximity.points(image, shapes, np.eye(3), np.zeros(3))

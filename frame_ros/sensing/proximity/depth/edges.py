@@ -17,13 +17,13 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.sensing.proximity.depth.options import DepthSettings
+from frame_ros.sensing.proximity.depth.options import DepthOptions
 
 
 class EdgeFilter:
     """Filters images of one camera."""
 
-    def __init__(self, settings: DepthSettings) -> None:
+    def __init__(self, settings: DepthOptions) -> None:
         self._settings = settings
 
     def smoothed(self, image: Any) -> Any:

@@ -25,7 +25,7 @@ class Plane:
 
 
 @dataclass(frozen=True)
-class DepthSettings:
+class DepthOptions:
     """What of a depth image counts as an obstacle.
 
     padding: m; what is this near to any link is the robot itself. As a consequence no distance

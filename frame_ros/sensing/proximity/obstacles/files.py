@@ -34,13 +34,13 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import RobotError, SetupError, ValueRangeError
 from frame_ros.core.input_files import is_within, read_text
+from frame_ros.core.strict_yaml import load_yaml
 from frame_ros.robots.description import rotation_from_rpy
-from frame_ros.robots.shapes.mesh_files import load_mesh
 from frame_ros.robots.rotations import rotations_of
+from frame_ros.robots.shapes.mesh_files import load_mesh
 from frame_ros.sensing.proximity.obstacles.known import KnownObstacles
 from frame_ros.sensing.proximity.obstacles.meshes import ObstacleMesh, make_mesh
 from frame_ros.sensing.proximity.obstacles.shapes import SIZES, Obstacle
-from frame_ros.core.strict_yaml import load_yaml
 
 Array = NDArray[np.float64]
 POSE = ('position', 'rpy', 'quaternion', 'ignored_links')

@@ -17,10 +17,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.robots.shapes.link_shapes import PlacedShapes
-from frame_ros.sensing.proximity.obstacles.meshes import make_mesh
-from frame_ros.sensing.proximity.obstacles.search import ObstacleSide, PairSearch, RobotSide, lower_bounds
-from frame_ros.sensing.proximity.obstacles.shapes import Obstacle, checked_pose, load_coal
 from frame_ros.sensing.proximity.link_distances import DistanceReading
+from frame_ros.sensing.proximity.obstacles.meshes import make_mesh
+from frame_ros.sensing.proximity.obstacles.search import (
+    ObstacleSide,
+    PairSearch,
+    RobotSide,
+    lower_bounds,
+)
+from frame_ros.sensing.proximity.obstacles.shapes import Obstacle, checked_pose, load_coal
 
 Array = NDArray[np.float64]
 SOURCE = 'known obstacles'

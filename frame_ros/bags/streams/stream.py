@@ -1,0 +1,39 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Samples of one topic as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass
+class Stream:
+    """Samples of one topic: T stamps, T receive times, and one array per value name.
+
+    stamps: (T,) int64, header stamps in ns, in recorded order. received: (T,) int64, the recorder's
+    receive time in ns. values: name -> (T, ...) array. frame_id: the frame that the first message
+    names; '' if none, or if it was not asked for.
+    """
+
+    topic: str
+    message_type: str
+    stamps: NDArray[np.int64]
+    received: NDArray[np.int64]
+    values: dict[str, NDArray]
+    frame_id: str = ''
+
+    def select(self, is_chosen: NDArray[np.bool_]) -> Stream:
+        """Returns the samples that are chosen, (T,)."""
+        return replace(
+            self,
+            stamps=self.stamps[is_chosen],
+            received=self.received[is_chosen],
+            values={name: column[is_chosen] for name, column in self.values.items()},
+        )
+
+    def __len__(self) -> int:
+        return len(self.stamps)

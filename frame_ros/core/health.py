@@ -1,0 +1,31 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a node or a device reports of its health."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+
+class Level(IntEnum):
+    """How bad it is; the numbers are those of diagnostic_msgs/DiagnosticStatus."""
+
+    OK = 0
+    WARN = 1
+    ERROR = 2
+
+
+@dataclass(frozen=True)
+class Status:
+    """One line of diagnostics.
+
+    name: of the part, '' for the node itself. hardware_id: '' for that of the node.
+    """
+
+    name: str
+    level: Level
+    message: str
+    values: Mapping[str, str] = field(default_factory=dict)
+    hardware_id: str = ''

@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Texts name=value as mappings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+from frame_ros.core.errors import SetupError
+
+
+def parse_options(parameter: str, texts: Iterable[str]) -> dict[str, Any]:
+    """'name=value' texts -> {name: value}; a value that is JSON is read as such, any other is taken
+    as text.
+
+    Raises:
+        SetupError: a text is not of that form, or names one option twice.
+    """
+    return {name: _value(text) for name, text in parse_pairs(parameter, tuple(texts)).items()}
+
+
+def parse_pairs(parameter: str, texts: list[str] | tuple[str, ...]) -> dict[str, str]:
+    """'a=b' texts -> {a: b}; empty texts are left out.
+
+    Raises:
+        SetupError: a text is not of that form, or names one thing twice.
+    """
+    pairs: dict[str, str] = {}
+    for text in filter(None, map(str.strip, texts)):
+        name, sign, value = (part.strip() for part in text.partition('='))
+        if not (name and sign and value) or name in pairs:
+            raise SetupError(
+                f'parameter {parameter} holds {text!r}; it must hold name=value, each name once'
+            )
+        pairs[name] = value
+    return pairs
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except ValueError:
+        return text
+
+
+def _no_constant(name: str) -> NoReturn:
+    """NaN and Infinity are no JSON."""
+    raise ValueError(name)
