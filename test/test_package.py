@@ -3,11 +3,13 @@
 """What must hold for the package as a whole: metadata, licences, imports, interfaces."""
 
 import ast
+import graphlib
 import os
 import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -214,6 +216,83 @@ def test_imports_run_downwards_only(path):
     level = ROOMS.get(own, -1)  # files beside the rooms, such as errors.py, import no room
     rooms = {room_of(module) for module in imports(path)} - {None, own}
     assert not {room for room in rooms if ROOMS[room] >= level}
+
+
+def module_of(path: Path) -> str:
+    return '.'.join(path.relative_to(ROOT).with_suffix('').parts).removesuffix('.__init__')
+
+
+def test_no_file_imports_itself_by_way_of_others():
+    """Counts imports for type checkers only and those inside functions, too."""
+    modules = {module_of(path): path for path in python_files(PACKAGE)}
+    graph = {
+        # A name taken from a package is a file of it or stands in its __init__.
+        module: {each for each in imports(path) if each in modules} - packages_of(path, modules)
+        for module, path in modules.items()
+    }
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        pytest.fail(' imports '.join(reversed(error.args[1])))
+
+
+def packages_of(path: Path, modules: dict[str, Path]) -> set[str]:
+    """Packages from which a file imports files only: `from a import b` where b is one."""
+    own, used = set(), set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            are_files = all(f'{node.module}.{alias.name}' in modules for alias in node.names)
+            (own if are_files else used).add(str(node.module))
+    return own - used
+
+
+# What a folder of a node holds that needs no ROS: how it is declared.
+DECLARATIONS = {'__init__.py', '__main__.py', 'options.py', 'topics.py'}
+# They take the options of a node, which still declare themselves to rclpy.
+NEED_OPTIONS_OF_NODES = {
+    'contact/joint_effort_sensor.py',
+    'contact/robot_sensor.py',
+    'contact/wrench_sensor.py',
+    'episode_recorder/episode.py',
+    'policy/making.py',
+    'simulator/noise.py',
+}
+
+
+def test_nodes_hold_only_what_needs_ros():
+    nodes = PACKAGE / 'nodes'
+    without = {
+        str(path.relative_to(nodes))
+        for path in python_files(nodes)
+        if path.name not in DECLARATIONS
+        and not any(
+            ROS_MODULES.match(m)
+            or (room_of(m) == 'nodes' and not re.search(r'\.(options|topics)(\.|$)', m))
+            for m in imports(path)
+        )
+    }
+    assert without <= NEED_OPTIONS_OF_NODES
+
+
+# Functions that are still longer.
+LONG = {'load_lerobot_policy', 'connect_remote_policy'}
+
+
+def test_files_functions_and_folders_stay_small():
+    too_large = []
+    for path in python_files(PACKAGE):
+        lines = path.read_text().splitlines()
+        if len(lines) > 450:
+            too_large.append(f'{path}: {len(lines)} lines')
+        for node in ast.walk(ast.parse('\n'.join(lines))):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or node.name in LONG:
+                continue
+            if node.end_lineno - node.lineno >= 60:
+                too_large.append(f'{path}: {node.name} is of {node.end_lineno - node.lineno + 1}')
+    for folder, number in Counter(path.parent for path in python_files(PACKAGE)).items():
+        if number > 25:
+            too_large.append(f'{folder}: {number} files')
+    assert not too_large
 
 
 def test_the_command_and_the_rooms_load_no_ros_and_nothing_heavy():

@@ -55,7 +55,7 @@ def _value(where: str, name: str, value: Any, default: Any) -> Value:
         if len(kinds) == 1 and all(map(_has_type, items)):
             return items
     elif _has_type(value):
-        return value  # type: ignore[no-any-return]
+        return value
     shown = 'null' if value is None else repr(value)
     raise SetupError(
         f'{where}: {name} is {shown}; a parameter is true or false, a number, a text, or a list of '

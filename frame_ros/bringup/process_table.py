@@ -200,7 +200,9 @@ def _monitors(
 ) -> list[Process]:
     names = settings.remappings()
     bounds = {**(of_gate or {}), **given_parameters(settings, 'gate')} if settings.has_gate else {}
-    drawn = {name: bounds[name] for name in ('workspace', 'floor') if name in bounds}
+    drawn: dict[str, Value] = {
+        name: bounds[name] for name in ('workspace', 'floor') if name in bounds
+    }
     robot: dict[str, Value] = {'robot': settings.robot_source}
     transforms: dict[str, Value] = {'publish_tf': 'false'} if settings.robot_state_publisher else {}
     if settings.known_obstacles:

@@ -127,6 +127,7 @@ class Supervisor:
     def _read(self, running: _Running) -> None:
         running.log.unlink(missing_ok=True)  # what an earlier run left, or a link to elsewhere
         with running.log.open('x') as log:
+            assert running.popen.stdout is not None  # piped in _start
             for line in running.popen.stdout:
                 log.write(line)
                 log.flush()

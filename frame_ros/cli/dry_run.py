@@ -18,7 +18,7 @@ def describe_run(settings: RunOptions, processes: Sequence[Process], directory: 
     recorder = next(p for p in processes if p.executable == 'episode_recorder')
     expected = recorder.parameters['expected']
     assert isinstance(expected, list)
-    names = [topic if str(topic).startswith('/') else f'{prefix}{topic}' for topic in expected]
+    names = [str(topic) if str(topic).startswith('/') else f'{prefix}{topic}' for topic in expected]
     lines = [
         f'directory: {directory.resolve()}' + ('' if settings.record else ' (logs only)'),
         f'policy:    {settings.policy}',

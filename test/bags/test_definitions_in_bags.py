@@ -14,7 +14,7 @@ from frame_ros.bags import definitions
 from frame_ros.core.errors import CHECKOUT
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.reports import compare_live
-from frame_ros.reports.parity import verdict as parity_verdict
+from frame_ros.reports.parity.verdict import parity_verdict
 
 SENT = with_live(episode_messages(40))
 

@@ -13,7 +13,7 @@ from frame_ros.core.events import EventType
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.reports import compare_live
 from frame_ros.reports.model.episode_check import check_episode
-from frame_ros.reports.parity import verdict as parity_verdict
+from frame_ros.reports.parity.verdict import parity_verdict
 
 STEPS = 300
 LIVE = ('/quality_metrics', '/safety_metrics', '/efficiency_metrics')

@@ -23,8 +23,8 @@ from frame_ros.reports.html.tiles import tiles
 from frame_ros.reports.json_report import report_data
 from frame_ros.reports.model.episode_check import check_episode, problems_of
 from frame_ros.reports.model.findings_view import FindingCounts
-from frame_ros.reports.parity import verdict as parity_verdict
 from frame_ros.reports.parity.comparison import BAR, lagging_steps, relative_difference
+from frame_ros.reports.parity.verdict import parity_verdict
 
 
 def without_last(stream: Stream, count: int) -> Stream:

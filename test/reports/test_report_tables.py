@@ -41,8 +41,7 @@ from frame_ros.reports.model.rates import metric_rates, rate_of, sampling_senten
 from frame_ros.reports.model.series import contact_spans, panels, path
 from frame_ros.reports.model.topic_faults import EVENT_TYPES, fault_counts, topic_faults
 from frame_ros.reports.model.verdict import success_sentence, verdict
-from frame_ros.reports.parity import verdict as parity_verdict
-from frame_ros.reports.parity.verdict import difference_text
+from frame_ros.reports.parity.verdict import difference_text, parity_verdict
 
 
 def by_id(rows: list[MetricRow]) -> dict[str, MetricRow]:

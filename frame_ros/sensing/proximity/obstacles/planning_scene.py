@@ -177,16 +177,19 @@ class SceneObstacles:
 
     def _set(self, name: str, obstacle: str, part: Part, outer: Pose) -> None:
         rotation, translation = _product(outer, part.pose)
-        obstacles, place = self._obstacles, {'rotation': rotation, 'translation': translation}
+        obstacles = self._obstacles
         if part.kind == 'box':
-            obstacles.set_box(obstacle, part.size, **place)
+            obstacles.set_box(obstacle, part.size, rotation, translation)
         elif part.kind == 'sphere':
             obstacles.set_sphere(obstacle, part.size[0], translation)
         elif part.kind == 'cylinder':
-            obstacles.set_cylinder(obstacle, *part.size, **place)
+            radius, length = part.size
+            obstacles.set_cylinder(obstacle, radius, length, rotation, translation)
         else:
-            convex = {'is_convex': part.kind == 'hull'}
-            obstacles.set_mesh(obstacle, part.vertices, part.triangles, **place, **convex)
+            is_convex = part.kind == 'hull'
+            obstacles.set_mesh(
+                obstacle, part.vertices, part.triangles, rotation, translation, is_convex
+            )
         self._parts.setdefault(name, []).append(obstacle)
         self._object_of[obstacle] = name
 
