@@ -1,53 +1,59 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which commands an arm may be given, and what keeps it where it is."""
+"""Commands that an arm may be given, and goals that keep it where it is."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from frame_ros.gate.causes import Cause
+from frame_ros.gate.named_positions import NamedPositions, NamedPositionsReader
+from frame_ros.gate.records import Reason
 
 Array = NDArray[np.float64]
 
 
 class CommandCheck:
-    """Whether a command for some of the joints can be executed.
+    """Checks commands to some of the joints of an arm.
 
-    names: the joints. limits: (D, 2) rad. tolerance: rad beyond the limits that are let pass.
+    Args:
+        names: the joints.
+        limits: (D, 2) rad.
+        tolerance: distance beyond the limits that is let pass, rad.
     """
 
     def __init__(self, names: Sequence[str], limits: Array, tolerance: float = 0.0) -> None:
-        self._index = {name: i for i, name in enumerate(names)}
-        self._limits, self._tolerance = limits, tolerance
+        self._names, self._limits, self._tolerance = tuple(names), limits, tolerance
+        self._reader = NamedPositionsReader(names)
 
-    def problem(self, names: Sequence[str], positions: Array) -> str:
-        """Why the command cannot be executed, in words; empty if it can. positions: rad."""
-        if not names:
-            return 'it names no joint'
-        unknown = [name for name in names if name not in self._index]
-        if unknown:
-            return f'unknown joint {unknown[0]!r}; known: {", ".join(self._index)}'
-        if len(set(names)) != len(names):
-            return f'a joint is named twice in {list(names)}'
-        if len(positions) != len(names):
-            return f'{len(positions)} positions for {len(names)} joints'
-        if not np.isfinite(positions).all():
-            return f'positions must be finite, not {np.asarray(positions).tolist()}'
-        for name, position in zip(names, positions, strict=True):
-            lower, upper = self._limits[self._index[name]]
-            if not lower - self._tolerance <= position <= upper + self._tolerance:
-                return f'{name} at {position:.3f} rad; its limits are {lower:.3f} to {upper:.3f}'
-        return ''
+    def read(self, names: Sequence[str], positions: ArrayLike) -> NamedPositions | Reason:
+        """Returns the command, or why it cannot be executed. positions: (K,) rad."""
+        found = self._reader.read(names, positions)
+        if isinstance(found, Reason):
+            return found
+        lower, upper = self._limits[found.indices].T
+        excess = np.maximum(lower - found.positions, found.positions - upper)
+        if (excess > self._tolerance).any():
+            i = int(excess.argmax())
+            return Reason(
+                Cause.JOINT_LIMIT,
+                f'{found.names[i]} at {found.positions[i]:.3f} rad; its limits are '
+                f'{lower[i]:.3f} to {upper[i]:.3f}',
+                found.names[i],
+                float(found.positions[i]),
+            )
+        return found
 
-    def merge(self, goals: Array, names: Sequence[str], positions: Array) -> Array:
-        """The goals (D,) of all joints, with those of the command, these within the limits.
+    def merge(self, goals: Array, command: NamedPositions) -> Array:
+        """Returns the goals (D,) of all joints, with those of the command, these within the limits.
 
         The others stay: an arm may rest beyond the limits of its description.
         """
-        merged, chosen = goals.copy(), [self._index[name] for name in names]
-        merged[chosen] = np.clip(positions, *self._limits[chosen].T)
+        merged, chosen = goals.copy(), command.indices
+        merged[chosen] = np.clip(command.positions, *self._limits[chosen].T)
         return merged
 
 
@@ -66,7 +72,7 @@ def limited_step(
 def holding_goals(
     goals: Array, positions: Array, is_gripper: NDArray[np.bool_], tolerance: float
 ) -> Array:
-    """(D,) rad, what keeps the arm where it is.
+    """Returns the goals (D,) that keep the arm where it is, rad.
 
     A joint that has come within `tolerance` rad of its goal keeps it: making the sagged position
     the goal would let it sag again. A gripper keeps its goal always: what it holds stands between

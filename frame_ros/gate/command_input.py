@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.gate.causes import Cause
 from frame_ros.gate.limits.command_limits import STEP, JointLimits
+from frame_ros.gate.named_positions import NamedPositionsReader
 from frame_ros.gate.records import SECOND, Moment, Reason
 
 AHEAD = 0.5  # s that a stamp may lie in the future
@@ -34,35 +35,20 @@ class CommandReader:
     """
 
     def __init__(self, names: Sequence[str], max_age: float) -> None:
-        self._index = {name: i for i, name in enumerate(names)}
+        self._positions = NamedPositionsReader(names)
         self._max_age = max_age
         self._last = 0
         self.publisher: Hashable = None
         self._heard = -int(max_age * SECOND) - 1
-        self._names: Sequence[str] = ()
-        self._key: tuple[str, ...] = ()
-        self._found: NDArray[np.intp] | str = self._learn(())
-        self._learnt: dict[tuple[str, ...], NDArray[np.intp] | str] = {}
 
     def read(
         self, stamp: int, names: Sequence[str], positions: ArrayLike, moment: Moment
     ) -> Command | Reason:
         """The command, or why it is none. stamp: ns."""
-        if names != self._names:  # a list, which nearly always names the same as the last
-            self._names, self._key = names, tuple(names)
-            self._found = self._indices(self._key)
-        key, found = self._key, self._found
-        if isinstance(found, str):
-            return Reason(Cause.MALFORMED, found)
-        values = np.asarray(positions, dtype=np.float64)
-        if values.shape != (len(key),):
-            return Reason(Cause.MALFORMED, f'{values.size} positions for {len(key)} joints')
-        # A sum is not finite if one of them is not, or if they are very large.
-        if not math.isfinite(sum(values.tolist())) and not np.isfinite(values).all():
-            worst = int(np.argmin(np.isfinite(values)))
-            text = f'{key[worst]} is {values[worst]}'
-            return Reason(Cause.NOT_FINITE, text, key[worst], float(values[worst]))
-        return self._order(stamp, moment) or Command(stamp, key, found, values)
+        found = self._positions.read(names, positions)
+        if isinstance(found, Reason):
+            return found
+        return self._order(stamp, moment) or Command(stamp, *found)
 
     def other_publisher(self, publisher: Hashable, moment: Moment) -> Reason | None:
         """That commands of another publisher were taken within the last `max_age`."""
@@ -85,25 +71,6 @@ class CommandReader:
         """A command is sent on: who sent it is followed. Who is refused shuts out nobody."""
         self.publisher = publisher
         self.accept(command, publisher, moment)
-
-    def _indices(self, names: tuple[str, ...]) -> NDArray[np.intp] | str:
-        """Where the robot has these joints, or what is wrong with the names."""
-        found = self._learnt.get(names)
-        if found is None:
-            if len(self._learnt) > 100:
-                self._learnt.clear()
-            found = self._learnt[names] = self._learn(names)
-        return found
-
-    def _learn(self, names: tuple[str, ...]) -> NDArray[np.intp] | str:
-        unknown = [name for name in names if name not in self._index]
-        if not names:
-            return 'it names no joint'
-        if unknown:
-            return f'unknown joint {unknown[0]!r}; known: {", ".join(self._index)}'
-        if len(set(names)) != len(names):
-            return f'a joint is named twice in {list(names)}'
-        return np.array([self._index[name] for name in names], dtype=np.intp)
 
     def _order(self, stamp: int, moment: Moment) -> Reason | None:
         if stamp <= 0:

@@ -69,14 +69,15 @@ def test_mappings_that_do_not_fit(options, text):
 def test_commands_are_checked_and_merged():
     limits = np.array([LIMITS[name] for name in NAMES])
     check = CommandCheck(NAMES, limits, tolerance=0.02)
-    assert check.problem(['gripper'], np.array([1.0])) == ''
-    assert check.problem([], np.array([])) == 'it names no joint'
-    assert 'gripper at 1.800 rad' in check.problem(['gripper'], np.array([1.8]))
-    assert 'finite' in check.problem(['gripper'], np.array([np.inf]))
-    merged = check.merge(np.zeros(6), ['gripper', 'shoulder_pan'], np.array([1.76, 0.5]))
-    assert merged.tolist() == [0.5, 0, 0, 0, 0, limits[5, 1]]
+    assert check.read(['gripper'], [1.0]).positions.tolist() == [1.0]
+    assert check.read([], []).text == 'it names no joint'
+    assert 'gripper at 1.800 rad' in check.read(['gripper'], [1.8]).text
+    assert check.read(['gripper'], [np.inf]).text == 'gripper is inf'
+    command = check.read(['gripper', 'shoulder_pan'], [1.76, 0.5])
+    assert check.merge(np.zeros(6), command).tolist() == [0.5, 0, 0, 0, 0, limits[5, 1]]
     resting = limits[:, 1] + 0.1  # an arm may rest beyond the limits of its description
-    assert check.merge(resting, ['gripper'], np.array([0.0])).tolist() == [*resting[:5], 0.0]
+    command = check.read(['gripper'], [0.0])
+    assert check.merge(resting, command).tolist() == [*resting[:5], 0.0]
 
 
 def test_steps_and_holding():

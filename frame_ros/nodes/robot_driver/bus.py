@@ -23,6 +23,7 @@ from rclpy.clock import Clock
 
 from frame_ros.core.errors import FrameRosError
 from frame_ros.gate.command_check import CommandCheck, holding_goals, limited_step
+from frame_ros.gate.records import Reason
 from frame_ros.hardware.driver_state import Activity, BusCounts, BusState
 from frame_ros.hardware.lerobot.devices import DeviceError
 from frame_ros.hardware.lerobot.robot import LeRobotRobot, RobotReading
@@ -115,13 +116,14 @@ class BusLoop:
             self.counts.stale += 1
             return f'it is {age:.2f} s old, more than command_timeout'
         with self._lock:
-            problem = self._obstacle() or self._check.problem(names, positions)
-            if problem:
+            command = self._check.read(names, positions)
+            problem = self._obstacle() or (command.text if isinstance(command, Reason) else '')
+            if problem or isinstance(command, Reason):
                 self.counts.refused += 1
                 return problem
             base = self._newest.goals if self._newest is not None else self._goals
             assert base is not None
-            goals = self._check.merge(base, names, positions)
+            goals = self._check.merge(base, command)
             self._newest = _Command(goals, time.monotonic())
         return ''
 

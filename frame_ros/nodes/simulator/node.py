@@ -14,7 +14,6 @@ from collections import deque
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
@@ -22,6 +21,7 @@ from sensor_msgs.msg import JointState
 from frame_ros.core.message_stamps import stamp_ns
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.thread_priority import raise_priority
+from frame_ros.gate.named_positions import NamedPositions, NamedPositionsReader
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.message_parts import time_message
@@ -71,6 +71,7 @@ class SimulatorNode(Node):
         self._seed = settings.seed
         self.lock = threading.Lock()  # of the simulation, the targets and the events
         self._targets = self.simulation.targets
+        self._commands = NamedPositionsReader(self.simulation.joint_names)
         self._reset_stamp = 0
         self._events: deque[EpisodeEvent] = deque()
         self._episode: str | None = None
@@ -150,33 +151,17 @@ class SimulatorNode(Node):
             if 0 < stamp < self._reset_stamp:
                 self.counts['stale'] += 1
                 return
-            problem = self._take_targets(list(message.name), np.array(message.position))
-        if problem:
-            self.counts['rejected'] += 1
-            self._warnings.warn(
-                'command', f'joint command rejected ({self.counts["rejected"]} so far): {problem}'
-            )
-
-    def _take_targets(self, names: list[str], positions: NDArray[np.float64]) -> str:
-        """Takes the targets of a command, or returns why not."""
-        known = self.simulation.joint_names
-        unknown = [name for name in names if name not in known]
-        if unknown or not names:
-            return (
-                f'unknown joint {unknown[0]!r}; known: {", ".join(known)}'
-                if unknown
-                else 'it names no joint'
-            )
-        if len(set(names)) != len(names):
-            return f'a joint is named twice in {names}'
-        if len(positions) != len(names):
-            return f'{len(positions)} positions for {len(names)} joints'
-        if not np.isfinite(positions).all():
-            return f'positions must be finite, not {positions.tolist()}'
-        at = [known.index(name) for name in names]
-        # As a controller does, before it interpolates: within what the joints can reach.
-        self._targets[at] = np.clip(positions, self.simulation.lower[at], self.simulation.upper[at])
-        return ''
+            command = self._commands.read(message.name, message.position)
+            if isinstance(command, NamedPositions):
+                # As a controller does, before it interpolates: within what the joints can reach.
+                at, simulation = command.indices, self.simulation
+                self._targets[at] = np.clip(
+                    command.positions, simulation.lower[at], simulation.upper[at]
+                )
+                return
+        self.counts['rejected'] += 1
+        rejected = f'joint command rejected ({self.counts["rejected"]} so far): {command.text}'
+        self._warnings.warn('command', rejected)
 
     def _on_event(self, message: EpisodeEvent) -> None:
         if message.type in (EpisodeEvent.START, EpisodeEvent.END):

@@ -162,25 +162,6 @@ def test_commands_move_the_arm_in_any_order_and_partly(simulator, probe):
     assert probe.newest('joint_states').position[2] == pytest.approx(1.25, abs=0.05)
 
 
-@pytest.mark.parametrize(
-    ('names', 'positions', 'reason'),
-    [
-        (JOINT_NAMES, (float('nan'),) * 6, 'finite'),
-        (('elbow', 'shoulder_pan'), (0.0, 0.0), "unknown joint 'elbow'"),
-        (JOINT_NAMES, (0.0,) * 5, '5 positions for 6 joints'),
-        (('gripper', 'gripper'), (0.0, 1.0), 'twice'),
-        ((), (), 'no joint'),
-    ],
-)
-def test_bad_commands_are_refused(ros_context, names, positions, reason):
-    node = SimulatorNode.__new__(SimulatorNode)
-    node.simulation = PickPlaceSimulation()
-    node._targets = node.simulation.targets
-    before = node._targets.copy()
-    assert reason in node._take_targets(list(names), np.array(positions, float))
-    assert np.array_equal(node._targets, before)
-
-
 def test_bad_commands_are_counted_and_said_and_the_arm_stays(simulator, probe, log):
     probe.until(lambda: np.abs(probe.newest('joint_states').velocity).max() < 0.005)
     before = probe.newest('joint_states').position
