@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The errors that a user of frame_ros can cause and mend. Each says what was wrong and what would
-be right.
+"""Errors that a user of frame_ros can cause and fix. Each states what was wrong and what would be
+right.
 """
 
 import re
 from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parents[2]
-# The checkout that this copy runs from, where it does.
+# The checkout that this copy runs from, if any.
 CHECKOUT = _ROOT if (_ROOT / 'scripts' / 'setup.sh').is_file() else None
 
 
@@ -21,7 +21,7 @@ class ShapeError(FrameRosError, ValueError):
 
 
 class ValueRangeError(FrameRosError, ValueError):
-    """A value is outside what it may be (not finite, negative, unknown name)."""
+    """A value is out of range (not finite, negative, an unknown name)."""
 
 
 class RobotError(FrameRosError, ValueError):
@@ -29,7 +29,7 @@ class RobotError(FrameRosError, ValueError):
 
 
 class AbsentError(FrameRosError):
-    """Something outside does not answer, and may yet: trying again can help."""
+    """Something outside does not answer yet: trying again can help."""
 
 
 class BagError(FrameRosError):
@@ -53,14 +53,16 @@ class SetupError(FrameRosError):
 
 
 class UnsetError(SetupError):
-    """A setting that only the user knows, such as a port, is not given yet."""
+    """An option that only the user knows, such as a port, is not given yet."""
 
 
 def install_hint(extra: str = '') -> str:
-    """How to install what is missing, in words that work for this copy of the package.
+    """Returns how to install what is missing, as a command that works for this copy of the package.
 
-    The packages are named one by one, because frame_ros itself is in no index. extra: the one that
-    names them; empty: what the package itself needs.
+    The packages are named one by one, because frame_ros itself is in no index.
+
+    Args:
+        extra: the extra that names them; empty for the package's own requirements.
     """
     if CHECKOUT is not None:
         packages = _of_checkout(CHECKOUT, extra)
@@ -81,7 +83,7 @@ def _of_checkout(checkout: Path, extra: str) -> list[str]:
 
 
 def _of_metadata(extra: str) -> list[str]:
-    """The packages that the metadata of an installed copy names; a colcon build has none."""
+    """Returns the packages named in an installed copy's metadata; a colcon build has none."""
     from importlib.metadata import PackageNotFoundError, requires
 
     try:

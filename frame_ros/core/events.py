@@ -36,7 +36,12 @@ class Outcome(IntEnum):
 
 @dataclass(frozen=True)
 class Event:
-    """One EpisodeEvent. stamp: ns. received: the recorder's receive time, ns; 0: not from a bag."""
+    """One EpisodeEvent.
+
+    Attributes:
+        stamp: ns.
+        received: the recorder's receive time, ns; 0 if not from a bag.
+    """
 
     stamp: int
     type: EventType

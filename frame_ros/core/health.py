@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a node or a device reports of its health."""
+"""Health of a node or a device."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from enum import IntEnum
 
 
 class Level(IntEnum):
-    """How bad it is; the numbers are those of diagnostic_msgs/DiagnosticStatus."""
+    """Severity; the numbers are those of diagnostic_msgs/DiagnosticStatus."""
 
     OK = 0
     WARN = 1
@@ -21,7 +21,9 @@ class Level(IntEnum):
 class Status:
     """One line of diagnostics.
 
-    name: of the part, '' for the node itself. hardware_id: '' for that of the node.
+    Attributes:
+        name: the part's name; '' for the node itself.
+        hardware_id: '' for that of the node.
     """
 
     name: str

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is read from files that others made: ordinary files only, and no more than a stated amount.
+"""Reading files that others made: ordinary files only, and no more than a stated amount.
 
-A few bytes can stand for gigabytes, and a named pipe for nothing at all. The limits are far above
+A few bytes can expand to gigabytes, and a named pipe may never deliver. The limits are far above
 what robots record; `frame-ros ... --file-limits FACTOR`, or FRAME_ROS_FILE_LIMITS in the
 environment, multiplies them all.
 """
@@ -30,15 +30,17 @@ KINDS = (
     (stat.S_ISBLK, 'a device'),
 )
 _ESCAPED_SURROGATE = re.compile(r'\\ud[89a-f]', re.IGNORECASE)
-# Brackets, and texts, in which brackets do not count.
+# Brackets, and strings, in which brackets do not count.
 _JSON_NESTING = re.compile(r'[\[{]|[\]}]|"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Limit:
-    """How much of something is read at most, unless the user raises all limits.
+    """The largest amount of something that is read, unless the user raises all limits.
 
-    what: of what, in words. is_fixed: whether it is Python's own limit, which nobody can raise.
+    Attributes:
+        what: what is limited, in words.
+        is_fixed: Python itself sets the limit, and nobody can raise it.
     """
 
     amount: int
@@ -57,7 +59,7 @@ class Limit:
         return self._text(self.amount)
 
     def excess(self, amount: float) -> str:
-        """How an amount above the limit is reported: '6.2 GB, above the limit of 268 MB (...)'."""
+        """Describes an amount above the limit: '6.2 GB, above the limit of 268 MB (...)'."""
         text = f'{self._text(amount)}, above the limit of {self._text(self.now)}'
         factor = -(-amount // self.amount)
         if self.is_fixed:
@@ -95,7 +97,7 @@ COLUMN = Limit(
     'one field of all messages of a topic, as an array, or 16 times their size if that is more',
 )
 COLUMN_RATIO = 16
-ENTRIES = Limit(100_000, 'files and folders', 'what is looked at in search of recordings')
+ENTRIES = Limit(100_000, 'files and folders', 'what is searched for recordings')
 ROBOT_PARTS = Limit(500, 'parts', 'the links, and the joints, of a robot description')
 MESH = Limit(128 << 20, 'bytes', 'a file of the shape of a link or an obstacle')
 PIXELS = Limit(64 << 20, 'pixels', 'a compressed picture')
@@ -107,10 +109,10 @@ def every_limit() -> list[Limit]:
 
 
 def limits_factor() -> float:
-    """The user's factor of all limits; 1 if none is set.
+    """Returns the user's factor for all limits; 1 if none is set.
 
     Raises:
-        SetupError: it is no number above 0.
+        SetupError: it is not a number above 0.
     """
     text = os.environ.get(FACTOR_VARIABLE, '') or '1'
     try:
@@ -123,12 +125,12 @@ def limits_factor() -> float:
 
 
 def set_limits_factor(factor: float) -> None:
-    """Multiplies all limits, of this process and of those that it starts."""
+    """Multiplies all limits of this process and of those that it starts."""
     os.environ[FACTOR_VARIABLE] = f'{factor:g}'
 
 
 def open_file(path: str | os.PathLike[str]) -> BinaryIO:
-    """Opens an ordinary file for reading, without ever waiting for one that is none.
+    """Opens an ordinary file for reading, and never waits for anything else.
 
     Raises:
         OSError: it cannot be opened, or is a named pipe, a device, a socket or a folder.
@@ -146,10 +148,10 @@ def open_file(path: str | os.PathLike[str]) -> BinaryIO:
 
 
 def read_bytes(path: str | os.PathLike[str], limit: Limit = TEXT) -> bytes:
-    """The content of an ordinary file of at most so many bytes.
+    """Returns the content of an ordinary file no larger than the limit.
 
     Raises:
-        OSError: it is none, cannot be read, or is larger.
+        OSError: as `open_file`, or the file is larger.
     """
     with open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
@@ -159,17 +161,17 @@ def read_bytes(path: str | os.PathLike[str], limit: Limit = TEXT) -> bytes:
 
 
 def read_text(path: str | os.PathLike[str], limit: Limit = TEXT) -> str:
-    """The content of a text file in UTF-8.
+    """Returns the content of a UTF-8 text file.
 
     Raises:
-        OSError: as of `read_bytes`.
+        OSError: as `read_bytes`.
         UnicodeDecodeError: it is not UTF-8.
     """
     return read_bytes(path, limit).decode('utf-8')
 
 
 def names_file(text: str) -> bool:
-    """Is a text the path of an ordinary file? Any text may be asked about."""
+    """Returns whether a text, which may be any, is the path of an ordinary file."""
     try:
         return Path(text).expanduser().is_file()
     except (OSError, RuntimeError, ValueError):  # too long, of an unknown user, with a zero byte
@@ -177,10 +179,10 @@ def names_file(text: str) -> bool:
 
 
 def load_json(text: str | bytes) -> Any:
-    """The content of a JSON document, its texts as of `valid_text`.
+    """Returns the content of a JSON document, its strings passed through `valid_text`.
 
     Raises:
-        ValueError: it is none, or nested too deep.
+        ValueError: it is not JSON, or nested too deep.
     """
     text = text.decode('utf-8') if isinstance(text, bytes) else text
     depth = _json_depth(text)
@@ -194,8 +196,8 @@ def load_json(text: str | bytes) -> Any:
 
 
 def valid_text(text: str) -> str:
-    """A text that can be written: half a character (a surrogate without its other half, which
-    JSON and YAML can escape, and which no encoding has) becomes U+FFFD.
+    """Makes a text encodable: a lone surrogate, which JSON and YAML can escape but no encoding has,
+    becomes U+FFFD.
     """
     return text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')
 
@@ -209,7 +211,7 @@ def _with_valid_texts(content: Any) -> Any:
 
 
 def _json_depth(text: str) -> int:
-    """How deep the brackets of a text are nested."""
+    """Returns how deep the brackets of a text are nested."""
     if text.count('[') + text.count('{') <= NESTING.now:
         return 0
     depth = deepest = 0
@@ -221,5 +223,5 @@ def _json_depth(text: str) -> int:
 
 
 def is_within(path: Path, folder: Path) -> bool:
-    """Does a path, all links followed, lie in a folder?"""
+    """Returns whether a path, all links followed, lies in a folder."""
     return path.resolve().is_relative_to(folder.resolve())

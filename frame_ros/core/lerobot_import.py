@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Bringing up LeRobot for inference: its imports, and the network kept out."""
+"""Imports of LeRobot for inference, with the network kept out."""
 
 from __future__ import annotations
 
@@ -54,9 +54,8 @@ def offline() -> Iterator[None]:
 
 
 def _set_hub_offline(is_offline: bool) -> None:
-    """The hub's client reads the variable once, when it is imported.
-
-    Afterwards its constant counts.
+    """Sets the variable that the hub's client reads once, at import, and the constant that counts
+    afterwards.
     """
     constants = sys.modules.get('huggingface_hub.constants')
     if constants is not None:

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What there may be only one of on a machine: a demo, or a recorder, of a ROS domain and namespace.
+"""Locks for what may run only once per machine, ROS domain and namespace: a demo, or a recorder.
 
-A lock is an advisory one on a file in the user's own temporary folder: the system takes it away
-with the process that holds it, however that ends.
+Each is an advisory lock on a file in the user's own temporary folder; the system releases it with
+the process that holds it, however that ends.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from frame_ros.core.errors import SetupError
 
 
 class MachineLock:
-    """Held from `acquire` to `release`, by one of all processes of the user.
+    """A lock held from `acquire` to `release` by one of the user's processes.
 
-    kind: what is locked, such as 'recorder'. namespace: the robot's. domain: empty: that of the
-    environment.
+    Args:
+        kind: what is locked, such as 'recorder'.
+        namespace: the robot's.
+        domain: the ROS domain; empty for that of the environment.
     """
 
     def __init__(self, kind: str, namespace: str, domain: str = '') -> None:
@@ -31,10 +33,10 @@ class MachineLock:
         self._file = -1
 
     def acquire(self) -> None:
-        """Takes the lock; does nothing where this object has it.
+        """Takes the lock; does nothing if this object holds it already.
 
         Raises:
-            SetupError: somebody else has it, whose process is named, or the folder cannot be used.
+            SetupError: another process, which is named, holds it, or the folder cannot be used.
         """
         if self._file >= 0:
             return
@@ -58,7 +60,7 @@ class MachineLock:
         self._file = file
 
     def release(self) -> None:
-        """Gives the lock away, if this object has it."""
+        """Releases the lock, if this object holds it."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Stamps of messages, read ones and serialised ones, in ns."""
+"""Stamps of messages, deserialised or serialised, in ns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SECOND = 1_000_000_000
 
 
 def stamp_of_serialised(serialised: bytes) -> int:
-    """The stamp (ns) of a serialised message that begins with a std_msgs/Header.
+    """Returns the stamp (ns) of a serialised message that begins with a std_msgs/Header.
 
     Its first 4 bytes give the byte order.
 
@@ -28,5 +28,5 @@ def stamp_of_serialised(serialised: bytes) -> int:
     """
     seconds, nanoseconds = struct.unpack_from('<iI' if serialised[1] & 1 else '>iI', serialised, 4)
     if nanoseconds >= SECOND:
-        raise ValueError(f'a stamp with {nanoseconds} ns beside its seconds')
+        raise ValueError(f'a stamp with {nanoseconds} ns in its nanosec field')
     return int(seconds) * SECOND + int(nanoseconds)

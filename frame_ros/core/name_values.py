@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Texts name=value as mappings."""
+"""Parsing of name=value texts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from frame_ros.core.errors import SetupError
 
 
 def parse_options(parameter: str, texts: Iterable[str]) -> dict[str, Any]:
-    """'name=value' texts -> {name: value}; a value that is JSON is read as such, any other is taken
-    as text.
+    """Parses 'name=value' texts into {name: value}; a value that is JSON is decoded, any other
+    stays text.
 
     Raises:
         SetupError: a text is not of that form, or names one option twice.
@@ -22,7 +22,7 @@ def parse_options(parameter: str, texts: Iterable[str]) -> dict[str, Any]:
 
 
 def parse_pairs(parameter: str, texts: list[str] | tuple[str, ...]) -> dict[str, str]:
-    """'a=b' texts -> {a: b}; empty texts are left out.
+    """Parses 'a=b' texts into {a: b}; empty texts are left out.
 
     Raises:
         SetupError: a text is not of that form, or names one thing twice.
@@ -46,5 +46,5 @@ def _value(text: str) -> Any:
 
 
 def _no_constant(name: str) -> NoReturn:
-    """NaN and Infinity are no JSON."""
+    """Rejects NaN and Infinity, which are not JSON."""
     raise ValueError(name)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Files that a command writes: refused before the work begins, and written whole or not at all."""
+"""Files that a command writes: checked before the work begins, and written whole or not at all."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from frame_ros.core.errors import SetupError
 
 
 def check_folder(folder: str | os.PathLike[str], name: str) -> Path:
-    """Checks that files can be written to a folder, which may be made later; returns it.
+    """Checks that files can be written to a folder, which may be made later, and returns it.
 
-    name: what the user calls it, for the message.
+    Args:
+        name: the user's name for it, for the message.
 
     Raises:
-        SetupError: it is no folder, or lies in none, or nothing may be written there.
+        SetupError: it is a file or lies in one, or cannot be written.
     """
     path = Path(folder).expanduser()
     if not str(folder).strip():
@@ -36,10 +37,10 @@ def check_folder(folder: str | os.PathLike[str], name: str) -> Path:
 
 
 def check_file(file: str | os.PathLike[str], name: str) -> Path:
-    """Checks that a file can be written, in a folder that is there; returns it.
+    """Checks that a file can be written in an existing folder, and returns it.
 
     Raises:
-        SetupError: it is a folder, its folder is missing, or it may not be written.
+        SetupError: it is a folder, its folder is missing, or it cannot be written.
     """
     path = Path(file).expanduser()
     if not path.name:
@@ -50,13 +51,13 @@ def check_file(file: str | os.PathLike[str], name: str) -> Path:
     if not folder.is_dir():
         wrong = f'{place} is a file' if place.is_file() else f'there is no folder {folder}'
         raise SetupError(f'{name} {str(path)!r} cannot be written: {wrong}')
-    # What is no file is written to, and nothing beside it.
+    # Devices and pipes are written in place, with no temporary file next to them.
     _check_permission(folder if path.is_file() or not path.exists() else None, path, name)
     return path
 
 
 def refuse_inputs(file: str | os.PathLike[str], inputs: Iterable[Path], name: str) -> None:
-    """Checks that a file to write is none of those that are read.
+    """Checks that a file to write is not among those that are read.
 
     Raises:
         SetupError: it is one of them.
@@ -70,9 +71,10 @@ def refuse_inputs(file: str | os.PathLike[str], inputs: Iterable[Path], name: st
 
 
 def write_whole(path: Path, text: str, name: str) -> None:
-    """Writes a text file whole or not at all: what was there stays until the new one is complete.
-    A link at its place is replaced, never followed. What is no file, such as /dev/null or a pipe,
-    is written to and never replaced.
+    """Writes a text file whole or not at all: the old file stays until the new one is complete.
+
+    A link at its place is replaced, never followed. A device or pipe, such as /dev/null, is written
+    in place.
 
     Raises:
         SetupError: it cannot be written.
@@ -88,10 +90,11 @@ def write_whole(path: Path, text: str, name: str) -> None:
 
 @contextmanager
 def replacing(path: Path, part: Path) -> Iterator[Path]:
-    """Gives the name of a new, empty file beside `path`, which takes its place at the end.
+    """Yields a new, empty file next to `path` that takes its place at the end.
 
-    part: that name, known to whoever clears up after a process that was killed. What has it is
-    removed; a link is not followed.
+    Args:
+        part: the new file's name, so that it can be removed after a process was killed. An existing
+            file of that name is removed; a link is not followed.
 
     Raises:
         OSError: it cannot be made, or cannot take the place; neither stays.
@@ -114,14 +117,13 @@ def _replace(path: Path, text: str) -> None:
 
 @contextmanager
 def appending(path: Path) -> Iterator[BinaryIO]:
-    """Opens a file, made if it is missing, for reading and for writing at its end. A link at its
-    place is not followed.
+    """Opens a file, created if missing, for reading and appending; never follows a link.
 
     Raises:
         OSError: it cannot be opened, or is a link, a named pipe or a device.
     """
     if path.is_symlink():
-        raise OSError(errno.ELOOP, 'it is a link, and outputs go through none', str(path))
+        raise OSError(errno.ELOOP, 'it is a link, which outputs do not follow', str(path))
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     handle = os.open(path, flags, 0o666)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -132,7 +134,7 @@ def appending(path: Path) -> Iterator[BinaryIO]:
 
 
 def make_folder(path: Path, name: str) -> Path:
-    """Makes a folder, and those above it; returns it.
+    """Makes a folder and its parents, and returns it.
 
     Raises:
         SetupError: it cannot be made.
@@ -145,7 +147,7 @@ def make_folder(path: Path, name: str) -> Path:
 
 
 def _existing(path: Path, name: str) -> Path:
-    """The path, or the nearest one above it that exists."""
+    """Returns the path, or its nearest existing parent."""
     try:
         whole = path.absolute()
         return next(place for place in (whole, *whole.parents) if place.exists())
@@ -154,7 +156,7 @@ def _existing(path: Path, name: str) -> Path:
 
 
 def _check_permission(place: Path | None, path: Path, name: str) -> None:
-    """By writing to the folder `place`: what a system forbids, permissions do not always say."""
+    """Tries to write to the folder `place`: permissions alone do not show what a system forbids."""
     try:
         if place is not None:
             with tempfile.TemporaryFile(dir=place):

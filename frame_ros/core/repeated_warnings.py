@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Warnings that would repeat for as long as their cause lasts, thinned out.
+"""Thins out warnings that would repeat for as long as their cause lasts.
 
-The first of a subject is logged at once, the next after FIRST_PAUSE, and every pause is twice the
-one before, up to LAST_PAUSE; what was left out is counted in the next. A subject that was not heard
-of for three of its pauses is new again. The subject of a warning is its kind and its text without
-the numbers in it: another topic, joint or reason is another problem, a count that grows is not.
+The first warning of a subject is logged at once, the next after FIRST_PAUSE, and each pause is
+twice the one before, up to LAST_PAUSE; the next warning counts those left out. A subject that was
+silent for three of its pauses is new again. The subject of a warning is its kind and its text
+without numbers: another topic, joint or reason is another problem, a growing count is not.
 
-While a node starts, its inputs begin one after the other: what is missing then is a fact, and a
-warning only once it has lasted.
+While a node starts, its inputs begin one after the other: a missing one is logged as information,
+and as a warning only once it has lasted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NUMBER = re.compile(
 
 
 class Log(Protocol):
-    """Of a rclpy logger, what is used."""
+    """The part of a rclpy logger that is used."""
 
     def info(self, message: str) -> object: ...
     def warning(self, message: str) -> object: ...
@@ -45,36 +45,36 @@ class _Subject:
 
 
 class RepeatedWarnings:
-    """Logs what a node reports again and again, ever more seldom."""
+    """Logs repeated reports of a node at growing intervals."""
 
     def __init__(self, log: Log, clock: Callable[[], float] = time.monotonic) -> None:
-        """clock: s, of a steady clock."""
+        """`clock` returns s of a steady clock."""
         self._log, self._clock = log, clock
         self._began = clock()
         self._subjects: dict[str, dict[str, _Subject]] = {}  # kind -> subject
 
     def warn(self, kind: str, text: str) -> None:
-        """Logs a warning, if its subject is due; an empty text is none."""
-        if text and (said := self._said(kind, text)):
-            self._log.warning(said)
+        """Logs a warning if its subject is due; an empty text is ignored."""
+        if text and (due := self._text_if_due(kind, text)):
+            self._log.warning(due)
 
     def warn_once_started(self, kind: str, text: str) -> None:
-        """The same, but only a fact in the first START_UP seconds."""
+        """Logs a warning, or only information during the first START_UP seconds."""
         is_starting = self._clock() - self._began < START_UP
         (self.inform if is_starting else self.warn)(kind, text)
 
     def inform(self, kind: str, text: str) -> None:
-        """The same as a fact."""
-        if text and (said := self._said(kind, text)):
-            self._log.info(said)
+        """Logs information under the same rules."""
+        if text and (due := self._text_if_due(kind, text)):
+            self._log.info(due)
 
     def fail(self, kind: str, text: str) -> None:
-        """The same as an error."""
-        if text and (said := self._said(kind, text)):
-            self._log.error(said)
+        """Logs an error under the same rules."""
+        if text and (due := self._text_if_due(kind, text)):
+            self._log.error(due)
 
-    def _said(self, kind: str, text: str) -> str:
-        """The text if it is due, with the count of those left out before; else empty."""
+    def _text_if_due(self, kind: str, text: str) -> str:
+        """Returns the text, with the count of those left out, if it is due; else ''."""
         now = self._clock()
         subjects = self._of_kind(kind, now)
         subject = NUMBER.sub('#', text)
@@ -95,7 +95,7 @@ class RepeatedWarnings:
         return text + again
 
     def _of_kind(self, kind: str, now: float) -> dict[str, _Subject]:
-        """Returns the subjects of a kind, without those of long ago."""
+        """Returns the subjects of a kind, without the expired ones."""
         found = self._subjects.get(kind, {})
         self._subjects[kind] = {
             subject: known

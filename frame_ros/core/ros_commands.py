@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Command lines of ROS 2 for a message, in the form that works on this machine: the wheels bring no
-`ros2` command.
+"""Command lines of ROS 2 for messages, in the form that works here: the wheels bring no `ros2`
+command.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections.abc import Mapping
 
 
 def has_ros2() -> bool:
-    """Whether the command `ros2` is there."""
+    """Returns whether the command `ros2` exists."""
     return shutil.which('ros2') is not None
 
 
 def node_command(executable: str, parameters: Mapping[str, object]) -> str:
-    """The command line that runs one of our nodes with these parameters."""
+    """Returns the command line that runs one of our nodes with these parameters."""
     start = (
         f'ros2 run frame_ros {executable}'
         if has_ros2()
@@ -28,6 +28,6 @@ def node_command(executable: str, parameters: Mapping[str, object]) -> str:
 
 
 def commands_on_bags(folder: str, bag: str) -> list[str]:
-    """What can be done with the bags of a folder, of which `bag` is one."""
+    """Returns commands to inspect the bags of a folder, of which `bag` is one."""
     report = f'frame-ros report {shlex.quote(folder)}'
     return [f'ros2 bag info {shlex.quote(bag)}', report] if has_ros2() else [report]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names as ROS has them."""
+"""ROS names."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ NAMESPACE = re.compile(r'/?([A-Za-z_]\w*(/[A-Za-z_]\w*)*)?/?', re.ASCII)
 
 
 def check_namespace(text: str) -> None:
-    """Checks a namespace; empty: none.
+    """Checks a namespace, which may be empty.
 
     Raises:
-        SetupError: a node could not be started in it.
+        SetupError: ROS refuses it.
     """
     if not NAMESPACE.fullmatch(text) or '__' in text:
         raise SetupError(
-            f'{text!r} is no namespace of ROS; it must be words of letters, digits and _, such as '
-            'left or cell_1/left'
+            f'{text!r} is not a valid ROS namespace; it must be words of letters, digits and _, '
+            'such as left or cell_1/left'
         )

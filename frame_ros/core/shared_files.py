@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the package's data files are: in a checkout, a sourced ROS workspace, or pip's prefix."""
+"""Locations of the package's data files: a checkout, a sourced ROS workspace, or pip's prefix."""
 
 import os
 import sys
@@ -10,10 +10,12 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def shared_folders(name: str) -> list[Path]:
-    """Returns the folders that may hold the package's files of a kind, the first that does counts:
-    of the checkout, of the prefixes in AMENT_PREFIX_PATH, and where pip puts data files.
+    """Returns the folders that may hold the package's files of a kind, in order of precedence.
 
-    name: of the folder, such as 'urdf' or 'config/motors'.
+    They are those of the checkout, of the prefixes in AMENT_PREFIX_PATH, and of pip's data files.
+
+    Args:
+        name: the folder's name, such as 'urdf' or 'config/motors'.
     """
     prefixes = [p for p in os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep) if p]
     prefixes += [sys.prefix, str(Path.home() / '.local')]

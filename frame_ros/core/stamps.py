@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which stamps of a stream may be used: strictly increasing, or the clock was set anew."""
+"""Validity of a stream's stamps: strictly increasing, unless the clock was reset."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ SECOND = 1_000_000_000
 
 
 class Verdict(Enum):
-    """What a guard says of a stamp."""
+    """A guard's verdict on a stamp."""
 
     USE = 1
     DROP = 2
-    RESET = 3  # use it, and forget all that came before: the clock was set anew
+    RESET = 3  # use it, and forget all that came before: the clock was reset
 
 
 class StampGuard:
     """Lets strictly increasing stamps through and counts the rest.
 
-    Counters: zero (no stamp at all), duplicate, backward, jump (further ahead than time has
-    passed), reset (the clock was set anew), gap (more than `gap` between two used stamps). One
-    stamp far away is an error of that message; a run of stamps that follow one another there is a
-    clock that was set anew, and is believed: after 3 if they are more than a second away, after 20
-    if nearer, where old messages may just be repeated.
+    One stamp far away is an error of that message. A run of consecutive stamps there means that the
+    clock was reset, and is believed: after 3 if they are more than a second away, after 20 if
+    nearer, where old messages may just be repeated.
 
-    used: how many stamps were used.
+    Attributes:
+        used: stamps used.
+        counts: messages without a stamp ('zero'), equal to or before the last one ('duplicate',
+            'backward'), or more than `jump` further ahead than time has passed ('jump'); times that
+            the clock was reset; and pauses longer than `gap` ('gap').
     """
 
     __slots__ = ('last', 'gap', 'jump', 'used', 'counts', '_arrival', '_candidate', '_run')
 
     def __init__(self, gap: float = 0.5, jump: float = 60.0) -> None:
-        """`gap` and `jump` in s; an infinite gap counts none. A stamp may be `jump` further ahead
-        of the last one than its message arrived after it.
-        """
+        """`gap`: s, infinite to count none. `jump`: s, see above."""
         self.last: int | None = None
         self.gap = gap * SECOND
         self.jump = int(jump * SECOND)
@@ -45,7 +45,7 @@ class StampGuard:
         self._run = 0
 
     def check(self, stamp: int, arrival: int = 0) -> Verdict:
-        """Judges the next stamp of the stream, whose message arrived at `arrival`; ns."""
+        """Judges the next stamp of the stream, whose message arrived at `arrival`; both in ns."""
         last = self.last
         if last is not None and stamp > 0:
             step = stamp - last

@@ -1,7 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""YAML as people write it: a key given twice is an error, and 1e-3 is a number. What a few lines
-could blow up is bounded: nesting, and the values that aliases repeat."""
+"""YAML with fewer surprises: a repeated key is an error, and 1e-3 is a number.
+
+Nesting is limited, and so are the values that aliases repeat.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,13 @@ import yaml
 from frame_ros.core.input_files import NESTING, YAML_VALUES, valid_text
 
 _EXPONENT = re.compile(r'[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+$')
-# Characters of a number: longer ones are none that anybody writes, and take long to convert.
+# Digits of a number: nobody writes longer ones, and they take long to convert.
 _LONGEST_NUMBER = 400
 
 
 class StrictLoader(yaml.SafeLoader):
-    """Refuses a key that is given twice, where YAML takes the last one silently, and documents that
-    are nested deeper, or stand for more values, than the limits allow.
+    """Refuses repeated keys, of which YAML silently takes the last, and documents that exceed the
+    limits of nesting and values.
     """
 
     def __init__(self, stream: Any) -> None:
@@ -27,17 +29,18 @@ class StrictLoader(yaml.SafeLoader):
         self._depth = 0
         self._values = 0
         super().__init__(stream)
-        # Of each node: the values that it stands for.
+        # The number of values that each node stands for.
         self._sizes: dict[int, int] = {}
 
     def fetch_flow_collection_start(self, token_class: Any) -> None:
-        """Raises ScannerError for too many brackets: the scanner looks far ahead, and at each of
-        them again for every other."""
+        """Raises ScannerError for too many brackets: the scanner looks far ahead, and does so again
+        for each of them.
+        """
         self._check_level(self.flow_level)
         super().fetch_flow_collection_start(token_class)
 
     def add_indent(self, column: int) -> bool:
-        """Raises ScannerError for too many levels of indentation, as for brackets."""
+        """Raises ScannerError for too many levels of indentation."""
         self._check_level(len(self.indents))
         return bool(super().add_indent(column))
 
@@ -47,7 +50,7 @@ class StrictLoader(yaml.SafeLoader):
             raise yaml.scanner.ScannerError(None, None, text, self.get_mark())
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """Raises ComposerError for what is nested too deep or stands for too many values."""
+        """Raises ComposerError for too deep nesting or too many values."""
         mark = self.peek_event().start_mark
         self._depth += 1
         if self._depth > self._deepest:
@@ -56,7 +59,7 @@ class StrictLoader(yaml.SafeLoader):
         node = super().compose_node(parent, index)
         self._depth -= 1
         if is_alias and id(node) not in self._sizes:
-            raise _composer_error('an alias stands for what it is in itself', mark)
+            raise _composer_error('an alias refers to a node that contains it', mark)
         if not is_alias:
             self._values += 1
             self._sizes[id(node)] = 1 + sum(map(self._size, _parts(node)))
@@ -82,7 +85,7 @@ class StrictLoader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
     def construct_scalar(self, node: Any) -> Any:
-        """Raises ConstructorError for a number that is too long. A text is as of `valid_text`."""
+        """Raises ConstructorError for too long a number; passes text through `valid_text`."""
         if node.tag.endswith((':int', ':float')) and len(node.value) > _LONGEST_NUMBER:
             raise yaml.constructor.ConstructorError(
                 None, None, f'a number of {len(node.value)} characters', node.start_mark
@@ -99,27 +102,27 @@ StrictLoader.add_implicit_resolver('tag:yaml.org,2002:float', _EXPONENT, list('-
 
 
 def load_yaml(text: str) -> Any:
-    """The content of a YAML document.
+    """Returns the content of a YAML document.
 
     Raises:
-        yaml.YAMLError: it is none, gives a key twice, is nested too deep, or stands for too much.
+        yaml.YAMLError: it is not YAML, repeats a key, is nested too deep, or has too many values.
     """
     try:
         return yaml.load(text, Loader=StrictLoader)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        # What PyYAML's own constructors raise for a value that its tag does not allow.
+        # PyYAML's own constructors raise these for a value that its tag does not allow.
         raise yaml.YAMLError(f'a value cannot be read: {error}') from error
 
 
 def yaml_problem(error: yaml.YAMLError) -> str:
-    """The cause in one line, with its place where that is known."""
+    """Returns the cause in one line, with its position if known."""
     mark = getattr(error, 'problem_mark', None)
     text = getattr(error, 'problem', None) or str(error).partition('\n')[0]
     return f'line {mark.line + 1}: {text}' if mark is not None else text
 
 
 def _parts(node: Any) -> list[Any]:
-    """The nodes that a node holds itself."""
+    """Returns the direct children of a node."""
     if isinstance(node, yaml.MappingNode):
         return [part for pair in node.value for part in pair]
     return list(node.value) if isinstance(node, yaml.SequenceNode) else []

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A message as taken from a subscription, with what the middleware knows of it."""
+"""A message taken from a subscription, with the middleware's information about it."""
 
 from __future__ import annotations
 

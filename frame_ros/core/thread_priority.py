@@ -3,10 +3,10 @@
 """Threads that must not wait for those that compute.
 
 Where the system permits it (Linux, with CAP_SYS_NICE or a limit RLIMIT_RTPRIO of the user), a
-thread gets a real-time priority: it runs at once when it wakes, before all threads without one. It
-must have little to do at a time: one that never sleeps leaves the others of its core what the
-kernel keeps back (/proc/sys/kernel/sched_rt_runtime_us, 5 % by default). Threads and processes that
-it makes are without one.
+thread gets a real-time priority: it runs as soon as it wakes, before all threads without one. It
+must do little at a time: one that never sleeps leaves the others of its core only what the kernel
+reserves (/proc/sys/kernel/sched_rt_runtime_us, 5 % by default). Threads and processes that it
+starts do not inherit the priority.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ import contextlib
 import os
 from pathlib import Path
 
-# Of Fast DDS, the threads that receive: of shared memory and of UDP.
+# The Fast DDS threads that receive: from shared memory and UDP.
 RECEIVING = 'dds.shm.', 'dds.udp.'
 
 
 def raise_priority(priority: int) -> bool:
-    """Gives the calling thread a real-time priority, 1 to 99; returns whether it was permitted.
+    """Gives the calling thread a real-time priority, 1 to 99; 0 leaves it unchanged.
 
-    0: leaves it as it is.
+    Returns:
+        Whether the system permitted it.
     """
     if priority <= 0 or not hasattr(os, 'SCHED_FIFO'):
         return False
@@ -35,9 +36,13 @@ def raise_priority(priority: int) -> bool:
 
 
 def raise_receiving(priority: int) -> int:
-    """Gives the middleware's threads that receive for this process a real-time priority, 1 to 99,
-    where that is permitted; returns how many. All topics of a process come by one queue, from which
-    a thread that waits for its core loses messages, also reliable ones until they are repeated.
+    """Gives the middleware's receiving threads of this process a real-time priority, 1 to 99.
+
+    All topics of a process come through one queue, from which a thread that waits for its core
+    loses messages, even reliable ones until they are repeated.
+
+    Returns:
+        The number of threads for which the system permitted it.
     """
     raised = 0
     if priority <= 0 or not hasattr(os, 'SCHED_FIFO'):
@@ -52,8 +57,8 @@ def raise_receiving(priority: int) -> int:
 
 
 def lower_priority() -> None:
-    """Takes the real-time priority from the calling thread again, if it has one."""
+    """Removes the calling thread's real-time priority, if it has one."""
     if hasattr(os, 'SCHED_FIFO') and os.sched_getscheduler(0) & ~os.SCHED_RESET_ON_FORK:
-        # Only a privileged user may take SCHED_RESET_ON_FORK away again (sched(7)).
+        # Only a privileged user may clear SCHED_RESET_ON_FORK (sched(7)).
         policy = os.SCHED_OTHER | os.SCHED_RESET_ON_FORK
         os.sched_setscheduler(0, policy, os.sched_param(0))

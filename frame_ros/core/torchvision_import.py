@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Importing torchvision where its compiled operators do not load.
+"""Import of torchvision where its compiled operators do not load.
 
-LeRobot, torchmetrics and the published library of FRAME import torchvision; none of them needs its
-operators for what is used here.
+LeRobot, torchmetrics and the published library of FRAME import torchvision; nothing used here needs
+its operators.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ _operators: list[object] = []
 
 
 def import_torchvision() -> ModuleType:
-    """Imports torchvision, also beside a torch for which its compiled operators do not load.
+    """Imports torchvision, even if its compiled operators do not match the installed torch.
 
-    Without them torchvision fails at import, because it registers shape functions for two
-    operators. Declaring the schemas of these two is enough for all that uses neither, such as the
-    ResNets in policies.
+    Without them its import fails, because it registers shape functions for two operators. Declaring
+    the schemas of these two is enough for code that uses neither, such as the ResNets in policies.
 
     Raises:
         ImportError: torch or torchvision is not installed.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The version of the package, wherever it runs from: pip, a colcon overlay, or a checkout."""
+"""The version of the package, whether it runs from pip, a colcon overlay or a checkout."""
 
 from __future__ import annotations
 
