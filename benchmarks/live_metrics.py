@@ -44,7 +44,7 @@ from bars import Bars, parse
 
 from frame_ros.bags.streams.conversion import INFERENCE_FIELDS
 from frame_ros.core.events import Event, EventType
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.efficiency_state import EfficiencyState
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline

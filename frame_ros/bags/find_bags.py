@@ -28,8 +28,8 @@ from frame_ros.bags.storage.other_storage import (
 from frame_ros.bags.writer import SIDECAR_NAME
 from frame_ros.core.errors import BagError
 from frame_ros.core.input_files import ENTRIES
+from frame_ros.core.time import SECOND
 
-SECOND = 1_000_000_000
 OWN_FILES = (METADATA_NAME, SIDECAR_NAME)
 # Folders below the one given in which recordings are searched.
 DEEPEST = 6

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.bags.reader import Bag
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 
 
 def header_stamps(bag: Bag, topic: str) -> NDArray[np.int64] | None:

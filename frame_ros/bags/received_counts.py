@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.bags.reader import Bag
-from frame_ros.core.message_stamps import stamp_ns
+from frame_ros.core.time import stamp_ns
 
 READINESS_TYPE = 'frame_ros/msg/NodeReadiness'
 NODE = 'metrics'

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 
 
 class RateLimit:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-SECOND = 1_000_000_000
+from frame_ros.core.time import SECOND
 
 
 class Verdict(Enum):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from frame_ros.bags.streams.stream import Stream
 from frame_ros.core.events import EventType
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 
 # A stamp this much further from the others than its receive time is no bound of an episode, ns.

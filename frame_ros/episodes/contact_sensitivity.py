@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import BagError
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 
-SECOND = 1_000_000_000
 FIELDS = ('force_threshold', 'response_time')
 
 

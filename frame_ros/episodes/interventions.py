@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import BagError
 from frame_ros.core.events import Event, EventType
-from frame_ros.core.message_stamps import stamp_ns
+from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
 
-SECOND = 1_000_000_000
 GATE_TYPE = 'frame_ros/msg/GateIntervention'
 NOTING = ('policy', 'gate')
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams.stream import Stream
-from frame_ros.core.message_stamps import stamp_ns
+from frame_ros.core.time import stamp_ns
 from frame_ros.sensing.stream_health.readiness import READINESS_TOPIC, READINESS_TYPE
 
 METRICS_NODE = 'metrics'

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import BagError
-from frame_ros.core.message_stamps import stamp_ns
+from frame_ros.core.time import stamp_ns
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
 

@@ -18,7 +18,7 @@ from frame_ros.bags.streams.joint_table import named_positions
 from frame_ros.bags.streams.stream import Stream
 from frame_ros.core.errors import BagError, ValueRangeError
 from frame_ros.core.input_files import load_json, read_text
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 
 if TYPE_CHECKING:
     from frame_ros.robots import Robot

@@ -17,14 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import BagError
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.reference import Reference, mean_reference
 
 if TYPE_CHECKING:
     from frame_ros.bags.streams.stream import Stream
     from frame_ros.episodes.episode import Episode
     from frame_ros.episodes.recorded_units import RecordedUnits
-
-SECOND = 1_000_000_000
 
 
 def load_references(

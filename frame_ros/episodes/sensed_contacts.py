@@ -11,12 +11,11 @@ from typing import Any
 
 from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import BagError
-from frame_ros.core.message_stamps import stamp_ns
+from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
 from frame_ros.sensing.contact.source import ContactSource
 
-SECOND = 1_000_000_000
 EVENT_TYPE = 'frame_ros/msg/ContactEvent'
 ALIGNMENT_TYPE = 'frame_ros/msg/CameraAlignment'
 # A reason that comes again within this time goes on, ns.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from frame_ros.bags.header_stamps import header_stamps
 from frame_ros.bags.reader import Bag
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 
 GAP_FACTOR = 5.0  # of the median interval: a longer one is a gap

@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 
 from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import BagError
-from frame_ros.core.message_stamps import stamp_ns
+from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.sensed_contacts import RecordedContact, cut, namespace_of
 from frame_ros.sensing.contact.source import ContactSource
 
-SECOND = 1_000_000_000
 TOPIC = 'ground_truth/contact'
 STATE_TYPE = 'frame_ros/msg/ContactState'
 

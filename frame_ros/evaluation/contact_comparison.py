@@ -9,12 +9,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.contact_sensitivity import RecordedSensitivity
 from frame_ros.episodes.sensed_contacts import RecordedContact
 from frame_ros.episodes.true_contacts import TrueContacts
 from frame_ros.evaluation.missed_contacts import MissedContact, missed_contact
 
-SECOND = 1_000_000_000
 # s by which a sensed contact may begin before, or behind, a true one: of sampling and filtering.
 TOLERANCE = 0.1
 # s by which a sensed contact may be longer than the true one.

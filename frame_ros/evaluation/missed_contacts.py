@@ -11,12 +11,12 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.contact_sensitivity import RecordedSensitivity
 from frame_ros.episodes.sensed_contacts import RecordedContact
 from frame_ros.episodes.true_contacts import TrueContacts
 from frame_ros.sensing.contact.sensitivity import FELT
 
-SECOND = 1_000_000_000
 Array = NDArray[np.float64]
 
 

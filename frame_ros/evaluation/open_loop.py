@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import FrameRosError, PolicyError, ValueRangeError
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.observations import RecordedObservations
 from frame_ros.episodes.recorded_actions import RecordedActions
 from frame_ros.metrics import mse
@@ -28,7 +29,6 @@ from frame_ros.policies.protocol import Inference, Observation, Policy
 from frame_ros.policies.replay import MAX_GAP, SNAP, action_times, actions_at
 
 Convert = Callable[[Inference, Observation], Inference]
-SECOND = 1_000_000_000
 COMPARED_SPACE = 'joint_position'
 # Most observations shown between two predictions to a policy that wants a history.
 MOST_HISTORY = 64

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from frame_ros.gate.records import SECOND
+from frame_ros.core.time import SECOND
 
 SPAN = 0.5  # s of commands at the limit that may come at once, after a network that stood still
 

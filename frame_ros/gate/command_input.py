@@ -11,10 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from frame_ros.core.time import SECOND
 from frame_ros.gate.causes import Cause
 from frame_ros.gate.limits.command_limits import STEP, JointLimits
 from frame_ros.gate.named_positions import NamedPositionsReader
-from frame_ros.gate.records import SECOND, Moment, Reason
+from frame_ros.gate.records import Moment, Reason
 
 AHEAD = 0.5  # s that a stamp may lie in the future
 

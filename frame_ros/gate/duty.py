@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import math
 
+from frame_ros.core.time import SECOND
 from frame_ros.gate.causes import Cause
 from frame_ros.gate.command_input import Command
 from frame_ros.gate.episode import GateEpisode
-from frame_ros.gate.records import SECOND, Moment, Reason
+from frame_ros.gate.records import Moment, Reason
 from frame_ros.gate.watchdogs import Watch
 
 OF_POLICY = (Cause.HEARTBEAT, Cause.STALE_OBSERVATION, Cause.POLICY_PROBLEM)

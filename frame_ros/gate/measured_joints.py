@@ -10,9 +10,10 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from frame_ros.core.time import SECOND
 from frame_ros.gate.causes import Cause
 from frame_ros.gate.limits.command_limits import JointLimits
-from frame_ros.gate.records import SECOND, Moment, Reason
+from frame_ros.gate.records import Moment, Reason
 from frame_ros.gate.sent_path import SentPath
 from frame_ros.gate.still_joints import StillJoints
 

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.time import SECOND
 from frame_ros.gate.limits.command_limits import Excess
 
 Array = NDArray[np.float64]
-SECOND = 1_000_000_000
 
 
 class GateStatus(IntEnum):

@@ -9,10 +9,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.time import SECOND
+
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-SECOND = 1_000_000_000
 STILL_FOR = 0.3  # s that a joint must be measured at one place
 STILL = 0.05  # rad or m around it
 LONGEST_GAP = 0.15  # s between two measurements of it

@@ -15,12 +15,13 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from frame_ros.core.time import SECOND
 from frame_ros.gate.causes import Cause
 from frame_ros.gate.limits.command_limiter import CommandLimiter
 from frame_ros.gate.limits.command_step import Proposal
 from frame_ros.gate.measured_joints import LAG, MeasuredJoints, measured_at
 from frame_ros.gate.options import HOLD_STILL, GateRules
-from frame_ros.gate.records import SECOND, Moment, Output, Reason
+from frame_ros.gate.records import Moment, Output, Reason
 from frame_ros.gate.sent_path import SentPath
 from frame_ros.gate.watchdogs import Watch
 

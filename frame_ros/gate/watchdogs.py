@@ -8,8 +8,9 @@ import math
 from dataclasses import dataclass
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.time import SECOND
 from frame_ros.gate.causes import Cause
-from frame_ros.gate.records import SECOND, Moment, Reason
+from frame_ros.gate.records import Moment, Reason
 
 HOLD, STOP = 'hold', 'stop'
 

@@ -28,8 +28,6 @@ AUTHORS_OFFSET = 1e-6
 # VLA-UQ's published code averages this many differences of each order, whatever the window.
 AUTHORS_DIFFERENCES = 5
 
-NANOSECOND = 1e-9
-
 
 def changed_since(version: int) -> frozenset[str]:
     """Live fields that mean something else since a version of the definitions."""

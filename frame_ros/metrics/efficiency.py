@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.core.time import NANOSECOND, SECOND
 from frame_ros.metrics.arrays import Array, as_floats, as_numbers, like, unavailable
-from frame_ros.metrics.constants import NAN, NANOSECOND
-
-_SECOND = 1_000_000_000
+from frame_ros.metrics.constants import NAN
 
 
 @dataclass(frozen=True)
@@ -85,8 +84,8 @@ def control_rate(stamps: Any) -> ControlRates:
         raise ValueRangeError('stamps decrease; sort them')
     if len(times) < 2 or times[-1] == times[0]:
         return ControlRates(NAN, NAN, NAN)
-    starts = np.maximum(np.searchsorted(times, times - _SECOND, side='right') - 1, 0)
-    is_full = times - times[0] >= _SECOND
+    starts = np.maximum(np.searchsorted(times, times - SECOND, side='right') - 1, 0)
+    is_full = times - times[0] >= SECOND
     full = _rates(times, np.flatnonzero(is_full), starts[is_full])
     last = np.array([len(times) - 1])
     mean, now = (float(_rates(times, last, start)[0]) for start in (last * 0, starts[last]))

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.core.errors import PolicyError, ShapeError, ValueRangeError
+from frame_ros.core.time import SECOND
 from frame_ros.policies.protocol import Inference, Observation
 
-SECOND = 1_000_000_000
 STARTS = ('blend', 'refuse', 'at_once')
 UNAVAILABLE = ('tokens', 'samples', 'rephrasings')
 # Farthest joint from the first recorded action, rad: nearer, the replay begins at once.

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from frame_ros.core.stamps import SECOND, StampGuard, Verdict
+from frame_ros.core.stamps import StampGuard, Verdict
+from frame_ros.core.time import SECOND
 from frame_ros.robots import AssembledState, JointStateAssembler
 
 Array = NDArray[np.float64]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.events import Event, EventType, Outcome
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.processing import process_episode
@@ -31,9 +32,8 @@ from frame_ros.scenes.simulation.scene_robot import scene_robot
 from frame_ros.scenes.simulation.simulation import PickPlaceSimulation
 from frame_ros.scenes.simulation.task import TaskState
 
-NANOSECONDS = 1_000_000_000
 # Every episode begins here, so that no stamp is 0, which says: not set. ns
-START = NANOSECONDS
+START = SECOND
 INSTRUCTION = 'pick up the cube and put it in the bin'
 OUTCOMES = {
     TaskState.SUCCESS: (EventType.SUCCESS, Outcome.SUCCESS),
@@ -119,7 +119,7 @@ class Rollouts:
         queue.open()
         steps = round(self.timeout * self.rate)
         for step in range(steps):
-            stamp = START + round(step * NANOSECONDS / self.rate)
+            stamp = START + round(step * SECOND / self.rate)
             observation = self._observe(policy, stamp, step / self.rate)
             if queue.wait_for_demand(0.0):
                 self._infer(policy, observation, queue, record)
@@ -131,7 +131,7 @@ class Rollouts:
             self.simulation.step(action, self._substeps)
             if self.simulation.task_state is not TaskState.RUNNING:
                 break
-        end = START + round((step + 1) * NANOSECONDS / self.rate)
+        end = START + round((step + 1) * SECOND / self.rate)
         episode = self._episode(policy, seed, record, end)
         process_episode(episode, references)
         return episode

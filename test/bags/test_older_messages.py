@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from bag_making import SECOND, T0, message, serialised, stamp
+from bag_making import T0, message, serialised, stamp
 from robot_bags import robot_messages
 from rosbags.typesys import Stores, get_typestore
 
@@ -15,6 +15,7 @@ from frame_ros.bags.findings import Note
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.writer import BagWriter
 from frame_ros.cli import main
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.true_contacts import true_contacts
 

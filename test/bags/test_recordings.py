@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bag_making import SECOND, STORE, T0, episode_messages, joints, serialised, write_bag
+from bag_making import STORE, T0, episode_messages, joints, serialised, write_bag
 from rosbags.rosbag1 import Writer as Ros1Writer
 from rosbags.rosbag2 import StoragePlugin
 from rosbags.rosbag2 import Writer as RosbagsWriter
@@ -19,6 +19,7 @@ from frame_ros.bags.find_bags import each_once, find_bags, ros1_hint, survey, un
 from frame_ros.bags.findings import Note
 from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import BagError
+from frame_ros.core.time import SECOND
 from frame_ros.episodes import read_episodes
 
 

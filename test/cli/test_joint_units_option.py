@@ -7,10 +7,11 @@ import math
 
 import numpy as np
 import pytest
-from bag_making import SECOND, T0, message, stamp, write_bag
+from bag_making import T0, message, stamp, write_bag
 
 from frame_ros.bags.streams.stream import Stream
 from frame_ros.cli import main
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.recorded_units import RecordedUnits, in_radians
 from frame_ros.robots import load_robot
 

@@ -7,11 +7,12 @@ import math
 
 import numpy as np
 import pytest
-from bag_making import SECOND, T0, episode_messages, message, stamp, write_bag
+from bag_making import T0, episode_messages, message, stamp, write_bag
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from frame_ros.cli import main
+from frame_ros.core.time import SECOND
 from frame_ros.episodes import load_references, read_episodes
 from frame_ros.reports import ReportOptions
 from frame_ros.reports.model.metric_table import metric_rows

@@ -17,11 +17,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bag_making import SECOND, T0, episode_messages, joints, message, stamp, write_bag
+from bag_making import T0, episode_messages, joints, message, stamp, write_bag
 
 from frame_ros.cli import main
 from frame_ros.cli.demo import bags_in, write_demo_report
 from frame_ros.core.errors import BagError
+from frame_ros.core.time import SECOND
 from frame_ros.robots import load_robot
 
 

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frame_ros.core.stamps import SECOND, StampGuard, Verdict
+from frame_ros.core.stamps import StampGuard, Verdict
+from frame_ros.core.time import SECOND
 
 
 def verdicts(guard, stamps):

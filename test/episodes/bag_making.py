@@ -15,8 +15,8 @@ from rosbags.typesys import Stores, get_typestore
 from frame_ros.bags.definitions import find_definition, parse_fields
 from frame_ros.bags.writer import BagWriter
 from frame_ros.core.events import EventType
+from frame_ros.core.time import SECOND
 
-SECOND = 1_000_000_000
 T0 = 1_700_000_000 * SECOND
 BASE, NAME, ARRAY = 1, 2, 3
 OURS = [

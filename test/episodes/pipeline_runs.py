@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from frame_ros.core.events import Event, EventType, Outcome
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 
 NAMES = ('a', 'b', 'c')
 INFERENCE = {

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bag_making import SECOND, T0, event, message, stamp, write_bag
+from bag_making import T0, event, message, stamp, write_bag
 
 from frame_ros.core.events import EventType
+from frame_ros.core.time import SECOND
 
 JOINTS = ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll', 'gripper')
 RATE = 30

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from pipeline_runs import NAMES, make_events
 
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
 

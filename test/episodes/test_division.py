@@ -3,9 +3,10 @@
 """Bags that hold several episodes, and ones whose events are missing, nameless or repeated."""
 
 import pytest
-from bag_making import SECOND, T0, episode_messages, event, message, stamp, write_bag
+from bag_making import T0, episode_messages, event, message, stamp, write_bag
 
 from frame_ros.core.events import EventType, Outcome
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.reading import read_episodes
 
 

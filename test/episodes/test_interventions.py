@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bag_making import SECOND, event
+from bag_making import event
 from robot_bags import gate, robot_bag, step_stamp, takeover
 
 from frame_ros.bags.reader import Bag
 from frame_ros.core.events import Event, EventType
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.interventions import (
     GateAction,

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bag_making import SECOND, T0
+from bag_making import T0
 
 from frame_ros.bags.streams.stream import Stream
 from frame_ros.core.events import Event, EventType
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.bounds import plausible_stamps
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.processing import process_episode

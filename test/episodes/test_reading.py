@@ -6,17 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from bag_making import (
-    SECOND,
-    T0,
-    episode_messages,
-    joints,
-    message,
-    pose,
-    serialised,
-    stamp,
-    write_bag,
-)
+from bag_making import T0, episode_messages, joints, message, pose, serialised, stamp, write_bag
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from frame_ros.bags.definitions import MessageDefinition, find_definition
@@ -24,6 +14,7 @@ from frame_ros.bags.reader import Bag
 from frame_ros.bags.writer import BagWriter
 from frame_ros.core.errors import BagError
 from frame_ros.core.events import EventType, Outcome
+from frame_ros.core.time import SECOND
 from frame_ros.episodes import processing, reading
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.topic_statistics import topic_statistics

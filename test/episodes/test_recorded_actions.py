@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from bag_making import SECOND, T0, joints, stamp, write_bag
+from bag_making import T0, joints, stamp, write_bag
 from robot_bags import (
     JOINTS,
     RATE,
@@ -20,6 +20,7 @@ from robot_bags import (
 from frame_ros.bags.images.cameras import camera_topics
 from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import BagError
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.observations import RecordedObservations
 from frame_ros.episodes.recorded_actions import read_raw, recorded_actions
 from frame_ros.episodes.recorded_chunks import recorded_chunks

@@ -7,11 +7,12 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
-from bag_making import SECOND, T0, episode_messages, event, joints, message, pose, stamp, write_bag
+from bag_making import T0, episode_messages, event, joints, message, pose, stamp, write_bag
 
 from frame_ros.bags.streams.stream import Stream
 from frame_ros.core.errors import BagError, FrameRosError, ValueRangeError
 from frame_ros.core.events import EventType
+from frame_ros.core.time import SECOND
 from frame_ros.episodes import PipelineOptions, Reference, load_references, read_episodes
 from frame_ros.episodes.processing import run_pipeline, settings_of
 from frame_ros.episodes.reference import mean_reference

@@ -10,13 +10,13 @@ import pytest
 from bag_making import T0, message, stamp
 from robot_bags import robot_bag
 
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.sensed_contacts import sensed_contacts
 from frame_ros.reports import build_report, report_json
 from frame_ros.reports.model.source import open_bag
 from frame_ros.sensing.contact.source import ContactSource
 
-SECOND = 1_000_000_000
 MISALIGNED = {'translation__x': 0.03, 'translation__y': 0.04, 'rotation__z': math.radians(5.0)}
 
 

@@ -7,11 +7,11 @@ import pytest
 from bag_making import T0, message, stamp
 from robot_bags import robot_bag
 
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.true_contacts import true_contacts
 from frame_ros.reports.model.source import open_bag
 
-SECOND = 1_000_000_000
 GRASP, BUMP = ('gripper', 'cube', True), ('upper_arm', 'table', False)
 
 

@@ -7,14 +7,13 @@ import math
 import numpy as np
 import pytest
 
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.contact_sensitivity import RecordedSensitivity
 from frame_ros.episodes.sensed_contacts import RecordedContact
 from frame_ros.episodes.true_contacts import TrueContacts
 from frame_ros.evaluation.contact_comparison import Verdict, compare_contacts
 from frame_ros.evaluation.missed_contacts import WhyMissed
 from frame_ros.sensing.contact.source import ContactSource
-
-SECOND = 1_000_000_000
 
 
 def contact(begin, end, link='hand', peak=10.0, is_expected=False):

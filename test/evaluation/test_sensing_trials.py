@@ -12,8 +12,9 @@ import pytest
 
 pytest.importorskip('mujoco')
 
+from frame_ros.core.time import SECOND
 from frame_ros.evaluation.trials import depth, policy_effort
-from frame_ros.evaluation.trials.arm_run import BEGIN, SECOND, ArmRun, Begins
+from frame_ros.evaluation.trials.arm_run import BEGIN, ArmRun, Begins
 from frame_ros.evaluation.trials.campaign import Campaign, Trial, plain
 from frame_ros.evaluation.trials.joint_effort import JointSensors, take
 from frame_ros.evaluation.trials.kinds import FUNCTIONS

@@ -4,6 +4,7 @@
 
 import numpy as np
 
+from frame_ros.core.time import MILLISECOND, SECOND
 from frame_ros.gate.command_gate import POLICY, CommandGate
 from frame_ros.gate.limits.command_limiter import CommandLimiter
 from frame_ros.gate.limits.command_limits import limits_of
@@ -12,12 +13,11 @@ from frame_ros.gate.records import InterventionLog, Moment
 from frame_ros.gate.watchdogs import WatchdogRules
 from frame_ros.robots import load_robot
 
-SECOND, MS = 10**9, 10**6
 ROBOT = load_robot('so101')
 LIMITS = limits_of(ROBOT, step=0.35, tick=0.2)
 NAMES = LIMITS.names
 HOME = np.array([0.0, -1.35, 1.25, 0.85, 0.0, 0.3])
-PERIOD = 33 * MS
+PERIOD = 33 * MILLISECOND
 
 
 class Bench:

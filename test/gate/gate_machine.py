@@ -5,10 +5,11 @@
 import math
 
 import numpy as np
-from gate_world import HOME, MS, ROBOT, SECOND, TOTALS, GateWorld, places
+from gate_world import HOME, ROBOT, TOTALS, GateWorld, places
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
+from frame_ros.core.time import MILLISECOND, SECOND
 from frame_ros.gate.causes import Cause
 from frame_ros.gate.command_gate import POLICY, TELEOPERATOR
 from frame_ros.gate.episode import END, START
@@ -89,7 +90,7 @@ class GateMachine(GateWorld):
         """Commands faster than they can be obeyed."""
         TOTALS.steps += 1
         for k in range(count):
-            self.pass_time(ms * MS + 100_000)
+            self.pass_time(ms * MILLISECOND + 100_000)
             if k % 8 == 0:
                 self.look()
             self.send(self.goal + 0.01 * np.array(to), range(6))
@@ -117,7 +118,7 @@ class GateMachine(GateWorld):
     def stall(self, ms, push, then):
         """The gate's process stands still while the arm is pushed; a command may come first."""
         TOTALS.steps += 1
-        self.pass_time(ms * MS)
+        self.pass_time(ms * MILLISECOND)
         most = 0.5 * self.limits.fastest * ms / SECOND
         self.arm += np.clip(np.array(push), -most, most)
         self.arm = np.clip(self.arm, self.limits.lower, self.limits.upper)
@@ -160,11 +161,11 @@ class GateMachine(GateWorld):
                 self.names, shown, self.now.clock, self.now,
                 'another' if kind == 'second' else 'driver',
             )  # fmt: skip
-            is_told = self.now.monotonic - self.seen < 100 * MS
+            is_told = self.now.monotonic - self.seen < 100 * MILLISECOND
             assert said or not is_told, f'a measurement that cannot be true is taken: {kind}'
             if not said:
                 self.measured, self.seen = shown, 0
-            self.pass_time(2 * MS)
+            self.pass_time(2 * MILLISECOND)
             self.keep(self.gate.tick(self.now))
         return None
 
@@ -188,7 +189,7 @@ class GateMachine(GateWorld):
     def episode(self, kind, ahead):
         """An episode begins, ends, or is stopped."""
         TOTALS.steps += 1
-        stamp = self.now.clock + ahead * MS
+        stamp = self.now.clock + ahead * MILLISECOND
         if kind == 'stop':
             self.keep(self.gate.on_episode_stop('', stamp, 'test', self.now))
         else:

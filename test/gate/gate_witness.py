@@ -7,7 +7,8 @@ from collections import deque
 
 import numpy as np
 
-SECOND = 10**9
+from frame_ros.core.time import SECOND
+
 START = 1 / 30  # s that an arm counts as having been where it is measured when it is sent first
 NEAR = 0.1  # rad
 REMEMBERED = 40

@@ -10,6 +10,7 @@ from gate_witness import LED, Witness
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize
 
+from frame_ros.core.time import MILLISECOND, SECOND
 from frame_ros.gate.command_gate import POLICY, CommandGate
 from frame_ros.gate.limits.command_limiter import CommandLimiter
 from frame_ros.gate.limits.command_limits import limits_of
@@ -19,12 +20,11 @@ from frame_ros.gate.records import GateStatus, InterventionLog, Moment
 from frame_ros.gate.watchdogs import WatchdogRules
 from frame_ros.robots import load_robot
 
-SECOND, MS = 10**9, 10**6
 ROBOT = load_robot('so101')
 HOME = np.array([0.0, -1.35, 1.25, 0.85, 0.0, 0.3])
 BOX = (0.05, -0.15, 0.02, 0.30, 0.15, 0.40)
 LINKS = [load_robot('so101', link) for link in ('lower_arm_link', 'wrist_link', 'gripper_link')]
-PERIOD = 20 * MS
+PERIOD = 20 * MILLISECOND
 DRIFT = 1.5  # rad/s with which a sensor goes wrong, which no joint is too slow for
 BRAKING = 1.3 * SECOND  # ns, at most, from full speed
 
@@ -126,7 +126,7 @@ class GateWorld(RuleBasedStateMachine):
         most = DRIFT * ns / SECOND
         self.lie += np.clip(self.off - self.lie, -most, most)
         if not self.is_blocked:
-            way = (self.goal - self.arm) * (1.0 - math.exp(-ns / (40 * MS)))
+            way = (self.goal - self.arm) * (1.0 - math.exp(-ns / (40 * MILLISECOND)))
             most = 0.9 * self.limits.fastest * ns / SECOND
             self.arm += np.clip(way, -most, most)
 
@@ -143,7 +143,7 @@ class GateWorld(RuleBasedStateMachine):
 
     def wait(self, ms):
         """Time passes with looks at the gate in between."""
-        left = ms * MS
+        left = ms * MILLISECOND
         while left > 0:
             passed = min(left, PERIOD)
             self.pass_time(passed)
@@ -233,7 +233,7 @@ class GateWorld(RuleBasedStateMachine):
         joints = list(joints)
         names = tuple(self.names[k] for k in joints)
         values = np.asarray(positions, float)[joints]
-        stamp = self.now.clock - age * MS
+        stamp = self.now.clock - age * MILLISECOND
         before = np.where(self.sent, self.goal, self.measured)
         speeds, silent = np.array(self.witness.speed), self.witness.silences(self.time)
         self.is_let_go |= self.gate.status == GateStatus.IDLE

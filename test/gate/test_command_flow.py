@@ -4,8 +4,8 @@
 
 import pytest
 
+from frame_ros.core.time import SECOND
 from frame_ros.gate.command_flow import SPAN, CommandFlow
-from frame_ros.gate.records import SECOND
 
 
 def run(flow, rate, seconds, at=10 * SECOND):

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gate_and_arm import HOME, LIMITS, MS, NAMES, PERIOD, SECOND, Bench
+from gate_and_arm import HOME, LIMITS, NAMES, PERIOD, Bench
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.time import MILLISECOND, SECOND
 from frame_ros.gate.causes import Cause
 from frame_ros.gate.command_gate import POLICY, TELEOPERATOR
 from frame_ros.gate.episode import END, START
@@ -324,7 +325,7 @@ def test_the_end_of_an_episode_is_no_intervention():
     bench.wait(0.1)
     bench.drive(10)
     assert bench.gate.episode.episode_id == 'e1'
-    bench.gate.on_boundary(END, 'e1', bench.moment.clock + 50 * MS)
+    bench.gate.on_boundary(END, 'e1', bench.moment.clock + 50 * MILLISECOND)
     bench.wait(3.0)
     assert bench.status == GateStatus.IDLE and bench.gate.episode.episode_id == ''
     assert bench.interventions == []

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frame_ros.core.errors import FrameRosError, SetupError, ValueRangeError
+from frame_ros.core.time import SECOND
 from frame_ros.gate.limits.braking import reach, time_to_rest, way_to_rest
 from frame_ros.gate.limits.command_limiter import CommandLimiter
 from frame_ros.gate.limits.command_limits import (
@@ -26,7 +27,6 @@ from frame_ros.gate.limits.command_limits import (
 from frame_ros.gate.limits.workspace import Workspace
 from frame_ros.robots import load_robot
 
-SECOND = 10**9
 PERIOD = 33_333_333
 NAMES = ('a', 'b', 'c')
 LIMITS = JointLimits(

@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from gate_and_arm import HOME, LIMITS, MS, NAMES, PERIOD, ROBOT, SECOND, Bench
+from gate_and_arm import HOME, LIMITS, NAMES, PERIOD, ROBOT, Bench
 from gate_witness import Witness
 
+from frame_ros.core.time import MILLISECOND, SECOND
 from frame_ros.gate.causes import Cause
 from frame_ros.gate.command_gate import POLICY, TELEOPERATOR
 from frame_ros.gate.limits.command_limits import limits_of
@@ -59,7 +60,7 @@ def test_a_held_arm_does_not_follow_a_false_measurement_after_a_stall(state, sec
         bench.keep(bench.gate.tick(bench.moment))
     bench.wait(2.0)
     assert all((output.positions == HOME).all() for _, output in bench.sent)
-    assert bench.moment.monotonic - bench.sent[-1][0] < 30 * MS  # and is held after it
+    assert bench.moment.monotonic - bench.sent[-1][0] < 30 * MILLISECOND  # and is held after it
 
 
 def test_a_stopped_arm_that_was_moved_during_a_stall_is_left_there():

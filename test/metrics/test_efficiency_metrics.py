@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.core.time import MILLISECOND
 from frame_ros.metrics import (
     ControlRate,
     LatencyStatistics,
@@ -15,8 +16,6 @@ from frame_ros.metrics import (
     control_rate,
     latency_statistics,
 )
-
-MS = 1_000_000
 
 
 @given(st.lists(st.floats(0.0, 10.0), min_size=1, max_size=40))
@@ -53,7 +52,9 @@ def test_impossible_latencies_are_refused(bad):
 
 def test_control_rate_by_hand():
     # 10 Hz for a second, half a second of silence in the next one, 10 Hz again.
-    stamps = [i * 100 * MS for i in range(11)] + [(1600 + i * 100) * MS for i in range(11)]
+    stamps = [i * 100 * MILLISECOND for i in range(11)] + [
+        (1600 + i * 100) * MILLISECOND for i in range(11)
+    ]
     rates = control_rate(stamps)
     assert rates.mean == pytest.approx(21 / 2.6)
     assert rates.now == pytest.approx(10.0)
@@ -61,7 +62,7 @@ def test_control_rate_by_hand():
 
 
 def test_a_silent_second_is_the_worst_and_counts_with_its_whole_length():
-    stamps = [0, 500 * MS, 3200 * MS, 3300 * MS, 4200 * MS]
+    stamps = [0, 500 * MILLISECOND, 3200 * MILLISECOND, 3300 * MILLISECOND, 4200 * MILLISECOND]
     assert control_rate(stamps[:3]).now == pytest.approx(1 / 2.7)
     assert control_rate(stamps).now == pytest.approx(2 / 1.0)
     assert control_rate(stamps).worst == pytest.approx(1 / 2.7)
@@ -71,7 +72,7 @@ def test_a_silent_second_is_the_worst_and_counts_with_its_whole_length():
 def test_a_steady_rate_is_its_own_worst_second(offset):
     """30 Hz in whole ms, wherever seconds are cut: 30 actions, or 29, lie in one."""
     jitter = np.random.default_rng(offset).integers(-2, 3, 300)
-    stamps = ((np.arange(300) * 1000) // 30 + jitter + offset) * MS
+    stamps = ((np.arange(300) * 1000) // 30 + jitter + offset) * MILLISECOND
     rates = control_rate(stamps)
     assert rates.mean == pytest.approx(30.0, abs=0.02)
     assert rates.worst == pytest.approx(30.0, rel=0.005)
@@ -79,16 +80,16 @@ def test_a_steady_rate_is_its_own_worst_second(offset):
 
 def test_the_worst_second_by_hand():
     # 10 Hz, but for one interval of 300 ms: 8 actions took 1.0 s.
-    stamps = [i * 100 * MS + (200 * MS if i > 10 else 0) for i in range(30)]
+    stamps = [i * 100 * MILLISECOND + (200 * MILLISECOND if i > 10 else 0) for i in range(30)]
     assert control_rate(stamps).worst == pytest.approx(8.0)
     # Less than a second has no worst one; exactly a second has.
-    assert np.isnan(control_rate([0, 999 * MS]).worst)
-    assert control_rate([0, 1000 * MS]).worst == pytest.approx(1.0)
+    assert np.isnan(control_rate([0, 999 * MILLISECOND]).worst)
+    assert control_rate([0, 1000 * MILLISECOND]).worst == pytest.approx(1.0)
 
 
 @given(st.lists(st.integers(0, 700), max_size=40))
 def test_streaming_control_rate_equals_batch_on_every_prefix(steps):
-    stamps = 5_000_000_000 + np.cumsum(np.array([0, *steps], dtype=np.int64)) * MS
+    stamps = 5_000_000_000 + np.cumsum(np.array([0, *steps], dtype=np.int64)) * MILLISECOND
     stream = ControlRate()
     for count, stamp in enumerate(stamps, start=1):
         stream.update(int(stamp))

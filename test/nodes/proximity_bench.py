@@ -13,6 +13,7 @@ from rclpy.qos import QoSProfile
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import CameraInfo, Image, JointState
 
+from frame_ros.core.time import SECOND
 from frame_ros.msg import CameraAlignment, Proximity
 from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.robots import load_robot
@@ -20,7 +21,6 @@ from frame_ros.robots.link_frames import LinkFrames
 from frame_ros.robots.shapes.link_shapes import link_shapes
 from frame_ros.sensing.proximity.obstacles.known import KnownObstacles
 
-SECOND = 10**9
 START = 1_700_000_000 * SECOND
 ROBOT = load_robot('so101')
 JOINTS = tuple(ROBOT.joint_limits)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from frame_ros.core.errors import PolicyError, ShapeError, ValueRangeError
+from frame_ros.core.time import SECOND
 from frame_ros.policies.protocol import Observation, Policy
 from frame_ros.policies.replay import ReplayPolicy, action_times, actions_at
 
-SECOND = 1_000_000_000
 NAMES = ('a', 'b')
 PERIOD = 0.05
 

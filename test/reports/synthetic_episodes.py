@@ -13,11 +13,11 @@ import numpy as np
 from frame_ros.bags.streams.conversion import INFERENCE_FIELDS
 from frame_ros.bags.streams.stream import Stream
 from frame_ros.core.events import Event, EventType, Outcome
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.processing import KINDS, as_arrays, process_episode, run_pipeline
 
-SECOND = 1_000_000_000
 RATES = {'pose': 60, 'action': 30, 'contact': 50, 'proximity': 25, 'inference': 3}
 BEGIN = 1_760_000_000 * SECOND
 NAMES = ('shoulder', 'elbow', 'wrist')

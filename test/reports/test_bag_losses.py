@@ -5,11 +5,12 @@ true one is found all the same."""
 
 import numpy as np
 import pytest
-from bag_making import SECOND, T0, event, joints, message, pose, stamp, write_bag
+from bag_making import T0, event, joints, message, pose, stamp, write_bag
 from live_bags import with_live, without
 
 from frame_ros.bags.findings import Level
 from frame_ros.core.events import EventType
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.reports import compare_live
 from frame_ros.reports.model.episode_check import check_episode

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from synthetic_episodes import SECOND, synthetic_episode
+from synthetic_episodes import synthetic_episode
 from test_report_page import HOSTILE, Page
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'episodes'))
@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'episodes'))
 from robot_bags import gate, robot_bag, takeover
 
 from frame_ros.core.events import Event, EventType, Outcome
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.reports import build_report, report_json

@@ -10,9 +10,10 @@ from importlib.resources import files
 
 import numpy as np
 import pytest
-from synthetic_episodes import BEGIN, SECOND, synthetic_episode
+from synthetic_episodes import BEGIN, synthetic_episode
 
 from frame_ros.bags.streams.stream import Stream
+from frame_ros.core.time import SECOND
 from frame_ros.reports.html.figures import series_figure
 from frame_ros.reports.html.page import build_report
 from frame_ros.reports.html.path_figure import path_figure

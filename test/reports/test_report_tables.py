@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from synthetic_episodes import BEGIN, SECOND, empty_episode, synthetic_episode
+from synthetic_episodes import BEGIN, empty_episode, synthetic_episode
 
 from frame_ros.bags.findings import Level
 from frame_ros.bags.streams.stream import Stream
 from frame_ros.core.events import Outcome
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.processing import process_episode
 from frame_ros.episodes.topic_statistics import stamp_statistics

@@ -8,6 +8,7 @@ from bag_making import T0, message, stamp
 from robot_bags import robot_bag
 
 from frame_ros.bags.findings import Level
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.true_contacts import true_contacts
 from frame_ros.reports import build_report, report_data
@@ -16,7 +17,6 @@ from frame_ros.reports.model.rates import stream_rates
 from frame_ros.reports.model.source import open_bag
 from frame_ros.reports.model.truth_view import compare_distances, truth_data
 
-SECOND = 1_000_000_000
 TRUE, SENSED = '/ground_truth', ''
 
 

@@ -4,10 +4,11 @@
 
 import numpy as np
 import pytest
-from bag_making import SECOND, T0, message, stamp, write_bag
+from bag_making import T0, message, stamp, write_bag
 from hypothesis import given
 from hypothesis import strategies as st
 
+from frame_ros.core.time import SECOND
 from frame_ros.episodes import read_episodes
 from frame_ros.reports.model.episode_check import check_episode
 from frame_ros.robots import load_robot

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from frame_ros.core.time import SECOND
 from frame_ros.robots.transforms import TransformTree
 
-SECOND = 1_000_000_000
 UNIT = (0.0, 0.0, 0.0, 1.0)
 
 

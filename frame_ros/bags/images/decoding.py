@@ -16,6 +16,7 @@ from frame_ros.bags.cdr import trace
 from frame_ros.bags.reader import Bag, Topic
 from frame_ros.core.errors import BagError
 from frame_ros.core.input_files import PIXELS
+from frame_ros.core.time import SECOND
 
 IMAGE_TYPE = 'sensor_msgs/msg/Image'
 COMPRESSED_TYPE = 'sensor_msgs/msg/CompressedImage'
@@ -277,7 +278,7 @@ class ImageFields:
     def stamp(self) -> int:
         """Stamp of the header, ns."""
         seconds, rest = self.number('header.stamp.sec'), self.number('header.stamp.nanosec')
-        return seconds * 1_000_000_000 + rest
+        return seconds * SECOND + rest
 
     @property
     def data(self) -> NDArray[np.uint8]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from frame_ros.bags.recording.session import ReceivedMessage, RecordedTopic
+from frame_ros.core.time import SECOND
 
 # What sensors send all the time: one that has sent once is expected from then on.
 STREAM_TYPES = (
@@ -18,7 +19,7 @@ STREAM_TYPES = (
 )
 JOINTS, JOINT_STATES = 'sensor_msgs/msg/JointState', 'joint_states'  # others are commands
 OCCASIONAL = 'external_wrench'  # sent only while it is known
-SHORTEST = 10**9  # ns; a shorter episode may well lack a message of a slow stream
+SHORTEST = SECOND  # ns; a shorter episode may well lack a message of a slow stream
 
 
 class EpisodeStreams:

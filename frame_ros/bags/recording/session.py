@@ -18,11 +18,12 @@ from typing import NamedTuple
 from frame_ros.bags.definitions import MessageDefinition
 from frame_ros.bags.writer import BagWriter, TopicQos
 from frame_ros.core.errors import BagError
+from frame_ros.core.time import SECOND
 
 IDLE = 0.02
 SPACE_PERIOD = 0.5
 # Going back by more than this, ns, time was set back: a simulation began anew.
-SET_BACK = 10**9
+SET_BACK = SECOND
 
 
 @dataclass(eq=False)
@@ -49,7 +50,7 @@ class MessageRing:
     """The newest messages, as far back as `seconds`, never more than `max_bytes`."""
 
     def __init__(self, seconds: float, max_bytes: int) -> None:
-        self._span, self._max_bytes = int(seconds * 1e9), max_bytes
+        self._span, self._max_bytes = int(seconds * SECOND), max_bytes
         self._messages: deque[ReceivedMessage] = deque()
         self._size = 0
 

@@ -22,9 +22,8 @@ from frame_ros.confidence.inference_uncertainty import (
 )
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.events import Event, EventType, Outcome
-from frame_ros.core.message_stamps import stamp_ns
+from frame_ros.core.time import SECOND, stamp_ns
 
-NANOSECONDS = 1_000_000_000
 NAN = float('nan')
 UNKNOWN_CONTACT = (None, False, NAN, NAN, NAN, NAN)
 
@@ -155,7 +154,7 @@ def inference_values(message: Any) -> dict[str, Any]:
     values: dict[str, Any] = {name: float(getattr(message, name)) for name in INFERENCE_FIELDS}
     request, observation = stamp_ns(message.request_stamp), stamp_ns(message.observation_stamp)
     is_known = request != 0 and observation != 0
-    values['observation_age'] = (request - observation) / NANOSECONDS if is_known else float('nan')
+    values['observation_age'] = (request - observation) / SECOND if is_known else float('nan')
     for name in ('sequence', 'sample_count', 'vocabulary_size'):
         values[name] = int(getattr(message, name))
     values['token_count'] = len(message.token_max_probability)

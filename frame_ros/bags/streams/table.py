@@ -21,9 +21,9 @@ from frame_ros.bags.streams.stream import Stream
 from frame_ros.confidence.inference_uncertainty import UNCERTAINTY_VALUES
 from frame_ros.core.errors import BagError, FrameRosError
 from frame_ros.core.events import Event
+from frame_ros.core.time import SECOND
 from frame_ros.metrics.message_fields import FIELDS
 
-SECOND = 1_000_000_000
 EVENT_TYPE = 'frame_ros/msg/EpisodeEvent'
 
 # Role -> topics that can play it, the preferred first.

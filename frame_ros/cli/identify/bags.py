@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from frame_ros.bags.find_bags import find_bags
 from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import SetupError
-from frame_ros.core.message_stamps import stamp_ns
+from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.robots.joint_state_merge import JointMerger
 from frame_ros.sensing.contact.joints.recording import JointRecording, recording_of
 
 Array = NDArray[np.float64]
 JOINT_STATE, WRENCH = 'sensor_msgs/msg/JointState', 'geometry_msgs/msg/WrenchStamped'
-BETWEEN = 10 * 10**9  # ns from one bag to the next
+BETWEEN = 10 * SECOND  # ns from one bag to the next
 Rows = list[tuple[int, Array, Array, Array]]
 
 

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import BagError, ValueRangeError
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.interventions import Segment, is_intervened
 from frame_ros.episodes.observations import RecordedObservations
 from frame_ros.episodes.recorded_actions import RecordedActions
 
-SECOND = 1_000_000_000
 KEEP = ('all', 'policy', 'person')
 # A command belongs to the frame up to so many frames before its stamp: clocks jitter.
 EARLY = 0.25

@@ -19,10 +19,10 @@ from frame_ros.bags.images.decoding import find_image_topics, find_topic, is_rec
 from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import BagError, FrameRosError, MissingExtraError, install_hint
 from frame_ros.core.output_files import replacing
+from frame_ros.core.time import SECOND
 
 # Ticks per second of the video's clock; stamps are rounded to it.
 TICKS = 90_000
-SECOND = 1_000_000_000
 DEPTH_RANGE = 2000
 
 

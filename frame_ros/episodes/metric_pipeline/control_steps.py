@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from frame_ros.core.events import Event, EventType
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.confidence_state import ConfidenceState
 from frame_ros.episodes.metric_pipeline.merge import StampMerge
 from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample

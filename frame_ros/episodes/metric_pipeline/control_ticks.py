@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 
 from frame_ros.core.events import Event, EventType
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.efficiency_state import EfficiencyState
 from frame_ros.episodes.metric_pipeline.merge import StampMerge
 from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample

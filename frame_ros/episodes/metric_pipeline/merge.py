@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
 from typing import Any
 
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 
 Handler = Callable[[int, Any], None]
 

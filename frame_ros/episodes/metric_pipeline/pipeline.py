@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from frame_ros.core.events import Event
-from frame_ros.core.stamps import SECOND, StampGuard, Verdict
+from frame_ros.core.stamps import StampGuard, Verdict
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.control_steps import ControlStepMetrics
 from frame_ros.episodes.metric_pipeline.control_ticks import ControlTickMetrics
 from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample

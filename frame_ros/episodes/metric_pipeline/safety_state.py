@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.metrics import CollisionRate, ContactLimitRatio, ObstacleProximity, RiskFactor
 

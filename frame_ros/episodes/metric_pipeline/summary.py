@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from frame_ros.core.events import Event
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample
 from frame_ros.metrics.message_fields import (
     CONFIDENCE_FIELDS,

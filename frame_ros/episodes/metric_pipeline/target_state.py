@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from math import dist
 
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.metrics import OptimalTrajectoryDifference
 from frame_ros.sensing.contact.grasp import GraspDetector

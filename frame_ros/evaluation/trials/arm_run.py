@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.time import SECOND
 from frame_ros.evaluation.trials.pushes import Push
 from frame_ros.scenes.generation.free_motion import FreeMotion, MotionStyle
 from frame_ros.scenes.simulation.engine import load_mujoco
@@ -18,7 +19,6 @@ from frame_ros.scenes.simulation.sampled_steps import SensorSamples, StepSampler
 from frame_ros.scenes.simulation.simulation import PickPlaceSimulation
 
 Array = NDArray[np.float64]
-SECOND = 1_000_000_000
 BEGIN = SECOND  # stamp of the beginning, ns
 # Hz of the commands, and physics steps between two sensor samples.
 LOOK_PERIOD = 0.5  # s
@@ -91,7 +91,7 @@ class ArmRun:
                 samples = _newest(simulation)
             count = len(samples.positions)
             ticks = begin + np.arange(1, self._steps + 1)[every - 1 :: every][:count]
-            stamps = BEGIN + np.rint(ticks * simulation.timestep * 1e9).astype(np.int64)
+            stamps = BEGIN + np.rint(ticks * simulation.timestep * SECOND).astype(np.int64)
             contacts = self._look(begin)
             yield Block(stamps, samples, command, contacts)
         self._push(simulation.time, is_over=True)

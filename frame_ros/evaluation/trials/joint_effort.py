@@ -9,14 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.evaluation.trials.arm_run import (
-    BEGIN,
-    COMMAND_RATES,
-    SECOND,
-    ArmRun,
-    Begins,
-    Block,
-)
+from frame_ros.core.time import SECOND
+from frame_ros.evaluation.trials.arm_run import BEGIN, COMMAND_RATES, ArmRun, Begins, Block
 from frame_ros.evaluation.trials.campaign import Trial
 from frame_ros.evaluation.trials.policy_run import CONTROL_RATE, Timing, timed_samples
 from frame_ros.evaluation.trials.pushes import PushStyle, draw_pushes

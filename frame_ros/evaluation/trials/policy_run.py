@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.time import SECOND
 from frame_ros.policies.execution.action_queue import ActionQueue
 from frame_ros.policies.protocol import Observation
 from frame_ros.policies.scripted.pick_place import ScriptedPickPlace
@@ -21,7 +22,6 @@ from frame_ros.scenes.simulation.contacts import Contact
 from frame_ros.scenes.simulation.simulation import JointReadings, PickPlaceSimulation
 
 Array = NDArray[np.float64]
-SECOND = 1_000_000_000
 BEGIN = SECOND  # stamp of the beginning, ns
 CONTROL_RATE = 30.0  # Hz of the policy's actions
 TICK = 0.01  # s between two looks at the commands, as of the simulator node

@@ -29,6 +29,7 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.time import SECOND
 from frame_ros.gate.limits import joint_step
 from frame_ros.gate.limits.command_excess import ROUNDING, behind, excesses, far_from_measured
 from frame_ros.gate.limits.command_limits import ACCELERATION, Excess, JointLimits
@@ -41,7 +42,6 @@ Indices = NDArray[np.intp]
 Times = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-SECOND = 1_000_000_000
 SHORTEST = 1_000  # ns: no step is shorter
 START = 1 / 30  # s that an arm counts as having been where it is measured when it is sent first
 REMEMBERED = 16  # commands whose distance in time tells the stream's own period

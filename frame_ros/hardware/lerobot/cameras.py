@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import MissingExtraError, SetupError, install_hint
+from frame_ros.core.time import SECOND
 from frame_ros.hardware.lerobot.devices import (
     CAMERAS,
     DeviceError,
@@ -81,7 +82,7 @@ class LeRobotCamera:
         now = time.monotonic_ns()
         captured = getattr(self.device, 'latest_timestamp', None)  # time.perf_counter()
         age = 0.0 if captured is None else max(0.0, time.perf_counter() - captured)
-        return Frame(pixels, now - round(age * 1e9))
+        return Frame(pixels, now - round(age * SECOND))
 
     def close(self) -> None:
         """Closes it; one that is not there any more is let go without an error."""

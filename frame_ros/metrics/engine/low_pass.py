@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from math import exp, pi, sqrt
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.metrics.constants import NAN, NANOSECOND
+from frame_ros.core.time import NANOSECOND
+from frame_ros.metrics.constants import NAN
 from frame_ros.metrics.engine.samples import finite, gap_nanoseconds, positive_gap
 from frame_ros.metrics.filtering import stage_frequency
 

@@ -10,7 +10,8 @@ from math import isfinite
 from operator import sub
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
-from frame_ros.metrics.constants import NAN, NANOSECOND, WINDOW
+from frame_ros.core.time import NANOSECOND
+from frame_ros.metrics.constants import NAN, WINDOW
 
 
 def finite(values: Sequence[float], dimensions: Sequence[int], name: str) -> list[float]:

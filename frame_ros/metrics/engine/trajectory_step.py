@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from math import asin, sqrt
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
-from frame_ros.metrics.constants import NAN, NANOSECOND, SHORT_SEGMENT, STATIC_THRESHOLD, WINDOW
+from frame_ros.core.time import NANOSECOND
+from frame_ros.metrics.constants import NAN, SHORT_SEGMENT, STATIC_THRESHOLD, WINDOW
 from frame_ros.metrics.engine.samples import gap_nanoseconds
 from frame_ros.metrics.streaming.instability import normalisation_ranges
 

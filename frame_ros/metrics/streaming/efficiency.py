@@ -9,10 +9,9 @@ from collections import deque
 from math import isfinite, sqrt
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.metrics.constants import NAN, NANOSECOND
+from frame_ros.core.time import NANOSECOND, SECOND
+from frame_ros.metrics.constants import NAN
 from frame_ros.metrics.engine.samples import RunningMean
-
-_SECOND = 1_000_000_000
 
 
 class LatencyStatistics:
@@ -168,12 +167,12 @@ class ControlRate:
             raise ValueRangeError(f'stamp {stamp} ns is before the last one, {recent[-1]} ns')
         recent.append(stamp)
         # recent[0] stays the newest stamp that is at least a second old, or the first.
-        while len(recent) > 1 and recent[1] <= stamp - _SECOND:
+        while len(recent) > 1 and recent[1] <= stamp - SECOND:
             recent.popleft()
         self._count += 1
         passed = stamp - self._first
         if passed:
             self.value = (self._count - 1) / (passed * NANOSECOND)
             self.now = (len(recent) - 1) / ((stamp - recent[0]) * NANOSECOND)
-            if passed >= _SECOND and not self.worst <= self.now:
+            if passed >= SECOND and not self.worst <= self.now:
                 self.worst = self.now

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from rclpy.serialization import deserialize_message
 
-from frame_ros.core.message_stamps import stamp_ns
+from frame_ros.core.time import stamp_ns
 from frame_ros.msg import ContactState
 from frame_ros.nodes.runtime.wrench_bytes import INDICATORS, StampedReader, state_head
 from frame_ros.sensing.contact.robot_flags import RobotFlags

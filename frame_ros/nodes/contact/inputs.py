@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from rclpy.node import Node
 
-from frame_ros.core.stamps import SECOND, StampGuard, Verdict
+from frame_ros.core.stamps import StampGuard, Verdict
+from frame_ros.core.time import SECOND
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 
 MOST_AT_ONCE = 1000

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from frame_ros.bringup.run_checks import SIMULATED
 from frame_ros.core.errors import SetupError
 from frame_ros.core.rate_limit import RateLimit
+from frame_ros.core.time import SECOND
 from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.robots import Robot
 from frame_ros.sensing.contact.detection import Detection
@@ -22,7 +23,6 @@ from frame_ros.sensing.contact.sensitivity import Sensitivity
 from frame_ros.sensing.contact.source import ContactSource
 
 Array = NDArray[np.float64]
-SECOND = 1_000_000_000
 
 
 class EffortSensor:

@@ -24,7 +24,6 @@ from frame_ros.sensing.contact.source import ContactSource
 from frame_ros.sensing.contact.tracker import ContactEventRecord, TrackedContact
 
 Array = NDArray[np.float64]
-SECOND = 1_000_000_000
 # From the source whose wrench is told first to the last.
 PREFERRED = (ContactSource.WRENCH, ContactSource.ROBOT, ContactSource.JOINT_EFFORT)
 

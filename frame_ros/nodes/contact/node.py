@@ -20,6 +20,7 @@ from sensor_msgs.msg import JointState
 from frame_ros.core.health import Level, Status
 from frame_ros.core.rate_limit import RateLimit
 from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.core.time import SECOND
 from frame_ros.msg import ContactEvent, ContactState
 from frame_ros.nodes.contact.context import ContextKeeper, PhaseInput
 from frame_ros.nodes.contact.frames import FixedTransforms
@@ -53,7 +54,6 @@ from frame_ros.sensing.contact.joint_arrays import JointArrays
 from frame_ros.sensing.contact.sensitivity import best_of
 from frame_ros.sensing.contact.tracker import ContactEventRecord, ContactTracker
 
-SECOND = 1_000_000_000
 LOOK_PERIOD = 1.0  # s between two looks at what may be said, while a service waits
 REASON_PERIOD = 1.0  # s between two looks at why a source is silent
 IDLE_AFTER = 0.2  # s without a message, after which the node waits instead of polling

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import SetupError
+from frame_ros.core.time import SECOND
 from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.robots import Robot
 from frame_ros.robots.frame_names import FrameNames
@@ -23,7 +24,6 @@ from frame_ros.sensing.contact.sensor_mount import ancestors, pose_at_zero
 from frame_ros.sensing.contact.source import ContactSource
 
 Array = NDArray[np.float64]
-SECOND = 1_000_000_000
 PAUSE = SECOND // 20  # ns without a wrench after which the flags alone are judged
 NOWHERE = np.full(JOINTS, np.nan)
 

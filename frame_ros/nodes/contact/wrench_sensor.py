@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import FrameRosError, SetupError
+from frame_ros.core.time import SECOND
 from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.robots import Robot
 from frame_ros.robots.frame_names import FrameNames
@@ -35,7 +36,6 @@ from frame_ros.sensing.contact.wrench.tool_motion import (
 )
 
 Array = NDArray[np.float64]
-SECOND = 1_000_000_000
 NO_JOINTS = JointRows(np.zeros(0, dtype=np.intp), frozenset())
 
 

@@ -10,7 +10,7 @@ import time
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 
-from frame_ros.core.message_stamps import stamp_ns
+from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
 
 WAIT = 0.1
@@ -51,7 +51,7 @@ class RecordingClock:
         Gives up 10 s late, and when a simulated clock stands still for `patience` s.
         """
         self._advanced = time.monotonic()
-        give_up = self._advanced + max(0, stamp - self.now()) / 1e9 + LATEST
+        give_up = self._advanced + max(0, stamp - self.now()) / SECOND + LATEST
         while self.now() < stamp:
             moment = time.monotonic()
             is_still = self.is_simulated and moment > self._advanced + patience

@@ -19,6 +19,7 @@ from frame_ros.bags.recording.session import ReceivedMessage, RecordedTopic
 from frame_ros.bags.streams import conversion
 from frame_ros.bags.writer import TopicQos
 from frame_ros.core.events import EventType
+from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.msg import EpisodeEvent
 from frame_ros.srv import StartEpisode
 
@@ -91,8 +92,8 @@ def texts_of(request: StartEpisode.Request, stamp: int, episode_id: str) -> dict
 
 def time_of(stamp: int) -> Time:
     """Returns a stamp, ns, as messages have it."""
-    return Time(sec=stamp // conversion.NANOSECONDS, nanosec=stamp % conversion.NANOSECONDS)
+    return Time(sec=stamp // SECOND, nanosec=stamp % SECOND)
 
 
 def _key(event: EpisodeEvent) -> tuple[str, int, int]:
-    return event.episode_id, event.type, conversion.stamp_ns(event.header.stamp)
+    return event.episode_id, event.type, stamp_ns(event.header.stamp)

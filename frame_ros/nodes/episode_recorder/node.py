@@ -17,11 +17,11 @@ from frame_ros.bags.recording.images import image_conversion
 from frame_ros.bags.recording.session import ReceivedMessage, refuse_full_disk
 from frame_ros.bags.recording_lock import RecordingLock
 from frame_ros.bags.storage.mcap_writer import check_level
-from frame_ros.bags.streams import conversion
 from frame_ros.core.errors import BagError, FrameRosError, SetupError
 from frame_ros.core.events import EventType, Outcome
 from frame_ros.core.machine_lock import MachineLock
 from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.core.version import package_version
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.episode_recorder.clock import RecordingClock
@@ -240,7 +240,7 @@ class EpisodeRecorderNode(LifecycleNode):
         """Opens the bag and announces the start; in the response, what the bag lacks by now."""
         lacking = response.message
         now = self._now()
-        start = now + int(self._value('announce') * 1e9)
+        start = now + int(self._value('announce') * SECOND)
         parts = [*filter(None, self.get_namespace().split('/')), self._value('prefix')]
         episode_id, folder = self._names.new(self._directory(), parts)
         facts = {pair.key: pair.value for pair in request.attributes}
@@ -288,7 +288,7 @@ class EpisodeRecorderNode(LifecycleNode):
         if problem:
             response.message = problem
             return response
-        stamp = conversion.stamp_ns(request.stamp) or self._now()
+        stamp = stamp_ns(request.stamp) or self._now()
         kind = EventType(request.type)
         event = make_event(kind, stamp, self._episode_id, source='operator', text=request.text)
         event.operation = request.operation
@@ -355,13 +355,13 @@ class EpisodeRecorderNode(LifecycleNode):
     def _finish(self, outcome: int, notes: str, post_roll: float) -> tuple[str, str]:
         """Announces END, waits for it, closes the bag; returns its folder, '' if recording is off,
         and what it lacks."""
-        end = self._now() + int(self._value('announce') * 1e9)
+        end = self._now() + int(self._value('announce') * SECOND)
         event = make_event(EventType.END, end, self._episode_id, text=notes)
         event.outcome = outcome
         self._recording.streams.end(end)
         self._publish(event)
         # A simulation that is stopped with the recorder is not waited for long.
-        self._time.wait_until(end + int(post_roll * 1e9), 2.0 if post_roll else 0.5)
+        self._time.wait_until(end + int(post_roll * SECOND), 2.0 if post_roll else 0.5)
         session = self._recording.close()
         episode_id, self._episode_id = self._episode_id, ''
         self.get_logger().info(f'episode {episode_id} ends: {Outcome(outcome).name}')

@@ -18,12 +18,12 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from frame_ros.core.errors import RobotError, ValueRangeError
+from frame_ros.core.time import SECOND
 from frame_ros.hardware.controllers import ControllerLayout, controller_layout
 from frame_ros.nodes.gate.gripper_command import GripperCommandOutput
 from frame_ros.robots.grippers import GripperRange
 from frame_ros.robots.robot import Robot
 
-SECOND = 10**9
 # A Franka hand refuses to open wider than it measured when it was homed, which may be a little less
 # than its URDF says.
 LARGEST_SHARE = 0.98

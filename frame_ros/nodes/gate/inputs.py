@@ -12,7 +12,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from std_msgs.msg import Bool
 
-from frame_ros.core.message_stamps import stamp_ns
+from frame_ros.core.time import stamp_ns
 from frame_ros.gate.command_gate import POLICY, TELEOPERATOR
 from frame_ros.gate.watchdogs import Heartbeat
 from frame_ros.msg import PolicyHeartbeat
@@ -24,7 +24,6 @@ from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.nodes.runtime.polled_service import PolledService
 from frame_ros.nodes.runtime.wake_set import WakeSet
 
-SECOND = 10**9
 BEAT_DEPTH, EVENT_DEPTH = 5, 50
 EVENT_QOS = QoSProfile(depth=EVENT_DEPTH, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 CROWDED = 0.005  # s between two looks at commands of which some must be left out

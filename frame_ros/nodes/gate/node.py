@@ -25,9 +25,9 @@ from typing import Any
 from std_srvs.srv import Trigger
 
 from frame_ros.core.health import Level, Status
-from frame_ros.core.message_stamps import stamp_ns
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.thread_priority import raise_priority, raise_receiving
+from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.gate.causes import Cause
 from frame_ros.gate.command_gate import (
     POLICY,
@@ -35,14 +35,7 @@ from frame_ros.gate.command_gate import (
     CommandGate,
 )
 from frame_ros.gate.episode import END, START
-from frame_ros.gate.records import (
-    SECOND,
-    GateStatus,
-    InterventionLog,
-    Moment,
-    Output,
-    Reason,
-)
+from frame_ros.gate.records import GateStatus, InterventionLog, Moment, Output, Reason
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.gate.event_intake import HeardEvent
 from frame_ros.nodes.gate.inputs import COMMAND_TOPICS, GateInputs

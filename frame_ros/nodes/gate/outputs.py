@@ -22,11 +22,12 @@ from sensor_msgs.msg import JointState
 
 from frame_ros.core.errors import RobotError
 from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.core.time import SECOND
 from frame_ros.gate.command_gate import CommandGate
 from frame_ros.gate.full_command import FullCommand
 from frame_ros.gate.records import Act, Intervention, Moment, Output, Reason
 from frame_ros.msg import EpisodeEvent, GateIntervention, GateState
-from frame_ros.nodes.gate.inputs import EVENT_QOS, SECOND
+from frame_ros.nodes.gate.inputs import EVENT_QOS
 from frame_ros.nodes.gate.options import GateOptions
 from frame_ros.nodes.gate.output_watch import OutputWatch
 from frame_ros.nodes.runtime.publisher_identity import identity_of

@@ -20,7 +20,7 @@ from std_msgs.msg import Header
 from frame_ros.core.errors import SetupError
 from frame_ros.core.rate_limit import RateLimit
 from frame_ros.core.repeated_warnings import RepeatedWarnings
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 from frame_ros.nodes.kinematics.link_transforms import LinkTransforms
 from frame_ros.nodes.runtime.fitting_subscription import (
     DEPTH,

@@ -10,7 +10,7 @@ from diagnostic_msgs.msg import KeyValue
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Path
 
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample
 from frame_ros.episodes.reference import Reference
 from frame_ros.metrics.message_fields import FIELDS

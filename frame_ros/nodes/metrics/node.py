@@ -25,7 +25,7 @@ from frame_ros.bags.streams import conversion
 from frame_ros.core.errors import FrameRosError
 from frame_ros.core.events import Event, EventType
 from frame_ros.core.repeated_warnings import RepeatedWarnings
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample
 from frame_ros.episodes.metric_pipeline.options import sporadic_streams
 from frame_ros.msg import ContactState, EpisodeEvent, PolicyInference, Proximity
@@ -108,18 +108,18 @@ class MetricsNode(Node):
 
     def _feeder(self, stream: str, values: Callable[[Any], Any]) -> Callable[[Any], None]:
         def feed(message: Any) -> None:
-            self._feed(stream, conversion.stamp_ns(message.header.stamp), values(message))
+            self._feed(stream, stamp_ns(message.header.stamp), values(message))
 
         return feed
 
     def _on_pose(self, message: PoseStamped) -> None:
         if message.header.frame_id != self._pose_frame:
             self._pipeline.pose_frame = self._pose_frame = message.header.frame_id
-        stamp = conversion.stamp_ns(message.header.stamp)
+        stamp = stamp_ns(message.header.stamp)
         self._feed('pose', stamp, conversion.pose_values(message))
 
     def _on_contact(self, message: ContactState) -> None:
-        stamp = conversion.stamp_ns(message.header.stamp)
+        stamp = stamp_ns(message.header.stamp)
         self._feed('contact', stamp, conversion.contact_values(message))
         if self._is_grasp_by_contact:
             self._feed('gripper', stamp, conversion.grasp_contact_values(message))

@@ -14,6 +14,7 @@ from sensor_msgs.msg import JointState
 
 from frame_ros.bags.streams import conversion
 from frame_ros.core.errors import MissingExtraError
+from frame_ros.core.time import stamp_ns
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions, target_streams
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.message_parts import time_message
@@ -69,7 +70,7 @@ class TargetInputs:
         self, node: Node, kind: Any, stream: str, topic: str, values: Callable[[Any], Any]
     ) -> None:
         def handle(message: Any) -> None:
-            self._feed(stream, conversion.stamp_ns(message.header.stamp), values(message))
+            self._feed(stream, stamp_ns(message.header.stamp), values(message))
 
         subscription = FittingSubscription(node, kind, topic, handle)
         self._subscriptions.append(subscription)
@@ -150,7 +151,7 @@ class TransformInputs:
         return self._tree.add(
             message.header.frame_id,
             message.child_frame_id,
-            conversion.stamp_ns(message.header.stamp),
+            stamp_ns(message.header.stamp),
             (place.x, place.y, place.z),
             (turn.x, turn.y, turn.z, turn.w),
             is_static,

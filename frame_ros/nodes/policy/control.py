@@ -19,12 +19,11 @@ from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 
 from frame_ros.core.thread_priority import raise_priority
+from frame_ros.core.time import SECOND
 from frame_ros.msg import PolicyHeartbeat
 from frame_ros.nodes.runtime.ticks import SWITCH_INTERVAL, Ticks
 from frame_ros.policies.episode_gate import EpisodeGate
 from frame_ros.policies.execution.action_queue import ActionQueue
-
-SECOND = 10**9
 
 logger = logging.getLogger(__name__)
 

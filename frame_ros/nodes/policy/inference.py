@@ -21,6 +21,7 @@ from rclpy.clock import Clock
 from rclpy.publisher import Publisher
 
 from frame_ros.core.errors import FrameRosError, PolicyError
+from frame_ros.core.time import SECOND
 from frame_ros.nodes.policy.control import Health
 from frame_ros.nodes.policy.messages import Call, inference_message
 from frame_ros.nodes.policy.problems import Problems
@@ -39,7 +40,6 @@ from frame_ros.policies.own_policy import raised_text
 from frame_ros.policies.protocol import Inference, Observation, Policy
 from frame_ros.policies.rephrasing.schedule import RephraseSchedule
 
-SECOND = 10**9
 DEMAND_TIMEOUT = 0.1  # s between two looks at whether to stop
 STOP_TIMEOUT = 5.0  # s
 LONGEST_PAUSE = 0.5  # s after a call that raised; it doubles from one such call to the next

@@ -18,8 +18,8 @@ from sensor_msgs.msg import Image, JointState
 
 from frame_ros.bags.streams.conversion import pose_values
 from frame_ros.core.errors import PolicyError, SetupError
-from frame_ros.core.message_stamps import stamp_ns, stamp_of_serialised
 from frame_ros.core.thread_priority import raise_priority
+from frame_ros.core.time import stamp_ns, stamp_of_serialised
 from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
 from frame_ros.policies.execution.observation_buffer import JOINTS, ObservationBuffer
 from frame_ros.robots.joint_state_merge import JointMerger

@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.time import SECOND
 from frame_ros.msg import PolicyInference
 from frame_ros.policies.episode_gate import PolicyEpisode
 from frame_ros.policies.execution.action_queue import Arrival
 from frame_ros.policies.protocol import Inference, Observation, Policy, TokenStatistics
 
-SECOND = 10**9
 PAGE_SIZE = os.sysconf('SC_PAGE_SIZE')
 
 

@@ -23,9 +23,9 @@ from sensor_msgs.msg import JointState
 
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.events import EventType
-from frame_ros.core.message_stamps import stamp_ns
 from frame_ros.core.name_values import parse_pairs
 from frame_ros.core.thread_priority import lower_priority
+from frame_ros.core.time import stamp_ns
 from frame_ros.msg import EpisodeEvent, PolicyHeartbeat, PolicyInference
 from frame_ros.nodes.policy.control import ControlLoop
 from frame_ros.nodes.policy.history import HistoryLoop

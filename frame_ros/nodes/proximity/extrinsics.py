@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 from scipy.spatial.transform import Rotation
 
-from frame_ros.core.message_stamps import stamp_ns
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.robots.frame_names import FrameNames
 from frame_ros.robots.transforms import Transform, TransformTree

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 from frame_ros.msg import Proximity
 from frame_ros.sensing.proximity.link_distances import DistanceReading, fuse
 from frame_ros.sensing.proximity.obstacles.known import SOURCE

@@ -19,6 +19,7 @@ from sensor_msgs.msg import JointState, PointCloud2
 from frame_ros.core.rate_limit import RateLimit
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.thread_priority import raise_priority
+from frame_ros.core.time import SECOND
 from frame_ros.msg import CameraAlignment, Proximity
 from frame_ros.nodes.proximity.camera import Pending, ProximityCamera
 from frame_ros.nodes.proximity.extrinsics import Extrinsics, TransformListener
@@ -43,7 +44,7 @@ JOINT_DEPTH = 500
 HISTORY = 2.0  # s of joint states that are kept
 POLL_PERIOD = 0.002  # s
 IMAGE_WAIT = 0.005  # s; joint states and transforms are taken as often
-CLOCK_STEP = 1_000_000_000  # ns; a stamp that lies further back is of another clock
+CLOCK_STEP = SECOND  # ns; a stamp that lies further back is of another clock
 SLOW_COMPILATION = 1.0  # s, above which it is said
 
 

@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 from rclpy.clock import Clock
 
 from frame_ros.core.errors import FrameRosError
+from frame_ros.core.time import SECOND
 from frame_ros.gate.command_check import CommandCheck, holding_goals, limited_step
 from frame_ros.gate.records import Reason
 from frame_ros.hardware.driver_state import Activity, BusCounts, BusState
 from frame_ros.hardware.lerobot.devices import DeviceError
 from frame_ros.hardware.lerobot.robot import LeRobotRobot, RobotReading
-from frame_ros.nodes.policy.control import SECOND
 from frame_ros.nodes.robot_driver.options import DriverOptions
 from frame_ros.nodes.runtime.ticks import SWITCH_INTERVAL, Ticks
 

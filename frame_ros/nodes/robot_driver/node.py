@@ -20,8 +20,8 @@ from std_srvs.srv import SetBool
 
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.health import Status
-from frame_ros.core.message_stamps import stamp_ns
 from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.core.time import stamp_ns
 from frame_ros.hardware.driver_diagnostics import driver_statuses
 from frame_ros.hardware.lerobot.cameras import LeRobotCamera, make_cameras
 from frame_ros.hardware.lerobot.robot import LeRobotRobot, RobotReading

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
-from frame_ros.core.message_stamps import stamp_of_serialised
+from frame_ros.core.time import stamp_of_serialised
 from frame_ros.robots.joint_state import FullJointState
 
 HEAD = 4  # bytes in front, from whose end places are counted

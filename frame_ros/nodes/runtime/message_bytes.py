@@ -20,10 +20,11 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 
+from frame_ros.core.time import SECOND
+
 Array = NDArray[np.float64]
 LITTLE_ENDIAN = b'\x00\x01'
 HEAD = 4  # bytes in front
-SECOND = 10**9
 _STAMP = struct.Struct('<iI')
 _GAP = 8  # bytes between two sequences of numbers: the length of the next, at a multiple of 8
 

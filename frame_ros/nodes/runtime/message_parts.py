@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from sensor_msgs.msg import Image
 from std_msgs.msg import Header
 
+from frame_ros.core.time import SECOND
 from frame_ros.msg import ContactState
-
-SECOND = 1_000_000_000
 
 
 class OneContact(Protocol):

@@ -15,7 +15,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from frame_ros.core.health import Status
-from frame_ros.core.message_stamps import stamp_ns
+from frame_ros.core.time import stamp_ns
 from frame_ros.msg import NodeInput, NodeOutput, NodeReadiness
 from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.nodes.runtime.node_inputs import inputs_of

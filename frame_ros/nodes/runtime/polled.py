@@ -29,6 +29,7 @@ from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from rclpy.serialization import deserialize_message
 
 from frame_ros.core.taken import Taken
+from frame_ros.core.time import SECOND
 from frame_ros.nodes.runtime.publisher_identity import CAN_IDENTIFY, IdentifyingTake
 
 try:
@@ -203,7 +204,7 @@ class PolledSubscription:
             wait_set = self._wait_set
             wait_set.clear_entities()
             index = wait_set.add_subscription(self._handle)
-            wait_set.wait(int(timeout * 1e9))
+            wait_set.wait(int(timeout * SECOND))
             return bool(wait_set.is_ready('subscription', index))
 
     def _wait_for_executor(self, timeout: float) -> bool:

@@ -10,7 +10,8 @@ from collections import deque
 
 from rclpy.clock import Clock
 
-SECOND = 10**9
+from frame_ros.core.time import SECOND
+
 # How long a thread may keep the interpreter's lock while the control thread waits for it, s
 # (Python's default is 5 ms).
 SWITCH_INTERVAL = 0.0002

@@ -12,6 +12,7 @@ from typing import Any
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
+from frame_ros.core.time import SECOND
 from frame_ros.nodes.runtime.polled_service import PolledService
 
 SLEEP = 0.002  # s between two looks where nothing can be waited for
@@ -48,7 +49,7 @@ class WakeSet:
             self._set.clear_entities()
             places = [('subscription', self._set.add_subscription(handle)) for handle in inputs]
             places += [('service', self._set.add_service(handle)) for handle in servers]
-            self._set.wait(int(timeout * 1e9))
+            self._set.wait(int(timeout * SECOND))
             waited = zip((*subscriptions, *services), places, strict=True)
             return [each for each, place in waited if self._set.is_ready(*place)]
 

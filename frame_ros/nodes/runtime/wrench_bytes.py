@@ -16,7 +16,7 @@ from typing import NamedTuple
 from geometry_msgs.msg import WrenchStamped
 from rclpy.serialization import deserialize_message
 
-from frame_ros.core.message_stamps import stamp_of_serialised
+from frame_ros.core.time import stamp_of_serialised
 
 HEAD = 4  # bytes in front, from whose end places are counted
 STAMP_END = HEAD + 8

@@ -21,6 +21,7 @@ from rclpy.node import Node
 from rclpy.time import Time
 
 from frame_ros.core.errors import SetupError
+from frame_ros.core.time import SECOND
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.node_readiness import Readiness
@@ -206,7 +207,7 @@ class SessionNode(Node):
 
     def _wait_for_outcome(self, start: int) -> tuple[int, str, float]:
         """The outcome, its name, and the seconds from `start` (ns, node's clock) to it."""
-        deadline = start + int(self.config.timeout * 1e9)
+        deadline = start + int(self.config.timeout * SECOND)
         while self._now() < deadline:
             try:
                 event = self._events.get(timeout=0.05)
@@ -216,7 +217,7 @@ class SessionNode(Node):
             stamp = Time.from_msg(event.header.stamp).nanoseconds
             if event.type in OUTCOMES and stamp >= start:
                 self._sleep(self.config.settle)
-                return *OUTCOMES[event.type], (stamp - start) / 1e9
+                return *OUTCOMES[event.type], (stamp - start) / SECOND
         return *TIMEOUT, self.config.timeout
 
     def _accepted(self, client: Client, request: Any) -> Any:

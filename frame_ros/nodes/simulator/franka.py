@@ -19,6 +19,7 @@ from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 
+from frame_ros.core.time import SECOND
 from frame_ros.msg import ContactState
 from frame_ros.nodes.contact.franka import robot_state_type
 from frame_ros.nodes.runtime.message_bytes import JointStateBytes, WrenchBytes
@@ -31,7 +32,7 @@ from frame_ros.scenes.simulation.noise.franka_estimates import (
     FrankaEstimates,
     FrankaEstimator,
 )
-from frame_ros.scenes.simulation.timing import SECOND, Schedule
+from frame_ros.scenes.simulation.timing import Schedule
 
 Array = NDArray[np.float64]
 BROADCASTER = 'franka_robot_state_broadcaster'

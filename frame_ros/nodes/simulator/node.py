@@ -18,9 +18,9 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
-from frame_ros.core.message_stamps import stamp_ns
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.thread_priority import raise_priority
+from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.gate.named_positions import NamedPositions, NamedPositionsReader
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
@@ -36,7 +36,6 @@ from frame_ros.nodes.simulator.truth import TruthPublishers
 from frame_ros.scenes import PickPlaceSimulation, TaskState
 from frame_ros.scenes.simulation.timing import (
     FAR_BEHIND,
-    SECOND,
     Pace,
     PictureParts,
     PictureSchedule,

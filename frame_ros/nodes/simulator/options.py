@@ -13,11 +13,12 @@ from typing import Any
 from rclpy.node import Node
 
 from frame_ros.core.errors import SetupError
+from frame_ros.core.time import SECOND
 from frame_ros.nodes.runtime.parameters import declare
 from frame_ros.robots.frame_names import FrameNames
 from frame_ros.scenes.simulation.noise.franka_estimates import EstimateOptions
 from frame_ros.scenes.simulation.scene_robot import ROBOTS, SceneRobot
-from frame_ros.scenes.simulation.timing import FAST_TICK, SECOND, TICK
+from frame_ros.scenes.simulation.timing import FAST_TICK, TICK
 
 # Parameters whose default is the robot's own, for which -1 stands.
 OF_ROBOT: dict[str, dict[str, float]] = {

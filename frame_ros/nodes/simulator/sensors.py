@@ -13,13 +13,14 @@ from rclpy.node import Node
 from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 
+from frame_ros.core.time import SECOND
 from frame_ros.nodes.runtime.message_bytes import JointStateBytes, WrenchBytes
 from frame_ros.nodes.simulator.noise import JointSensors, wrench_noise
 from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.scenes import PickPlaceSimulation
 from frame_ros.scenes.simulation.command_hold import Interpolator
 from frame_ros.scenes.simulation.sampled_steps import SensorSamples, StepSampler
-from frame_ros.scenes.simulation.timing import SECOND, Sampling
+from frame_ros.scenes.simulation.timing import Sampling
 
 DEPTH, FAST_DEPTH = 50, 500
 

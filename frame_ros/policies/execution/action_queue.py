@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.core.time import SECOND
 from frame_ros.policies.execution.chunk import Chunk, chunk_overlap
 from frame_ros.policies.execution.chunk_blending import (
     ENSEMBLE_COEFFICIENT,
@@ -28,7 +29,6 @@ from frame_ros.policies.execution.chunk_blending import (
 ALIGNMENTS = ('now', 'first')
 SYNCHRONOUS, ASYNCHRONOUS, ENSEMBLING = 'synchronous', 'asynchronous', 'ensembling'
 EXECUTION_MODES = (SYNCHRONOUS, ASYNCHRONOUS, ENSEMBLING)
-NANOSECONDS = 1_000_000_000
 # Automatic prefetch looks at this many of the last inferences and adds this many ticks to the
 # slowest.
 LATENCY_WINDOW = 8
@@ -117,7 +117,7 @@ class ActionQueue:
         check_execution(execution, alignment, prefetch, blend)
         is_synchronous = execution == SYNCHRONOUS or (execution != ENSEMBLING and prefetch == 0)
         self.mode = SYNCHRONOUS if is_synchronous else execution
-        self._period = round(period * NANOSECONDS)
+        self._period = round(period * SECOND)
         self._alignment = alignment
         self._n_action_steps = n_action_steps
         self._prefetch = 0 if is_synchronous else prefetch
@@ -257,7 +257,7 @@ class ActionQueue:
                     f'a chunk has {actions.shape[1]} action dimensions; those before it have '
                     f'{former.actions.shape[1]}'
                 )
-            chunk = Chunk(actions, round(dt * NANOSECONDS), request.executed, self._period)
+            chunk = Chunk(actions, round(dt * SECOND), request.executed, self._period)
             return self._accept(request, chunk, source, origin)
 
     def _accept(

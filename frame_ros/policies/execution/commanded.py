@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import PolicyError
+from frame_ros.core.time import SECOND
 from frame_ros.policies.protocol import Observation
 
 Array = NDArray[np.float64]
@@ -39,7 +40,7 @@ class CommandedChunk:
         """
         passed = observation.executed - self.executed
         if not math.isfinite(passed):
-            passed = (observation.stamp - self.stamp) / 1e9
+            passed = (observation.stamp - self.stamp) / SECOND
         # A step that has begun is what the robot was told; that it begins a little late does not
         # count, because durations are sums of rounded periods.
         row = min(math.ceil(passed / self.dt - 0.05), len(self.actions)) - 1

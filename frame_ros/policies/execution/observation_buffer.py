@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import PolicyError
+from frame_ros.core.time import SECOND
 from frame_ros.policies.protocol import Observation
 
-SECOND = 1e9
 JOINTS = 'joint_states'
 # Clocks of two machines differ a little; an input further than this in the future is not believed.
 FUTURE_TOLERANCE = int(0.05 * SECOND)
@@ -136,4 +136,4 @@ class ObservationBuffer:
 
 
 def _seconds(stamp: int) -> str:
-    return f'{stamp // 10**9}.{stamp % 10**9:09d}'
+    return f'{stamp // SECOND}.{stamp % SECOND:09d}'

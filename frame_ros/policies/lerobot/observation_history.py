@@ -7,6 +7,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 
+from frame_ros.core.time import SECOND
 from frame_ros.policies.protocol import Observation
 
 # Frames kept for each that is taken: a control rate above the data's may pass more of them.
@@ -51,7 +52,7 @@ class ObservationHistory:
             known = [entry for entry in self._observations if entry.stamp < newest.stamp]
         chosen = [newest]
         for lag in range(1, self.steps):
-            wanted = newest.stamp - 1e9 * self.period * lag
+            wanted = newest.stamp - SECOND * self.period * lag
             nearest = min(known, key=lambda entry: abs(entry.stamp - wanted), default=newest)
             is_near = abs(nearest.stamp - wanted) <= 0.5e9 * self.period
             chosen.append(nearest if is_near else chosen[-1])

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from frame_ros.core.errors import PolicyError, ValueRangeError
+from frame_ros.core.time import SECOND
 from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.policies.scripted.arms import SO101, find_arm
 from frame_ros.policies.scripted.reaching import Kinematics, rotation_of, solve_reach
@@ -379,7 +380,7 @@ def _joints(observation: Observation, names: Sequence[str]) -> NDArray[np.float6
 def _executed_time(observation: Observation) -> int:
     """ns that count while actions are executed; the stamp where that is not known."""
     executed = observation.executed
-    return round(executed * 1e9) if math.isfinite(executed) else observation.stamp
+    return round(executed * SECOND) if math.isfinite(executed) else observation.stamp
 
 
 def _pose(observation: Observation, name: str) -> NDArray[np.float64]:

@@ -21,6 +21,7 @@ from frame_ros.bags.findings import Level
 from frame_ros.core.errors import SetupError
 from frame_ros.core.input_files import valid_text
 from frame_ros.core.output_files import write_whole
+from frame_ros.core.time import SECOND
 from frame_ros.core.version import package_version
 from frame_ros.episodes.episode import Episode
 from frame_ros.reports.html.episode_view import COLUMNS, as_json_script, episode_view
@@ -206,10 +207,10 @@ def _header_facts(episodes: Sequence[Episode]) -> list[tuple[str, str]]:
 def _span(first: int, last: int) -> str:
     """Times of the first and last start, UTC; seconds alone where the clock is a simulation's."""
     if first < 10**17:
-        return f'simulated time {first / 1e9:.1f} s' + (
-            f' to {last / 1e9:.1f} s' if last != first else ''
+        return f'simulated time {first / SECOND:.1f} s' + (
+            f' to {last / SECOND:.1f} s' if last != first else ''
         )
-    a, b = (datetime.fromtimestamp(t / 1e9, timezone.utc) for t in (first, last))
+    a, b = (datetime.fromtimestamp(t / SECOND, timezone.utc) for t in (first, last))
     begin = a.strftime('%Y-%m-%d %H:%M')
     end = b.strftime('%H:%M' if a.date() == b.date() else '%Y-%m-%d %H:%M')
     return f'{begin} UTC' if begin.endswith(end) else f'{begin} – {end} UTC'

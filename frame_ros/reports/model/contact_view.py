@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from frame_ros.bags.reader import Bag
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.sensed_contacts import (
     CameraCheck,
@@ -20,7 +21,6 @@ from frame_ros.episodes.sensed_contacts import (
 from frame_ros.reports.model.numbers import counted, finite, readable
 from frame_ros.sensing.contact.source import ContactSource
 
-SECOND = 1e9
 MOST_ROWS = 200
 SOURCE_WORDS = {
     ContactSource.UNKNOWN: '',

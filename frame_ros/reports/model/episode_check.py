@@ -21,7 +21,7 @@ from frame_ros.bags.findings import (
     of_level,
 )
 from frame_ros.bags.streams.stream import Stream
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.metric_pipeline.pipeline import STREAMS
 from frame_ros.episodes.reading import NO_MESSAGES

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from frame_ros.bags.reader import Bag
 from frame_ros.core.events import Outcome
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.interventions import (
     MOMENTS,
@@ -23,7 +24,6 @@ from frame_ros.episodes.interventions import (
 from frame_ros.reports.model.metric_table import outcome_of
 from frame_ros.reports.model.numbers import counted, finite, readable
 
-SECOND = 1e9
 INCLUDED = 'Metrics are over whole episodes: the stretches in which a person drove are in them.'
 WIDTH, HEIGHT, LANE = 1000, 34, 14
 MOST_ROWS = 200

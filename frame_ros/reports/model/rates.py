@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from frame_ros.bags.header_stamps import header_stamps
 from frame_ros.bags.reader import Bag
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.reports.model.numbers import finite, readable
 
-SECOND = 1e9
 NAN = float('nan')
 GAP_FACTOR = 5.0
 

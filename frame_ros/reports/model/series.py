@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from frame_ros.bags.streams.stream import Stream
 from frame_ros.core.events import EventType
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.interventions import interventions_of
 from frame_ros.episodes.true_distances import true_distances
 from frame_ros.reports.model.contact_sensing import contact_sensing
 from frame_ros.reports.model.source import open_bag
 
-SECOND = 1e9
 # Levels of contact.
 CONTACT, COLLISION, UNKNOWN = 1, 2, 3
 DISTANCE = 'Obstacle distance'

@@ -12,6 +12,7 @@ import numpy as np
 
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams.table import EVENT_TYPE
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.interventions import GATE_TYPE
 from frame_ros.episodes.metric_pipeline.pipeline import STREAMS
@@ -19,7 +20,6 @@ from frame_ros.episodes.sensed_contacts import EVENT_TYPE as CONTACT_EVENT_TYPE
 from frame_ros.episodes.topic_statistics import TopicStatistics, stamp_statistics, topic_statistics
 from frame_ros.reports.model.series import episode_end, episode_start
 
-SECOND = 1e9
 # Receive times further than this from the stamps are of another clock, s: a simulation's.
 OTHER_CLOCK = 1.0
 # What is sent when something happens: no rhythm, and two at one moment are no repetition.

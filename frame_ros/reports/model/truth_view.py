@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from frame_ros.bags.findings import Finding, Level
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams.stream import Stream
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.contact_sensitivity import recorded_sensitivity
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.sensed_contacts import RecordedContact, namespace_of, sensed_contacts
@@ -34,7 +35,6 @@ from frame_ros.reports.model.numbers import counted, finite, readable
 from frame_ros.reports.model.series import episode_end, episode_start
 from frame_ros.robots.hand_links import hand_links
 
-SECOND = 1e9
 # m by which a sensed distance may be larger than the true one.
 TOO_FAR = 0.01
 # s between a sensed distance and the true one that it is compared with.

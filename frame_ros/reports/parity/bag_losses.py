@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from frame_ros.bags.received_counts import ReceivedCounts
 from frame_ros.bags.recorded_options import used_topics
 from frame_ros.bags.streams.stream import Stream
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
 
-SECOND = 1_000_000_000
 # Ages of poses that differ by more than this, s, are of different poses.
 SAME_AGE = 1e-6
 # A regular stream: this share of its intervals is within so much of the median.

@@ -24,7 +24,7 @@ from frame_ros.bags.findings import Note
 from frame_ros.bags.received_counts import ReceivedCounts, received_counts
 from frame_ros.bags.streams.stream import Stream
 from frame_ros.core.events import EventType
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.live_inputs import NEVER
 from frame_ros.episodes.metric_pipeline.options import recorded_definitions

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-SECOND = 1_000_000_000
+from frame_ros.core.time import SECOND
+
 TICK = 10_000_000  # between two looks at the commands; everything is published at a tick
 FAST_TICK = 5_000_000  # of a robot whose joint states come at a kilohertz
 # Behind the clock from which time is given up rather than caught up: less than others wait for.

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.time import SECOND
 from frame_ros.sensing.contact.detection import Detection, unknown
 
 Array = NDArray[np.float64]
 Vector = tuple[float, float, float]
-SECOND = 1_000_000_000
 # Of the force through what is held, which pushes or pulls along the vertical.
 _SLACK = 1.0  # N that may be wrong of it
 _ASIDE = 0.5  # share of a weight that acts across it: the arm accelerates, the sensor is tilted

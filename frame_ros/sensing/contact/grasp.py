@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from math import isfinite
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.time import SECOND
 
 SOURCES = ('position', 'effort', 'contact')
-SECOND = 1_000_000_000
 
 
 @dataclass(frozen=True)

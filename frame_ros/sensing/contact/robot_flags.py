@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.core.time import SECOND
 from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.sensitivity import UNKNOWN, Sensitivity
 from frame_ros.sensing.contact.source import ContactSource
@@ -23,7 +24,6 @@ from frame_ros.sensing.contact.wrench_offset import PostureOffset
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-SECOND = 1_000_000_000
 _AXES = ('force x', 'force y', 'force z', 'torque x', 'torque y', 'torque z')
 
 

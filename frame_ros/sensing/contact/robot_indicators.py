@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frame_ros.core.message_stamps import stamp_ns
+from frame_ros.core.time import stamp_ns
 from frame_ros.sensing.contact.robot_flags import RobotFlags
 
 JOINTS = 7

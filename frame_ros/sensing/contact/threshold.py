@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ValueRangeError
-
-SECOND = 1_000_000_000
+from frame_ros.core.time import SECOND
 
 
 class Threshold:

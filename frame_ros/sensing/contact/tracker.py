@@ -12,6 +12,7 @@ from math import inf, isfinite, isnan, nan
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.time import SECOND
 from frame_ros.sensing.contact.detection import Detection, unknown
 from frame_ros.sensing.contact.expectation import (
     ContactContext,
@@ -22,7 +23,6 @@ from frame_ros.sensing.contact.expectation import (
 from frame_ros.sensing.contact.source import ContactSource
 
 Array = NDArray[np.float64]
-SECOND = 1_000_000_000
 # From the source that measures a force best to that which does worst.
 _EXACTNESS = (
     ContactSource.SIMULATOR,

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.core.stamps import SECOND, StampGuard, Verdict
+from frame_ros.core.stamps import StampGuard, Verdict
+from frame_ros.core.time import SECOND
 from frame_ros.robots import JointStateAssembler
 
 Array = NDArray[np.float64]

@@ -8,7 +8,7 @@ import contextlib
 import struct
 from typing import Any
 
-from frame_ros.core.message_stamps import stamp_ns, stamp_of_serialised
+from frame_ros.core.time import stamp_ns, stamp_of_serialised
 
 
 class InputTally:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from frame_ros.core.health import Level, Status
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 from frame_ros.sensing.stream_health.readiness import InputState, NodeState
 
 SILENT_AFTER = 2.0  # s without a message of a steady input

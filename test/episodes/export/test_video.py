@@ -6,9 +6,10 @@ import sys
 
 import numpy as np
 import pytest
-from bag_making import SECOND, T0, message, pose, stamp, write_bag
+from bag_making import T0, message, pose, stamp, write_bag
 
 from frame_ros.core.errors import BagError, MissingExtraError
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.export.video import main, write_video
 
 av = pytest.importorskip('av')

@@ -32,7 +32,7 @@ from frame_ros.confidence.inference_uncertainty import (
 )
 from frame_ros.core.errors import BagError, ValueRangeError
 from frame_ros.core.events import Event, EventType
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.confidence_state import METRICS, ConfidenceState
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline

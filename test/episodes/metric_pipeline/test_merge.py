@@ -5,7 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.merge import StampMerge
 
 MS = SECOND // 1000

@@ -11,7 +11,7 @@ from pipeline_runs import INFERENCE, NAMES, make_events, make_run
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.events import Event, EventType
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.metric_pipeline.pipeline import MOST_EVENTS, MetricPipeline
 

@@ -10,7 +10,7 @@ from pipeline_runs import make_events
 from target_runs import BEGIN, MS, PUT, STEP, STEPS, Run, column, episode, process, reasons_of
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.reference import Reference
 from frame_ros.metrics import (

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
 from frame_ros.metrics.message_fields import SAFETY_FIELDS

@@ -24,7 +24,7 @@ from target_runs import (
 
 from frame_ros.bags.findings import Level, level_of_count
 from frame_ros.core.events import Event, EventType
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.options import target_streams
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
 from frame_ros.metrics import (

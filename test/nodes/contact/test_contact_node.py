@@ -26,6 +26,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from frame_ros.core.errors import RobotError, SetupError
+from frame_ros.core.time import SECOND
 from frame_ros.msg import ContactEvent, ContactState
 from frame_ros.nodes.contact.node import ContactNode
 from frame_ros.nodes.contact.options import ContactOptions, region_of
@@ -35,7 +36,6 @@ from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.joints.motor_model import save_motors, simple_motors
 
 ROOT = Path(__file__).resolve().parents[3]
-SECOND = 10**9
 START = 1_700_000_000 * SECOND
 STEP = SECOND // 500
 MASS, CENTRE = 0.2, np.array([0.01, 0.0, 0.03])

@@ -23,7 +23,7 @@ from rosgraph_msgs.msg import Clock  # noqa: E402
 from std_msgs.msg import Bool, Float64MultiArray  # noqa: E402
 
 from frame_ros.core.errors import FrameRosError  # noqa: E402
-from frame_ros.core.message_stamps import stamp_ns  # noqa: E402
+from frame_ros.core.time import stamp_ns  # noqa: E402
 from frame_ros.msg import (  # noqa: E402
     EpisodeEvent,
     GateIntervention,

@@ -26,12 +26,12 @@ from sensor_msgs.msg import JointState
 
 from frame_ros.core.errors import SetupError
 from frame_ros.core.rate_limit import RateLimit
+from frame_ros.core.time import SECOND
 from frame_ros.nodes.kinematics.node import DEFAULTS, check_parameters
 from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.robots import load_robot
 
 ROOT = Path(__file__).resolve().parents[3]
-SECOND = 10**9
 START = 1_700_000_000 * SECOND
 
 

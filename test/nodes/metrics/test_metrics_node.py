@@ -19,7 +19,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from frame_ros.bags.streams import conversion
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
 from frame_ros.msg import (
@@ -162,9 +162,7 @@ def test_live_topics_equal_the_pipeline_on_the_same_messages(metrics_node):
     for kind in ('quality', 'safety', 'efficiency'):
         for message in node.outputs[kind]:
             if message.episode_id:
-                compared += compare(
-                    offline[kind, conversion.stamp_ns(message.header.stamp)], message
-                )
+                compared += compare(offline[kind, stamp_ns(message.header.stamp)], message)
     assert compared > 3 * 60
     (summary,) = node.outputs['summary']
     assert summary.outcome == EpisodeEvent.OUTCOME_SUCCESS

@@ -25,7 +25,7 @@ from std_msgs.msg import String
 
 from frame_ros.bags.streams import conversion
 from frame_ros.bags.writer import BagWriter
-from frame_ros.core.stamps import SECOND
+from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
 from frame_ros.msg import ContactState, EpisodeEvent, EpisodeSummary, QualityMetrics
@@ -201,7 +201,7 @@ def assert_as_offline(bench, *names):
     offline, live = bench.offline(), [m for m in bench.quality if m.episode_id]
     assert len(live) > STEPS - 10
     for message in live:
-        values = offline[conversion.stamp_ns(message.header.stamp)]
+        values = offline[stamp_ns(message.header.stamp)]
         for name in (
             *names,
             'is_grasped',
@@ -381,7 +381,7 @@ def check_poses_from_tf(bench):
         assert found_place == pytest.approx(place) and frame == 'base_link'
     for stream, found in heard.items():
         for message in found:
-            stamp = conversion.stamp_ns(message.header.stamp)
+            stamp = stamp_ns(message.header.stamp)
             task.sent.append((stream, stamp, conversion.target_values(message)))
     task.sent.sort(key=lambda sample: sample[1])
     columns = assert_as_offline(task, 'ot', 'ot_step', 'ot_mean')

@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import CameraInfo
 
 from frame_ros.core.errors import SetupError
+from frame_ros.core.time import SECOND
 from frame_ros.nodes.proximity.extrinsics import TransformListener
 from frame_ros.nodes.proximity.options import ProximityOptions
 from frame_ros.nodes.runtime.message_parts import time_message
@@ -21,7 +22,6 @@ from frame_ros.sensing.proximity.depth.rectified import CameraModel, CameraModel
 from frame_ros.sensing.proximity.joint_history import JointHistory
 from frame_ros.sensing.proximity.mount import parse_mount
 
-SECOND = 10**9
 START = 1_700_000_000 * SECOND
 LINKS = ('base_link', 'arm', 'hand')
 

@@ -22,6 +22,7 @@ from sensor_msgs.msg import CameraInfo, Image, JointState
 from simulator_probe import Probe, SimulatorInThread
 
 from frame_ros.core.errors import FrameRosError, SetupError
+from frame_ros.core.time import SECOND
 from frame_ros.msg import ContactState, EpisodeEvent, Proximity
 from frame_ros.nodes.simulator.node import SimulatorNode
 from frame_ros.nodes.simulator.options import SimulatorOptions
@@ -31,7 +32,6 @@ from frame_ros.scenes.simulation.timing import (
     LARGEST_LAG,
     LATE,
     LONGEST_GAP,
-    SECOND,
     TICK,
     Pace,
     PictureSchedule,

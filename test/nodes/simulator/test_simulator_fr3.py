@@ -21,6 +21,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import CameraInfo, Image, JointState
 from simulator_probe import Probe, SimulatorInThread
 
+from frame_ros.core.time import MILLISECOND
 from frame_ros.msg import ContactState, EpisodeEvent, Proximity
 from frame_ros.scenes.simulation.scene_robot import FR3
 from frame_ros.srv import ResetScene
@@ -43,7 +44,6 @@ TOPICS = {
     'ground_truth/contact': ContactState,
     'ground_truth/proximity': Proximity,
 }
-MILLISECOND = 1_000_000
 QOS = QoSProfile(depth=500, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 

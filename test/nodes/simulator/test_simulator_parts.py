@@ -12,6 +12,7 @@ from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
+from frame_ros.core.time import MILLISECOND, SECOND
 from frame_ros.nodes.runtime.message_bytes import JointStateBytes, PoseBytes, WrenchBytes
 from frame_ros.nodes.simulator.messages import contact_message
 from frame_ros.nodes.simulator.noise import JointSensors
@@ -19,9 +20,7 @@ from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.scenes import PickPlaceSimulation
 from frame_ros.scenes.simulation.command_hold import Interpolator
 from frame_ros.scenes.simulation.contact_interval import ContactInterval
-from frame_ros.scenes.simulation.timing import FAST_TICK, SECOND, TICK, PictureParts, Sampling
-
-MILLISECOND = 1_000_000
+from frame_ros.scenes.simulation.timing import FAST_TICK, TICK, PictureParts, Sampling
 
 
 @pytest.mark.parametrize('names', [['a'], ['a', 'bcd', 'ef'], [f'joint_{i}' for i in range(8)]])

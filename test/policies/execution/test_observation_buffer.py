@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from frame_ros.core.errors import PolicyError
+from frame_ros.core.time import SECOND
 from frame_ros.policies.execution.observation_buffer import JOINTS, ObservationBuffer
 
-SECOND = 10**9
 NOW = 1000 * SECOND
 IMAGE = np.zeros((2, 3, 3), np.uint8)
 

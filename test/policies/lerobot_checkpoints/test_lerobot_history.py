@@ -5,19 +5,19 @@
 import numpy as np
 import pytest
 
+from frame_ros.core.time import MILLISECOND
 from frame_ros.policies.lerobot.observation_history import ObservationHistory
 from frame_ros.policies.protocol import Observation
 
 PERIOD = 0.1
-MS = 1_000_000
 
 
 def at(milliseconds: int) -> Observation:
-    return Observation(milliseconds * MS, milliseconds * MS, ('a',), np.zeros(1))
+    return Observation(milliseconds * MILLISECOND, milliseconds * MILLISECOND, ('a',), np.zeros(1))
 
 
 def stamps(history: ObservationHistory, newest: int) -> list[int]:
-    return [entry.stamp // MS for entry in history.before(at(newest))]
+    return [entry.stamp // MILLISECOND for entry in history.before(at(newest))]
 
 
 def filled(*times: int, steps: int = 3) -> ObservationHistory:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from frame_ros.core.time import MILLISECOND
 from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.expectation import (
     AllowedRegion,
@@ -21,7 +22,6 @@ from frame_ros.sensing.contact.wrench.options import WrenchOptions
 from frame_ros.sensing.contact.wrench.tool_model import GRAVITY, Tool, ToolLoad
 from frame_ros.sensing.contact.wrench.tool_motion import ToolMotion
 
-MS = 1_000_000
 PERIOD = 4  # ms between samples
 TOOL = Tool(0.73, (0.01, -0.005, 0.05))
 HELD_AT = (0.0, 0.0, 0.1)  # in the sensor's axes, which are those of the base here
@@ -55,14 +55,14 @@ class Arm:
         noise = self.random.normal(size=(time // PERIOD, 6)) * [0.1, 0.1, 0.1, 0.004, 0.004, 0.004]
         for reading in clean + noise:
             self.time += PERIOD
-            stamp = self.time * MS
+            stamp = self.time * MILLISECOND
             found = self.contact.update(stamp, reading, motion, self.is_grasped)
             self.events += self.tracker.update([found], self.context())[1]
 
     def context(self):
         weighed = self.contact.payload.mass * GRAVITY or np.nan
         return ContactContext(
-            self.time * MS, self.gripper, is_grasped=self.is_grasped,
+            self.time * MILLISECOND, self.gripper, is_grasped=self.is_grasped,
             tip_position=np.array([0.4, 0.0, self.tip]), held_weight=weighed,
         )  # fmt: skip
 
@@ -198,7 +198,7 @@ def test_what_is_held_may_touch_a_region_that_it_reaches():
 def test_a_link_that_is_pushed_while_something_is_held_is_a_collision(grasped, link):
     arm = copy.deepcopy(grasped)
     arm.lift(0.08)
-    stamp = arm.time * MS + 1
+    stamp = arm.time * MILLISECOND + 1
     wrench = np.array([0.0, 0.0, -8.0, 0.0, 0.0, 0.0])
     pushed = Detection(stamp, int(ContactSource.JOINT_EFFORT), True, 8.0, wrench, link)
     arm.tracker.update([pushed], arm.context())

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.time import MILLISECOND
 from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.expectation import (
     AllowedRegion,
@@ -16,7 +17,6 @@ from frame_ros.sensing.contact.expectation import (
     ContactJudge,
 )
 
-MS = 1_000_000
 TABLE = AllowedRegion('table', (-1.0, -1.0, -0.1), (1.0, 1.0, 0.05), 8.0, phases=('place',))
 SETTINGS = ContactExpectations(
     finger_links=('left', 'right'), allowed_links=('skirt',), regions=(TABLE,),
@@ -38,7 +38,7 @@ def verdict(detection, *contexts, settings=SETTINGS):
 
 
 def at(stamp=0, gripper=0.08, tip=HIGH, **values):
-    return ContactContext(stamp * MS, gripper, tip_position=tip, **values)
+    return ContactContext(stamp * MILLISECOND, gripper, tip_position=tip, **values)
 
 
 def test_allowed_links_and_others():

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from frame_ros.core.time import MILLISECOND
 from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.expectation import (
     AllowedRegion,
@@ -18,14 +19,13 @@ from frame_ros.sensing.contact.expectation import (
 from frame_ros.sensing.contact.source import ContactSource
 from frame_ros.sensing.contact.tracker import ContactEventType, ContactTracker
 
-MS = 1_000_000
 NAN = np.nan
 FLOOR = AllowedRegion('floor', (-1, -1, -1), (1, 1, 1), max_force=5.0)
 
 
 def sample(stamp, state, force=NAN, source=ContactSource.WRENCH, link='', why=''):
     return Detection(
-        stamp * MS, int(source), state, force, link=link, unavailable=why,
+        stamp * MILLISECOND, int(source), state, force, link=link, unavailable=why,
         normal=np.array([0.0, 0.0, 1.0]),
     )  # fmt: skip
 
@@ -35,8 +35,10 @@ def test_what_a_gripper_explained_is_asked_again_while_it_lasts():
 
     def feed(tracker, stamp, wrench, source=ContactSource.WRENCH, gripper=0.04):
         force = float(np.linalg.norm(wrench))
-        found = Detection(stamp * MS, int(source), True, force, np.append(wrench, np.zeros(3)))
-        context = ContactContext(stamp * MS, gripper, is_grasped=True)
+        found = Detection(
+            stamp * MILLISECOND, int(source), True, force, np.append(wrench, np.zeros(3))
+        )
+        context = ContactContext(stamp * MILLISECOND, gripper, is_grasped=True)
         return tracker.update([found], context)[0][0]
 
     tracker = ContactTracker(expectations)
@@ -56,7 +58,7 @@ def test_what_a_gripper_explained_is_asked_again_while_it_lasts():
 def test_where_no_grasp_is_sensed_the_gripper_goes_on_explaining_what_it_began():
     tracker = ContactTracker(ContactExpectations(finger_links=('left',), doubt=0.03))
     for ms in range(0, 2000, 10):
-        context = ContactContext(ms * MS, gripper_position=max(0.02, 0.04 - ms * 1e-4))
+        context = ContactContext(ms * MILLISECOND, gripper_position=max(0.02, 0.04 - ms * 1e-4))
         found = replace(sample(ms, ms >= 150, 5.0), wrench=np.array([3.0, 0, 4.0, 0, 0, 0]))
         contacts, _ = tracker.update([found], context)
     assert [each.is_expected for each in contacts] == [True] and tracker.collisions == 0
@@ -66,8 +68,12 @@ def test_a_link_named_later_makes_no_collision_of_what_a_gripper_explains():
     tracker = ContactTracker(ContactExpectations(finger_links=('left',), doubt=0.03))
     wrench = np.array([0.0, 0.0, -4.0, 0.0, 0.0, 0.0])
     for stamp, link in ((0, ''), (20, 'elbow'), (60, 'elbow'), (100, 'elbow')):
-        found = Detection(stamp * MS, int(ContactSource.JOINT_EFFORT), True, 4.0, wrench, link)
-        contacts, _ = tracker.update([found], ContactContext(stamp * MS, 0.04, is_grasped=True))
+        found = Detection(
+            stamp * MILLISECOND, int(ContactSource.JOINT_EFFORT), True, 4.0, wrench, link
+        )
+        contacts, _ = tracker.update(
+            [found], ContactContext(stamp * MILLISECOND, 0.04, is_grasped=True)
+        )
     assert [(each.link, each.is_expected) for each in contacts] == [('elbow', True)]
     assert tracker.collisions == 0
 
@@ -86,8 +92,13 @@ def test_a_contact_with_all_that_is_told_of_it():
     samples = [(0, False, 0.1), (10, True, 2.0), (20, True, 4.0), (40, True, 3.0), (50, False, 0.2)]
     begin, end = run(tracker, *(sample(*values) for values in samples))
     assert begin.type is ContactEventType.BEGIN and end.type is ContactEventType.END
-    assert (begin.stamp, begin.force, begin.impulse, begin.duration) == (10 * MS, 2.0, 0.0, 0.0)
-    assert end.id == begin.id == 1 and end.stamp == 50 * MS
+    assert (begin.stamp, begin.force, begin.impulse, begin.duration) == (
+        10 * MILLISECOND,
+        2.0,
+        0.0,
+        0.0,
+    )
+    assert end.id == begin.id == 1 and end.stamp == 50 * MILLISECOND
     assert end.peak_force == 4.0 and end.duration == pytest.approx(0.03)
     assert end.impulse == pytest.approx(0.01 * 3.0 + 0.02 * 3.5)
     assert not end.is_expected and end.reason and end.source == ContactSource.WRENCH
@@ -129,14 +140,14 @@ def test_an_unavailable_source_ends_its_contact_with_what_is_known():
     samples = [sample(0, True, 2.0), sample(10, True, 2.0), sample(30, None, why='no wrench')]
     _, end = run(tracker, *samples)
     assert end.duration == pytest.approx(0.01) and end.impulse == pytest.approx(0.02)
-    assert 'not seen to end: no wrench' in end.reason and end.stamp == 30 * MS
+    assert 'not seen to end: no wrench' in end.reason and end.stamp == 30 * MILLISECOND
 
 
 def test_a_silent_source_ends_its_contact():
     tracker = ContactTracker(ContactExpectations(), patience=0.1)
     run(tracker, sample(0, True, 2.0))
-    assert not tracker.update([], ContactContext(100 * MS))[1]
-    contacts, (end,) = tracker.update([], ContactContext(101 * MS))
+    assert not tracker.update([], ContactContext(100 * MILLISECOND))[1]
+    contacts, (end,) = tracker.update([], ContactContext(101 * MILLISECOND))
     assert not contacts and 'no sample for 0.10 s' in end.reason and end.duration == 0.0
 
 
@@ -207,7 +218,7 @@ def test_a_contact_does_not_end_before_it_was_last_seen():
     joint = ContactSource.JOINT_EFFORT
     run(tracker, sample(100, True, 2.0), sample(80, True, 2.0, joint), sample(101, False))
     (end,) = run(tracker, sample(95, False, 0.0, joint))
-    assert end.stamp == 100 * MS and end.duration == 0.0
+    assert end.stamp == 100 * MILLISECOND and end.duration == 0.0
 
 
 def test_late_detections_are_left_out():
@@ -220,7 +231,7 @@ def test_late_detections_are_left_out():
 def test_close_and_reset():
     tracker = ContactTracker(ContactExpectations())
     run(tracker, sample(0, True, 2.0))
-    (end,) = tracker.close(50 * MS, 'the node stops')
+    (end,) = tracker.close(50 * MILLISECOND, 'the node stops')
     assert 'the node stops' in end.reason and not tracker.contacts
     run(tracker, sample(60, True, 2.0))
     tracker.reset()

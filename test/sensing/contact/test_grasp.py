@@ -7,9 +7,9 @@ import math
 import pytest
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.time import MILLISECOND
 from frame_ros.sensing.contact.grasp import GraspDetector, GraspOptions
 
-MS = 1_000_000
 NAN = math.nan
 
 
@@ -18,7 +18,7 @@ def seen(settings, samples, period=20):
     detector = GraspDetector(settings)
     states = []
     for i, (position, effort) in enumerate(samples):
-        detector.update(i * period * MS, position, effort)
+        detector.update(i * period * MILLISECOND, position, effort)
         states.append(detector.is_grasped)
     return states
 

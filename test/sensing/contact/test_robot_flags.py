@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.core.time import MILLISECOND
 from frame_ros.sensing.contact.robot_flags import RobotContact, RobotContactOptions, RobotFlags
 from frame_ros.sensing.contact.source import ContactSource
 from frame_ros.sensing.contact.wrench_offset import PostureOffset
 
-MS = 1_000_000
 HOME = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])
 RANDOM = np.random.default_rng(5)
 WEIGHTS = RANDOM.normal(size=(6, 14)) * np.array([[0.7]] * 3 + [[0.1]] * 3)
@@ -45,7 +45,7 @@ class Arm:
         found = []
         for _ in range(int(100 * seconds)):
             self.tick += 0 if is_still else 1
-            self.stamp = getattr(self, 'stamp', 0) + 10 * MS
+            self.stamp = getattr(self, 'stamp', 0) + 10 * MILLISECOND
             q = posture(self.tick * 0.01)
             external = offset(q) + self.random.normal(size=6) * [0.1] * 6 * np.array(
                 [1, 1, 1, 0.1, 0.1, 0.1]
@@ -106,18 +106,18 @@ def test_nothing_is_learnt_while_holding_or_of_postures_right_before_a_contact()
 def test_a_contact_flag_clears_and_a_collision_flag_latches():
     contact = RobotContact(RobotContactOptions())
     assert contact.update(0, HOME, flags=flags()).is_contact is False
-    found = contact.update(10 * MS, HOME, flags=flags(contact=[3]))
+    found = contact.update(10 * MILLISECOND, HOME, flags=flags(contact=[3]))
     assert found.is_contact is True and np.isnan(found.force)
-    assert contact.update(20 * MS, HOME, flags=flags()).is_contact is False
+    assert contact.update(20 * MILLISECOND, HOME, flags=flags()).is_contact is False
     hit = flags(contact=[3], collision=[3])
-    assert contact.update(30 * MS, HOME, flags=hit).is_contact is True
+    assert contact.update(30 * MILLISECOND, HOME, flags=hit).is_contact is True
     latched = flags(collision=[3])
-    assert contact.update(130 * MS, HOME, flags=latched).is_contact is True
-    assert contact.update(131 * MS, HOME, flags=latched).is_contact is False
-    assert contact.collisions == ('joint 4',) and contact.collision_since == 30 * MS
-    contact.update(140 * MS, HOME, flags=flags(collision=[3, 5]))
-    assert contact.collision_since == 140 * MS
-    contact.update(150 * MS, HOME, flags=flags())
+    assert contact.update(130 * MILLISECOND, HOME, flags=latched).is_contact is True
+    assert contact.update(131 * MILLISECOND, HOME, flags=latched).is_contact is False
+    assert contact.collisions == ('joint 4',) and contact.collision_since == 30 * MILLISECOND
+    contact.update(140 * MILLISECOND, HOME, flags=flags(collision=[3, 5]))
+    assert contact.collision_since == 140 * MILLISECOND
+    contact.update(150 * MILLISECOND, HOME, flags=flags())
     assert contact.collisions == () and contact.collision_since is None
 
 
@@ -126,26 +126,32 @@ def test_a_collision_of_before_is_told_and_is_no_contact_now():
     old = flags(collision=[3])
     assert contact.update(0, HOME, flags=old).is_contact is False
     assert contact.collisions == ('joint 4',) and contact.collision_since is None
-    assert contact.update(10 * MS, HOME, flags=flags(collision=[3, 5])).is_contact is True
+    assert contact.update(10 * MILLISECOND, HOME, flags=flags(collision=[3, 5])).is_contact is True
     contact.reset()
     assert contact.update(0, HOME, flags=old).is_contact is False
-    assert contact.update(MS, HOME, flags=flags(contact=[3], collision=[3])).is_contact is True
+    assert (
+        contact.update(MILLISECOND, HOME, flags=flags(contact=[3], collision=[3])).is_contact
+        is True
+    )
 
 
 def test_without_flags_and_wrench_nothing_is_known():
     contact = RobotContact(RobotContactOptions())
     found = contact.update(0, HOME)
     assert found.is_contact is None and 'neither flags nor' in found.unavailable
-    found = contact.update(MS, HOME, np.full(6, np.nan))
+    found = contact.update(MILLISECOND, HOME, np.full(6, np.nan))
     assert found.is_contact is None
-    assert contact.update(2 * MS, HOME, np.full(6, np.nan), flags()).is_contact is False
+    assert contact.update(2 * MILLISECOND, HOME, np.full(6, np.nan), flags()).is_contact is False
 
 
 def test_late_samples():
     contact = RobotContact(RobotContactOptions())
-    first = contact.update(100 * MS, HOME, flags=flags())
-    assert contact.update(50 * MS, HOME, flags=flags(contact=[1])) is first and contact.late == 1
-    assert contact.update(-2000 * MS, HOME, flags=flags(contact=[1])).is_contact is True
+    first = contact.update(100 * MILLISECOND, HOME, flags=flags())
+    assert (
+        contact.update(50 * MILLISECOND, HOME, flags=flags(contact=[1])) is first
+        and contact.late == 1
+    )
+    assert contact.update(-2000 * MILLISECOND, HOME, flags=flags(contact=[1])).is_contact is True
 
 
 def test_spread_is_small_only_near_what_was_seen():

@@ -10,14 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.time import MILLISECOND
 from frame_ros.sensing.contact.threshold import Threshold
-
-MS = 1_000_000
 
 
 def states(threshold, samples):
     """is_over after each (stamp in ms, magnitude)."""
-    return [threshold.update(stamp * MS, value) for stamp, value in samples]
+    return [threshold.update(stamp * MILLISECOND, value) for stamp, value in samples]
 
 
 def test_hysteresis():
@@ -31,7 +30,7 @@ def test_a_change_must_last_by_the_stamps():
     threshold = Threshold(2.0, 1.0, on_time=0.01, off_time=0.02)
     samples = [(0, 3.0), (9, 3.0), (10, 3.0), (12, 0.0), (31, 0.0), (32, 0.0)]
     assert states(threshold, samples) == [False, False, True, True, True, False]
-    assert threshold.since == 12 * MS
+    assert threshold.since == 12 * MILLISECOND
 
 
 def test_one_sample_between_begins_the_wait_anew():
@@ -71,7 +70,7 @@ samples_of = st.lists(
 @settings(max_examples=60, deadline=None)
 @given(samples_of, st.integers(1, 7), st.sampled_from([0.0, 0.004]))
 def test_a_block_is_as_one_by_one(samples, size, time):
-    stamps = np.cumsum([step for step, _ in samples], dtype=np.int64) * MS
+    stamps = np.cumsum([step for step, _ in samples], dtype=np.int64) * MILLISECOND
     values = np.array([value for _, value in samples])
     one, many = Threshold(2.0, 1.0, time, time), Threshold(2.0, 1.0, time, time)
     single = [one.update(int(stamp), value) for stamp, value in zip(stamps, values)]

@@ -7,6 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from frame_ros.core.errors import RobotError, ShapeError, ValueRangeError
+from frame_ros.core.time import MILLISECOND
 from frame_ros.robots import load_robot
 from frame_ros.robots.robot import Robot
 from frame_ros.sensing.contact.wrench.tool_motion import (
@@ -17,7 +18,6 @@ from frame_ros.sensing.contact.wrench.tool_motion import (
     check_rotation,
 )
 
-MS = 1_000_000
 HOME = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])
 LINK = 'fr3_hand'
 
@@ -59,7 +59,7 @@ def test_accelerations_are_those_a_delay_ago(robot, has_velocities, period):
     estimator = ToolMotionEstimator(robot, LINK, MotionOptions(translation=offset))
     for tick in range(0, 600, period):
         q, dq = swing(tick * 1e-3)
-        motion = estimator.update(tick * MS, q, dq if has_velocities else None)
+        motion = estimator.update(tick * MILLISECOND, q, dq if has_velocities else None)
     # Half a period, of which the newest slope is the mean, and as much where dq is a difference.
     periods = 0.5 if has_velocities else 1.0
     assert motion.delay == pytest.approx(estimator._filter.delay + periods * period * 1e-3)
@@ -75,7 +75,7 @@ def test_accelerations_are_those_a_delay_ago(robot, has_velocities, period):
 def test_at_rest(robot):
     estimator = ToolMotionEstimator(robot, LINK)
     for tick in range(5):
-        motion = estimator.update(tick * MS, HOME, np.zeros(7))
+        motion = estimator.update(tick * MILLISECOND, HOME, np.zeros(7))
     assert motion.is_moving is False
     np.testing.assert_allclose(motion.linear_acceleration, 0.0, atol=1e-12)
 
@@ -83,33 +83,33 @@ def test_at_rest(robot):
 def test_between_joint_states_the_sensor_turns_on(robot):
     estimator = ToolMotionEstimator(robot, LINK)
     for tick in range(0, 500, 10):
-        estimator.update(tick * MS, *swing(tick * 1e-3))
-    motion = estimator.at((tick + 10) * MS)
+        estimator.update(tick * MILLISECOND, *swing(tick * 1e-3))
+    motion = estimator.at((tick + 10) * MILLISECOND)
     expected = pose(Robot(robot.urdf, LINK), (tick + 10) * 1e-3)[1].as_matrix()
     np.testing.assert_allclose(motion.rotation, expected, atol=1e-2)
-    assert np.abs(estimator.at(tick * MS).rotation - expected).max() > 1e-2 / 2
-    assert motion.delay == pytest.approx(estimator.at(tick * MS).delay + 0.01)
+    assert np.abs(estimator.at(tick * MILLISECOND).rotation - expected).max() > 1e-2 / 2
+    assert motion.delay == pytest.approx(estimator.at(tick * MILLISECOND).delay + 0.01)
 
 
 def test_old_joint_states_tell_nothing(robot):
     estimator = ToolMotionEstimator(robot, LINK, MotionOptions(max_age=0.05))
     assert 'no joint states' in estimator.at(0).unavailable
     estimator.update(0, HOME, np.zeros(7))
-    assert not estimator.at(50 * MS).unavailable
-    motion = estimator.at(51 * MS)
+    assert not estimator.at(50 * MILLISECOND).unavailable
+    motion = estimator.at(51 * MILLISECOND)
     assert '0.051 s older' in motion.unavailable and np.isnan(motion.rotation).all()
-    assert '0.060 s newer' in estimator.at(-60 * MS).unavailable
+    assert '0.060 s newer' in estimator.at(-60 * MILLISECOND).unavailable
 
 
 def test_a_gap_makes_accelerations_unknown_and_late_ones_are_counted(robot):
     estimator = ToolMotionEstimator(robot, LINK)
     for stamp in (0, 1, 2):
-        motion = estimator.update(stamp * MS, *swing(stamp * 1e-3))
+        motion = estimator.update(stamp * MILLISECOND, *swing(stamp * 1e-3))
     assert motion.linear_acceleration is not None
-    assert estimator.update(2 * MS, HOME, np.zeros(7)) is motion and estimator.late == 1
-    motion = estimator.update(500 * MS, *swing(0.5))
+    assert estimator.update(2 * MILLISECOND, HOME, np.zeros(7)) is motion and estimator.late == 1
+    motion = estimator.update(500 * MILLISECOND, *swing(0.5))
     assert motion.linear_acceleration is None and motion.angular_velocity is not None
-    motion = estimator.update(501 * MS, *swing(0.501))
+    motion = estimator.update(501 * MILLISECOND, *swing(0.501))
     assert motion.linear_acceleration is not None
     motion = estimator.update(0, HOME)  # the clock began anew, and without velocities
     assert motion.angular_velocity is None and motion.is_moving is None and not motion.unavailable

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.core.time import MILLISECOND
 from frame_ros.sensing.contact.source import ContactSource
 from frame_ros.sensing.contact.wrench.batch import process
 from frame_ros.sensing.contact.wrench.detector import WrenchContact
@@ -18,7 +19,6 @@ from frame_ros.sensing.contact.wrench.options import WrenchOptions
 from frame_ros.sensing.contact.wrench.tool_model import GRAVITY, Tool, ToolLoad
 from frame_ros.sensing.contact.wrench.tool_motion import ToolMotion, ToolMotions
 
-MS = 1_000_000
 TOOL = Tool(0.73, (0.01, -0.005, 0.05), (0.001, 0.0, 0.0, 0.002, 0.0, 0.001))
 BIAS = np.array([3.0, -2.0, 5.0, 0.1, 0.2, -0.3])
 NOISE = np.array([0.1, 0.1, 0.1, 0.004, 0.004, 0.004])
@@ -46,7 +46,7 @@ class Sensor:
 
     def run(self, ticks, motion=STILL, external=(0.0,) * 6, is_holding=None):
         """Many samples; external: (6,) or one row per tick."""
-        stamps = (self.tick + 1 + np.arange(ticks)) * MS
+        stamps = (self.tick + 1 + np.arange(ticks)) * MILLISECOND
         self.tick += ticks
         wrenches = self.read(motion, external, ticks)
         motions = ToolMotions.of([motion] * ticks)
@@ -56,7 +56,7 @@ class Sensor:
         """One sample."""
         self.tick += 1
         reading = self.read(motion, external)[0]
-        return self.contact.update(self.tick * MS, reading, motion, is_holding)
+        return self.contact.update(self.tick * MILLISECOND, reading, motion, is_holding)
 
 
 def tared(seed=0, noise=1.0, **values):
@@ -113,7 +113,7 @@ def test_the_other_sign():
     pushed = np.zeros((700, 6))
     pushed[600:, 0] = 2.5
     readings = -sensor.read(motion, pushed, 700)
-    found = process(reverse, np.arange(700) * MS, readings, motions)
+    found = process(reverse, np.arange(700) * MILLISECOND, readings, motions)
     np.testing.assert_allclose(found.wrench[-1, :3], [2.5, 0, 0], atol=1e-6)
 
 
@@ -284,22 +284,27 @@ def test_a_push_aside_while_holding_is_no_weight():
 
 def test_what_cannot_be_used_is_unavailable_with_the_reason():
     sensor = tared()
-    contact, stamp, wrench = sensor.contact, sensor.tick * MS, sensor.read()[0]
-    found = contact.update(stamp + MS, np.full(6, np.nan), STILL)
+    contact, stamp, wrench = sensor.contact, sensor.tick * MILLISECOND, sensor.read()[0]
+    found = contact.update(stamp + MILLISECOND, np.full(6, np.nan), STILL)
     assert found.is_contact is None and 'not finite' in found.unavailable
-    found = contact.update(stamp + 2 * MS, wrench, ToolMotion.missing('joint states are old'))
+    found = contact.update(
+        stamp + 2 * MILLISECOND, wrench, ToolMotion.missing('joint states are old')
+    )
     assert found.is_contact is None and found.unavailable == 'joint states are old'
-    assert contact.update(stamp + 3 * MS, wrench, STILL).is_contact is False
-    found = contact.update(stamp + 500 * MS, wrench, STILL)
+    assert contact.update(stamp + 3 * MILLISECOND, wrench, STILL).is_contact is False
+    found = contact.update(stamp + 500 * MILLISECOND, wrench, STILL)
     assert found.is_contact is None and 'no wrench for 0.497 s' in found.unavailable
-    assert contact.update(stamp + 501 * MS, wrench, STILL).is_contact is False
+    assert contact.update(stamp + 501 * MILLISECOND, wrench, STILL).is_contact is False
 
 
 def test_late_samples_are_counted_and_a_new_clock_begins_anew():
     sensor = tared()
-    contact, stamp = sensor.contact, sensor.tick * MS
+    contact, stamp = sensor.contact, sensor.tick * MILLISECOND
     last = sensor.one()
-    assert contact.update(stamp - 5 * MS, np.full(6, 99.0), STILL) is last and contact.late == 1
+    assert (
+        contact.update(stamp - 5 * MILLISECOND, np.full(6, 99.0), STILL) is last
+        and contact.late == 1
+    )
     found = contact.update(3, sensor.read()[0], STILL)
     assert found.stamp == 3 and found.is_contact is False and contact.late == 1
 
@@ -363,11 +368,11 @@ def test_what_is_weighed_was_seen_all_the_time():
 def recording(seed, count=900):
     """Stamps, wrenches, motions and is_holding with a bit of everything that happens."""
     random = np.random.default_rng(seed)
-    steps = np.full(count, MS)
+    steps = np.full(count, MILLISECOND)
     if seed % 2:
         steps += random.integers(-200_000, 200_000, count)
-    steps[random.integers(600, count, 2)] = [300 * MS, -3 * MS]
-    stamps = 10 * MS + np.cumsum(steps)
+    steps[random.integers(600, count, 2)] = [300 * MILLISECOND, -3 * MILLISECOND]
+    stamps = 10 * MILLISECOND + np.cumsum(steps)
     angles = (
         np.cumsum(random.normal(0, 1e-3, (count, 3)), axis=0) * (np.arange(count) > 580)[:, None]
     )

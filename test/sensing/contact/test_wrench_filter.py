@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 from scipy.signal import butter, cont2discrete, lfilter
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.core.time import MILLISECOND
 from frame_ros.sensing.contact.wrench.filter import CausalLowPass
 
-MS = 1_000_000
 
-
-def filtered(values, step=MS, cutoff=40.0):
+def filtered(values, step=MILLISECOND, cutoff=40.0):
     low_pass = CausalLowPass(cutoff)
     return np.array([low_pass.update(step, row) for row in values])
 
 
 @pytest.mark.parametrize(
-    ('cutoff', 'step'), [(40.0, MS), (5.0, MS // 2), (0.3, MS), (200.0, 2 * MS)]
+    ('cutoff', 'step'),
+    [(40.0, MILLISECOND), (5.0, MILLISECOND // 2), (0.3, MILLISECOND), (200.0, 2 * MILLISECOND)],
 )
 def test_it_is_scipys_butterworth_with_straight_lines_between_samples(cutoff, step):
     values = np.random.default_rng(1).normal(size=(400, 3))
@@ -38,7 +38,7 @@ def test_what_is_constant_passes_from_the_first_sample_on():
     np.testing.assert_allclose(filtered(values), values, rtol=1e-12)
 
 
-@pytest.mark.parametrize('step', [MS, 7 * MS])
+@pytest.mark.parametrize('step', [MILLISECOND, 7 * MILLISECOND])
 def test_a_ramp_comes_out_late_by_the_delay(step):
     low_pass = CausalLowPass(20.0)
     for time in np.arange(400) * step / 1e9:
@@ -59,12 +59,14 @@ def test_a_shift_is_as_if_it_had_always_been_so():
     offset = np.array([1.0, -2.0])
     plain, shifted = CausalLowPass(30.0), CausalLowPass(30.0)
     for row in values[:25]:
-        plain.update(MS, row)
-        shifted.update(MS, row)
+        plain.update(MILLISECOND, row)
+        shifted.update(MILLISECOND, row)
     shifted.shift(offset)
     for row in values[25:]:
         np.testing.assert_allclose(
-            shifted.update(MS, row + offset), plain.update(MS, row) + offset, atol=1e-12
+            shifted.update(MILLISECOND, row + offset),
+            plain.update(MILLISECOND, row) + offset,
+            atol=1e-12,
         )
 
 
@@ -73,7 +75,11 @@ def test_a_shift_is_as_if_it_had_always_been_so():
 def test_blocks_are_as_one_by_one_at_any_steps(seed, is_even, size):
     random = np.random.default_rng(seed)
     values = random.normal(size=(80, 3))
-    steps = np.full(80, MS) if is_even else random.integers(MS // 2, 2 * MS, 80)
+    steps = (
+        np.full(80, MILLISECOND)
+        if is_even
+        else random.integers(MILLISECOND // 2, 2 * MILLISECOND, 80)
+    )
     one, many = CausalLowPass(40.0), CausalLowPass(40.0)
     single = np.array([one.update(int(step), row) for step, row in zip(steps, values)])
     blocks = [

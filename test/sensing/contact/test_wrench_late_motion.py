@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from frame_ros.core.time import MILLISECOND
 from frame_ros.robots import load_robot
 from frame_ros.robots.robot import Robot
 from frame_ros.sensing.contact.wrench.batch import process
@@ -21,7 +22,6 @@ from frame_ros.sensing.contact.wrench.tool_motion import (
     ToolMotions,
 )
 
-MS = 1_000_000
 LINK = 'fr3_hand'
 TOOL = Tool(0.73, (0.0, 0.01, 0.03))
 HOME = np.array([0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785])
@@ -73,8 +73,10 @@ def estimated(period, has_velocities, resolution=0.0):
     found = []
     for tick in range(TICKS):
         if tick % period == 0:
-            estimator.update(tick * MS, q[tick + 1], speeds[tick] if has_velocities else None)
-        found.append(estimator.at(tick * MS))
+            estimator.update(
+                tick * MILLISECOND, q[tick + 1], speeds[tick] if has_velocities else None
+            )
+        found.append(estimator.at(tick * MILLISECOND))
     return ToolMotions.of(found)
 
 
@@ -83,7 +85,7 @@ def run(motions, tool=TOOL, push=0.0):
     noise = np.random.default_rng(0).normal(size=(TICKS, 6)) * [0.1, 0.1, 0.1, 4e-3, 4e-3, 4e-3]
     readings = wrenches() + noise
     readings[REST + 200 : REST + 300, 1] += push
-    return process(contact, np.arange(TICKS) * MS, readings, motions), contact
+    return process(contact, np.arange(TICKS) * MILLISECOND, readings, motions), contact
 
 
 @pytest.mark.parametrize(

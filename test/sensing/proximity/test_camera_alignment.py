@@ -8,6 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.time import SECOND
 from frame_ros.robots import load_robot
 from frame_ros.robots.description import Capsule
 from frame_ros.robots.link_frames import LinkFrames
@@ -24,7 +25,6 @@ from frame_ros.sensing.proximity.cameras.robot_view import view_robot
 from frame_ros.sensing.proximity.depth.camera import DepthCamera, DepthError
 
 CAMERA = DepthCamera(160, 120, 155.0, 155.0, 79.5, 59.5)
-SECOND = 10**9
 ROBOT = load_robot('so101')
 FRAMES, SHAPES = LinkFrames(ROBOT), link_shapes(ROBOT)
 # The camera looks from the front and above at the arm.

@@ -5,6 +5,7 @@
 import pytest
 
 from frame_ros.core.health import Level
+from frame_ros.core.time import SECOND
 from frame_ros.sensing.stream_health.node_health import InputHealth, lateness_of
 from frame_ros.sensing.stream_health.readiness import (
     InputState,
@@ -12,8 +13,6 @@ from frame_ros.sensing.stream_health.readiness import (
     OutputState,
     ReadinessBoard,
 )
-
-SECOND = 10**9
 
 ASKED = ' (reliable, volatile was asked for)'
 

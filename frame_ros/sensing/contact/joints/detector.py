@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import SetupError, ValueRangeError
+from frame_ros.core.time import SECOND
 from frame_ros.robots.dynamics import GRAVITY, Payload, RobotDynamics
 from frame_ros.robots.robot import Robot
 from frame_ros.sensing.contact.detection import Detection, unknown
@@ -28,7 +29,6 @@ from frame_ros.sensing.contact.source import ContactSource
 from frame_ros.sensing.contact.threshold import Threshold
 
 Array = NDArray[np.float64]
-SECOND = 1_000_000_000
 NOISE_SHARE = 0.3  # of a threshold that is taken as its residual's deviation
 FORCE_PERIOD = 20_000_000  # ns from one force estimate to the next while there is no contact
 ACTIVITY_TIME = 0.15  # s in which what a joint did stops to count

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from frame_ros.core.errors import SetupError, ValueRangeError
+from frame_ros.core.time import SECOND
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.joints.detector import ACTIVITY_TIME
 from frame_ros.sensing.contact.joints.momentum_observer import ObserverOptions
@@ -143,7 +144,9 @@ def identify_joints(
     motors = _motors(dynamics, recording, settings, fits, shape, source)
     activity = motion.activity(shape.stribeck_velocity, ACTIVITY_TIME)
     thresholds = _thresholds(motors, terms, activity, settings)
-    duration = float(np.diff(recording.stamps).clip(max=int(settings.max_gap * 1e9)).sum()) / 1e9
+    duration = (
+        float(np.diff(recording.stamps).clip(max=int(settings.max_gap * SECOND)).sum()) / SECOND
+    )
     return JointIdentification(
         replace(motors, **thresholds), tuple(fits), duration, fitting.left_out
     )
@@ -206,7 +209,7 @@ class _Fitting:
         decay = math.exp(-settings.gain / rate)
         # Neighbouring samples of the filter are alike: so many count as one.
         self._alike = (1.0 + decay) / (1.0 - decay)
-        block = (terms.stamps - terms.stamps[0]) // int(BLOCK * 1e9)
+        block = (terms.stamps - terms.stamps[0]) // int(BLOCK * SECOND)
         self._is_fitted = terms.is_settled & (block % 2 == 0)
         self._is_checked = terms.is_settled & (block % 2 == 1)
         if self._is_fitted.sum() < 100 or self._is_checked.sum() < 100:

@@ -9,12 +9,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.time import SECOND
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.joints.force_estimate import USUAL_FORCE, USUAL_TORQUE
 
 Array = NDArray[np.float64]
 Place = tuple[str, Array]
-SECOND = 1_000_000_000
 PERIOD = 20_000_000  # ns between two looks; each costs more than all the rest of a detection
 # Of the evidence, in units of its logarithm: how much of each look speaks for the hand whatever is
 # felt, as a force hardly ever acts just where it is sought; and how much in sum settles that it is

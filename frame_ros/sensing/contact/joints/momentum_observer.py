@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.time import SECOND
 from frame_ros.robots.dynamics import RobotDynamics
 
 Array = NDArray[np.float64]
-SECOND = 1_000_000_000
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.time import SECOND
 
 Array = NDArray[np.float64]
-SECOND = 1_000_000_000
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError
+from frame_ros.core.time import SECOND
 from frame_ros.sensing.contact.wrench.block import BLOCK
 from frame_ros.sensing.contact.wrench.detector import WrenchContact
 from frame_ros.sensing.contact.wrench.options import ROOM
@@ -20,7 +21,6 @@ from frame_ros.sensing.contact.wrench.tool_model import ToolLoad
 from frame_ros.sensing.contact.wrench.tool_motion import ToolMotion, ToolMotions
 
 Array = NDArray[np.float64]
-SECOND = 1_000_000_000
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.core.errors import ShapeError
+from frame_ros.core.time import SECOND
 from frame_ros.sensing.contact.detection import Detection, unknown
 from frame_ros.sensing.contact.sensitivity import SETTLED, UNKNOWN, Sensitivity
 from frame_ros.sensing.contact.source import ContactSource
@@ -24,7 +25,6 @@ from frame_ros.sensing.contact.wrench.tool_model import Tool, ToolLoad, norm
 from frame_ros.sensing.contact.wrench.tool_motion import ToolMotion
 
 Array = NDArray[np.float64]
-SECOND = 1_000_000_000
 _WRENCH = int(ContactSource.WRENCH)
 _NONE = unknown(0)
 _POINT = unknown(3)

@@ -7,11 +7,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.time import SECOND
 from frame_ros.sensing.contact.wrench.block import WrenchBlock
 from frame_ros.sensing.contact.wrench.options import WrenchOptions
 
 Array = NDArray[np.float64]
-SECOND = 1_000_000_000
 
 
 class BiasDrift:

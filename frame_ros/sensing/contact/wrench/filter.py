@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.core.time import SECOND
 
 Array = NDArray[np.float64]
-SECOND = 1_000_000_000
 _JITTERS = 4096  # time steps whose coefficients are kept
 
 

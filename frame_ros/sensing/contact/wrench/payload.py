@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.core.time import SECOND
 from frame_ros.sensing.contact.wrench.block import WrenchBlock
 from frame_ros.sensing.contact.wrench.options import WrenchOptions
 
 Array = NDArray[np.float64]
-SECOND = 1_000_000_000
 _STEADY = 0.1  # share of the weight by which block means may differ
 _LEAST_SPREAD = 0.1  # N by which they always may
 _ASIDE = 0.35  # share of the weight that the force across may be

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.time import SECOND
 
 Array = NDArray[np.float64]
-SECOND = 1_000_000_000
 SILENCE = SECOND // 2  # without joint states, after which nobody knows whether the arm stands
 
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import FrameRosError
+from frame_ros.core.time import SECOND
 from frame_ros.sensing.contact.wrench.block import WrenchBlock
 from frame_ros.sensing.contact.wrench.options import WrenchOptions
 
 Array = NDArray[np.float64]
-SECOND = 1_000_000_000
 _STILL = 0.01  # rad that the sensor may turn during a tare
 _FEWEST = 5  # samples in the window
 

@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.core.time import SECOND
 from frame_ros.robots.robot import Robot
 from frame_ros.sensing.contact.wrench.filter import CausalLowPass
 
 Array = NDArray[np.float64]
-SECOND = 1_000_000_000
 NOISE_TIME = 1.0  # s with which a scatter that was seen is forgotten
 NOISE_LEAST = 1e-3  # m/s^2; below, the arm stands, and an encoder that stands tells nothing new
 NOISE_LEVER = 0.1  # m from the sensor at which angular accelerations count as linear ones

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.time import SECOND
 from frame_ros.robots.shapes.link_shapes import PlacedShapes
 from frame_ros.sensing.proximity.cameras.offset import Agreement, Displacement, SeenRobot
 from frame_ros.sensing.proximity.cameras.robot_view import RobotView, view_robot
 from frame_ros.sensing.proximity.depth.camera import SATURATED, Depth, DepthCamera
 
 Array = NDArray[np.float64]
-SECOND = 1_000_000_000
 COLUMNS = 128  # of the grid of pixels that are looked at
 FOUND, PLAIN = 0.6, 0.8  # share of the visible points that match: an offset is found, and surely
 COMPARED = 100  # points whose distance to the surface is measured

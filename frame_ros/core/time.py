@@ -1,21 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Stamps of messages, deserialised or serialised, in ns."""
+"""Units of time, and the stamps of messages in nanoseconds."""
 
 from __future__ import annotations
 
 import struct
 from typing import Any
 
-NANOSECONDS = 1_000_000_000
+SECOND = 1_000_000_000  # ns
+MILLISECOND = 1_000_000  # ns
+NANOSECOND = 1e-9  # s
 
 
 def stamp_ns(stamp: Any) -> int:
     """Returns a builtin_interfaces/Time (or Duration) as integer nanoseconds."""
-    return int(stamp.sec) * NANOSECONDS + int(stamp.nanosec)
-
-
-SECOND = 1_000_000_000
+    return int(stamp.sec) * SECOND + int(stamp.nanosec)
 
 
 def stamp_of_serialised(serialised: bytes) -> int:
