@@ -39,7 +39,6 @@ from frame_ros.episodes.sensed_contacts import sensed_contacts
 from frame_ros.episodes.true_contacts import true_contacts
 from frame_ros.evaluation.contact_comparison import ContactMatch, Verdict
 from frame_ros.evaluation.missed_contacts import MissedContact, WhyMissed
-from frame_ros.reports.model.source import open_bag
 from frame_ros.reports.model.truth_view import compared_contacts
 from frame_ros.reports.parity.comparison import compare_live
 
@@ -215,7 +214,7 @@ def show(folder: Path, tally: Tally, note: str) -> None:
 def _add(tally: Tally, episode: Episode) -> None:
     tally.episodes += 1
     tally.different += sum(row.differences for row in compare_live(episode))
-    bag = open_bag(episode)
+    bag = episode.open_bag()
     sensed, truth = sensed_contacts(episode, bag), true_contacts(episode, bag)
     states = episode.streams.get('contact')
     is_touched = states is None or bool(states.values['in_contact'].any())

@@ -22,7 +22,6 @@ import torch
 from chunk_policy import ChunkNetwork, ChunkPolicy, Chunks, Steps, cut_chunks
 from tip_position import TipPosition
 
-from frame_ros.episodes import Outcome
 from frame_ros.evaluation.rollouts import (
     Estimate,
     RolloutSummary,
@@ -77,7 +76,7 @@ def record(demonstrations: int, quality: float) -> list[tuple[np.ndarray, np.nda
     while len(episodes) < demonstrations:
         steps = Steps()
         episode = rollouts.run(policy, seed, steps.add)
-        if episode.summary['outcome'] == Outcome.SUCCESS:
+        if episode.is_success:
             episodes.append((np.array(steps.inputs), np.array(steps.actions)))
         seed += 1
     return episodes

@@ -9,7 +9,6 @@ from contextlib import redirect_stderr
 from io import StringIO
 from pathlib import Path
 
-from frame_ros.episodes import Outcome
 from frame_ros.episodes.export.demonstrations import DemonstrationDataset
 from frame_ros.policies.scripted.pick_place import ScriptedPickPlace
 from frame_ros.robots import load_robot
@@ -41,7 +40,7 @@ def record_demonstrations(
     while len(kept) < demonstrations:
         episode = rollouts.run(policies[len(kept) % len(policies)], seed, dataset.add)
         with redirect_stderr(StringIO()):  # a progress bar for every episode
-            if episode.summary['outcome'] == Outcome.SUCCESS:
+            if episode.is_success:
                 dataset.save_episode()
                 kept.append(seed)
             else:

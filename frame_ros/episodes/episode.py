@@ -1,34 +1,59 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an episode is, without ROS: events, streams of stamped values, metric samples."""
+"""An episode without ROS: events, streams of stamped values, metric samples, and its value of every
+metric.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams.stream import Stream
-from frame_ros.core.events import Event
+from frame_ros.core.errors import BagError
+from frame_ros.core.events import Event, Outcome
 from frame_ros.episodes.reference import Reference
+from frame_ros.metrics.registry import metric
+
+# Metrics whose live value holds for one step or inference: how an episode's value follows.
+MEAN, SMALLEST, LARGEST = 'mean', 'smallest', 'largest'
+MOMENTARY = {
+    **dict.fromkeys(('tcp_speed', 'tcp_acceleration', 'tcp_jerk', 'pose_age', 'distance'), MEAN),
+    **dict.fromkeys(('observation_age', 'queue_depth'), MEAN),
+    **dict.fromkeys(('confidence', 'confidence_calibrated', 'ensemble_mean'), MEAN),
+    **dict.fromkeys(('ensemble_spread', 'chunk_overlap'), MEAN),
+    'closing_speed': LARGEST,
+    'time_to_collision': SMALLEST,
+}
+AGGREGATES: dict[str, Callable[[NDArray], Any]] = {MEAN: np.mean, SMALLEST: np.min, LARGEST: np.max}
 
 
 @dataclass
 class Episode:
     """One recorded episode.
 
-    streams: role ('pose', 'action', 'contact', 'proximity', 'inference', 'joint_states', 'object',
-    'goal', and 'gripper' where it is no other's topic) ->
-    Stream. live: kind ('quality', 'safety', 'efficiency', 'confidence') -> the recorded metric
-    topic, one array per field. metrics: kind -> the same recomputed: field -> (steps,) array, plus
-    'stamp' (steps,) int64. summary: field of EpisodeSummary -> value, recomputed. data_quality:
-    counters by name, e.g. 'pose.gaps'. references: those that ATE and RTE were computed against
-    where they were given at reading, instead of recorded. is_own_reference: whether those given are
-    from its own bag, and so do not count. problems: what a person should know, in words: truncated
-    bag, missing topic, unreadable type; those that make no number doubtful are of type
-    `findings.Note`. heard_since: role -> stamp (ns) from which on the live metrics node received a
-    stream, where the recording begins before.
+    Attributes:
+        streams: role ('pose', 'action', 'contact', 'proximity', 'inference', 'joint_states',
+            'object', 'goal', and 'gripper' where it is no other's topic) -> Stream.
+        live: kind ('quality', 'safety', 'efficiency', 'confidence') -> the recorded metric topic,
+            one array per field.
+        metrics: kind -> the same recomputed: field -> (steps,) array, plus 'stamp' (steps,) int64.
+        summary: field of EpisodeSummary -> value, recomputed.
+        data_quality: counters by name, e.g. 'pose.gaps'.
+        references: those that ATE and RTE were computed against where they were given at reading,
+            instead of recorded.
+        is_own_reference: whether those given are from its own bag, and so do not count.
+        problems: what the reader should know: truncated bag, missing topic, unreadable type; those
+            that make no number doubtful are of type `findings.Note`.
+        heard_since: role -> stamp (ns) from which on the live metrics node received a stream, where
+            the recording begins before.
     """
 
     path: Path
@@ -45,3 +70,87 @@ class Episode:
     references: tuple[Reference, ...] = ()
     is_own_reference: bool = False
     heard_since: dict[str, int] = field(default_factory=dict)
+
+    def value(self, metric_id: str) -> float | None:
+        """Returns the episode's value of a metric, SI; None where it is unavailable.
+
+        A value that accumulates is that of the last step; a windowed one the mean over all steps or
+        inferences (`<id>_mean` of the message); one of a moment (MOMENTARY) is reduced over the
+        samples that have a value.
+
+        Raises:
+            ValueRangeError: no such metric.
+        """
+        entry = metric(metric_id)
+        if metric_id == 'sr':
+            is_known = self.outcome is not Outcome.UNKNOWN
+            return float(self.outcome is Outcome.SUCCESS) if is_known else None
+        name = f'{metric_id}_mean' if entry.has_three_forms else metric_id
+        for kind in entry.messages:
+            if metric_id in MOMENTARY:
+                samples = np.asarray(self.metrics.get(kind, {}).get(metric_id, ()), np.float64)
+                known = samples[np.isfinite(samples)]
+                return float(AGGREGATES[MOMENTARY[metric_id]](known)) if len(known) else None
+            found = self.last(kind, name)
+            if found is not None:
+                return found if math.isfinite(found) else None
+        return None
+
+    def reason(self, metric_id: str) -> str:
+        """Returns why the episode has no value of a metric: the reason that its summary gives, else
+        the general one of the registry; '' where it has a value.
+        """
+        if self.value(metric_id) is not None:
+            return ''
+        entry = metric(metric_id)
+        known = dict(self.unavailable)
+        for name in (metric_id, f'{metric_id}_mean'):
+            if known.get(name):
+                return known[name]
+        prefix = '' if entry.messages else 'needs more than one bag holds: '
+        return prefix + entry.unavailable
+
+    def last(self, kind: str, name: str) -> Any:
+        """Returns the last value of a field of a metric message, as recomputed; None without any.
+
+        kind: 'quality', 'safety', 'efficiency' or 'confidence'.
+        """
+        return (self.summary.get(kind) or {}).get(name)
+
+    @property
+    def unavailable(self) -> list[tuple[str, str]]:
+        """(field of a metric message, reason) of what the summary has no value of."""
+        pairs = (str(text).partition(':') for text in self.summary.get('unavailable') or ())
+        return [(name.strip(), reason.strip()) for name, _, reason in pairs]
+
+    @property
+    def outcome(self) -> Outcome:
+        """UNKNOWN if there is none, or one that EpisodeEvent.msg does not have."""
+        try:
+            return Outcome(int(self.summary.get('outcome', Outcome.UNKNOWN)))
+        except ValueError:
+            return Outcome.UNKNOWN
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the episode is known to have succeeded."""
+        return self.outcome is Outcome.SUCCESS
+
+    @property
+    def steps(self) -> int:
+        """How many control steps it has."""
+        return int(self.summary.get('steps') or 0)
+
+    @property
+    def is_static(self) -> bool:
+        """Whether the TCP hardly moved; without poses that is not known, and it counts as moved."""
+        return bool(self.summary.get('is_static')) and 'pose' in self.streams
+
+    def open_bag(self) -> Bag | None:
+        """Opens the bag behind it, for images and topics that it does not carry; None if the bag is
+        gone or cannot be read, as for an episode made in memory.
+        """
+        try:
+            return Bag(self.path)
+        except (BagError, OSError):
+            return None

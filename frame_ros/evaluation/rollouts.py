@@ -16,31 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError
-from frame_ros.core.events import Outcome
 from frame_ros.episodes.episode import Episode
 from frame_ros.metrics import wilson_interval
 
 NAN = math.nan
-# Where each metric of an episode is in its summary; instability is the mean over the episode.
-SOURCES = {
-    'pl': ('quality', 'pl'),
-    'ps': ('quality', 'ps'),
-    'cc': ('quality', 'cc'),
-    'ti': ('quality', 'ti'),
-    'a_pi': ('quality', 'a_pi_mean'),
-    'a_vi': ('quality', 'a_vi_mean'),
-    'a_ai': ('quality', 'a_ai_mean'),
-    'tcp_pi': ('quality', 'tcp_pi_mean'),
-    'tcp_vi': ('quality', 'tcp_vi_mean'),
-    'tcp_ai': ('quality', 'tcp_ai_mean'),
-    'ot': ('quality', 'ot_mean'),
-    'ate': ('quality', 'ate'),
-    'rte': ('quality', 'rte'),
-    'op': ('safety', 'op'),
-    'rf': ('safety', 'rf'),
-    'cr': ('safety', 'cr'),
-    'il': ('efficiency', 'il'),
-}
+METRICS = (
+    'pl', 'ps', 'cc', 'ti', 'a_pi', 'a_vi', 'a_ai', 'tcp_pi', 'tcp_vi', 'tcp_ai', 'ot', 'ate',
+    'rte', 'op', 'rf', 'cr', 'il',
+)  # fmt: skip
 INSTABILITIES = ('a_pi', 'a_vi', 'a_ai', 'tcp_pi', 'tcp_vi', 'tcp_ai', 'ti')
 RESAMPLES = 1000
 
@@ -90,8 +73,8 @@ def summarise_rollouts(episodes: Sequence[Episode], seed: int = 0) -> RolloutSum
     if not episodes:
         raise ShapeError('there are no episodes; at least one is expected')
     rows = [episode_metrics(episode) for episode in episodes]
-    successes = sum(episode.summary['outcome'] == Outcome.SUCCESS for episode in episodes)
-    static = [bool(episode.summary['is_static']) for episode in episodes]
+    successes = sum(episode.is_success for episode in episodes)
+    static = [episode.is_static for episode in episodes]
     columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     for name in INSTABILITIES:
         columns[name] = np.where(static, NAN, columns[name])
@@ -111,10 +94,9 @@ def episode_metrics(episode: Episode) -> dict[str, float]:
 
     'time' is the time to success, s.
     """
-    summary = episode.summary
-    values = {name: float(summary[kind][key]) for name, (kind, key) in SOURCES.items()}
-    values['time'] = float(summary['time_to_success'])
-    return values
+    values = {name: episode.value(name) for name in METRICS}
+    known = {name: NAN if value is None else value for name, value in values.items()}
+    return {**known, 'time': float(episode.summary['time_to_success'])}
 
 
 def bootstrapped_mean(values: NDArray[np.float64], seed: int = 0) -> Estimate:

@@ -26,13 +26,12 @@ from frame_ros.reports.model.episode_check import (
 from frame_ros.reports.model.findings_view import finding_counts
 from frame_ros.reports.model.fingerprint_view import compare_groups, comparison_data
 from frame_ros.reports.model.intervention_view import intervention_data, total_data
-from frame_ros.reports.model.metric_table import MetricRow, metric_rows, outcome_of, success_count
+from frame_ros.reports.model.metric_table import MetricRow, metric_rows, success_count
 from frame_ros.reports.model.numbers import json_safe
 from frame_ros.reports.model.options import ReportOptions
 from frame_ros.reports.model.policy_groups import policy_groups
 from frame_ros.reports.model.rates import metric_rates, sampling_sentence
 from frame_ros.reports.model.reference_view import all_reference_errors, reference_data
-from frame_ros.reports.model.source import open_bag
 from frame_ros.reports.model.truth_view import truth_data
 from frame_ros.reports.model.verdict import OUTCOME_WORDS, verdict
 from frame_ros.reports.parity.comparison import BAR, EpisodeParity, live_definitions
@@ -102,10 +101,10 @@ def episode_data(
     return {
         'episode_id': episode.episode_id,
         'bag': episode.path,
-        'outcome': OUTCOME_WORDS[outcome_of(episode)],
-        'interventions': intervention_data(episode, open_bag(episode)),
-        'sensing': contact_data(episode, open_bag(episode)),
-        'truth': truth_data(episode, open_bag(episode)),
+        'outcome': OUTCOME_WORDS[episode.outcome],
+        'interventions': intervention_data(episode, episode.open_bag()),
+        'sensing': contact_data(episode, episode.open_bag()),
+        'truth': truth_data(episode, episode.open_bag()),
         'attributes': episode.attributes,
         'is_truncated': episode.is_truncated,
         'summary': episode.summary,

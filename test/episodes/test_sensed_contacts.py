@@ -14,7 +14,6 @@ from frame_ros.core.time import SECOND
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.sensed_contacts import sensed_contacts
 from frame_ros.reports import build_report, report_json
-from frame_ros.reports.model.source import open_bag
 from frame_ros.sensing.contact.source import ContactSource
 
 MISALIGNED = {'translation__x': 0.03, 'translation__y': 0.04, 'rotation__z': math.radians(5.0)}
@@ -65,7 +64,7 @@ def episode(tmp_path_factory):
 
 
 def test_begin_and_end_make_one_contact(episode):
-    found = sensed_contacts(episode, open_bag(episode))
+    found = sensed_contacts(episode, episode.open_bag())
     first, second = found.contacts
     assert first.begin - T0 == SECOND // 2
     assert first.duration == pytest.approx(0.4)
@@ -85,7 +84,7 @@ def test_the_id_identifies_a_contact_whatever_its_source_becomes(tmp_path):
         contact_event(0.7, 1, 2, source=int(robot), duration=0.1),
     ]
     episode = next(read_episodes(robot_bag(tmp_path / 'bag', extra)))
-    found = sensed_contacts(episode, open_bag(episode)).contacts
+    found = sensed_contacts(episode, episode.open_bag()).contacts
     assert [contact.duration for contact in found] == pytest.approx([0.15, 0.1])
     assert [contact.source for contact in found] == [fused, robot]
     assert not any(contact.is_open for contact in found)
@@ -98,7 +97,7 @@ def test_a_sensor_that_was_started_again_counts_its_contacts_from_1(tmp_path):
         contact_event(0.7, 1, 1, link='finger', duration=0.1),
     ]
     episode = next(read_episodes(robot_bag(tmp_path / 'bag', extra)))
-    hand, finger = sensed_contacts(episode, open_bag(episode)).contacts
+    hand, finger = sensed_contacts(episode, episode.open_bag()).contacts
     assert (hand.link, hand.is_open) == ('hand', True)
     assert hand.duration == pytest.approx(0.3)
     assert (finger.link, finger.is_open) == ('finger', False)
@@ -106,13 +105,13 @@ def test_a_sensor_that_was_started_again_counts_its_contacts_from_1(tmp_path):
 
 
 def test_a_reason_that_goes_on_is_one_outage(episode):
-    (outage,) = sensed_contacts(episode, open_bag(episode)).outages
+    (outage,) = sensed_contacts(episode, episode.open_bag()).outages
     assert (outage.sensor, outage.reason) == ('contact', 'the wrench is stale')
     assert outage.duration == pytest.approx(0.2)
 
 
 def test_cameras_are_told_apart(episode):
-    front, wrist = sensed_contacts(episode, open_bag(episode)).cameras
+    front, wrist = sensed_contacts(episode, episode.open_bag()).cameras
     assert (front.checked, front.misaligned) == (2, 1)
     assert front.largest_translation == pytest.approx(0.05)
     assert wrist.checked == 0

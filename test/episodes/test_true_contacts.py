@@ -10,7 +10,6 @@ from robot_bags import robot_bag
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.true_contacts import true_contacts
-from frame_ros.reports.model.source import open_bag
 
 GRASP, BUMP = ('gripper', 'cube', True), ('upper_arm', 'table', False)
 
@@ -46,7 +45,7 @@ def found(tmp_path_factory):
     ]
     path = robot_bag(tmp_path_factory.mktemp('bags') / 'bag', extra)
     episode = next(read_episodes(path))
-    return true_contacts(episode, open_bag(episode))
+    return true_contacts(episode, episode.open_bag())
 
 
 def test_a_contact_lasts_as_long_as_link_and_thing_are_the_same(found):
@@ -72,5 +71,5 @@ def test_the_largest_net_force_of_a_time(found):
 
 def test_without_truth_there_is_none(tmp_path):
     episode = next(read_episodes(robot_bag(tmp_path / 'bag', [])))
-    assert true_contacts(episode, open_bag(episode)) is None
+    assert true_contacts(episode, episode.open_bag()) is None
     assert true_contacts(episode, None) is None

@@ -7,19 +7,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from frame_ros.bags.streams.stream import Stream
 from frame_ros.core.errors import ShapeError
 from frame_ros.episodes import Episode, Outcome
-from frame_ros.evaluation.rollouts import SOURCES, bootstrapped_mean, summarise_rollouts
+from frame_ros.episodes.processing import KINDS
+from frame_ros.evaluation.rollouts import bootstrapped_mean, summarise_rollouts
+from frame_ros.metrics.message_fields import FIELDS
 
 
 def make_episode(value: float, outcome: Outcome, is_static: bool = False) -> Episode:
     """An episode whose every metric is `value`."""
-    summary = {kind: {} for kind in ('quality', 'safety', 'efficiency')}
-    for kind, key in SOURCES.values():
-        summary[kind][key] = value
+    summary = {kind: dict.fromkeys(FIELDS[kind], value) for kind in KINDS}
     time = 3.0 if outcome is Outcome.SUCCESS else float('nan')
     summary.update(outcome=int(outcome), time_to_success=time, is_static=is_static)
-    return Episode(Path(), 'e', {}, [], {}, {}, summary=summary)
+    stamps = np.array([1, 2], np.int64)
+    poses = {'pose': Stream('/ee_pose', '', stamps, stamps, {})}
+    return Episode(Path(), 'e', {}, [], poses, {}, summary=summary)
 
 
 def test_success_has_its_wilson_interval():

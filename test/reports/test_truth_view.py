@@ -14,7 +14,6 @@ from frame_ros.episodes.true_contacts import true_contacts
 from frame_ros.reports import build_report, report_data
 from frame_ros.reports.model.episode_check import check_episode
 from frame_ros.reports.model.rates import stream_rates
-from frame_ros.reports.model.source import open_bag
 from frame_ros.reports.model.truth_view import compare_distances, truth_data
 
 TRUE, SENSED = '/ground_truth', ''
@@ -85,7 +84,7 @@ def episode(tmp_path_factory):
 
 
 def test_contacts_are_known_false_overlong_or_not_sensed(episode):
-    found = truth_data(episode, open_bag(episode))['contacts']
+    found = truth_data(episode, episode.open_bag())['contacts']
     assert [row['verdict'] for row in found['sensed']] == ['overlong', 'false']
     assert found['sensed'][0]['true']['duration'] == pytest.approx(0.1)
     assert found['sensed'][1]['true'] is None
@@ -115,7 +114,7 @@ def test_a_contact_that_was_not_sensed_says_why(tmp_path, threshold, verdict, kn
         state(TRUE, 0.92),
     ]
     episode = an_episode(tmp_path, extra)
-    (missed,) = truth_data(episode, open_bag(episode))['contacts']['missed']
+    (missed,) = truth_data(episode, episode.open_bag())['contacts']['missed']
     assert (missed['verdict'], missed['net_force']) == (verdict, 9.0)
     page = build_report([episode])
     assert f'1 {verdict} (net force up to 9 N; {known})' in page
@@ -136,7 +135,7 @@ def test_a_sensed_collision_that_truth_knows_as_expected_is_named_so(tmp_path):
         *events(1, 0.22, 0.26, 'upper_arm'),
     ]
     episode = an_episode(tmp_path, extra)
-    found = truth_data(episode, open_bag(episode))['contacts']
+    found = truth_data(episode, episode.open_bag())['contacts']
     assert [row['verdict'] for row in found['sensed']] == ['false collision']
     assert (found['false'], found['false_collisions'], found['excused']) == (0, 1, 0)
     assert any('1 false collision sensed' in text for text in check_episode(episode).doubtful)
@@ -154,14 +153,14 @@ def test_a_contact_that_turns_expected_is_two(tmp_path):
         state(TRUE, 0.52),
     ]
     episode = an_episode(tmp_path, extra)
-    found = true_contacts(episode, open_bag(episode)).contacts
+    found = true_contacts(episode, episode.open_bag()).contacts
     spans = [(each.is_expected, round(each.duration, 6)) for each in found]
     assert spans == [(False, 0.1), (True, 0.2)]
 
 
 def test_distances_by_hand(episode):
     """0, 5, ... 35 mm too far."""
-    found = compare_distances(episode, open_bag(episode))
+    found = compare_distances(episode, episode.open_bag())
     assert found.samples == 8
     assert found.median_error == pytest.approx(0.0175)
     assert found.p95_error == pytest.approx(np.percentile(np.arange(8) * 0.005, 95))
@@ -172,7 +171,7 @@ def test_distances_by_hand(episode):
 def test_one_true_distance_alone(tmp_path):
     sensed = [distance(SENSED, at, 0.12) for at in (0.1, 0.48, 0.52, 0.9)]
     episode = an_episode(tmp_path, [distance(TRUE, 0.5, 0.1), *sensed])
-    found = compare_distances(episode, open_bag(episode))
+    found = compare_distances(episode, episode.open_bag())
     assert (found.samples, found.median_error) == (2, pytest.approx(0.02))
 
 
@@ -194,7 +193,7 @@ def test_the_page_names_truth_as_such_and_the_json_holds_it(episode):
 
 def test_without_truth_nothing_is_said_of_it(tmp_path):
     episode = an_episode(tmp_path, [distance(SENSED, 0.1 * i, 0.2) for i in range(9)])
-    assert truth_data(episode, open_bag(episode)) is None
+    assert truth_data(episode, episode.open_bag()) is None
     assert 'beside the simulator' not in build_report([episode])
     assert not any('truth' in text for text in check_episode(episode).doubtful)
 
@@ -202,6 +201,6 @@ def test_without_truth_nothing_is_said_of_it(tmp_path):
 def test_of_types_without_a_header_no_stamps_are_judged(tmp_path):
     text = message('std_msgs/msg/String', data='settings')
     episode = an_episode(tmp_path, [('/metrics_config', T0, text), ('/metrics_config', T0, text)])
-    rows = {row.topic: row for row in stream_rates(episode, open_bag(episode))}
+    rows = {row.topic: row for row in stream_rates(episode, episode.open_bag())}
     assert (rows['/metrics_config'].has_header, rows['/metrics_config'].duplicate) == (False, 0)
     assert rows['/joint_commands'].has_header

@@ -304,11 +304,10 @@ def tell_uses(episodes: Sequence[Episode], namespace: str | None) -> None:
     computed, each bag once.
     """
     from frame_ros.episodes.topic_uses import is_usable, use_lines
-    from frame_ros.reports.model.source import open_bag
 
     usable = {episode.path for episode in episodes if is_usable(episode)}
     for path, episode in {e.path: e for e in episodes if e.path not in usable}.items():
-        bag = open_bag(episode)
+        bag = episode.open_bag()
         if bag is not None and bag.topics:
             print(f'{path.name}: ' + '\n'.join(use_lines(episode, bag, namespace)), file=sys.stderr)
 

@@ -16,6 +16,7 @@ from markupsafe import Markup
 from frame_ros.bags.findings import MEANINGS, Level
 from frame_ros.bags.reader import Bag
 from frame_ros.episodes.episode import Episode
+from frame_ros.metrics import REGISTRY
 from frame_ros.reports.html.figures import PANEL_HEIGHT, SURROUND, is_thinned, series_figure
 from frame_ros.reports.html.media import Still, Video, VideoBudget, find_videos
 from frame_ros.reports.html.path_figure import path_figure
@@ -23,22 +24,19 @@ from frame_ros.reports.html.path_marks import legend_svg, marked_points
 from frame_ros.reports.html.projections import jerk_limit, view_svg
 from frame_ros.reports.html.robot_outline import robot_outline
 from frame_ros.reports.html.stills import camera_stills
-from frame_ros.reports.model.contact_sensing import contact_sensing
+from frame_ros.reports.model.contact_sensing import collisions, contact_sensing
 from frame_ros.reports.model.contact_view import contact_view
 from frame_ros.reports.model.episode_check import EpisodeCheck
 from frame_ros.reports.model.intervention_view import intervention_view
 from frame_ros.reports.model.metric_table import (
     LEFT_OUT,
     MetricRow,
-    is_static,
-    outcome_of,
     value_name,
 )
 from frame_ros.reports.model.numbers import counted, finite, readable, readable_unit
 from frame_ros.reports.model.quality_counts import QualityCounts, quality_counts
 from frame_ros.reports.model.rates import metric_rates
 from frame_ros.reports.model.series import Path, panels, path, person_spans
-from frame_ros.reports.model.source import open_bag
 from frame_ros.reports.model.truth_view import truth_view
 from frame_ros.reports.model.verdict import OUTCOME_WORDS
 from frame_ros.reports.parity.comparison import BAR
@@ -56,32 +54,31 @@ LONGEST_FACT = 300
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the episode table. kind and name: where the value is in the summary; kind '' is
-    the summary itself.
+    """A column of the episode table. name: of a metric, of a field of the summary, or 'collisions'.
+    factor: from SI to `unit`.
     """
 
     label: str
     unit: str
-    kind: str
     name: str
     hint: str
     factor: float = 1.0
 
 
 COLUMNS = (
-    Column('duration', 's', '', 'duration', 'from START to END'),
-    Column('to success', 's', '', 'time_to_success', 'from START to SUCCESS'),
-    Column('steps', '', '', 'steps', 'executed actions'),
-    Column('path length', 'm', 'quality', 'pl', 'pl'),
-    Column('smoothness', '', 'quality', 'ps', 'ps: lower is smoother'),
-    Column('RMS jerk', 'm/s³', 'quality', 'ti', 'ti: trajectory instability'),
-    Column('collisions', '', 'safety', 'collisions', 'contacts that are not expected'),
-    Column('nearest', 'mm', 'safety', 'op', 'op: least distance to an obstacle', 1e3),
-    Column('mean latency', 'ms', 'efficiency', 'il', 'il: mean over the calls', 1e3),
-    Column('95 % latency', 'ms', 'efficiency', 'il_p95', 'il_p95: 95th percentile', 1e3),
-    Column('mean rate', 'Hz', 'efficiency', 'control_rate', 'control_rate'),
-    Column('worst second', 'Hz', 'efficiency', 'control_rate_worst', 'control_rate_worst'),
-)  # fmt: skip
+    Column('duration', 's', 'duration', 'from START to END'),
+    Column('to success', 's', 'time_to_success', 'from START to SUCCESS'),
+    Column('steps', '', 'steps', 'executed actions'),
+    Column('path length', 'm', 'pl', 'pl'),
+    Column('smoothness', '', 'ps', 'ps: lower is smoother'),
+    Column('RMS jerk', 'm/s³', 'ti', 'ti: trajectory instability'),
+    Column('collisions', '', 'collisions', 'contacts that are not expected'),
+    Column('nearest', 'mm', 'op', 'op: least distance to an obstacle', 1e3),
+    Column('mean latency', 'ms', 'il', 'il: mean over the calls', 1e3),
+    Column('95 % latency', 'ms', 'il_p95', 'il_p95: 95th percentile', 1e3),
+    Column('mean rate', 'Hz', 'control_rate', 'control_rate'),
+    Column('worst second', 'Hz', 'control_rate_worst', 'control_rate_worst'),
+)
 
 
 def episode_view(
@@ -95,16 +92,16 @@ def episode_view(
     """Returns what the template needs for one episode; `number` counts from 1 in the order of
     `rows`' values.
     """
-    summary, bag = episode.summary, open_bag(episode)
+    bag = episode.open_bag()
     return {
         'number': number,
         'id': episode.episode_id or episode.path.name,
-        'outcome': OUTCOME_WORDS[outcome_of(episode)],
+        'outcome': OUTCOME_WORDS[episode.outcome],
         'is_open': is_open,
         'is_truncated': episode.is_truncated,
-        'is_static': is_static(episode) and bool(summary.get('steps')),
-        'duration': finite(summary.get('duration')),
-        'steps': int(summary.get('steps') or 0),
+        'is_static': episode.is_static and episode.steps > 0,
+        'duration': finite(episode.summary.get('duration')),
+        'steps': episode.steps,
         'cells': [cell(episode, column) for column in COLUMNS],
         'facts': _facts(episode),
         'metrics': [_metric(row, number - 1) for row in rows],
@@ -119,10 +116,11 @@ def episode_view(
 
 def cell(episode: Episode, column: Column) -> float | None:
     """The value of a column of the episode table, in SI; None where unavailable."""
-    values = episode.summary.get(column.kind) or {} if column.kind else episode.summary
-    if column.name == 'collisions' and not contact_sensing(episode).is_sensed:
-        return None
-    return finite(values.get(column.name))
+    if column.name == 'collisions':
+        return collisions(episode)
+    if column.name in REGISTRY:
+        return episode.value(column.name)
+    return finite(episode.summary.get(column.name))
 
 
 def as_json_script(value: Any) -> Markup:
@@ -201,9 +199,8 @@ def _checks(episode: Episode, check: EpisodeCheck) -> dict[str, Any]:
 def _unavailable(episode: Episode) -> dict[str, list[tuple[str, str]]]:
     """Reason -> (id, name) of the values that are unavailable for it."""
     found: dict[str, list[tuple[str, str]]] = {}
-    for text in episode.summary.get('unavailable') or ():
-        key, _, reason = str(text).partition(':')
-        found.setdefault(reason.strip(), []).append((key.strip(), value_name(key.strip())))
+    for name, reason in episode.unavailable:
+        found.setdefault(reason, []).append((name, value_name(name)))
     return found
 
 

@@ -218,7 +218,7 @@ def _span(first: int, last: int) -> str:
 
 def _metric_tables(episodes: Sequence[Episode], rows: Sequence[MetricRow]) -> dict[str, Any]:
     """Rows with a value, by category, and those without."""
-    outcomes = [e.summary.get('outcome') for e in episodes]
+    outcomes = [episode.outcome for episode in episodes]
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         if row.is_available and row.id != 'sr':  # the verdict tells it, with its interval

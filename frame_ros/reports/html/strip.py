@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from frame_ros.core.events import Outcome
 from frame_ros.reports.model.metric_table import MetricRow
@@ -13,7 +12,7 @@ from frame_ros.reports.model.metric_table import MetricRow
 WIDTH, HEIGHT, MARGIN = 120, 16, 6
 
 
-def dot_strip(row: MetricRow, outcomes: Sequence[Any]) -> str:
+def dot_strip(row: MetricRow, outcomes: Sequence[Outcome]) -> str:
     """Returns an SVG with one dot per episode from the lowest to the highest value; '' with fewer
     than two values.
     """
@@ -37,5 +36,5 @@ def dot_strip(row: MetricRow, outcomes: Sequence[Any]) -> str:
     )
 
 
-def _kind(outcome: Any) -> str:
+def _kind(outcome: Outcome) -> str:
     return {Outcome.SUCCESS: 'success', Outcome.FAILURE: 'failure'}.get(outcome, 'other')

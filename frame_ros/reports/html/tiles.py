@@ -87,14 +87,10 @@ def _metric(by_id: dict[str, MetricRow], name: str, label: str, worst: object = 
 
 
 def _control_rate(episodes: Sequence[Episode]) -> Tile:
-    known = [
-        (
-            finite(e.summary.get('efficiency', {}).get('control_rate')),
-            finite(e.summary.get('efficiency', {}).get('control_rate_worst')),
-        )
-        for e in episodes
-    ]
-    rates, worst = [r for r, _ in known if r is not None], [w for _, w in known if w is not None]
+    rates, worst = (
+        [rate for rate in (e.value(name) for e in episodes) if rate is not None]
+        for name in ('control_rate', 'control_rate_worst')
+    )
     if not rates:
         return Tile('Mean control rate', UNAVAILABLE, 'no executed actions')
     sub = f'worst second {readable(min(worst), 3)} Hz' if worst else 'no full second'

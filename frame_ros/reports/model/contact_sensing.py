@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""At which steps of an episode the contact state was known."""
+"""The steps of an episode at which the contact state was known, and the collisions at these."""
 
 from __future__ import annotations
 
@@ -38,3 +38,9 @@ def contact_sensing(episode: Episode) -> ContactSensing:
     begins = np.flatnonzero(is_lost[1:] & ~is_lost[:-1]) + 1
     lost_from = np.asarray(safety['stamp'], dtype=np.int64)[first:][begins]
     return ContactSensing(True, len(is_sensed), int(is_lost.sum()), lost_from)
+
+
+def collisions(episode: Episode) -> int | None:
+    """Returns how many there were; None where contact was not sensed."""
+    is_sensed = contact_sensing(episode).is_sensed
+    return int(episode.last('safety', 'collisions')) if is_sensed else None

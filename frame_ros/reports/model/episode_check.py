@@ -29,7 +29,6 @@ from frame_ros.episodes.topic_statistics import GAP_FACTOR
 from frame_ros.reports.model.numbers import counted, readable
 from frame_ros.reports.model.rates import RateRow, stream_rates
 from frame_ros.reports.model.series import episode_end, episode_start
-from frame_ros.reports.model.source import open_bag
 from frame_ros.reports.model.topic_faults import TopicFaults, topic_faults
 from frame_ros.reports.model.truth_view import truth_findings
 from frame_ros.reports.parity.comparison import (
@@ -70,7 +69,7 @@ class EpisodeCheck:
 
 def check_episode(episode: Episode) -> EpisodeCheck:
     """Compares live with bag, and looks at the stamps of every topic of the bag."""
-    bag, parity = open_bag(episode), compare_live(episode)
+    bag, parity = episode.open_bag(), compare_live(episode)
     faults = topic_faults(episode, bag)
     counts = {**{name: int(n) for name, n in episode.data_quality.items()}, **faults.counts}
     found = [

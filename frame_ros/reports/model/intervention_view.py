@@ -11,7 +11,6 @@ from typing import Any
 from markupsafe import Markup
 
 from frame_ros.bags.reader import Bag
-from frame_ros.core.events import Outcome
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.interventions import (
@@ -21,7 +20,6 @@ from frame_ros.episodes.interventions import (
     Interventions,
     interventions_of,
 )
-from frame_ros.reports.model.metric_table import outcome_of
 from frame_ros.reports.model.numbers import counted, finite, readable
 
 INCLUDED = 'Metrics are over whole episodes: the stretches in which a person drove are in them.'
@@ -48,7 +46,7 @@ def help_text(episode: Episode) -> str:
 
 def is_helped_success(episode: Episode) -> bool:
     """Whether an episode succeeded in which a person had taken over."""
-    return outcome_of(episode) is Outcome.SUCCESS and interventions_of(episode).count > 0
+    return episode.is_success and interventions_of(episode).count > 0
 
 
 def intervention_sentence(episodes: Sequence[Episode]) -> str:
@@ -58,7 +56,7 @@ def intervention_sentence(episodes: Sequence[Episode]) -> str:
     if not total['count']:
         return ''
     helped = total['successes_with']
-    successes = sum(outcome_of(episode) is Outcome.SUCCESS for episode in episodes)
+    successes = sum(episode.is_success for episode in episodes)
     parts = [
         f'A person took over in {sum(f.count > 0 for f in found)} of '
         f'{counted(len(episodes), "episode")} ({counted(total["count"], "intervention")}, '
@@ -78,7 +76,7 @@ def total_data(episodes: Sequence[Episode]) -> dict[str, Any]:
     duration = sum((f.end - f.begin) / SECOND for f in found)
     seconds = sum(f.seconds for f in found)
     helped = sum(is_helped_success(episode) for episode in episodes)
-    successes = sum(outcome_of(episode) is Outcome.SUCCESS for episode in episodes)
+    successes = sum(episode.is_success for episode in episodes)
     return {
         'episodes': sum(f.count > 0 for f in found),
         'count': sum(f.count for f in found),

@@ -4,34 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 
-import numpy as np
-from numpy.typing import NDArray
-
 from frame_ros.core.events import Outcome
-from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.episode import MEAN, MOMENTARY, Episode
 from frame_ros.episodes.processing import settings_of
 from frame_ros.metrics import REGISTRY, Metric, wilson_interval
 from frame_ros.reports.model.numbers import finite
 from frame_ros.reports.model.options import ReportOptions
 from frame_ros.reports.model.reference_errors import EpisodeErrors
-
-# Metrics whose live value holds for one step or inference: how an episode's value follows.
-MEAN, SMALLEST, LARGEST = 'mean', 'smallest', 'largest'
-MOMENTARY = {
-    **dict.fromkeys(('tcp_speed', 'tcp_acceleration', 'tcp_jerk', 'pose_age', 'distance'), MEAN),
-    **dict.fromkeys(('observation_age', 'queue_depth'), MEAN),
-    **dict.fromkeys(('confidence', 'confidence_calibrated', 'ensemble_mean'), MEAN),
-    **dict.fromkeys(('ensemble_spread', 'chunk_overlap'), MEAN),
-    'closing_speed': LARGEST,
-    'time_to_collision': SMALLEST,
-}
-Reduction = Callable[[NDArray], float]
-AGGREGATES: dict[str, Reduction] = {MEAN: np.mean, SMALLEST: np.min, LARGEST: np.max}
-
 
 # What the quality messages hold beside unsteadiness: it counts for a robot at rest, too.
 OF_ACTIONS = ('a_pi', 'a_vi', 'a_ai')
@@ -135,11 +118,10 @@ def metric_rows(
     the options are not those of the live metrics, the live ones are against the episode itself, or
     it has no steps.
     """
-    reasons = [_reasons(episode) for episode in episodes]
     is_raw = any(map(has_raw_actions, episodes))
-    rows = [_row(entry, episodes, reasons, is_raw) for entry in REGISTRY.values()]
+    rows = [_row(entry, episodes, is_raw) for entry in REGISTRY.values()]
     is_new = bool(options and options.changes_errors)
-    has_steps = [bool(episode.summary.get('steps')) for episode in episodes]
+    has_steps = [episode.steps > 0 for episode in episodes]
     return [_with_errors(row, errors, has_steps, is_new) if errors else row for row in rows]
 
 
@@ -159,50 +141,13 @@ def _with_errors(
     return replace(row, values=values, reasons=reasons)
 
 
-def episode_value(episode: Episode, entry: Metric) -> float | None:
-    """The episode's value of a metric, None where unavailable.
-
-    What accumulates: the value at the last step. What is of a moment (MOMENTARY): the mean (or the
-    smallest, the largest) of the samples that have a value. Windowed ones: the mean over all steps
-    or inferences, which the message carries as `<id>_mean`.
-    """
-    if entry.id == 'sr':
-        outcome = outcome_of(episode)
-        return None if outcome is Outcome.UNKNOWN else float(outcome is Outcome.SUCCESS)
-    names = [f'{entry.id}_mean'] * entry.has_three_forms + [entry.id]
-    for kind in entry.messages:
-        if entry.id in MOMENTARY:
-            return _over_samples(episode.metrics.get(kind, {}).get(entry.id), entry.id)
-        values = episode.summary.get(kind) or {}
-        for name in names:
-            if name in values:
-                return finite(values[name])
-    return None
-
-
-def _over_samples(values: NDArray | None, metric_id: str) -> float | None:
-    if values is None:
-        return None
-    known = np.asarray(values, dtype=np.float64)
-    known = known[np.isfinite(known)]
-    return float(AGGREGATES[MOMENTARY[metric_id]](known)) if len(known) else None
-
-
 def success_count(episodes: Sequence[Episode]) -> SuccessCount:
     """Counts successes. A timeout or a stop is a trial that did not succeed; an unknown outcome is
     no trial.
     """
-    outcomes = [outcome_of(episode) for episode in episodes]
+    outcomes = [episode.outcome for episode in episodes]
     unknown = outcomes.count(Outcome.UNKNOWN)
     return SuccessCount(outcomes.count(Outcome.SUCCESS), len(outcomes) - unknown, unknown)
-
-
-def outcome_of(episode: Episode) -> Outcome:
-    """The episode's outcome; UNKNOWN if there is none, or one that is not in EpisodeEvent.msg."""
-    try:
-        return Outcome(int(episode.summary.get('outcome', Outcome.UNKNOWN)))
-    except ValueError:
-        return Outcome.UNKNOWN
 
 
 def value_name(field: str) -> str:
@@ -218,25 +163,14 @@ def value_name(field: str) -> str:
     return field.replace('_', ' ')
 
 
-def is_static(episode: Episode) -> bool:
-    """Whether the TCP hardly moved; without poses that is not known, and it counts as moved."""
-    return bool(episode.summary.get('is_static')) and 'pose' in episode.streams
-
-
 def has_raw_actions(episode: Episode) -> bool:
     """Whether the episode has steps whose actions were not scaled to [0, 1]."""
-    return bool(episode.summary.get('steps')) and settings_of(episode).bounds is None
+    return episode.steps > 0 and settings_of(episode).bounds is None
 
 
-def _row(
-    entry: Metric, episodes: Sequence[Episode], reasons: list[dict[str, str]], is_raw: bool
-) -> MetricRow:
-    values = [episode_value(episode, entry) for episode in episodes]
-    why = [
-        '' if value is not None else _reason(entry, given) for value, given in zip(values, reasons)
-    ]
+def _row(entry: Metric, episodes: Sequence[Episode], is_raw: bool) -> MetricRow:
     is_instability = entry.message == 'quality' and entry.id not in OF_STATIC_TOO
-    left_out = [is_instability and is_static(e) for e in episodes]
+    left_out = [is_instability and e.is_static for e in episodes]
     unit = '' if entry.unit == '1' else entry.unit
     if entry.id in OF_ACTIONS and is_raw:
         unit = RAW_UNIT
@@ -247,25 +181,7 @@ def _row(
         entry.category,
         entry.source,
         entry.higher_is_better,
-        values,
-        why,
+        [episode.value(entry.id) for episode in episodes],
+        [episode.reason(entry.id) for episode in episodes],
         left_out,
     )
-
-
-def _reason(entry: Metric, given: dict[str, str]) -> str:
-    """Why a metric has no value: what the episode says, else what the registry says in general."""
-    for name in (entry.id, f'{entry.id}_mean'):
-        if given.get(name):
-            return given[name]
-    return (
-        entry.unavailable
-        if entry.messages
-        else f'needs more than one bag holds: {entry.unavailable}'
-    )
-
-
-def _reasons(episode: Episode) -> dict[str, str]:
-    """id -> reason from EpisodeSummary.unavailable, entries of the form 'id: reason'."""
-    pairs = (str(text).partition(':') for text in episode.summary.get('unavailable') or ())
-    return {key.strip(): reason.strip() for key, _, reason in pairs}

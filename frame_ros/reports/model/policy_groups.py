@@ -10,7 +10,7 @@ from statistics import median
 
 from frame_ros.episodes.episode import Episode
 from frame_ros.reports.model.intervention_view import is_helped_success
-from frame_ros.reports.model.metric_table import MetricRow, SuccessCount, is_static, success_count
+from frame_ros.reports.model.metric_table import MetricRow, SuccessCount, success_count
 
 # Facts of an episode that tell one policy from another. quality: of the scripted policy.
 FACTS = ('policy', 'checkpoint', 'quality')
@@ -60,7 +60,7 @@ def policy_groups(episodes: Sequence[Episode]) -> list[PolicyGroup]:
             labels[key],
             tuple(found),
             success_count([episodes[i] for i in found]),
-            sum(is_static(episodes[i]) for i in found),
+            sum(episodes[i].is_static for i in found),
             sum(is_helped_success(episodes[i]) for i in found),
         )
         for key, found in places.items()

@@ -133,13 +133,13 @@ def metric_rates(episode: Episode) -> list[MetricRate]:
 
 def low_pass_cutoff(episode: Episode) -> float:
     """Hz of the low-pass that poses went through; NaN: none."""
-    cutoff = finite((episode.summary.get('quality') or {}).get('low_pass_cutoff'))
+    cutoff = finite(episode.last('quality', 'low_pass_cutoff'))
     return NAN if cutoff is None else cutoff
 
 
 def resets(episode: Episode) -> int:
     """How often a gap in the stamps reset the differences of the quality metrics."""
-    return int((episode.summary.get('quality') or {}).get('gaps') or 0)
+    return int(episode.last('quality', 'gaps') or 0)
 
 
 def sampling_sentence(episodes: Sequence[Episode]) -> str:

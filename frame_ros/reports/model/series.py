@@ -18,7 +18,6 @@ from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.interventions import interventions_of
 from frame_ros.episodes.true_distances import true_distances
 from frame_ros.reports.model.contact_sensing import contact_sensing
-from frame_ros.reports.model.source import open_bag
 
 # Levels of contact.
 CONTACT, COLLISION, UNKNOWN = 1, 2, 3
@@ -212,7 +211,7 @@ def panels(episode: Episode) -> list[Panel]:
 
 def _true_distance(episode: Episode) -> Series:
     """The simulator's distance to the nearest obstacle."""
-    stream = true_distances(episode, open_bag(episode))
+    stream = true_distances(episode, episode.open_bag())
     return _stream_series(stream, 'distance', 'true (simulator)', 1.0, episode)
 
 

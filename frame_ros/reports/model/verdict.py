@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from frame_ros.core.events import Outcome
 from frame_ros.episodes.episode import Episode
-from frame_ros.reports.model.contact_sensing import contact_sensing
+from frame_ros.reports.model.contact_sensing import collisions, contact_sensing
 from frame_ros.reports.model.findings_view import FindingCounts
 from frame_ros.reports.model.intervention_view import intervention_sentence
-from frame_ros.reports.model.metric_table import MetricRow, SuccessCount, outcome_of, success_count
+from frame_ros.reports.model.metric_table import MetricRow, SuccessCount, success_count
 from frame_ros.reports.model.numbers import counted, readable
 from frame_ros.reports.parity.verdict import ParityVerdict
 
@@ -66,7 +66,7 @@ def success_sentence(count: SuccessCount) -> str:
 
 
 def _other_outcomes(episodes: Sequence[Episode]) -> str:
-    outcomes = [outcome_of(e) for e in episodes]
+    outcomes = [e.outcome for e in episodes]
     named = (
         (Outcome.FAILURE, 'failed'),
         (Outcome.TIMEOUT, 'ran out of time'),
@@ -77,12 +77,11 @@ def _other_outcomes(episodes: Sequence[Episode]) -> str:
 
 
 def _collisions(episodes: Sequence[Episode]) -> str:
-    sensing = [contact_sensing(episode) for episode in episodes]
-    known = [e.summary['safety']['collisions'] for e, s in zip(episodes, sensing) if s.is_sensed]
+    known = [count for count in map(collisions, episodes) if count is not None]
     if not known:
         return 'Collisions were not sensed.'
-    total, missing = sum(map(int, known)), len(episodes) - len(known)
-    partial = sum(s.is_sensed and s.lost > 0 for s in sensing)
+    total, missing = sum(known), len(episodes) - len(known)
+    partial = sum(contact_sensing(episode).lost > 0 for episode in episodes)
     notes = [f'not sensed in {missing}'] * bool(missing)
     notes += [f'not sensed all the time in {partial}'] * bool(partial)
     remark = f' ({", ".join(notes)})' if notes else ''

@@ -31,7 +31,6 @@ from frame_ros.episodes.metric_pipeline.options import recorded_definitions
 from frame_ros.episodes.processing import recompute_as_live
 from frame_ros.metrics.constants import VERSION, changed_since
 from frame_ros.metrics.message_fields import FIELDS
-from frame_ros.reports.model.source import open_bag
 from frame_ros.reports.parity.bag_losses import (
     Loss,
     certain_losses,
@@ -167,7 +166,7 @@ def compare_live(episode: Episode, bar: float = BAR) -> EpisodeParity:
 
 def _counts_of(episode: Episode) -> dict[str, ReceivedCounts]:
     """Topic -> what the metrics node that published the live topics had taken of it."""
-    bag = open_bag(episode)
+    bag = episode.open_bag()
     topic = next(live.topic for live in episode.live.values())
     return received_counts(bag, topic.rpartition('/')[0]) if bag is not None else {}
 

@@ -23,7 +23,6 @@ from frame_ros.bringup.supervisor import Supervisor
 from frame_ros.episodes.computed_pose import add_computed_pose
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.msg import EpisodeEvent
-from frame_ros.reports.model.source import open_bag
 from frame_ros.reports.parity.comparison import compare_live
 from frame_ros.robots import load_robot
 from frame_ros.srv import EndEpisode, StartEpisode
@@ -105,7 +104,7 @@ def test_live_and_bag_are_the_same(episode):
     assert np.median(errors(recorded)) < 1e-3
     # So do those of a bag without poses, though the halves may have come in another order there.
     streams = {'joint_states': joints}
-    add_computed_pose(open_bag(episode), streams, ROBOT)
+    add_computed_pose(episode.open_bag(), streams, ROBOT)
     computed = streams['pose']
     assert np.median(errors(computed)) < 1e-3
     assert len(np.intersect1d(recorded.stamps, computed.stamps)) > len(recorded) / 2
