@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Errors that a user of frame_ros can cause and fix. Each states what was wrong and what would be
-right.
-"""
+"""Errors that a user can cause and fix, each stating what was wrong and what would be right."""
 
 import re
 from pathlib import Path
@@ -58,11 +56,8 @@ class UnsetError(SetupError):
 
 def install_hint(extra: str = '') -> str:
     """Returns how to install what is missing, as a command that works for this copy of the package.
-
-    The packages are named one by one, because frame_ros itself is in no index.
-
-    Args:
-        extra: the extra that names them; empty for the package's own requirements.
+    The packages are named one by one, because frame_ros itself is in no index. extra: the extra
+    that names them; empty for the package's own requirements.
     """
     if CHECKOUT is not None:
         packages = _of_checkout(CHECKOUT, extra)

@@ -19,15 +19,10 @@ class Level(IntEnum):
 
 @dataclass(frozen=True)
 class Status:
-    """One line of diagnostics.
+    """One line of diagnostics."""
 
-    Attributes:
-        name: the part's name; '' for the node itself.
-        hardware_id: '' for that of the node.
-    """
-
-    name: str
+    name: str  # the part's name; '' for the node itself
     level: Level
     message: str
     values: Mapping[str, str] = field(default_factory=dict)
-    hardware_id: str = ''
+    hardware_id: str = ''  # '' for that of the node

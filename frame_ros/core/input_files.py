@@ -36,17 +36,12 @@ _JSON_NESTING = re.compile(r'[\[{]|[\]}]|"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 @dataclass(frozen=True)
 class Limit:
-    """The largest amount of something that is read, unless the user raises all limits.
-
-    Attributes:
-        what: what is limited, in words.
-        is_fixed: Python itself sets the limit, and nobody can raise it.
-    """
+    """The largest amount of something that is read, unless the user raises all limits."""
 
     amount: int
     unit: str
-    what: str = ''
-    is_fixed: bool = False
+    what: str = ''  # what is limited, in words
+    is_fixed: bool = False  # Python itself sets the limit, and nobody can raise it
 
     @property
     def now(self) -> int:
@@ -196,9 +191,7 @@ def load_json(text: str | bytes) -> Any:
 
 
 def valid_text(text: str) -> str:
-    """Makes a text encodable: a lone surrogate, which JSON and YAML can escape but no encoding has,
-    becomes U+FFFD.
-    """
+    """Replaces lone surrogates, which JSON and YAML can escape but no encoding has, by U+FFFD."""
     return text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')
 
 

@@ -35,10 +35,7 @@ def import_lerobot() -> ModuleType:
 
 @contextlib.contextmanager
 def offline() -> Iterator[None]:
-    """Keeps Hugging Face's libraries off the network inside a `with` block.
-
-    They look in local folders alone.
-    """
+    """Keeps Hugging Face's libraries off the network inside a `with` block."""
     saved = {name: os.environ.get(name) for name in OFFLINE_VARIABLES}
     os.environ.update(dict.fromkeys(OFFLINE_VARIABLES, '1'))
     _set_hub_offline(True)
@@ -54,9 +51,7 @@ def offline() -> Iterator[None]:
 
 
 def _set_hub_offline(is_offline: bool) -> None:
-    """Sets the variable that the hub's client reads once, at import, and the constant that counts
-    afterwards.
-    """
+    """Sets the variable that the hub's client reads at import, and its constant."""
     constants = sys.modules.get('huggingface_hub.constants')
     if constants is not None:
         constants.HF_HUB_OFFLINE = is_offline  # type: ignore[attr-defined]

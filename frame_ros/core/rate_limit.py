@@ -8,9 +8,7 @@ from frame_ros.core.time import SECOND
 
 
 class RateLimit:
-    """Lets stamps through at a limited rate; a stream of exactly that rate passes whole, jitter
-    included.
-    """
+    """Lets stamps through at a limited rate; a stream of that rate passes whole, with jitter."""
 
     def __init__(self, rate: float) -> None:
         """Sets the rate in Hz; 0 lets nothing through."""

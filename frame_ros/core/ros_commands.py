@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Command lines of ROS 2 for messages, in the form that works here: the wheels bring no `ros2`
-command.
-"""
+"""ROS 2 command lines for messages; the wheels bring no `ros2` command."""
 
 from __future__ import annotations
 

@@ -10,12 +10,9 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def shared_folders(name: str) -> list[Path]:
-    """Returns the folders that may hold the package's files of a kind, in order of precedence.
-
-    They are those of the checkout, of the prefixes in AMENT_PREFIX_PATH, and of pip's data files.
-
-    Args:
-        name: the folder's name, such as 'urdf' or 'config/motors'.
+    """Returns the folders that may hold the package's files of a kind, in order of precedence. They
+    are those of the checkout, of the prefixes in AMENT_PREFIX_PATH, and of pip's data files. name:
+    the folder's name, such as 'urdf' or 'config/motors'.
     """
     prefixes = [p for p in os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep) if p]
     prefixes += [sys.prefix, str(Path.home() / '.local')]

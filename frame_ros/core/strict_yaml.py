@@ -33,8 +33,8 @@ class StrictLoader(yaml.SafeLoader):
         self._sizes: dict[int, int] = {}
 
     def fetch_flow_collection_start(self, token_class: Any) -> None:
-        """Raises ScannerError for too many brackets: the scanner looks far ahead, and does so again
-        for each of them.
+        """Raises ScannerError for too many brackets, at each of which the scanner looks far
+        ahead.
         """
         self._check_level(self.flow_level)
         super().fetch_flow_collection_start(token_class)

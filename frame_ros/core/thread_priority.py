@@ -20,10 +20,8 @@ RECEIVING = 'dds.shm.', 'dds.udp.'
 
 
 def raise_priority(priority: int) -> bool:
-    """Gives the calling thread a real-time priority, 1 to 99; 0 leaves it unchanged.
-
-    Returns:
-        Whether the system permitted it.
+    """Gives the calling thread a real-time priority, 1 to 99; 0 leaves it unchanged. Returns
+    whether the system permitted it.
     """
     if priority <= 0 or not hasattr(os, 'SCHED_FIFO'):
         return False

@@ -49,7 +49,6 @@ class CommandCheck:
 
     def merge(self, goals: Array, command: NamedPositions) -> Array:
         """Returns the goals (D,) of all joints, with those of the command, these within the limits.
-
         The others stay: an arm may rest beyond the limits of its description.
         """
         merged, chosen = goals.copy(), command.indices
@@ -60,8 +59,9 @@ class CommandCheck:
 def limited_step(
     goals: Array, positions: Array, is_gripper: NDArray[np.bool_], largest: float
 ) -> Array:
-    """Goals (D,) at most `largest` rad from the positions (D,), as LeRobot's max_relative_target;
-    0: as they are. A gripper's is left as it is: its distance from what it holds is the grip.
+    """Returns goals (D,) at most `largest` rad from the positions (D,), as LeRobot's
+    max_relative_target. 0: unlimited. A gripper's goal is left as it is: its distance from the held
+    object is the grip.
     """
     if largest <= 0.0:
         return goals
@@ -74,9 +74,9 @@ def holding_goals(
 ) -> Array:
     """Returns the goals (D,) that keep the arm where it is, rad.
 
-    A joint that has come within `tolerance` rad of its goal keeps it: making the sagged position
-    the goal would let it sag again. A gripper keeps its goal always: what it holds stands between
-    goal and position, and the difference is the grip.
+    A joint within `tolerance` rad of its goal keeps that goal: taking the sagged position as the
+    goal would let it sag again. A gripper always keeps its goal: the held object stops it short,
+    and the difference is the grip.
     """
     keeps = is_gripper | (np.abs(goals - positions) <= tolerance)
     return np.where(keeps, goals, positions)

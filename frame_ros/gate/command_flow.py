@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How many commands come: more than any policy sends are a flood, which something is wrong with."""
+"""Rate of incoming commands: more than any policy sends is a flood, a sign of a fault."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ SPAN = 0.5  # s of commands at the limit that may come at once, after a network 
 
 class CommandFlow:
     """The commands of one topic, as a bucket that drains at `limit` per second and holds SPAN of
-    it.
-
-    limit: commands per second; 0: any number.
+    it. A limit of 0 allows any number.
     """
 
     def __init__(self, limit: float) -> None:
@@ -24,7 +22,7 @@ class CommandFlow:
         self._began, self._count, self._rate = 0, 0, 0.0
 
     def add(self, count: int, at: int) -> None:
-        """So many more have come up to `at` (monotonic, ns)."""
+        """Adds `count` commands received up to `at` (monotonic, ns)."""
         if at - self._began >= SPAN * SECOND:
             self._rate = self._count * SECOND / max(at - self._began, 1) if self._began else 0.0
             self._began, self._count = at, 0
@@ -36,13 +34,13 @@ class CommandFlow:
             self._is_flooded = True
 
     def is_flooded(self, at: int) -> bool:
-        """Whether more have come than may, until half of the bucket is free again."""
+        """Returns whether the bucket overflowed; it must be half empty to recover."""
         if self._is_flooded and self._drained(at) < self._capacity / 2:
             self._is_flooded = False
         return self._is_flooded
 
     def rate(self, at: int) -> float:
-        """Commands per second of late."""
+        """Returns the recent rate, in commands per second."""
         return max(self._rate, self._count * SECOND / max(at - self._began, SECOND // 20))
 
     def _drained(self, at: int) -> float:

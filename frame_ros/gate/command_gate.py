@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The command gate: commands in, what goes to the arm out, and why they differ.
+"""The command gate: takes commands, sends on what the arm may execute, and reports why they
+differ.
 
 It monitors and limits. It is no certified safety function.
 
@@ -8,10 +9,10 @@ It monitors and limits. It is no certified safety function.
     PASSING   an input is missing -> HOLDING or STOPPED; the episode is over -> IDLE
     HOLDING   a command that passes -> PASSING; for too long -> STOPPED; the episode is over -> IDLE
     STOPPED   nothing passes until `reset`
-    TAKEOVER  the commands of a person pass; what ends it -> HOLDING
+    TAKEOVER  the teleoperator's commands pass; its end -> HOLDING
 
-Nothing here waits or knows ROS: the caller says what came, and when, and calls `tick` once per
-period in between. What it gets back it sends to the arm.
+Nothing here waits or knows ROS: the caller passes in each input with its time, calls `tick` once
+per period, and sends the commands returned to the arm.
 """
 
 from __future__ import annotations
@@ -48,12 +49,16 @@ POLICY, TELEOPERATOR = 'policy', 'teleoperator'
 class CommandGate:
     """One arm's gate; not thread-safe.
 
-    limiter: of its joints. arm: the joints without whose measured positions nothing passes. log:
-    gets the interventions. announce: gets 'stop', 'takeover_start' and 'takeover_end' with their
-    reason, when they happen.
+    Args:
+        limiter: the limits of its joints.
+        arm: the joints that must be measured for any command to pass.
+        log: gets the interventions.
+        announce: gets 'stop', 'takeover_start' and 'takeover_end' with their reason, when they
+            happen.
 
-    status, reason, since (ns, robot's clock): what it does, why, and since when. counts. version
-    grows whenever status or cause change.
+    Attributes:
+        status, reason, since: the state, its cause and its start (ns, robot's clock).
+        version: grows whenever status or cause change.
     """
 
     def __init__(
@@ -76,15 +81,15 @@ class CommandGate:
         }
         self._is_synchronised = self._has_taken_over = False
 
-    # What comes in.
+    # Inputs.
 
     def activate(self, moment: Moment) -> None:
-        """Begins: what happened before is history."""
+        """Begins, and ignores everything that happened before."""
         self.since = moment.clock
 
     @property
     def measured(self) -> Array:
-        """(D,) rad or m, the last plausible positions; NaN where not known."""
+        """(D,) rad or m, the last plausible positions; NaN where unknown."""
         return self._stream.joints.positions
 
     def on_joint_states(
@@ -95,44 +100,41 @@ class CommandGate:
         moment: Moment,
         publisher: Hashable = None,
     ) -> str:
-        """Takes measured positions (K,), stamp in ns; what is wrong with them, or ''.
-
-        publisher: identifies who sent them. Positions that cannot be true are not taken; the next
-        `tick` stops an arm that is being commanded.
+        """Takes measured positions (K,), stamp in ns; returns what is wrong with them, or ''.
+        Implausible positions are not taken; the next `tick` stops an arm that is being commanded.
+        publisher: identifies the sender.
         """
         return self._stream.measure(names, positions, stamp, moment, publisher)
 
     def doubt(self, reason: Reason, moment: Moment) -> None:
-        """Something that should not be: the next `tick` stops an arm that is being commanded, and
-        no reset releases it until it has not been so for a while.
+        """Notes a suspicion: the next `tick` stops an arm that is being commanded. No reset
+        releases the stop until the suspicion has been absent for a while.
         """
         self._stream.doubt(reason, moment)
 
     def on_heartbeat(self, beat: Heartbeat, moment: Moment) -> None:
-        """The policy node is alive."""
+        """Notes that the policy node is alive."""
         self.watch.on_heartbeat(beat, moment)
 
     def on_boundary(self, kind: str, episode_id: str, stamp: int) -> None:
-        """START or END (gate_episode) of an episode at `stamp`, ns."""
+        """Notes START or END (gate_episode) of an episode at `stamp`, ns."""
         self.episode.add(kind, episode_id, stamp)
 
     def on_episode_stop(
         self, episode_id: str, is_history: bool, text: str, moment: Moment
     ) -> Output | None:
-        """Somebody else stopped the robot: a stop, whatever the event is stamped and of whatever
-        episode.
-
+        """Stops because another node stopped the robot, whatever the event's stamp and episode.
         is_history: published before this gate began, so that it counts only for an episode that
         still runs.
         """
-        self._advance(moment)
+        self._update(moment)
         is_current = self.episode.is_running and self.episode.is_meant(episode_id)
         if is_history and not is_current:
             return None
         return self.stop(Reason(Cause.EPISODE_STOP, text), moment)
 
     def leave_out(self, source: str, count: int) -> None:
-        """So many commands came that nobody looked at: newer ones were there."""
+        """Counts commands that were skipped because newer ones had arrived."""
         if (source == TELEOPERATOR) == self._has_taken_over:
             self.counts.received += count
             self.counts.refused += count
@@ -146,13 +148,12 @@ class CommandGate:
         moment: Moment,
         publisher: Hashable = None,
     ) -> Output | None:
-        """A command of POLICY or TELEOPERATOR, stamp in ns; what to send, or None.
-
-        publisher: identifies who sent it. Who does not drive is not heard.
+        """Takes a command of POLICY or TELEOPERATOR, stamp in ns; returns the command to send, or
+        None. A source that does not drive is ignored. publisher: identifies the sender.
         """
         if (source == TELEOPERATOR) != self._has_taken_over:
             return None
-        self._advance(moment)
+        self._update(moment)
         self.counts.received += 1
         reader = self._readers[source]
         other = reader.other_publisher(publisher, moment)
@@ -172,18 +173,18 @@ class CommandGate:
         if problem is None and not self._is_sending():
             problem = self._stream.standing_doubt(moment)
         if problem is not None:
-            # Where nothing moves there is nothing to hold or stop.
+            # An arm that does not move needs no hold or stop.
             if not self._duty.is_engaged(moment) or self._stream.is_catching_up(moment):
                 return self._refuse(problem, REFUSE, moment)
             self.counts.refused += 1
             return self._respond(problem, moment)
-        output, is_passed = self._fit(command, moment)
+        output, is_passed = self._send_within_limits(command, moment)
         if is_passed:
             reader.follow(command, publisher, moment)
         return output
 
     def set_takeover(self, has_taken_over: bool, moment: Moment) -> Output | None:
-        """A person takes over, or gives the arm back to the policy."""
+        """Hands the arm to the teleoperator, or back to the policy."""
         if has_taken_over == self._has_taken_over:
             return None
         self._has_taken_over = has_taken_over
@@ -199,21 +200,20 @@ class CommandGate:
         """Stops and stays stopped until `reset`."""
         if self.status == GateStatus.STOPPED:
             return None
-        self._advance(moment)
+        self._update(moment)
         self._log.end_all(moment)
         if self.status == GateStatus.TAKEOVER:
             self._announce('takeover_end', reason, moment)
-        self._change(GateStatus.STOPPED, reason, moment)
+        self._set_status(GateStatus.STOPPED, reason, moment)
         self.counts.stops += 1
         self._log.once(Act.STOPPED, reason, moment, self.episode.episode_id)
         self._announce('stop', reason, moment)
         return self._hold(moment)
 
     def reset(self, moment: Moment) -> tuple[bool, str]:
-        """Releases a latched stop if its cause is gone; whether it did, and why, in words.
-
-        An arm that is at rest, and has been measured at one place for a while, starts from there,
-        wherever it was sent.
+        """Releases a latched stop if its cause is gone; returns whether it did, and why. An arm at
+        rest that has been measured at one place for a while starts from there, wherever it was
+        sent.
         """
         if self.status != GateStatus.STOPPED:
             return False, f'the gate is not stopped, it is {self.status.name.lower()}'
@@ -231,12 +231,10 @@ class CommandGate:
         return True, f'released; it was stopped by {before.cause}: {before.text}'
 
     def tick(self, moment: Moment) -> Output | None:
-        """Looks at the watchdogs; once per period, and whenever one may be overdue.
-
-        Returns:
-            The command that holds the arm, if one is due.
+        """Checks the watchdogs; to be called once per period, and whenever one may be overdue.
+        Returns the command that holds the arm, if one is due.
         """
-        self._advance(moment)
+        self._update(moment)
         self._log.expire(moment)
         suspicion, self._stream.suspicion = self._stream.suspicion, None
         if suspicion is not None and self._is_sending():
@@ -255,29 +253,28 @@ class CommandGate:
         return self._hold(moment) if self._is_hold_due(moment) else None
 
     def is_moving(self, moment: Moment) -> bool:
-        """Whether the arm is still to be braked, or led to where it starts again."""
+        """Returns whether the arm is still braking, or on its way to its starting place."""
         return self._stream.is_moving(moment)
 
     def deactivate(self, moment: Moment) -> Output | None:
-        """Ends: the next command on the way to rest, once per period while it `is_moving`; the last
-        is that with which the arm is left. None if it is not commanded.
+        """Ends the gate: returns the next command on the way to rest, or None if none is needed. To
+        be called once per period while the arm `is_moving`; the last command is the one that stays
+        in force.
         """
-        self._advance(moment)
+        self._update(moment)
         self._log.end_all(moment)
         is_owed = self.status != GateStatus.IDLE or self.is_moving(moment)
         return self._hold(moment) if is_owed else None
 
     def next_deadline(self, moment: Moment) -> int | None:
-        """When (monotonic, ns) a watchdog may be overdue, or the arm must be braked, so that `tick`
-        must be called.
-        """
+        """Returns when (monotonic, ns) `tick` must be called next."""
         return self._stream.next_deadline(moment)
 
     # Commands.
 
-    def _fit(self, command: Command, moment: Moment) -> tuple[Output | None, bool]:
-        """Sends a command that can be understood on, as far as the limits allow; what is sent, and
-        whether it is the command.
+    def _send_within_limits(self, command: Command, moment: Moment) -> tuple[Output | None, bool]:
+        """Sends on a readable command as far as the limits allow. Returns the command sent, and
+        whether it equals the one received.
         """
         problem = self._stream.blind(moment)
         if problem is None and not self._is_synchronised:
@@ -290,11 +287,11 @@ class CommandGate:
         )
         action, excess = self.config.gravest(proposal.excesses)
         if excess is None or action == CLAMP:
-            return self._pass(command, proposal, moment), True
+            return self._let_pass(command, proposal, moment), True
         self._stream.withdraw()
         return self._refuse(Reason.of(excess), action, moment), False
 
-    def _pass(self, command: Command, proposal: Proposal, moment: Moment) -> Output:
+    def _let_pass(self, command: Command, proposal: Proposal, moment: Moment) -> Output:
         self._is_synchronised = True
         self.watch.on_command(moment)
         if proposal.excesses:
@@ -305,7 +302,7 @@ class CommandGate:
             self.counts.passed += 1
         if self.status != GateStatus.TAKEOVER:
             self._log.end(Act.HELD, moment)
-            self._change(GateStatus.PASSING, Reason(''), moment)
+            self._set_status(GateStatus.PASSING, Reason(''), moment)
         return self._stream.send(command.stamp, proposal, command.names, moment)
 
     def _refuse(self, reason: Reason, action: str, moment: Moment) -> Output | None:
@@ -318,10 +315,10 @@ class CommandGate:
         is_moving = self.status in (GateStatus.PASSING, GateStatus.TAKEOVER)
         return self._hold(moment) if is_moving and self._is_synchronised else None
 
-    # What follows when something is missing.
+    # Reactions to missing inputs.
 
     def _respond(self, problem: Reason, moment: Moment) -> Output | None:
-        """Holds or stops, as is set for the cause."""
+        """Holds or stops, as configured for the cause."""
         if self.status == GateStatus.TAKEOVER:
             self._log.add(Act.REFUSED, problem, moment, self.episode.episode_id)
             return None
@@ -332,21 +329,21 @@ class CommandGate:
             self.counts.holds += 1
         elif self.reason.cause != problem.cause:
             self._log.end(Act.HELD, moment)
-        self._change(GateStatus.HOLDING, problem, moment)
+        self._set_status(GateStatus.HOLDING, problem, moment)
         self._log.add(Act.HELD, problem, moment, self.episode.episode_id)
         return self._hold(moment) if is_new else None
 
     def _is_sending(self) -> bool:
-        """Whether the arm is being commanded, or held."""
+        """Returns whether the arm is being commanded or held."""
         if self.status in (GateStatus.IDLE, GateStatus.STOPPED) or not self._stream.commanded.any():
             return False
         return self.episode.is_running or not self._duty.has_ended()
 
     def _take_over(self, moment: Moment) -> None:
-        reason = Reason(Cause.OPERATOR, 'a person takes over')
+        reason = Reason(Cause.OPERATOR, 'the user takes over')
         self._log.end_all(moment)
         self.watch.forget_commands()
-        self._change(GateStatus.TAKEOVER, reason, moment)
+        self._set_status(GateStatus.TAKEOVER, reason, moment)
         self._is_synchronised = False
         self._log.add(Act.TAKEOVER, reason, moment, self.episode.episode_id)
         self._announce('takeover_start', reason, moment)
@@ -360,7 +357,7 @@ class CommandGate:
         self.watch.forget_commands()
         self._duty.wait_again(moment)
         self._is_synchronised = False
-        self._change(GateStatus.HOLDING, reason, moment)
+        self._set_status(GateStatus.HOLDING, reason, moment)
 
     def _go_idle(self, moment: Moment) -> None:
         self._log.end_all(moment)
@@ -368,12 +365,12 @@ class CommandGate:
         self._duty.wait(moment)
         self._stream.let_go(moment)
         self._is_synchronised = False
-        self._change(GateStatus.IDLE, Reason(''), moment)
+        self._set_status(GateStatus.IDLE, Reason(''), moment)
 
     # Holding.
 
     def _is_hold_due(self, moment: Moment) -> bool:
-        """Whether the command that holds the arm is to be sent again."""
+        """Returns whether the holding command is to be sent again."""
         if not self._stream.is_due(moment):
             return False
         if self.status in (GateStatus.HOLDING, GateStatus.STOPPED):
@@ -386,18 +383,18 @@ class CommandGate:
         return self._stream.must_brake(moment)
 
     def _hold(self, moment: Moment) -> Output | None:
-        """The next command that brings the arm to rest and keeps it there."""
+        """Returns the next command that brings the arm to rest and keeps it there."""
         if self.status in (GateStatus.HOLDING, GateStatus.STOPPED):
             self._is_synchronised = False
         return self._stream.hold(moment)
 
-    def _advance(self, moment: Moment) -> None:
+    def _update(self, moment: Moment) -> None:
         self._stream.look(moment)
         if self.episode.advance(moment):
             self._log.begin_episode()
             self._duty.wait(moment)
 
-    def _change(self, status: GateStatus, reason: Reason, moment: Moment) -> None:
+    def _set_status(self, status: GateStatus, reason: Reason, moment: Moment) -> None:
         if status != self.status or reason.cause != self.reason.cause:
             self.version += 1
             self.since = moment.clock

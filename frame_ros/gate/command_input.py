@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Commands as they come in: which of them can be understood, and in their order."""
+"""Incoming commands: their form, their order and their publisher."""
 
 from __future__ import annotations
 
@@ -21,19 +21,16 @@ AHEAD = 0.5  # s that a stamp may lie in the future
 
 
 class Command(NamedTuple):
-    """stamp: ns. names: as they came. indices (K,) among the robot's joints. positions: (K,)."""
+    """A readable command."""
 
-    stamp: int
-    names: tuple[str, ...]
-    indices: NDArray[np.intp]
-    positions: NDArray[np.float64]
+    stamp: int  # ns
+    names: tuple[str, ...]  # the joints, in the message's order
+    indices: NDArray[np.intp]  # (K,) places of these joints among the robot's
+    positions: NDArray[np.float64]  # (K,) rad or m
 
 
 class CommandReader:
-    """Reads commands to some of the joints `names` of a robot, in any order.
-
-    max_age: s before now that a stamp may lie.
-    """
+    """Reads commands to some joints of a robot, in any order, of at most `max_age` s."""
 
     def __init__(self, names: Sequence[str], max_age: float) -> None:
         self._positions = NamedPositionsReader(names)
@@ -45,14 +42,14 @@ class CommandReader:
     def read(
         self, stamp: int, names: Sequence[str], positions: ArrayLike, moment: Moment
     ) -> Command | Reason:
-        """The command, or why it is none. stamp: ns."""
+        """Returns the command, or why it cannot be read. stamp: ns."""
         found = self._positions.read(names, positions)
         if isinstance(found, Reason):
             return found
-        return self._order(stamp, moment) or Command(stamp, *found)
+        return self._order_problem(stamp, moment) or Command(stamp, *found)
 
     def other_publisher(self, publisher: Hashable, moment: Moment) -> Reason | None:
-        """That commands of another publisher were taken within the last `max_age`."""
+        """Returns a reason if another publisher was followed within the last `max_age`."""
         silent = (moment.monotonic - self._heard) / SECOND
         if publisher == self.publisher or silent > self._max_age:
             return None
@@ -60,20 +57,19 @@ class CommandReader:
         return Reason(Cause.SECOND_PUBLISHER, text)
 
     def accept(self, command: Command, publisher: Hashable, moment: Moment) -> None:
-        """A command of the publisher that is followed was read: the next must be stamped later.
-
-        A stamp ahead of now counts as now, so that it shuts out none of those that come later.
+        """Notes a command that was read: the next of this publisher must be stamped later. A stamp
+        ahead of now counts as now, so that it shuts out no later commands.
         """
         if publisher == self.publisher:
             self._last = min(command.stamp, moment.clock)
             self._heard = moment.monotonic
 
     def follow(self, command: Command, publisher: Hashable, moment: Moment) -> None:
-        """A command is sent on: who sent it is followed. Who is refused shuts out nobody."""
+        """Follows the publisher whose command is sent on; a refused one shuts out nobody."""
         self.publisher = publisher
         self.accept(command, publisher, moment)
 
-    def _order(self, stamp: int, moment: Moment) -> Reason | None:
+    def _order_problem(self, stamp: int, moment: Moment) -> Reason | None:
         if stamp <= 0:
             return Reason(Cause.MALFORMED, 'it has no stamp')
         age = (moment.clock - stamp) / SECOND
@@ -84,7 +80,7 @@ class CommandReader:
         if age > self._max_age:
             text = f'it was stamped {age:.3g} s ago'
             return Reason(Cause.STALE_COMMAND, text, value=age, limit=self._max_age, unit='s')
-        # The last stamp may lie ahead of now only if the clock was set back since.
+        # The last stamp can lie ahead of now only if the clock was set back since.
         if (self._last - moment.clock) / SECOND > AHEAD:
             self._last = 0
         if stamp <= self._last:
@@ -95,7 +91,10 @@ class CommandReader:
 
 
 def too_far(command: Command, measured: NDArray[np.float64], limits: JointLimits) -> Reason | None:
-    """Why a first command is too far from where the arm is. measured: (D,), NaN where not known."""
+    """Returns why a first command is too far from where the arm is, or None.
+
+    measured: (D,), NaN where unknown.
+    """
     i, step = command.indices, limits.step[command.indices]
     distance = np.abs(command.positions - measured[i])
     by = np.where(np.isfinite(distance), distance - step, -math.inf)

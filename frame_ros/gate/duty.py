@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Commands that an arm is owed: since when, until when, and what is missing meanwhile."""
+"""The period in which an arm is owed commands, and what is missing meanwhile."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ OF_POLICY = (Cause.HEARTBEAT, Cause.STALE_OBSERVATION, Cause.POLICY_PROBLEM)
 
 
 class Duty:
-    """Commands are owed from the first that passed, or an episode's START, until the episode is
-    over or the policy has ended.
+    """Commands are owed from the first that passed, or an episode's START, to the end of either.
 
-    watch: of what must keep coming meanwhile. episode: the one that the gate is in.
+    Args:
+        watch: of the inputs that must keep coming meanwhile.
+        episode: the episode that the gate is in.
     """
 
     def __init__(self, watch: Watch, episode: GateEpisode) -> None:
@@ -31,28 +32,28 @@ class Duty:
         self._waiting_since = 0  # monotonic, ns: for the first command of an episode
 
     def on_command(self, command: Command, moment: Moment) -> None:
-        """A command came that could be read, whatever becomes of it."""
+        """Notes a readable command, sent on or not."""
         self._newest, self._newest_at = command, moment.monotonic
 
     def wait(self, moment: Moment) -> None:
-        """An episode's first command is waited for from now on."""
+        """Waits from now for an episode's first command."""
         self._waiting_since = moment.monotonic
 
     def wait_again(self, moment: Moment) -> None:
-        """So is the policy's next one, as if its last had come now."""
+        """Waits for the policy's next command, as if its last had come now."""
         self._waiting_since = self._newest_at = moment.monotonic
 
     def is_engaged(self, moment: Moment) -> bool:
-        """Whether commands have passed, of which more are owed."""
+        """Returns whether commands have passed and more are owed."""
         return not math.isnan(self._watch.command_age(moment))
 
     def has_ended(self) -> bool:
-        """Whether an episode has ended, and no command came well after it."""
+        """Returns whether an episode has ended, and no command came well after it."""
         ended = self._episode.ended
         return ended is not None and self._newest_at <= ended + self._timeout
 
     def is_over(self, moment: Moment) -> bool:
-        """Whether no commands are owed any more: the episode is over, or the policy has ended."""
+        """Returns whether no more commands are owed: episode or policy have ended."""
         watch, beat = self._watch, self._watch.heartbeat
         if self._episode.is_running or moment.monotonic - self._newest_at <= self._timeout:
             return False
@@ -62,7 +63,7 @@ class Duty:
         return beat is not None and is_alive and not beat.is_acting and not beat.problem
 
     def problem(self, moment: Moment) -> Reason | None:
-        """Why the arm must be held, as long as commands are owed."""
+        """Returns why the arm must be held, if commands are owed and missing."""
         watch, is_engaged = self._watch, self.is_engaged(moment)
         if not is_engaged and not self._episode.is_running:
             return None
@@ -79,15 +80,15 @@ class Duty:
         text = f'no command in the {waited:.1f} s that the episode has been waiting'
         return Reason(Cause.STALE_COMMAND, text, value=waited, limit=limit, unit='s')
 
-    # What still stands against the release of a stop.
+    # Objections to the release of a stop.
 
     def fresh_command(self, moment: Moment) -> Command | None:
-        """The last command that could be read, if they keep coming."""
+        """Returns the last readable command, if they keep coming."""
         is_fresh = moment.monotonic - self._newest_at <= self._timeout
         return self._newest if is_fresh else None
 
     def lasting_problem(self, cause: str, moment: Moment) -> Reason | None:
-        """What is wrong with the policy: if it drives, or if that was the stop's `cause`."""
+        """Returns what is wrong with the policy, if it drives or was the stop's `cause`."""
         if cause in OF_POLICY or self.fresh_command(moment) is not None:
             return self._watch.policy_problem(moment)
         return None

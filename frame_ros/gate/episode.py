@@ -11,12 +11,12 @@ from typing import Any
 from frame_ros.gate.records import Moment
 
 START, END = 'start', 'end'
-# STARTs and ENDs that are still to come; announced ahead are one or two.
+# Pending STARTs and ENDs; usually one or two.
 MOST_PENDING = 100
 
 
 def push_earliest(heap: list[Any], entry: Any, most: int = MOST_PENDING) -> None:
-    """Puts an entry into a heap that keeps the `most` smallest of all."""
+    """Pushes onto a heap that keeps the `most` smallest entries."""
     heapq.heappush(heap, entry)
     if len(heap) > most:
         heap.remove(max(heap))
@@ -24,10 +24,11 @@ def push_earliest(heap: list[Any], entry: Any, most: int = MOST_PENDING) -> None
 
 
 class GateEpisode:
-    """Whether an episode runs, and which.
+    """Tracks whether an episode runs, and which.
 
-    episode_id: empty outside one. began, ended: monotonic ns of the last START and END that took
-    effect, or None.
+    Attributes:
+        episode_id: empty outside one.
+        began, ended: monotonic ns of the last START and END that took effect, or None.
     """
 
     def __init__(self) -> None:
@@ -39,13 +40,13 @@ class GateEpisode:
         self._pending: list[tuple[int, int, str, str]] = []
 
     def add(self, kind: str, episode_id: str, stamp: int) -> None:
-        """Notes START or END, which takes effect at `stamp` (ns of the robot's clock). Of too many
-        that are still to come the last is forgotten.
+        """Notes START or END, which takes effect at `stamp` (ns of the robot's clock). Beyond
+        MOST_PENDING the latest is forgotten.
         """
         push_earliest(self._pending, (stamp, next(self._order), kind, episode_id))
 
     def advance(self, moment: Moment) -> bool:
-        """Lets take effect what is due; whether another episode has begun."""
+        """Applies what is due; returns whether another episode has begun."""
         has_begun = False
         while self._pending and self._pending[0][0] <= moment.clock:
             _, _, kind, episode_id = heapq.heappop(self._pending)
@@ -58,5 +59,5 @@ class GateEpisode:
         return has_begun
 
     def is_meant(self, episode_id: str) -> bool:
-        """Whether an event with this id is of the episode that runs; without an id, any."""
+        """Returns whether an event with this id, which may be empty, is of the running episode."""
         return not episode_id or not self.episode_id or episode_id == self.episode_id

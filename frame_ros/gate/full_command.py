@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Commands to some of an arm's joints, completed for controllers that want all of them."""
+"""Completes commands to some of an arm's joints for controllers that need all of them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Array = NDArray[np.float64]
 
 
 class FullCommand:
-    """Where the joints `names` of an arm are told to be.
+    """The commanded places of the joints `names` of an arm.
 
-    A joint that a command leaves out stays where it was told to be, or, before it was told
-    anything, where it was measured when the stream began. After more than `longest` s without a
-    command a joint of the arm itself, `arm`, that is measured elsewhere was moved by something
-    else, and stays where it is; a gripper keeps its grip.
+    A joint that a command leaves out stays where it was last commanded, or, before any command,
+    where it was measured when the stream began. After more than `longest` s without a command, a
+    joint of `arm` that is measured elsewhere was moved by something else, and stays where it is; a
+    gripper keeps its grip.
     """
 
     def __init__(self, names: Sequence[str], arm: Collection[str], longest: float) -> None:
@@ -33,10 +33,13 @@ class FullCommand:
     def complete(
         self, names: Sequence[str], positions: ArrayLike, measured: Array, time: float
     ) -> dict[str, float]:
-        """The command, and the places of the joints that it leaves out, but for those that were
-        neither told nor measured anything.
+        """Returns the command with the places of the joints that it leaves out, where they are
+        known.
 
-        positions: (K,) rad or m. measured: (D,), NaN where not known. time: s, of a steady clock.
+        Args:
+            positions: (K,) rad or m.
+            measured: (D,), NaN where unknown.
+            time: s, of a steady clock.
         """
         if time - self._last > self._longest:
             is_near = np.abs(measured - self._places) <= self._near

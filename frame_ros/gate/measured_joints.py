@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measured joint positions as they come in: which of them can be true."""
+"""Measured joint positions, checked for plausibility."""
 
 from __future__ import annotations
 
@@ -30,11 +30,15 @@ LAG = 0.5  # s by which an arm may be late
 class MeasuredJoints:
     """The positions of a robot's joints, from plausible measurements only.
 
-    limits: of its D joints. timeout: s of silence after which another publisher may take the place
-    of one. path: where they were sent.
+    Args:
+        limits: of its D joints.
+        timeout: s of silence after which another publisher may replace one.
+        path: where they were sent.
 
-    positions: (D,) rad or m, NaN where not known. times: (D,) ns on the caller's clock, when each
-    was measured. still: which of them have not moved of late, where they were sent or elsewhere.
+    Attributes:
+        positions: (D,) rad or m, NaN where unknown.
+        times: (D,) ns on the caller's clock, when each was measured.
+        still: the joints that have not moved recently, where they were sent or elsewhere.
     """
 
     def __init__(self, limits: JointLimits, timeout: float, path: SentPath) -> None:
@@ -61,12 +65,15 @@ class MeasuredJoints:
         moment: Moment,
         publisher: Hashable,
     ) -> Indices | Reason | None:
-        """Takes positions (K,) of some joints if all of them can be true.
+        """Takes positions (K,) of some joints if all of them are plausible.
 
-        measured, now: ns, see `measured_at`. publisher: whose message it is.
+        Args:
+            measured, now: ns, see `measured_at`.
+            publisher: the sender of the message.
 
         Returns:
-            The joints taken; why they cannot be true; or None: the robot has none of them.
+            The joints taken; the reason why they are implausible; or None: the robot has none of
+                them.
         """
         if names != self._names:
             self._names = names
@@ -100,12 +107,12 @@ class MeasuredJoints:
         return i
 
     def believe(self, positions: Array, now: int) -> None:
-        """The joints are at these positions (D,), whatever was thought before; NaN: not known."""
+        """Sets the positions (D,) of the joints, whatever was measured before; NaN: unknown."""
         is_known = np.isfinite(positions)
         self.positions[is_known], self.times[is_known] = positions[is_known], now
 
     def forget(self) -> None:
-        """The joints may be anywhere, and the clock has begun again."""
+        """Forgets the joints, which may be anywhere after the clock was reset."""
         self.positions[:], self.times[:] = math.nan, 0
         self.still.forget(np.arange(len(self.positions)))
 
@@ -124,14 +131,14 @@ class MeasuredJoints:
         return None
 
     def _is_harmless(self, i: Indices, values: Array) -> bool:
-        """Whether it is plain that positions (K,) can be true; so it is nearly always."""
+        """Returns whether positions (K,) are clearly plausible, as they nearly always are."""
         went, away = np.abs(values - self.positions[i]), np.abs(values - self._path.now[i])
         ends = self._limits.ends
         is_true = (went <= self._at_once[i]) & (ends[0][i] <= values) & (values <= ends[1][i])
         return bool(is_true.all()) and not bool((away > self._astray[i]).any())
 
     def _impossible(self, i: Indices, values: Array) -> Reason | None:
-        """Why no arm is at positions (K,), by the joint that is worst."""
+        """Returns why no arm can be at positions (K,), by the worst joint."""
         if not np.isfinite(values).all():
             worst = int(np.argmin(np.isfinite(values)))
             name, text = self._limits.names[i[worst]], f'is {values[worst]}'
@@ -142,18 +149,18 @@ class MeasuredJoints:
         return self._worst(i, 'is {0:.3g} {1} out of its range', beyond, self._beyond[i])
 
     def _implausible(self, i: Indices, values: Array, measured: int, now: int) -> Reason | None:
-        """Why this arm is not at positions (K,), by the joint that is worst."""
+        """Returns why this arm cannot be at positions (K,), by the worst joint."""
         passed = np.maximum(measured - self.times[i], 0) / SECOND + TIMING
         way, room = np.abs(values - self.positions[i]), self._limits.fastest[i] * passed
         low, high = (ends[i] for ends in self._path.range(now))
         away = np.maximum(low - values, values - high)
         text = 'is {0:.3g} {1} from where it was sent'
-        return self._worst(
-            i, 'went {0:.3g} {1}, which it cannot so fast', way, room
-        ) or self._worst(i, text, away, self._astray[i])
+        return self._worst(i, 'went {0:.3g} {1}, faster than it can', way, room) or self._worst(
+            i, text, away, self._astray[i]
+        )
 
     def _worst(self, i: Indices, text: str, value: Array, limit: Array) -> Reason | None:
-        """The joint that exceeds a limit by most; None if none does."""
+        """Returns the joint that exceeds a limit most, if any."""
         over = np.where(np.isfinite(value), value - limit, -math.inf)
         worst = int(over.argmax())
         if not over[worst] > 0.0:
@@ -165,9 +172,8 @@ class MeasuredJoints:
 
 
 def measured_at(stamp: int, now: int, clock: int) -> int:
-    """When something stamped `stamp` was measured, on the clock that says `now` (all ns).
-
-    clock: of the stamps. No stamp, or one that lies ahead: now.
+    """Returns when something stamped `stamp` was measured, on the clock that reads `now` (all ns).
+    Without a stamp, or with one ahead: now. clock: the stamps' clock.
     """
     age = clock - stamp if stamp > 0 else 0
     return now - min(max(age, 0), int(DELAY * SECOND))

@@ -18,17 +18,11 @@ MOST_LEARNT = 100  # sequences of names; more are learnt afresh
 
 
 class NamedPositions(NamedTuple):
-    """Positions that can be understood.
+    """Positions that can be understood."""
 
-    Attributes:
-        names: the joints, in the message's order.
-        indices: (K,) places of these joints among the robot's.
-        positions: (K,) rad or m.
-    """
-
-    names: tuple[str, ...]
-    indices: NDArray[np.intp]
-    positions: NDArray[np.float64]
+    names: tuple[str, ...]  # the joints, in the message's order
+    indices: NDArray[np.intp]  # (K,) places of these joints among the robot's
+    positions: NDArray[np.float64]  # (K,) rad or m
 
 
 class NamedPositionsReader:
@@ -39,7 +33,7 @@ class NamedPositionsReader:
         self._learnt: dict[tuple[str, ...], NDArray[np.intp] | str] = {}
         self._names: Sequence[str] = ()
         self._key: tuple[str, ...] = ()
-        self._found: NDArray[np.intp] | str = self._learn(())
+        self._found: NDArray[np.intp] | str = self._add_names(())
 
     def read(self, names: Sequence[str], positions: ArrayLike) -> NamedPositions | Reason:
         """Returns the positions, or why they cannot be understood."""
@@ -65,10 +59,10 @@ class NamedPositionsReader:
         if found is None:
             if len(self._learnt) >= MOST_LEARNT:
                 self._learnt.clear()
-            found = self._learnt[names] = self._learn(names)
+            found = self._learnt[names] = self._add_names(names)
         return found
 
-    def _learn(self, names: tuple[str, ...]) -> NDArray[np.intp] | str:
+    def _add_names(self, names: tuple[str, ...]) -> NDArray[np.intp] | str:
         unknown = [name for name in names if name not in self._index]
         if not names:
             return 'it names no joint'

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a command gate says of itself: its state, its interventions, and counts of both."""
+"""Records of a command gate: its state, its interventions, and counts of both."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 class GateStatus(IntEnum):
-    """What a gate does; the numbers are those of msg/GateState."""
+    """States of a gate; the numbers are those of msg/GateState."""
 
     IDLE = 0
     PASSING = 1
@@ -30,7 +30,7 @@ class GateStatus(IntEnum):
 
 
 class Act(IntEnum):
-    """What a gate did to a command; the numbers are those of msg/GateIntervention."""
+    """Actions of a gate on a command; the numbers are those of msg/GateIntervention."""
 
     LIMITED = 1
     REFUSED = 2
@@ -49,7 +49,7 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a gate intervened: one of GateIntervention's causes, and what exceeds which limit."""
+    """The reason for an intervention: one of GateIntervention's causes, and any excess."""
 
     cause: str
     text: str = ''
@@ -60,15 +60,19 @@ class Reason:
 
     @classmethod
     def of(cls, excess: Excess) -> Reason:
-        """That a command exceeds a limit."""
+        """Returns the reason for an exceeded limit."""
         return cls(excess.cause, excess.text, excess.joint, excess.value, excess.limit, excess.unit)
 
 
 class Output(NamedTuple):
-    """A command to the arm. stamp: ns. positions, velocities: (K,). is_hold: the gate's own.
+    """A command to the arm.
 
-    times: (K,) ns, the stream's time at which each joint is there: by at most the slot (jitter)
-    before it is sent.
+    Attributes:
+        stamp: ns.
+        positions, velocities: (K,).
+        is_hold: the gate's own.
+        times: (K,) ns, the stream's time of arrival of each joint: at most the slot (jitter) before
+            it is sent.
     """
 
     stamp: int
@@ -81,7 +85,7 @@ class Output(NamedTuple):
 
 @dataclass(frozen=True)
 class Intervention:
-    """One message of a run of interventions, as msg/GateIntervention says; stamp: ns."""
+    """One message of a run of interventions, as msg/GateIntervention; stamp: ns."""
 
     act: Act
     reason: Reason
@@ -94,7 +98,7 @@ class Intervention:
 
 @dataclass
 class GateCounts:
-    """Since activation: commands received, and what became of them; holds and stops."""
+    """Counts since activation: commands received, what became of them, holds and stops."""
 
     received: int = 0
     passed: int = 0
@@ -113,10 +117,12 @@ class _Run:
 
 @dataclass
 class InterventionLog:
-    """Makes runs of interventions of one kind and cause into pairs of messages.
+    """Turns runs of interventions of one kind and cause into pairs of messages.
 
-    publish: gets every message. mark: gets the first of each kind and cause in an episode. gap: ns
-    without another one after which a run of limited or refused commands is over.
+    Args:
+        publish: gets every message.
+        mark: gets the first of each kind and cause in an episode.
+        gap: ns without another one after which a run of limited or refused commands is over.
     """
 
     publish: Callable[[Intervention], None]
@@ -127,7 +133,7 @@ class InterventionLog:
     _sequence: int = 0
 
     def add(self, act: Act, reason: Reason, moment: Moment, episode_id: str) -> None:
-        """One more command or tick with an intervention; begins a run if none of its kind runs."""
+        """Adds a command or tick with an intervention; begins a run if none of its kind runs."""
         key = (act, reason.cause)
         run = self._runs.get(key)
         if run is not None:
@@ -137,7 +143,7 @@ class InterventionLog:
         self._runs[key] = _Run(first, 1, moment.monotonic)
 
     def once(self, act: Act, reason: Reason, moment: Moment, episode_id: str) -> Intervention:
-        """An intervention of one message."""
+        """Logs an intervention of one message."""
         message = Intervention(act, reason, moment.clock, episode_id, self._next())
         self.publish(message)
         key = (act, reason.cause)
@@ -147,23 +153,23 @@ class InterventionLog:
         return message
 
     def end(self, act: Act, moment: Moment) -> None:
-        """The runs of this kind are over."""
+        """Ends the runs of this kind."""
         for key in [key for key in self._runs if key[0] == act]:
             self._end(key, moment)
 
     def expire(self, moment: Moment) -> None:
-        """Ends the runs of limited and refused commands that have not been added to for `gap`."""
+        """Ends the runs of limited and refused commands that have had no addition for `gap`."""
         for key, run in list(self._runs.items()):
             if key[0] in (Act.LIMITED, Act.REFUSED) and moment.monotonic - run.last > self.gap:
                 self._end(key, moment)
 
     def end_all(self, moment: Moment) -> None:
-        """Every run is over."""
+        """Ends every run."""
         for key in list(self._runs):
             self._end(key, moment)
 
     def begin_episode(self) -> None:
-        """Another episode: its first interventions are marked anew."""
+        """Marks the first interventions again, in another episode."""
         self._marked.clear()
 
     def _end(self, key: tuple[Act, str], moment: Moment) -> None:

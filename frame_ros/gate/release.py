@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Release of a latched stop: what still stands against it, and where the arm starts from."""
+"""Release of a latched stop: the objections to it, and where the arm starts from."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ Array = NDArray[np.float64]
 
 
 class Release:
-    """Of one arm that was stopped for `cause`, at `moment`.
+    """The release of an arm that was stopped for `cause`, at `moment`.
 
-    is_of_policy: whether the policy drives, once it is released. settled: (D,) where the joints
-    are, if they have been still there for a while: then that counts, and no longer that they cannot
-    have come there; None: they have not.
+    Attributes:
+        is_of_policy: whether the policy drives after the release.
+        settled: (D,) positions of joints that have been still for a while, which then count even if
+            they are implausible; None: they have not been still.
     """
 
     def __init__(self, stream: GateStream, cause: str, is_of_policy: bool, moment: Moment) -> None:
@@ -31,7 +32,7 @@ class Release:
         self.settled = stream.settled(moment)
 
     def problem(self, watch: Watch, duty: Duty) -> Reason | None:
-        """Why the stop cannot be released yet."""
+        """Returns why the stop cannot be released yet."""
         moment, problem = self._moment, self._doubt(watch)
         if problem is None and self._is_of_policy:
             problem = duty.lasting_problem(self._cause, moment)
@@ -42,12 +43,12 @@ class Release:
         return problem
 
     def start(self) -> None:
-        """The arm starts from where it is."""
+        """Starts the arm from where it is."""
         if self.settled is not None:
             self._stream.believe(self.settled, self._moment)
 
     def _doubt(self, watch: Watch) -> Reason | None:
-        """Why it is not known where the arm is."""
+        """Returns why the arm's position is uncertain."""
         problem = self._stream.lasting_doubt(self._moment)
         if self.settled is None:
             return problem or watch.joints_problem(self._moment)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where an arm was sent of late: an arm that follows late is somewhere on that path."""
+"""The recent path of commands to an arm: an arm that lags is somewhere on it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ Indices = NDArray[np.intp]
 
 
 class SentPath:
-    """The range of the positions that D joints were sent to in the last `span` to 1.5 `span` ns.
-
-    now: (D,) the last position of each; NaN: it was sent nowhere, and may be anywhere.
+    """The range of the positions commanded to D joints in the last `span` to 1.5 `span` ns. now:
+    (D,) the last position of each; NaN: it had no command, and may be anywhere.
     """
 
     def __init__(self, size: int, span: int) -> None:
@@ -26,27 +25,27 @@ class SentPath:
         self._high: Array = np.full((3, size), -math.inf)
 
     def add(self, indices: Indices, positions: Array, time: int) -> None:
-        """The joints were sent to `positions` (K,) at `time` (ns)."""
-        self._pass(time)
+        """Adds `positions` (K,) commanded at `time` (ns)."""
+        self._drop_old(time)
         self.now[indices] = positions
         np.minimum(self._low[0], self.now, out=self._low[0], where=np.isfinite(self.now))
         np.maximum(self._high[0], self.now, out=self._high[0], where=np.isfinite(self.now))
 
     def forget(self) -> None:
-        """The joints may be anywhere until they are sent somewhere again."""
+        """Forgets the path: the joints may be anywhere until their next command."""
         self.now[:] = math.nan
         self._low[:], self._high[:] = math.inf, -math.inf
 
     def range(self, time: int) -> tuple[Array, Array]:
-        """(D,) least and (D,) largest position; NaN of joints that were sent nowhere."""
-        self._pass(time)
+        """Returns the (D,) least and (D,) largest position; NaN for joints without a command."""
+        self._drop_old(time)
         is_sent = np.isfinite(self.now)
         low = np.where(is_sent, np.minimum(self._low.min(axis=0), self.now), math.nan)
         high = np.where(is_sent, np.maximum(self._high.max(axis=0), self.now), math.nan)
         return low, high
 
-    def _pass(self, time: int) -> None:
-        """Lets positions of long ago go, but for the last."""
+    def _drop_old(self, time: int) -> None:
+        """Drops old positions, but for the last."""
         for _ in range(3):
             if 0 <= time - self._began < self._half:
                 return

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Joints that are measured at one place for a while: there they are, wherever they were sent."""
+"""Joints that have been measured at one place for a while, and so are there."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RECENT = 0.5  # s ago that it was measured there last, at most
 
 
 class StillJoints:
-    """Of D joints: where each is measured, and since when it has not moved from there."""
+    """The measured place of each of D joints, and since when it has not moved from there."""
 
     def __init__(self, size: int) -> None:
         self._now: Array = np.full(size, math.nan)
@@ -30,8 +30,8 @@ class StillJoints:
         self._last = np.zeros(size, dtype=np.int64)
 
     def add(self, i: Indices, positions: Array, measured: int) -> None:
-        """The joints `i` were at positions (K,) when they were measured (ns). What comes again, or
-        late, counts only if it is elsewhere.
+        """Adds positions (K,) of the joints `i`, measured at `measured` (ns). A repeated or late
+        measurement counts only if it is elsewhere.
         """
         is_late = measured - self._last[i] > int(LONGEST_GAP * SECOND)
         stays = (np.abs(positions - self._place[i]) <= STILL) & ~is_late
@@ -42,11 +42,11 @@ class StillJoints:
         self._now[i], self._last[i] = positions, measured
 
     def forget(self, i: Indices) -> None:
-        """The joints may be anywhere."""
+        """Forgets the joints `i`, which may be anywhere."""
         self._place[i], self._last[i] = math.nan, 0
 
     def places(self, now: int) -> Array:
-        """(D,) where those joints are that have been still; NaN for the others. now: ns."""
+        """Returns (D,) the places of still joints at `now` (ns); NaN for the others."""
         is_still = np.isfinite(self._place) & (self._last - self._since >= int(STILL_FOR * SECOND))
         is_still &= now - self._last <= int(RECENT * SECOND)
         result: Array = np.where(is_still, self._now, math.nan)

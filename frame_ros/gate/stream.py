@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a command gate sends and measures: where the arm was sent, and where it starts again.
+"""The commanded and measured states of a gate's arm, and where it starts again.
 
-After a pause a joint goes on from where it was sent last, which its servo still holds, if it is
-measured near there; otherwise something else moved it, and it goes on from where it is measured,
-once it is still there. Only commands lead it there: who is held or stopped is not sent elsewhere.
+After a pause a joint goes on from its last command, which its servo still holds, if it is measured
+near there; otherwise something else moved it, and it goes on from where it is measured, once it is
+still. Only commands lead it there: a held or stopped joint is not sent elsewhere.
 """
 
 from __future__ import annotations
@@ -35,15 +35,20 @@ LATE = 1.0  # s that something may have waited before it is taken
 
 
 class GateStream:
-    """Of one arm.
+    """The stream of one arm.
 
-    limiter: of its joints. arm: the joints without whose measured positions nothing passes. watch:
-    is told when they have been measured.
+    Args:
+        limiter: of its joints.
+        arm: the joints that must be measured for any command to pass.
+        watch: is notified of measurements.
 
-    joints: as measured. commanded: (D,) the joints that have been commanded since the gate was
-    idle. sent_at: ns (monotonic), when anything was sent last. is_braking: whether that was the
-    gate's own. suspicion: why joint states were not taken, until somebody takes notice. doubted:
-    the last suspicion, and when it arose (monotonic, ns).
+    Attributes:
+        joints: as measured.
+        commanded: (D,) the joints that have been commanded since the gate was idle.
+        sent_at: ns (monotonic), of the last output.
+        is_braking: whether that was the gate's own.
+        suspicion: why joint states were not taken, until it is handled.
+        doubted: the last suspicion, and when it arose (monotonic, ns).
     """
 
     def __init__(
@@ -69,21 +74,19 @@ class GateStream:
         self._looked, self._catches_up = 0, 0  # monotonic, ns: the last look; until when it waits
 
     def time(self, moment: Moment) -> int:
-        """ns on the clock that velocities are by."""
+        """Returns ns on the clock by which velocities are measured."""
         return moment.clock if self._config.is_simulated else moment.monotonic
 
     def has_stood_still(self, moment: Moment) -> bool:
-        """Whether nobody looked for longer than a period may be: the process stood still."""
+        """Returns whether nothing was called for longer than a period: the process stood still."""
         return moment.monotonic - self._looked > self.limiter.longest
 
     def is_catching_up(self, moment: Moment) -> bool:
-        """Whether the process stood still just now, so that what is missing may only not have been
-        taken yet.
-        """
+        """Returns whether the process stood still just now, so that inputs may still be queued."""
         return moment.monotonic < self._catches_up
 
     def look(self, moment: Moment) -> None:
-        """Notices if the process stood still, or the clock was set back."""
+        """Notices whether the process stood still, or the clock was set back."""
         now = self.time(moment)
         self._notice(now, self.limiter.longest, moment)
         if self.has_stood_still(moment):
@@ -93,9 +96,7 @@ class GateStream:
         self._seen, self._looked = now, moment.monotonic
 
     def _notice(self, now: int, most: int, moment: Moment) -> None:
-        """Forgets where the arm was, if the clock was set back by more than `most` ns: it may be
-        anywhere in the time that begins now.
-        """
+        """Forgets the arm's position if the clock was set back by more than `most` ns."""
         by = self._seen - now
         if by <= most:
             return
@@ -116,7 +117,7 @@ class GateStream:
         moment: Moment,
         publisher: Hashable,
     ) -> str:
-        """Takes measured positions if they can be true; what is wrong with them, or ''."""
+        """Takes plausible measured positions; returns what is wrong with them, or ''."""
         now = self.time(moment)
         self._notice(now, self.limiter.longest + int(LATE * SECOND), moment)
         measured = measured_at(stamp, now, moment.clock)
@@ -133,11 +134,11 @@ class GateStream:
         return ''
 
     def doubt(self, reason: Reason, moment: Moment) -> None:
-        """Something that should not be, until somebody takes notice."""
+        """Notes a suspicion until it is handled."""
         self.suspicion, self.doubted = reason, (reason, moment.monotonic)
 
     def lasting_doubt(self, moment: Moment) -> Reason | None:
-        """The last suspicion, until it has not arisen again for a while."""
+        """Returns the last suspicion, until it has been absent for a while."""
         if self.doubted is None:
             return None
         reason, at = self.doubted
@@ -145,14 +146,16 @@ class GateStream:
         return reason if moment.monotonic - at <= timeout else None
 
     def standing_doubt(self, moment: Moment) -> Reason | None:
-        """The last suspicion, if it lasts and is no matter of a single measurement: where nothing
-        is commanded there is nothing to stop, and it keeps the first command from passing.
+        """Returns the last suspicion, if it lasts and is not about a single measurement. With
+        nothing commanded there is nothing to stop, but it keeps the first command from passing.
         """
         reason = self.lasting_doubt(moment)
         return reason if reason is not None and reason.cause in STANDING else None
 
     def blind(self, moment: Moment) -> Reason | None:
-        """That the arm was not measured since the process stood still, or the clock was set."""
+        """Reports that the arm was not measured since the process stood still or the clock was
+        set.
+        """
         if self._needed and self.joints.times[self._arm].min() < self._needed:
             text = 'the joints were not measured since the gate stood still'
             return Reason(Cause.STALE_JOINT_STATES, text)
@@ -160,8 +163,8 @@ class GateStream:
         return None
 
     def start(self, indices: Indices, moment: Moment) -> Reason | None:
-        """Lets the joints `indices` start again that must; why they cannot, or None. If the command
-        is then refused, `withdraw` undoes it.
+        """Lets those of the joints `indices` that must start again do so; returns why they cannot,
+        or None. If the command is then refused, `withdraw` undoes it.
         """
         time, limiter = self.time(moment), self.limiter
         limiter.begin(self.joints.positions, time)
@@ -188,18 +191,18 @@ class GateStream:
         return None
 
     def _end_hold(self) -> None:
-        """A command ends a hold, and with it the way back to where the arm was held, also of the
-        joints that the command leaves out: they come to rest where they are.
+        """Ends a hold at a command, and with it the way back to where the arm was held. Joints that
+        the command leaves out come to rest where they are.
         """
         if self.is_braking:
             self.limiter.go_on()
 
     def withdraw(self) -> None:
-        """The command for which joints were to start again is refused."""
+        """Undoes `start` for a refused command."""
         self.limiter.base = self._bases
 
     def _is_far(self) -> Mask:
-        """(D,) whether a joint is measured elsewhere than it was sent."""
+        """Returns (D,) whether a joint is measured elsewhere than it was sent."""
         with np.errstate(invalid='ignore'):
             result: Mask = np.abs(self.joints.positions - self.limiter.positions) > self._near
         return result
@@ -207,18 +210,18 @@ class GateStream:
     def send(
         self, stamp: int, proposal: Proposal, names: tuple[str, ...], moment: Moment
     ) -> Output:
-        """Makes a proposal what is sent. names: of its joints, if they are known."""
+        """Sends a proposal. names: of its joints, if they are known."""
         positions = self.limiter.commit(proposal)
         self._starts &= ~self._starting
         self.commanded[proposal.indices] = True
-        return self._sent(stamp, proposal, positions, names, moment)
+        return self._output(stamp, proposal, positions, names, moment)
 
     def hold(self, moment: Moment) -> Output | None:
-        """The next command that brings the arm to rest and keeps it there. None: it was never
-        commanded, or was not measured since the process stood still.
+        """Returns the next command that brings the arm to rest and keeps it there.
 
-        A joint that something moved while it was sent nothing is left out: it stays as it is. So
-        does the whole arm, if none of its joints was sent anything.
+        None: it was never commanded, or not measured since the process stood still. A joint that
+        was moved while it had no commands is left out: it stays as it is. So does the whole arm, if
+        none of its joints had any.
         """
         if not self.commanded.any() or self.blind(moment) is not None:
             return None
@@ -234,31 +237,29 @@ class GateStream:
         proposal = limiter.brake(time, which)
         if proposal is None:
             return None
-        return self._sent(moment.clock, proposal, proposal.positions, None, moment)
+        return self._output(moment.clock, proposal, proposal.positions, None, moment)
 
     def is_due(self, moment: Moment) -> bool:
-        """Whether a command of the gate's own may be sent: a period after the last, and of an arm
-        at rest only where such commands are to be repeated.
+        """Returns whether a command of the gate's own may be sent. One may be a period after the
+        last; to an arm at rest only if such commands are to be repeated.
         """
         if moment.monotonic - self.sent_at < int(self._config.period * SECOND):
             return False
         return self._config.is_streaming or self.is_moving(moment)
 
     def is_moving(self, moment: Moment) -> bool:
-        """Whether the arm is to be sent farther although no command comes."""
+        """Returns whether the arm is to be sent farther although no command comes."""
         return self.limiter.is_moving(self.time(moment))
 
     def must_brake(self, moment: Moment) -> bool:
-        """Whether the arm goes on braking, or must begin, because no command comes."""
+        """Returns whether the arm brakes on, or must begin to, because no command comes."""
         deadline = self.limiter.deadline()
         time = self.time(moment)
         is_due = self.is_braking or (deadline is not None and time >= deadline)
         return is_due and self.limiter.is_moving(time)
 
     def next_deadline(self, moment: Moment) -> int | None:
-        """When (monotonic, ns) something watched may be overdue, or the arm must be braked if no
-        command comes; None: not yet known.
-        """
+        """Returns when (monotonic, ns) an input is overdue or the arm must brake; None: unknown."""
         overdue = self._watch.next_deadline(moment)
         due = None if self._config.is_simulated else self.limiter.deadline()
         if due is None or due <= moment.monotonic:
@@ -266,15 +267,15 @@ class GateStream:
         return due if overdue is None else min(due, overdue)
 
     def let_go(self, moment: Moment) -> None:
-        """An arm that has come to rest may be moved until it is commanded again."""
+        """Allows an arm at rest to be moved by others until it is commanded again."""
         if not self.commanded.any() or self.is_moving(moment):
             return
         self.commanded[:], self._starts[:] = False, True
         self._path.forget()
 
     def settled(self, moment: Moment) -> Array | None:
-        """(D,) where the joints are, if the arm is at rest and all of its joints have been measured
-        at one place for a while, that where they were sent or another; None: they have not.
+        """Returns the places (D,) of an arm at rest that has been still for a while; else None.
+        They may differ from where it was sent.
         """
         places = self.joints.still.places(self.time(moment))
         if self.is_moving(moment) or np.isnan(places[self._arm]).any():
@@ -282,12 +283,12 @@ class GateStream:
         return places
 
     def believe(self, positions: Array, moment: Moment) -> None:
-        """The joints are at these positions (D,), as `settled` found, wherever they were sent."""
+        """Takes positions (D,) found by `settled`, wherever the joints were sent."""
         self._path.forget()
         self.joints.believe(positions, self.time(moment))
         self._watch.on_joint_states(moment.clock, moment)
 
-    def _sent(
+    def _output(
         self,
         stamp: int,
         proposal: Proposal,
@@ -304,7 +305,7 @@ class GateStream:
         return Output(stamp, names, positions, speeds, self.is_braking, times)
 
     def _settled(self, i: Indices, positions: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The positions; NaN of joints that are still on their way to where they start again."""
+        """Returns the positions; NaN for joints still on their way to where they start again."""
         base = self.limiter.base[i]
         if np.isnan(base).all():
             return positions

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The watchdogs of a command gate: what must keep coming while a policy moves the arm."""
+"""The watchdogs of a command gate: inputs that must keep coming while a policy moves the arm."""
 
 from __future__ import annotations
 
@@ -19,16 +19,13 @@ HOLD, STOP = 'hold', 'stop'
 class WatchdogRules:
     """Timeouts in s, and what follows on each: 'hold' or 'stop'.
 
-    stop_timeout: without commands, after which a hold becomes a stop; 0: never. start_timeout: from
-    START to the first command. is_heartbeat_required: also watched before the first one came.
-
     Raises:
         ValueRangeError: a timeout is not above 0, or an action is neither hold nor stop.
     """
 
     command_timeout: float = 0.25
-    stop_timeout: float = 2.0
-    start_timeout: float = 30.0
+    stop_timeout: float = 2.0  # without commands, after which a hold becomes a stop; 0: never
+    start_timeout: float = 30.0  # from START to the first command
     heartbeat_timeout: float = 0.5
     joint_states_timeout: float = 0.5
     observation_timeout: float = 5.0
@@ -38,7 +35,7 @@ class WatchdogRules:
     on_stale_joint_states: str = HOLD
     on_stale_observation: str = HOLD
     on_policy_problem: str = HOLD
-    is_heartbeat_required: bool = False
+    is_heartbeat_required: bool = False  # also watched before the first one came
 
     def __post_init__(self) -> None:
         for name in self.__dataclass_fields__:
@@ -52,7 +49,7 @@ class WatchdogRules:
 
 @dataclass(frozen=True)
 class Heartbeat:
-    """What the policy node says once per tick; stamps in ns, 0: none."""
+    """The policy node's message per tick; stamps in ns, 0: none."""
 
     is_acting: bool
     is_stalled: bool = False
@@ -61,10 +58,9 @@ class Heartbeat:
 
 
 class Watch:
-    """Keeps when each input came last, and tells which one is missing.
-
-    All times are taken on the monotonic clock; stamps are compared with the robot's clock besides,
-    so that neither a clock that stands still nor inputs repeated with old stamps pass unnoticed.
+    """Records when each input came last, and finds the missing one. Times are taken on the
+    monotonic clock; stamps are also compared with the robot's clock, so that neither a clock that
+    stands still nor inputs repeated with old stamps pass unnoticed.
     """
 
     def __init__(self, config: WatchdogRules) -> None:
@@ -78,11 +74,11 @@ class Watch:
         self._problem_since: int | None = None
 
     def on_command(self, moment: Moment) -> None:
-        """A command was accepted."""
+        """Notes an accepted command."""
         self._command = moment.monotonic
 
     def on_heartbeat(self, beat: Heartbeat, moment: Moment) -> None:
-        """The policy node is alive."""
+        """Notes that the policy node is alive."""
         before = self.heartbeat
         if before is None or before.observation_stamp != beat.observation_stamp:
             self._observation = moment.monotonic
@@ -94,49 +90,49 @@ class Watch:
         self.heartbeat, self._beat = beat, moment.monotonic
 
     def on_joint_states(self, stamp: int, moment: Moment) -> None:
-        """The joints were measured at `stamp`; a stamp that came before brings nothing new."""
+        """Notes a measurement of the joints at `stamp`; an old stamp brings nothing new."""
         if stamp != self._joints_stamp:
             self._joints_stamp, self._joints = stamp, moment.monotonic
 
     def forget_commands(self) -> None:
-        """No commands are expected: those that came count no longer."""
+        """Forgets past commands: none are expected now."""
         self._command = None
         self._problem_since = None
 
-    # Ages, s; NaN: never came.
+    # Ages, s; NaN: never received.
 
     def command_age(self, moment: Moment) -> float:
-        """Since the last accepted command."""
+        """Returns the age of the last accepted command."""
         return _age(self._command, moment)
 
     def heartbeat_age(self, moment: Moment) -> float:
-        """Since the last heartbeat."""
+        """Returns the age of the last heartbeat."""
         return _age(self._beat, moment)
 
     def joint_states_age(self, moment: Moment) -> float:
-        """Since the joints were measured, by whichever clock says longer."""
+        """Returns the age of the last measurement, by whichever clock makes it older."""
         age = _age(self._joints, moment)
         if self._joints_stamp <= 0:
             return age
         return max(age, (moment.clock - self._joints_stamp) / SECOND)
 
     def observation_age(self, moment: Moment) -> float:
-        """Of the observation behind the last action, by whichever clock says longer."""
+        """Returns the age of the last action's observation, by whichever clock makes it older."""
         beat = self.heartbeat
         if beat is None or beat.observation_stamp <= 0:
             return math.nan
         by_clock = (moment.clock - beat.observation_stamp) / SECOND
         return max(by_clock, _age(self._observation, moment))
 
-    # What is wrong.
+    # Problems.
 
     def problem(self, moment: Moment, is_of_policy: bool) -> Reason | None:
-        """Why a command may not pass. is_of_policy: whether the policy sent it."""
+        """Returns why a command, of the policy or not, may not pass."""
         problem = self.joints_problem(moment)
         return self.policy_problem(moment) if problem is None and is_of_policy else problem
 
     def joints_problem(self, moment: Moment) -> Reason | None:
-        """Why commands cannot be compared with the measured joints."""
+        """Returns why commands cannot be compared with the measured joints."""
         age, limit = self.joint_states_age(moment), self.config.joint_states_timeout
         if age <= limit:
             return None
@@ -144,7 +140,7 @@ class Watch:
         return Reason(Cause.STALE_JOINT_STATES, text, value=age, limit=limit, unit='s')
 
     def policy_problem(self, moment: Moment) -> Reason | None:
-        """Why the policy's commands may not pass, heartbeat first."""
+        """Returns why the policy's commands may not pass, heartbeat first."""
         return (
             self.heartbeat_problem(moment)
             or self._observation_problem(moment)
@@ -152,7 +148,7 @@ class Watch:
         )
 
     def heartbeat_problem(self, moment: Moment) -> Reason | None:
-        """Whether the heartbeat is missing."""
+        """Returns a reason if the heartbeat is missing."""
         age, limit = self.heartbeat_age(moment), self.config.heartbeat_timeout
         if age <= limit or (math.isnan(age) and not self.config.is_heartbeat_required):
             return None
@@ -164,7 +160,7 @@ class Watch:
         return Reason(Cause.HEARTBEAT, text, value=age, limit=limit, unit='s')
 
     def command_problem(self, moment: Moment) -> Reason | None:
-        """Whether commands came and come no longer."""
+        """Returns a reason if commands came and stopped."""
         age, limit = self.command_age(moment), self.config.command_timeout
         if not age > limit:
             return None
@@ -172,14 +168,14 @@ class Watch:
         return Reason(Cause.STALE_COMMAND, text, value=age, limit=limit, unit='s')
 
     def action(self, reason: Reason, moment: Moment) -> str:
-        """'hold' or 'stop', for a reason given by this watch."""
+        """Returns 'hold' or 'stop' for a reason given by this watch."""
         limit = self.config.stop_timeout
         if reason.cause == Cause.STALE_COMMAND and limit > 0.0 and self.command_age(moment) > limit:
             return STOP
         return str(getattr(self.config, f'on_{reason.cause}'))
 
     def next_deadline(self, moment: Moment) -> int | None:
-        """When (monotonic, ns) the next command, heartbeat or joint state will be overdue."""
+        """Returns when (monotonic, ns) the next input will be overdue."""
         config = self.config
         ends = (
             (self._command, config.command_timeout),
@@ -200,7 +196,7 @@ class Watch:
         age, limit = _age(self._problem_since, moment), self.config.problem_timeout
         if self.heartbeat is None or not age > limit:
             return None
-        return Reason(Cause.POLICY_PROBLEM, f'the policy says: {self.heartbeat.problem}')
+        return Reason(Cause.POLICY_PROBLEM, f'the policy reports: {self.heartbeat.problem}')
 
 
 def _age(at: int | None, moment: Moment) -> float:

@@ -282,7 +282,7 @@ def test_joint_states_without_one_joint_of_the_arm_are_not_new():
     [
         (NAMES, HOME[:5], '5 positions for 6 joints'),
         (NAMES, [math.nan, *HOME[1:]], 'shoulder_pan is nan'),
-        (NAMES, HOME + [1.5, 0, 0, 0, 0, 0], 'shoulder_pan went 1.5 rad, which it cannot so fast'),
+        (NAMES, HOME + [1.5, 0, 0, 0, 0, 0], 'shoulder_pan went 1.5 rad, faster than it can'),
         (NAMES, HOME + [0, 0, 3.0, 0, 0, 0], 'elbow_flex is 2.56 rad out of its range'),
         (['elsewhere'], [1.0], ''),
     ],

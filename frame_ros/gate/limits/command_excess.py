@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The limits of the joints that a command does not keep to."""
+"""The joint limits that a command exceeds."""
 
 from __future__ import annotations
 
@@ -27,10 +27,13 @@ ROUNDING = 1e-9  # of a limit, by which a value may exceed it in floating point
 def excesses(
     limits: JointLimits, step: Step, requested: Array, asked: Array, slot: float
 ) -> tuple[Excess, ...]:
-    """Every limit exceeded, by the difference from the command before, each with the joint that is
-    worst; the gravest first.
+    """Returns every limit exceeded by the change from the previous command, the gravest first.
 
-    requested, asked: (D,) the positions and velocities of the command before. slot: s, of braking.
+    Each names the joint that is worst.
+
+    Args:
+        requested, asked: (D,) positions and velocities of the previous command.
+        slot: s, of braking.
     """
     i, q, h = step.i, step.q, step.h
     before = np.where(np.isfinite(requested[i]), requested[i], step.p)
@@ -53,7 +56,7 @@ def excesses(
 
 
 def far_from_measured(limits: JointLimits, step: Step) -> Excess | None:
-    """That what is requested is farther than a step from where the joints are measured."""
+    """Reports a request farther than the step limit from the measured joints."""
     if step.measured is None:
         return None
     distance, room = np.abs(step.q - step.measured), limits.step[step.i]
@@ -61,7 +64,7 @@ def far_from_measured(limits: JointLimits, step: Step) -> Excess | None:
 
 
 def behind(limits: JointLimits, step: Step, cause: str) -> Excess:
-    """That what was sent lags behind, because a command before exceeded a limit for `cause`."""
+    """Reports that the arm lags because an earlier command exceeded a limit for `cause`."""
     lags = np.where(np.isfinite(step.q), np.abs(step.q - step.p), 0.0)
     worst = int(np.argmax(lags))
     joint = step.i[worst]
@@ -72,7 +75,7 @@ def behind(limits: JointLimits, step: Step, cause: str) -> Excess:
 def _worst(
     limits: JointLimits, cause: str, step: Step, value: Array, limit: Array, by: Array
 ) -> Excess | None:
-    """The joint that exceeds a limit by most; None if none does."""
+    """Returns the joint that exceeds a limit most, if any."""
     by = np.where(np.isfinite(by), by, -math.inf)
     worst = int(by.argmax())
     if not by[worst] > ROUNDING:

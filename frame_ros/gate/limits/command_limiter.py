@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps a stream of joint commands within limits, whatever it is to do next.
+"""Keeps a stream of joint commands within limits, whatever the stream does next.
 
 The state is what was sent: the place p of each joint, its velocity v, the difference of the last
 two places over the time h between them, and the stream's time at which it is there. Commands,
@@ -50,12 +50,17 @@ REMEMBERED = 16  # commands whose distance in time tells the stream's own period
 class CommandLimiter:
     """The stream of commands to one robot.
 
-    limits: of its D joints. workspace: of the arm, whose joints are among them. jitter: s, see
-    above. longest: s after which a command counts as the first after a pause.
+    Args:
+        limits: of its D joints.
+        workspace: of the arm, whose joints are among them.
+        jitter: s, see above.
+        longest: s after which a command counts as the first after a pause.
 
-    positions, velocities: (D,) of the last commands, rad or m, NaN for joints without any. times:
-    (D,) ns, the stream's time of the last commands. base: (D,) where a joint is to start again
-    before it goes on, NaN for none. longest: as above, ns.
+    Attributes:
+        positions, velocities: (D,) of the last commands, rad or m, NaN for joints without any.
+        times: (D,) ns, the stream's time of the last commands.
+        base: (D,) where a joint is to start again before it goes on, NaN for none.
+        longest: as above, but in ns.
     """
 
     def __init__(
@@ -81,12 +86,12 @@ class CommandLimiter:
         self._asked: Array = np.zeros(size)
         self._cause: str = ACCELERATION
         self._is_sent = np.zeros(size, dtype=bool)
-        # Speeds at which a joint that is sent nothing more stops as it may, wherever it is.
+        # Speeds from which a joint that gets no more commands may stop abruptly, wherever it is.
         self._gentle = np.minimum(
             longest * limits.acceleration, 2.0 * np.sqrt(limits.acceleration * limits.tick)
         )
         stopping = limits.velocity**2 / (2.0 * limits.acceleration)
-        # Of each joint: where nothing need brake before its ends, and its other limits.
+        # Per joint: the range in which nothing need brake before its ends, and its other limits.
         columns = (limits.lower + stopping, limits.upper - stopping, limits.velocity)
         others = (limits.acceleration, limits.tick, limits.step)
         self._simple = list(zip(*(c.tolist() for c in (*columns, *others)), strict=True))
@@ -94,8 +99,9 @@ class CommandLimiter:
         self._last = 0
 
     def begin(self, positions: Array, time: int) -> None:
-        """Joints that were never sent anywhere begin, at rest, at these positions (D,), inside
-        their limits or not; NaN: not known, such a joint begins at its first command. time: ns.
+        """Starts joints that were never commanded at rest at these positions (D,), in range or not.
+
+        NaN: unknown; such a joint begins at its first command. time: ns.
         """
         if self._is_sent.all():
             return
@@ -104,44 +110,44 @@ class CommandLimiter:
         self.times[new] = self._sent[new] = time - self._start
 
     def start_again(self, which: Mask, positions: Array) -> None:
-        """The joints `which` (D,) go to these positions (D,), as fast as they may, before they go
-        on with the stream; NaN: they go on at once.
+        """Sends the joints `which` (D,) to these positions (D,) first, as fast as they may go. They
+        then go on with the stream; NaN: at once.
         """
         self.base = np.where(which, positions, self.base)
 
     def go_on(self) -> None:
-        """No joint has to be anywhere before it goes on with the stream."""
+        """Lets every joint go on with the stream at once."""
         self.base = np.full(len(self.base), math.nan)
 
     def comes_in(self) -> Mask:
-        """(D,) whether a joint is outside its range, and on its way back into it."""
+        """Returns (D,) whether a joint is outside its range, and on its way back into it."""
         with np.errstate(invalid='ignore'):
             is_below = (self.positions < self.limits.lower) & (self.velocities > 0.0)
             is_above = (self.positions > self.limits.upper) & (self.velocities < 0.0)
         return is_below | is_above
 
     def set_back(self, by: int) -> None:
-        """The stream's clock was set back by so many ns, in no time."""
+        """Notes that the stream's clock was set back by so many ns, in no time."""
         self.times -= by
         self._sent -= by
         self._last -= by
 
     def has_paused(self, time: int) -> Mask:
-        """(D,) whether a joint has been sent nothing for longer than a period may be."""
+        """Returns (D,) whether a joint has had no command for longer than a period may be."""
         result: Mask = time - self._sent > self.longest
         return result
 
     def is_moving(self, time: int) -> bool:
-        """Whether joints that are sent nothing more until `time` (ns) would have stopped faster
-        than they may, or have not come to where they start again.
+        """Returns whether the joints would stop too fast without a command until `time` (ns). Also
+        true while joints are on their way to where they start again.
         """
         i, h = np.flatnonzero(self._is_sent), (time - self.times) / SECOND
         is_fast = np.abs(self.velocities[i]) > self.limits.acceleration[i] * h[i]
         return bool(is_fast.any() or np.isfinite(self.base[i]).any())
 
     def deadline(self) -> int | None:
-        """When (ns) joints must be braked if no command comes: they would stop faster than they
-        may, or could not be braked later in steps within the tick limit. None: never.
+        """Returns when (ns) the joints must be braked if no command comes; None: never. Later they
+        would stop faster than they may, or could not be braked in steps within the tick limit.
         """
         speed, a = np.abs(self.velocities), self.limits.acceleration
         if (speed <= self._gentle).all():
@@ -161,16 +167,15 @@ class CommandLimiter:
     def propose(
         self, indices: Indices, requested: Array, time: int, measured: Array | None = None
     ) -> Proposal:
-        """What to send for the command `requested` (K,) to the joints `indices` at `time` (ns).
-
-        A joint that has no command yet begins at this one. measured: (D,) positions, NaN where not
-        measured; None: the step limit does not hold.
+        """Returns the command to send for a request (K,) to the joints `indices` at `time` (ns). A
+        joint without a command yet begins at this one. measured: (D,) positions, NaN where not
+        measured; None: no step limit.
         """
         indices, requested = self._with_moving(indices, requested)
         harmless = self._harmless(indices, requested, time, measured)
         if harmless is not None and self._is_clear(harmless):
             return harmless
-        step = self._step(indices, requested, time, measured)
+        step = self._next_step(indices, requested, time, measured)
         if harmless is not None and (harmless.times == harmless.times[0]).all():
             step.h = harmless.durations
             check, speeds = self._check, harmless.velocities
@@ -179,7 +184,7 @@ class CommandLimiter:
         goes_on = np.isinf(step.room)
         least = np.maximum(step.available - self._slot, 0)
         regular = np.clip(self._period(time), least, step.available)
-        regular = self._together(step, np.where(goes_on, regular, step.available))
+        regular = self._common_times(step, np.where(goes_on, regular, step.available))
         proposals: list[Proposal] = []
         is_shorter = bool((regular < step.available).any())
         for span in (regular, step.available) if is_shorter else (step.available,):
@@ -189,7 +194,7 @@ class CommandLimiter:
         return proposals[-1] if proposals[0].is_repeat else proposals[0]
 
     def commit(self, proposal: Proposal) -> Array:
-        """Makes a proposal the last command; its positions (K,)."""
+        """Makes a proposal the last command; returns its positions (K,)."""
         i, time = proposal.indices, proposal.time
         self._asked[i] = proposal.asked
         self._requested[i] = proposal.requested
@@ -207,13 +212,14 @@ class CommandLimiter:
         return proposal.positions
 
     def brake(self, time: int, which: Mask) -> Proposal | None:
-        """The next command, made the last, to those of the joints `which` (D,) that were sent
-        anywhere: to where they start again, or to rest. time: ns. None: there are no such joints.
+        """Commits the next braking command to those of the joints `which` (D,) that were commanded.
+
+        They go to where they start again, or to rest. time: ns. None: there are no such joints.
         """
         i = np.flatnonzero(which & self._is_sent)
         if not i.size:
             return None
-        step = self._step(i, self.base[i], time, None)
+        step = self._next_step(i, self.base[i], time, None)
         found = self._limited(step, step.available, time)
         self.positions[i], self.velocities[i] = found.positions, found.velocities
         self.times[i], self._sent[i] = found.times, time
@@ -225,9 +231,9 @@ class CommandLimiter:
     def _harmless(
         self, indices: Indices, requested: Array, time: int, measured: Array | None
     ) -> Proposal | None:
-        """The command as it is, where plain numbers show that it keeps to all limits of the joints:
-        it goes on from the last, slowly enough, far from where any joint must brake. That is so
-        nearly always, and costs a third of `_limited`, which comes to the same.
+        """Returns the command unchanged if simple checks show that it keeps to all joint limits.
+        That is so if it goes on from the last slowly enough, far from where any joint must brake:
+        nearly always. It costs a third of `_limited`, with the same result.
         """
         period, slot, longest = self._period(time), self._slot, self.longest
         state = (self.positions, self._requested, self.velocities, self.base)
@@ -258,7 +264,7 @@ class CommandLimiter:
         )  # fmt: skip
 
     def _with_moving(self, indices: Indices, requested: Array) -> tuple[Indices, Array]:
-        """The command, and in a workspace the moving joints of the arm that it leaves out."""
+        """Adds to the command, in a workspace, the moving joints of the arm that it leaves out."""
         if self._check is None or len(indices) == len(self.positions):
             return indices, requested
         arm = self._check.arm
@@ -270,7 +276,7 @@ class CommandLimiter:
         nowhere = np.full(len(left_out), math.nan)
         return np.append(indices, left_out), np.append(requested, nowhere)
 
-    def _step(self, i: Indices, requested: Array, time: int, measured: Array | None) -> Step:
+    def _next_step(self, i: Indices, requested: Array, time: int, measured: Array | None) -> Step:
         limits, is_new = self.limits, ~np.isfinite(self.positions[i])
         inside = np.clip(requested, limits.lower[i], limits.upper[i])
         p = np.where(is_new, inside, self.positions[i])
@@ -292,7 +298,7 @@ class CommandLimiter:
         return step
 
     def _period(self, time: int) -> int:
-        """ns, the stream's own: the mean distance of the last commands; at first the last one's."""
+        """Returns the stream's own period, ns: the mean distance of the last commands."""
         count = len(self._gaps)
         if count >= 3:
             return sum(self._gaps) // count
@@ -300,7 +306,7 @@ class CommandLimiter:
         return passed if 0 < passed <= self.longest else self._start
 
     def _limited(self, step: Step, span: Times, time: int) -> Proposal:
-        """The step that is nearest to what is requested, and the limits for which it differs."""
+        """Returns the allowed step nearest to the request, and the limits for which it differs."""
         i, p, q = step.i, step.p, step.q
         step.h = h = np.maximum(span, SHORTEST) / SECOND
         before, goes = step.before, np.isfinite(q)
@@ -330,7 +336,8 @@ class CommandLimiter:
             far = far_from_measured(self.limits, step)
             found = () if far is None else (far,)
         w = np.where(can, (positions - p) / h, step.v)
-        # Who cannot take a step yet goes on from where it was; who rests has rested until now.
+        # A joint that cannot take a step yet goes on from where it was; one at rest has rested
+        # until now.
         times = np.where(can, self.times[i] + span, np.where(step.v == 0.0, time, self.times[i]))
         times = np.where(np.isfinite(self.positions[i]), times, time)
         wanted = np.where(goes, q, positions)
@@ -340,10 +347,8 @@ class CommandLimiter:
 
     # The workspace.
 
-    def _together(self, step: Step, span: Times) -> Times:
-        """The times (K,) ns of a step, such that the joints of an arm in a workspace are there at
-        one time of the stream, as their common way to rest needs it.
-        """
+    def _common_times(self, step: Step, span: Times) -> Times:
+        """Returns the times (K,), ns, at which a workspace's joints arrive together."""
         if self._check is None:
             return span
         before, is_arm = self.times[step.i], np.isin(step.i, self._check.arm)

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a command to the joints must keep to: position, velocity, acceleration, and distance from
-the measured position."""
+"""Limits of joint commands: range, rates, and distance from the measured position."""
 
 from __future__ import annotations
 
@@ -50,11 +49,15 @@ KNOWN_RATES: Mapping[str, Mapping[str, tuple[float, float]]] = {
 
 @dataclass(frozen=True)
 class Excess:
-    """One limit that a command does not keep to.
+    """A limit that a command exceeds.
 
-    cause: one of the constants of this module. joint: the joint, or the axis of the workspace, that
-    exceeds most. value: asked for. limit: allowed, in `unit` as the value. is_catching_up: the
-    command itself keeps to all limits, but what was sent lags behind because one before did not.
+    Attributes:
+        cause: one of the constants of this module.
+        joint: the joint, or the axis of the workspace, that exceeds most.
+        value: the requested value.
+        limit: the allowed value, in `unit` like the other.
+        is_catching_up: the command itself keeps to all limits, but an earlier one did not, and the
+            arm still lags behind.
     """
 
     cause: str
@@ -66,10 +69,10 @@ class Excess:
 
     @property
     def text(self) -> str:
-        """In words."""
+        """The excess in words."""
         name = self.cause.replace('_', ' ')
         if self.is_catching_up:
-            return f'{name} before: {self.joint} is {self.value:.4g} {self.unit} behind'
+            return f'{name} earlier: {self.joint} is {self.value:.4g} {self.unit} behind'
         return f'{name}: {self.joint} {self.value:.4g} {self.unit}, allowed {self.limit:.4g}'
 
 
@@ -77,26 +80,21 @@ class Excess:
 class JointLimits:
     """Limits of D joints, each array (D,).
 
-    lower, upper: rad or m. velocity: per s. acceleration: per s^2. step: largest distance of a
-    command from the measured position. tick: largest change from one command to the next; both rad
-    or m, infinite for none. units: 'rad' or 'm' of each joint. fastest: per s, what the joint
-    itself can do, whatever it is limited to. ends: (2, D) rad or m, its range, not narrowed.
-
     Raises:
         ValueRangeError: an array has another length, lower is not below upper, or another limit is
         not above 0.
     """
 
     names: tuple[str, ...]
-    lower: Array
-    upper: Array
-    velocity: Array
-    acceleration: Array
-    step: Array
-    tick: Array
-    units: tuple[str, ...]
-    fastest: Array
-    ends: Array
+    lower: Array  # rad or m
+    upper: Array  # rad or m
+    velocity: Array  # per s
+    acceleration: Array  # per s^2
+    step: Array  # largest distance of a command from the measured position
+    tick: Array  # largest change from one command to the next; both rad or m, infinite for none
+    units: tuple[str, ...]  # 'rad' or 'm' of each joint
+    fastest: Array  # per s, what the joint itself can do, whatever it is limited to
+    ends: Array  # (2, D) rad or m, its range, not narrowed
 
     def __post_init__(self) -> None:
         for name in ('lower', 'upper', 'velocity', 'acceleration', 'step', 'tick'):
@@ -125,15 +123,17 @@ def limits_of(
     step: float = math.inf,
     tick: float = math.inf,
 ) -> JointLimits:
-    """The limits of every joint of a robot that can be commanded, the gripper's last.
+    """Returns the limits of every joint of a robot that can be commanded, the gripper's last.
 
-    velocity, acceleration: one value for all joints, or one per joint; 0: what is known of the
-    robot (the URDF's velocity, KNOWN_RATES). scales: of these, above 0 to 1. position_margin: rad
-    or m that the position limits are narrowed by on either side. step, tick: of the joints that
-    move the tip; a gripper, which squeezes, has none.
+    Args:
+        velocity, acceleration: one value for all joints, or one per joint; 0: the known one of the
+            robot (the URDF's velocity, KNOWN_RATES).
+        velocity_scale, acceleration_scale: factors of these, above 0 to 1.
+        position_margin: rad or m by which the position limits are narrowed on either side.
+        step, tick: of the joints that move the tip; a gripper, which squeezes, has none.
 
     Raises:
-        SetupError: a list has another length, or nothing is known of a joint's rates.
+        SetupError: a list has the wrong length, or the rates of a joint are unknown.
         ValueRangeError: a limit is out of its range.
     """
     joints = [j for j in parse_urdf(robot.urdf).joints if j.is_moving and not j.mimic]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""From one command to the next: what is asked for, and what would be sent."""
+"""One step of a command stream: the request, and the proposal made of it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ Times = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Proposal:
-    """What would be sent: positions (K,) of the K joints `indices`.
+    """A command to send: positions (K,) of the K joints `indices`.
 
-    excesses: the limits that the command does not keep to, the gravest first; none: it passes as it
-    is. velocities: (K,) of the step: positions less those before over durations (K,), s. times:
-    (K,) ns, the stream's time at which the joints are there; never later than `time`, when they are
-    sent. requested, asked: (K,) positions and velocities requested. is_there: (K,) whether a joint
-    has come near the place where it starts again. is_repeat: whether a joint is sent the last place
-    once more, because the time was too short for a step.
+    Attributes:
+        excesses: the limits that the request exceeds, the gravest first; none: it passes unchanged.
+        velocities: (K,) of the step: the change of positions over durations (K,), s.
+        times: (K,) ns, the stream's time of arrival, never later than `time`, when they are sent.
+        requested, asked: (K,) positions and velocities requested.
+        is_there: (K,) whether a joint has come near the place where it starts again.
+        is_repeat: whether a joint is sent the last place again, because the time was too short for
+            a step.
     """
 
     indices: Indices
@@ -43,15 +45,21 @@ class Proposal:
 
 @dataclass
 class Step:
-    """From the last command to the next, of K joints.
+    """A step from the last command to the next, of K joints.
 
-    i: which. p, v: (K,) where they were sent, and how fast they move there. q: (K,) where they are
-    to go; NaN: to rest. before, asked: (K,) where they were to go with the last command, and how
-    fast that was requested. measured: (K,) where they are. others: (D,) velocities of all joints.
-    available: (K,) ns since they were sent to p. base: (K,) where a joint starts again; NaN: it
-    goes on. center, room: (K,) around where it begins, and how far from there it may be sent at
-    once; room is infinite where the stream goes on. h: (K,) s that the step takes. lower, upper:
-    (K,) between which it may end.
+    Attributes:
+        i: their indices.
+        p, v: (K,) last commanded positions and velocities.
+        q: (K,) requested positions; NaN: come to rest.
+        before, asked: (K,) positions requested by the last command, and their velocities.
+        measured: (K,) measured positions.
+        others: (D,) velocities of all joints.
+        available: (K,) ns since the last command.
+        base: (K,) where a joint starts again; NaN: it goes on.
+        center, room: (K,) where a joint begins, and how far from there it may be sent at once;
+            infinite where the stream goes on.
+        h: (K,) s that the step takes.
+        lower, upper: (K,) range in which it may end.
     """
 
     i: Indices

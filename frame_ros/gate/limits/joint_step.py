@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The step of each joint by itself: which velocities its limits allow, and which it would take.
+"""The step of each joint by itself: the velocities that its limits allow, and the one chosen.
 
-All functions are of one Step of K joints, and return (K,) values.
+All functions take a Step of K joints, and return (K,) values.
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ TINY = 1e-7  # rad or m: no way to rest is longer by mistake
 
 
 def ends(limits: JointLimits, step: Step, slot: float) -> tuple[Array, Array]:
-    """Between which positions a step may end.
-
-    A joint that was measured outside its range begins there. So its range reaches as far as it
-    cannot help to go, or as it is to start again, and no farther: it may only come back.
+    """Returns the range of positions in which a step may end. For a joint that was measured outside
+    its range, it reaches as far as the joint cannot avoid, or as it is to start again, and no
+    farther: the joint may only come back.
     """
     i = step.i
     lower, upper = limits.lower[i], limits.upper[i]
@@ -38,7 +37,7 @@ def ends(limits: JointLimits, step: Step, slot: float) -> tuple[Array, Array]:
 
 
 def bounds(limits: JointLimits, step: Step, slot: float) -> tuple[Array, Array]:
-    """Least and largest velocity of a step; the least above the largest: there is none.
+    """Returns the least and largest velocity of a step; there is none if the least is the larger.
 
     slot: s, the shortest steps in which a joint brakes.
     """
@@ -55,8 +54,8 @@ def bounds(limits: JointLimits, step: Step, slot: float) -> tuple[Array, Array]:
 
 
 def asked_velocity(limits: JointLimits, step: Step) -> Array:
-    """The velocity of what is requested: the lesser of the last two, as far as they have one sign.
-    A request that jumps has none: who took it over would overshoot.
+    """Returns the velocity of the request: the lesser of the last two, if they have the same sign.
+    A request that jumps has none: taking it over would overshoot.
     """
     fastest, last = limits.velocity[step.i], step.asked
     asked = np.where(np.isfinite(step.before), step.q - step.before, 0.0) / step.h
@@ -65,9 +64,9 @@ def asked_velocity(limits: JointLimits, step: Step) -> Array:
 
 
 def is_met(limits: JointLimits, step: Step, slack: Array) -> Mask:
-    """Whether who goes where requested can take over its velocity there with the next command.
-    Always so, if the last command passed as it was. Who comes to where it starts again is to rest
-    there.
+    """Returns whether a joint that goes where requested can take over its velocity there next.
+    Always true if the last command passed unchanged. A joint that comes to where it starts again is
+    to rest there.
     """
     comes = np.isfinite(step.room)
     is_behind = (step.p != step.before) | comes
@@ -81,11 +80,9 @@ def is_met(limits: JointLimits, step: Step, slack: Array) -> Mask:
 
 
 def place(limits: JointLimits, step: Step) -> Array:
-    """Where to go: to what is requested, as far as that is in the joint's range, within a step of
-    where it is measured, and near where it starts again.
-
-    A measurement keeps a joint from going on, and never leads it: who is sent farther from it
-    already stays, or comes nearer because that is requested.
+    """Returns the target: the request, as far as range, measured step and starting place allow. A
+    measurement can only keep a joint from going on: one sent too far from it already stays, or
+    comes nearer if requested.
     """
     i = step.i
     wanted = np.clip(
@@ -100,11 +97,14 @@ def place(limits: JointLimits, step: Step) -> Array:
 
 
 def tracking(limits: JointLimits, step: Step, to: Array, slot: float) -> Array:
-    """The velocity that catches up with what is requested, or goes to the place next to it: as fast
-    as allowed, but so that the joint can take over its velocity when it is there; without
-    overshoot, if that is steady.
+    """Returns the velocity that catches up with the request, or goes to the place next to it.
 
-    to: (K,) the places. slot: as above.
+    It is as fast as allowed, but lets the joint take over the request's velocity on arrival,
+    without overshoot if that is steady.
+
+    Args:
+        to: (K,) the places.
+        slot: as above.
     """
     goes_on = (to == step.q) & np.isinf(step.room)
     asked = np.where(goes_on, asked_velocity(limits, step), 0.0)

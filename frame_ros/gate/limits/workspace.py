@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the tip of an arm, or all of its links, may be, and how fast the tip may move."""
+"""The workspace of an arm: the region of its tip or of all its links, and the speed of the tip."""
 
 from __future__ import annotations
 
@@ -19,20 +19,17 @@ from frame_ros.robots.robot import Robot
 
 Array = NDArray[np.float64]
 UNBOUNDED = 10.0  # m; a bound this far away is none
-# A straight way in joint space is looked at in steps of SPACING rad; between two of them a link
-# 1 m away bends out of the line by less than MARGIN m, by which the workspace is narrowed.
+# A straight way in joint space is sampled every SPACING rad; between two samples a link 1 m away
+# leaves the line by less than MARGIN m, by which the workspace is narrowed.
 SPACING, MARGIN = 0.05, 0.001
 AXES = 'xyz'
 
 
 @dataclass(frozen=True)
 class Outside:
-    """How far (m) a configuration is outside, by which axis, where it is and what is allowed.
+    """How far (m) a configuration is outside, by which axis, where it is and what is allowed."""
 
-    distance: negative inside.
-    """
-
-    distance: float
+    distance: float  # negative inside
     axis: str = ''
     value: float = math.nan
     limit: float = math.nan
@@ -41,15 +38,21 @@ class Outside:
 class Workspace:
     """A box for the tip, a floor for every link, and a speed for the tip.
 
-    robot: whose tip it is; positions are in its base frame. box: x, y, z from, then x, y, z to, m.
-    floor: m, z below which no origin of a link may be. has_all_links: the box holds for the
-    origins of all links behind the first joint, not for the tip alone. speed: m/s of the tip; 0:
-    any. Bounds of 10 m and more are none.
+    Bounds of 10 m and more are none.
 
-    levers: (N,) m that a point of the arm moves at most per rad (or m) of each joint.
+    Args:
+        robot: whose tip it is; positions are in its base frame.
+        box: x, y, z from, then x, y, z to, m.
+        floor: m, lowest z of any link's origin.
+        has_all_links: the box holds for the origins of all links after the first joint, not for the
+            tip alone.
+        speed: m/s of the tip; 0: any.
+
+    Attributes:
+        levers: (N,) m that a point of the arm moves at most per rad (or m) of each joint.
 
     Raises:
-        ValueRangeError: the box is empty or has not six numbers, or the speed is negative.
+        ValueRangeError: the box is empty or does not have six numbers, or the speed is negative.
     """
 
     def __init__(
@@ -89,11 +92,11 @@ class Workspace:
         return lower, upper
 
     def tip(self, q: Array) -> Array:
-        """(3,) m, of the tip at the arm's positions q, in the order of `robot.joint_names`."""
+        """Returns the tip (3,), m, at positions q in the order of `robot.joint_names`."""
         return self.robot.forward(q)[0]
 
     def outside(self, q: Array) -> Outside:
-        """The point of the arm that is farthest outside, or nearest to it."""
+        """Returns the point of the arm that is farthest outside, or nearest to it."""
         worst = _outside(self.tip(q), self._tip_lower, self._tip_upper)
         for link, count in self._links:
             point = link.forward(q[:count])[0]
@@ -102,13 +105,13 @@ class Workspace:
         return worst
 
     def farthest(self, start: Array, end: Array) -> Outside:
-        """`outside` of the worst place on the straight way in joint space, both ends included."""
+        """Returns `outside` of the worst place on the straight way in joint space."""
         count = 1 + math.ceil(float(np.abs(end - start).max(initial=0.0)) / SPACING)
         places = (start + (end - start) * (i / count) for i in range(count + 1))
         return max((self.outside(q) for q in places), key=lambda found: found.distance)
 
     def excess(self, found: Outside) -> Excess:
-        """What is said of a place outside."""
+        """Returns the excess of a place outside."""
         return Excess(WORKSPACE, found.axis, found.value, found.limit, 'm')
 
 
@@ -121,7 +124,7 @@ def _outside(point: Array, lower: Array, upper: Array) -> Outside:
 
 
 def _levers(robot: Robot) -> Array:
-    """The way from each joint to the tip along the links; 1 of a joint that slides."""
+    """Returns the way from each joint to the tip along the links; 1 for a prismatic joint."""
     chain = parse_urdf(robot.urdf).chain(robot.tip_link)
     lengths = np.array([np.linalg.norm(joint.translation) for joint in chain])
     return np.array(
@@ -134,9 +137,7 @@ def _levers(robot: Robot) -> Array:
 
 
 def _link_robots(robot: Robot) -> list[tuple[Robot, int]]:
-    """For each link behind the first moving joint of the arm: its kinematics, and how many joints
-    move it.
-    """
+    """Returns each link after the first moving joint: its kinematics and number of joints."""
     link_of = {joint: link for link, joint in robot.joint_of_link.items()}
     links = [link_of[name] for name in robot.joint_names[1:]]
     return [(load_robot(robot.urdf, link), i + 2) for i, link in enumerate(links)]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether an arm that takes a step stays in its workspace, and can come to rest in it."""
+"""Checks that an arm stays in its workspace during a step, and can come to rest in it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ HALVINGS = 10  # of the part between braking and what was asked for
 class WorkspaceCheck:
     """The workspace of an arm whose joints are among those of `limits`.
 
-    slot: s, the shortest steps in which the arm brakes. arm: (N,) indices of its joints.
+    Args:
+        slot: s, the shortest steps in which the arm brakes.
+        arm: (N,) indices of its joints.
     """
 
     def __init__(self, workspace: Workspace, limits: JointLimits, slot: float) -> None:
@@ -33,16 +35,18 @@ class WorkspaceCheck:
         names = workspace.robot.joint_names
         self.arm: Indices = np.array([limits.names.index(n) for n in names], dtype=np.intp)
         self._levers = dict(zip(self.arm.tolist(), workspace.levers.tolist(), strict=True))
-        # How far from the ends of the workspace the arm was, m, when it was looked at, and where.
+        # The place of the last full check, and its distance from the ends of the workspace, m.
         self._clearance = -math.inf
         self._looked_at: dict[int, float] = {}
 
     def is_clear(self, positions: Array, moving: Array, proposal: Proposal) -> bool:
-        """Whether the arm, whose joints are there at one time, stays on its way to rest nearer to
-        where it was looked at last than it was from the ends of the workspace there, and is slow
-        enough by the same estimate.
+        """Returns whether a cheap estimate shows that the arm stays inside on its way to rest.
 
-        positions, moving: (D,) the last commands, and their velocities.
+        The arm, whose joints arrive together, must stay nearer to the place of the last full check
+        than that was to the ends of the workspace, and be slow enough by the same estimate.
+
+        Args:
+            positions, moving: (D,) the last commands, and their velocities.
         """
         reached = zip(proposal.indices.tolist(), proposal.times.tolist(), strict=True)
         if len({time for i, time in reached if i in self._levers}) > 1:
@@ -74,10 +78,16 @@ class WorkspaceCheck:
         can: Mask,
         found: tuple[Excess, ...],
     ) -> tuple[Array, Array, Mask, tuple[Excess, ...]]:
-        """A step as far as the workspace allows it: velocities and positions (K,), which joints can
-        take it, and the limits for which it differs, all given as the joints' own limits have it.
+        """Limits a step to the workspace.
 
-        now: (D,) the last commands.
+        All arguments are as the joints' own limits have left them.
+
+        Args:
+            now: (D,) the last commands.
+
+        Returns:
+            Velocities and positions (K,), the joints that can take the step, and the limits for
+                which it differs.
         """
         is_arm = np.isin(step.i, self.arm)
         if not is_arm.any():
@@ -98,10 +108,9 @@ class WorkspaceCheck:
     def problem(
         self, now: Array, step: Step, w: Array, positions: Array, is_braking: bool = False
     ) -> Excess | None:
-        """What is exceeded by going to `positions` (K,) at the velocities w (K,), and from there to
-        rest. A command to none of the arm's joints exceeds nothing, and who brakes is not too fast.
-
-        now: (D,) the last commands.
+        """Returns the excess of going to `positions` (K,) at velocities w (K,), and from there to
+        rest. A command to none of the arm's joints exceeds nothing, and a braking arm is never too
+        fast. now: (D,) the last commands.
         """
         is_braking = is_braking or not np.isfinite(step.q).any()
         workspace, limits, arm = self._workspace, self._limits, self.arm
@@ -118,7 +127,7 @@ class WorkspaceCheck:
             return None
         duration = float(np.max(np.abs(velocities[arm]) / limits.acceleration[arm]))
         straight = following + velocities * time_to_rest(duration, self._slot)
-        # Who begins or starts again outside its limits may stay there, and rest as far as it must.
+        # An arm that begins outside its limits may stay there, and rest as far out as it must.
         lower, upper = np.minimum(limits.lower, following), np.maximum(limits.upper, following)
         lower[step.i] = np.minimum(lower[step.i], step.lower)
         upper[step.i] = np.maximum(upper[step.i], step.upper)
@@ -131,14 +140,14 @@ class WorkspaceCheck:
         self._looked_at = dict(zip(arm.tolist(), following[arm].tolist(), strict=True))
         if found.distance + float(workspace.levers @ left[arm]) <= ROUNDING:
             return None  # it cannot come so far
-        # Who is outside already, because the arm was put there, may come back but not go farther.
+        # An arm that was put outside may come back but not go farther.
         allowed = ROUNDING + max(0.0, workspace.outside(before[arm]).distance)
         found = workspace.farthest(following[arm], final[arm])
         return workspace.excess(found) if found.distance + bend > allowed else None
 
     def _allowed(self, now: Array, step: Step, w: Array, is_arm: Mask) -> Array | None:
-        """The velocities (K,) between braking and `w` that are nearest to `w` of those allowed;
-        None if even braking is not, because the step is shorter than the slot.
+        """Returns the allowed velocities (K,) between braking and `w` that are nearest to `w`. None
+        if even braking is not allowed, because the step is shorter than the slot.
         """
         brake = np.where(is_arm, self._braked(step), w)
         allowed = 0.0
@@ -154,9 +163,9 @@ class WorkspaceCheck:
         return result
 
     def _braked(self, step: Step) -> Array:
-        """The velocities (K,) of a step on the way to rest: of all joints of the arm less by the
-        same part. In a step as long as the slot, or longer, it needs no check: the way is part of
-        the one that was found free before.
+        """Returns the velocities (K,) of a step on the way to rest, all reduced by the same factor.
+        A step as long as the slot, or longer, needs no check: its way is part of the one checked
+        before.
         """
         duration = float(
             np.max(np.abs(step.others[self.arm]) / self._limits.acceleration[self.arm])
