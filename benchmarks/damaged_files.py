@@ -5,10 +5,11 @@
 
     python benchmarks/damaged_files.py [--count 5000] [--kind mcap ...] [--seed 0] [--keep FOLDER]
 
-Of each kind, files that are valid are damaged (file_mutations.py) and read (file_readers.py) in
-worker processes. A crash is an exception that is none of ours, also one that was caught as unclear,
-or the end of the worker; a hang is a file that takes more than 10 s of the processor, or a minute
-in all. `--keep` keeps the files that did either. Interrupted, it shows the figures so far.
+Valid files of each kind are damaged (parts/file_mutations.py) and read in worker processes
+(parts/file_readers.py). A crash is an exception that is not one of ours, also one that was caught
+as unclear, or the end of the worker; a hang is a file that takes more than 10 s of the processor,
+or a minute in all. `--keep` keeps the files that did either. Interrupted, it
+shows the figures so far.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from pathlib import Path
 from typing import Any
 
 from bars import Bars, parse
-from file_mutations import (
+from parts.file_mutations import (
     GENERIC,
     bomb,
     database,
@@ -44,7 +45,7 @@ from file_mutations import (
     urdf_tree,
     yaml_tree,
 )
-from file_seeds import make_seeds
+from parts.file_seeds import make_seeds
 
 from frame_ros.core.errors import FrameRosError
 
@@ -295,7 +296,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument('--worker', type=Path, help=argparse.SUPPRESS)
     options = parse(parser, argv, count=6)
     if options.worker:
-        from file_readers import READERS, serve
+        from parts.file_readers import READERS, serve
 
         for name, kind in KINDS.items():
             for valid in sorted((options.worker / name).iterdir()):

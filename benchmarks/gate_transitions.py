@@ -32,9 +32,9 @@ import rclpy
 from bars import Bars, parse
 from gate import HOME, JOINTS, gate
 from gate_flood import Operator
-from gate_wire import WireCheck
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
+from parts.gate_wire import WireCheck
 from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState

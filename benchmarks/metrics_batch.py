@@ -30,10 +30,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import metrics_by_hand as hand
 import numpy as np
+import parts.metrics_by_hand as hand
 from bars import Bars, parse
-from metrics_by_hand import Floats
+from parts.metrics_by_hand import Floats
 
 from frame_ros import metrics
 

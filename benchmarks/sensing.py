@@ -27,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 from bars import Bars, parse
-from result_rows import renewed
+from parts.result_rows import renewed
 
 from frame_ros.cli.progress import progress_bar
 from frame_ros.evaluation.detection_scores import (

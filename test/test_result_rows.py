@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).resolve().parent.parent / 'benchmarks'
+FOLDER = Path(__file__).resolve().parent.parent / 'benchmarks' / 'parts'
 PAGE = """| robot | sensor | recall |
 | --- | --- | --- |
 | fr3 | wrench | 99 % |

@@ -18,8 +18,8 @@ SLOT, DELAY = 0.02, 0.005
 @pytest.fixture()
 def check(monkeypatch):
     monkeypatch.syspath_prepend(Path(__file__).parents[2] / 'benchmarks')
-    sys.modules.pop('gate_wire', None)
-    from gate_wire import WireCheck
+    sys.modules.pop('parts.gate_wire', None)
+    from parts.gate_wire import WireCheck
 
     return WireCheck(limits_of(load_robot('so101')), 0, SLOT + DELAY)
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 TOOL = 'tool: {mass: 0.4, centre_of_mass: [0, 0, 0.05], inertia: [1e-3, 0, 0, 1e-3, 0, 1e-3]}\n'
 OBSTACLES = """frame: base_link
 obstacles:
