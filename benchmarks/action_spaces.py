@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from bars import Bars, parse
 
-from frame_ros.hardware.controllers import PRESETS
+from frame_ros.hardware.controllers import controller_presets
 from frame_ros.policies.execution.action_spaces import ActionConverter
 from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.robots import load_robot
@@ -107,7 +107,7 @@ def outputs(repeats: int) -> list[dict[str, Any]]:
     rclpy.init()
     node, rows = rclpy.create_node('benchmark'), []
     robot, joints = load_robot('fr3'), np.array(STARTS['fr3'])
-    for preset in PRESETS:
+    for preset in controller_presets():
         try:
             output = ControllerOutput(node, preset, robot, 0.02)
         except SetupError:

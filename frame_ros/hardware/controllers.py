@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the controllers that people run on their arms listen to: messages, topics, joints, grippers.
+"""The controllers that people run on their arms: messages, topics, joints, grippers.
 
 A table of presets, and what one of them means for one robot. What is sent is made in
 frame_ros/nodes/gate/controller_outputs.py.
@@ -10,49 +10,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+import attrs
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.robots.differential_ik import tracking_preset
 from frame_ros.robots.grippers import gripper_joints
+from frame_ros.robots.profile import GRIPPER_KINDS, ControllerPreset, RobotProfile
+from frame_ros.robots.profiles import packaged_profiles
 from frame_ros.robots.robot import Robot
-
-# What the joints go out as. none: not at all. joint_state: sensor_msgs/JointState. trajectory:
-# trajectory_msgs/JointTrajectory of one point. positions: std_msgs/Float64MultiArray. pose:
-# geometry_msgs/PoseStamped of the tip.
-KINDS = ('none', 'joint_state', 'trajectory', 'positions', 'pose')
-# What the gripper joints go out as. with_joints: in the message of the others. trajectory,
-# positions: as above, on a topic of their own. opening: Float64MultiArray of one share, 0 closed to
-# 1 open. gripper_command: goals of the action control_msgs/GripperCommand, the position of one
-# finger. none: not at all.
-GRIPPER_KINDS = ('none', 'with_joints', 'trajectory', 'positions', 'opening', 'gripper_command')
-
-
-@dataclass(frozen=True)
-class ControllerPreset:
-    """kind: one of KINDS. topic, gripper_topic: relative ones lie in the node's namespace; {robot}
-    is the robot's name. gripper: one of GRIPPER_KINDS. is_partial: a message may leave joints out.
-    source: where the names come from.
-    """
-
-    kind: str
-    topic: str = ''
-    gripper: str = 'none'
-    gripper_topic: str = ''
-    is_partial: bool = False
-    source: str = ''
-
 
 _CRISP_GRIPPER = 'gripper/gripper_position_controller/commands'
 _CRISP = (
     'utiasDSL/crisp_controllers src/cartesian_controller.cpp; crisp_controllers_demos '
     'config/fr3/controllers.yaml and crisp_py_franka_hand_adapter.py'
 )
-PRESETS = {
+# Controllers that arms of many kinds have; those of one robot stand in its profile.
+GENERAL = {
     'none': ControllerPreset('none', source='nothing is sent beside joint_commands'),
-    'lerobot_so101': ControllerPreset(
-        'joint_state', 'joint_commands', 'with_joints', is_partial=True, source='frame_ros drivers'
-    ),
     'ros2_control_trajectory': ControllerPreset(
         'trajectory',
         'joint_trajectory_controller/joint_trajectory',
@@ -71,15 +47,13 @@ PRESETS = {
     'crisp_joint': ControllerPreset(
         'joint_state', 'target_joint', 'opening', _CRISP_GRIPPER, source=_CRISP
     ),
-    'franka_ros2': ControllerPreset(
-        'trajectory',
-        '{robot}_arm_controller/joint_trajectory',
-        'gripper_command',
-        'franka_gripper/gripper_action',
-        source='frankarobotics/franka_ros2 franka_fr3_moveit_config/config/'
-        'fr3_ros_controllers.yaml and franka_gripper/launch/gripper.launch.py',
-    ),
 }
+
+
+def controller_presets(profile: RobotProfile | None = None) -> dict[str, ControllerPreset]:
+    """The controllers by name: the general ones, those of the packaged robots and of a profile."""
+    profiles = [*packaged_profiles(), *([profile] if profile else [])]
+    return GENERAL | {n: preset for p in profiles for n, preset in p.controllers.items()}
 
 
 @dataclass(frozen=True)
@@ -132,15 +106,15 @@ def controller_layout(
         ValueRangeError: the preset, a joint, the link or the gripper's way is not known, or a
             number is out of range.
     """
-    if preset not in PRESETS:
-        raise ValueRangeError(f'output is {preset!r}; known: {", ".join(PRESETS)}')
-    found = PRESETS[preset]
-    if gripper:
-        found = replace(found, gripper=gripper)
-    if found.gripper not in GRIPPER_KINDS:
+    presets = controller_presets(robot.profile)
+    if preset not in presets:
+        raise ValueRangeError(f'output is {preset!r}; known: {", ".join(presets)}')
+    if gripper and gripper not in GRIPPER_KINDS:
         raise ValueRangeError(
             f'the gripper output is {gripper!r}; known: {", ".join(GRIPPER_KINDS)}'
         )
+    found = presets[preset]
+    found = attrs.evolve(found, gripper=gripper) if gripper else found
     if not (0 < period < math.inf and 0 <= horizon < math.inf and 0 <= effort < math.inf):
         raise ValueRangeError(
             f'period is {period} s, horizon {horizon} s, effort {effort} N; the period must be '
@@ -162,7 +136,7 @@ def controller_layout(
         gripper_joints=apart,
         fingers={name: limits[name] for name in gripper_joints(limits)},
         tip=link,
-        frame_id=frame_id or _base_frame(robot),
+        frame_id=frame_id or robot.profile.command_frame or robot.base_link,
         horizon=horizon or 2 * period,
         effort=effort,
     )
@@ -192,10 +166,3 @@ def _gripper_topic(topic: str, gripper: str, robot: Robot) -> str:
 
 def _named(topic: str, robot: Robot) -> str:
     return topic.replace('{robot}', robot.name)
-
-
-def _base_frame(robot: Robot) -> str:
-    """The base link; of a Franka the frame `base`, which coincides with it and which its
-    controllers name.
-    """
-    return 'base' if robot.name in ('fr3', 'panda') else robot.base_link

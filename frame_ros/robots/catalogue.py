@@ -1,87 +1,81 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The robots known by name, and where their URDFs are found."""
+"""Robots by name, from a profile, or from a URDF."""
 
 import os
 from pathlib import Path
 
 from frame_ros.core.errors import RobotError
 from frame_ros.core.input_files import read_text
-from frame_ros.core.shared_files import shared_folders
+from frame_ros.core.structuring import nearest
+from frame_ros.robots.profile import RobotProfile
+from frame_ros.robots.profiles import ROBOT_NAMES, find_profile
 from frame_ros.robots.robot import Robot
 from frame_ros.robots.shapes.mesh_files import with_absolute_meshes
 
-# Default tip, and the short names of other links that are good tips.
-_TIPS: dict[str, dict[str, str]] = {
-    'so101': {
-        'default': 'gripper_frame_link',
-        'tcp': 'gripper_frame_link',
-        'gripper': 'gripper_link',
-    },
-    'fr3': {
-        'default': 'fr3_link8',
-        'flange': 'fr3_link8',
-        'hand': 'fr3_hand',
-        'tcp': 'fr3_hand_tcp',
-    },
-    'panda': {
-        'default': 'panda_link8',
-        'flange': 'panda_link8',
-        'hand': 'panda_hand',
-        'tcp': 'panda_hand_tcp',
-    },
-}
-ROBOT_NAMES = tuple(_TIPS)
+__all__ = ['ROBOT_NAMES', 'find_urdf', 'load_robot']
 
 
-def load_robot(name_or_urdf: str | os.PathLike[str], tip: str | None = None) -> Robot:
-    """A robot by name ('so101', 'fr3', 'panda'), from a URDF file, or from a URDF's text.
+def load_robot(name_or_file: str | os.PathLike[str], tip: str | None = None) -> Robot:
+    """A robot by name ('so101', 'fr3', 'panda', or one in a folder of FRAME_ROS_ROBOTS), from the
+    YAML file of a profile, from a URDF file, or from a URDF's text.
 
     Args:
-        name_or_urdf: a known name, a path, or XML text (anything that starts with '<').
-        tip: the link whose pose is wanted. Known robots also take 'flange', 'hand', 'tcp' (Franka;
-            the default is the flange) and 'tcp', 'gripper' (SO-101; the default is
-            gripper_frame_link). Of another URDF the default is its deepest last link.
+        name_or_file: a name, a path, or XML text (anything that starts with '<').
+        tip: the link whose pose is wanted, or its short name in the profile's tips, such as
+            'flange', 'hand' and 'tcp' of Franka. The default is the profile's; without a profile
+            the deepest last link.
 
     Raises:
-        RobotError: no such robot, file or link, or a URDF that cannot be used.
+        RobotError: no such robot, file or link, or a profile or URDF that cannot be used.
     """
-    source = os.fspath(name_or_urdf)
+    source = os.fspath(name_or_file)
     if source.lstrip().startswith('<'):
         return Robot(source, tip)
-    if source in _TIPS:
-        tips = _TIPS[source]
-        chosen = tips.get(tip or 'default', tip)
-        return Robot(find_urdf(source).read_text(encoding='utf-8'), chosen, name=source)
-    path = Path(source).expanduser()
-    if not path.is_file():
-        raise RobotError(
-            f'no robot {source!r}: known are {", ".join(ROBOT_NAMES)}, '
-            f'or give the path of a URDF file'
-        )
+    profile = find_profile(source)
+    path = profile.path(profile.urdf)
     try:
         text = read_text(path)
     except UnicodeDecodeError as error:
         raise RobotError(f'{path} is not a text file, a URDF was expected') from error
     except OSError as error:
         raise RobotError(f'{path} cannot be read: {error.strerror}') from error
-    return Robot(with_absolute_meshes(text, path.resolve().parent), tip)
+    if profile.folder:
+        text = with_absolute_meshes(text, path.resolve().parent)
+    if not profile.name:
+        return Robot(text, tip)
+    robot = Robot(text, profile.tips.get(tip or 'default', tip), profile)
+    if profile.folder:
+        _check_names(robot, profile)
+    return robot
 
 
-def find_urdf(name: str) -> Path:
-    """The URDF file of a robot known by name.
+def find_urdf(name_or_file: str | os.PathLike[str]) -> Path:
+    """The URDF file of a robot that `load_robot` knows.
 
-    Looked for in a checkout, in the share folders of the sourced ROS workspaces, and where pip puts
-    data files.
+    Of a packaged one it is looked for in a checkout, in the share folders of the sourced ROS
+    workspaces, and where pip puts data files.
 
     Raises:
-        RobotError: the name is not known, or the file is in none of these folders.
+        RobotError: there is no such robot, or the file is in none of these folders.
     """
-    if name not in _TIPS:
-        raise RobotError(f'no robot {name!r}: known are {", ".join(ROBOT_NAMES)}')
-    folders = shared_folders('urdf')
-    for folder in folders:
-        if (folder / f'{name}.urdf').is_file():
-            return folder / f'{name}.urdf'
-    looked = ', '.join(str(folder) for folder in folders)
-    raise RobotError(f'{name}.urdf is not installed: looked in {looked}')
+    profile = find_profile(name_or_file)
+    return profile.path(profile.urdf)
+
+
+def _check_names(robot: Robot, profile: RobotProfile) -> None:
+    """Raises RobotError for a link or joint of a profile that its URDF does not have."""
+    links = [*profile.tips.values(), *profile.finger_links, profile.sensor_link]
+    links += [profile.tracking.tip] if profile.tracking else []
+    joints = [*profile.rates, *(name for names in profile.postures.values() for name in names)]
+    joints += [profile.gripper.joint] if profile.gripper else []
+    for what, names, known in (
+        ('link', links, robot.links),
+        ('joint', joints, robot.all_joint_names),
+    ):
+        for name in filter(None, names):
+            if name not in known:
+                raise RobotError(
+                    f'the profile of {profile.name} names the {what} {name!r}, which its URDF does '
+                    f'not have{nearest(name, known)}'
+                )

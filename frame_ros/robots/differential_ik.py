@@ -10,14 +10,16 @@ leaves freedom, under bounds that hold whatever the targets are.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+import attrs
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.core.errors import MissingExtraError, RobotError, ValueRangeError, install_hint
 from frame_ros.robots.grippers import gripper_joints
+from frame_ros.robots.profile import TrackingPreset
+from frame_ros.robots.profiles import packaged_profiles
 from frame_ros.robots.robot import Robot
 
 Array = NDArray[np.float64]
@@ -32,45 +34,27 @@ HALVINGS = 6  # of an iteration that would take the tip further from its target
 AT_LIMIT = 1e-6  # rad or m, the distance from a limit at which it counts as binding
 
 
-@dataclass(frozen=True)
-class TrackingPreset:
-    """How the tip of one kind of arm can follow a pose.
-
-    tip: the link that policies mean by the end effector; empty: the robot's own tip.
-    orientation_cost: m/rad; an orientation 1 rad off weighs as much as a position this far off.
-    position_tolerance (m), orientation_tolerance (rad): a larger residual is out of reach.
-    """
-
-    tip: str = ''
-    orientation_cost: float = 0.3
-    position_tolerance: float = 0.02
-    orientation_tolerance: float = 0.2
-
-
 FULL_POSE = TrackingPreset()
 # With fewer than six joints the orientation follows as far as the position leaves freedom, and how
 # far that is, is no fault: only the position has a tolerance.
 POSITION_FIRST = TrackingPreset(orientation_cost=0.003, orientation_tolerance=math.inf)
-PRESETS = {
-    'so101': TrackingPreset('gripper_frame_link', 0.003, 0.02, math.inf),
-    'fr3': TrackingPreset('fr3_hand_tcp'),
-    'panda': TrackingPreset('panda_hand_tcp'),
-}
 
 
 def tracking_preset(robot: Robot) -> TrackingPreset:
-    """The preset of the robot that has its end effector's link; for any other by how many joints
-    move its tip, the gripper's not counted.
+    """The preset of the robot's profile, or of a packaged one that has its end effector's link; for
+    any other by how many joints move its tip, the gripper's not counted.
     """
-    known = next((preset for preset in PRESETS.values() if preset.tip in robot.links), None)
-    if known is not None:
-        return known
+    if robot.profile.tracking:
+        return robot.profile.tracking
+    for profile in packaged_profiles():
+        if profile.tracking and profile.tracking.tip in robot.links:
+            return profile.tracking
     fingers = gripper_joints(robot.joint_names)
     preset = FULL_POSE if len(robot.joint_names) - len(fingers) >= 6 else POSITION_FIRST
     if not fingers:
         return preset
     finger = next(link for link, joint in robot.joint_of_link.items() if joint == fingers[0])
-    return replace(preset, tip=robot.parent_of(finger) or '')
+    return attrs.evolve(preset, tip=robot.parent_of(finger) or '')
 
 
 class Tracked(NamedTuple):
@@ -119,7 +103,7 @@ class DifferentialInverseKinematics:
             raise ValueRangeError(f'costs are {cost} and {posture_cost}; they must be 0 or more')
         if not 0 < velocity_scale <= 1:
             raise ValueRangeError(f'velocity_scale is {velocity_scale}; it must be in (0, 1]')
-        self._arm = Robot(robot.urdf, tip or preset.tip or robot.tip_link, robot.name)
+        self._arm = Robot(robot.urdf, tip or preset.tip or robot.tip_link, robot.profile)
         self.joint_names, self.tip_link = self._arm.joint_names, self._arm.tip_link
         self.posture: Array | None = None
         self._velocity = self._arm.velocity_limits * velocity_scale

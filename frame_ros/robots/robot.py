@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from frame_ros.core.errors import MissingExtraError, RobotError
 from frame_ros.robots.batch import BatchForward
 from frame_ros.robots.description import Capsule, Joint, Primitive, parse_urdf
+from frame_ros.robots.profile import RobotProfile
+from frame_ros.robots.profiles import profile_of_urdf
 
 Array = NDArray[np.float64]
 
@@ -23,7 +25,8 @@ class Robot:
     Not thread-safe: it owns one pinocchio data object. Use one Robot per thread.
 
     Attributes:
-        name: the name asked for, or the URDF's.
+        profile: further facts about it.
+        name: of the profile, or else the URDF's.
         joint_names: the joints that move the tip, from base to tip; `q` has their positions in this
             order.
         lower, upper, velocity_limits, effort_limits: of `joint_names`, (N,); rad or m, per s, N m
@@ -35,9 +38,11 @@ class Robot:
         urdf: the text it was made from.
     """
 
-    def __init__(self, urdf: str, tip: str | None = None, name: str | None = None) -> None:
+    def __init__(
+        self, urdf: str, tip: str | None = None, profile: RobotProfile | None = None
+    ) -> None:
         """From a URDF's text. `tip` is a link; None takes the end of the longest chain of moving
-        joints.
+        joints; `profile` None: what the name in the URDF says.
 
         Raises:
             RobotError: the URDF cannot be used, has no such link, no joint moves the tip, or one of
@@ -45,7 +50,8 @@ class Robot:
         """
         description = parse_urdf(urdf)
         self.urdf = urdf
-        self.name = name or description.name
+        self.profile = profile or profile_of_urdf(description.name)
+        self.name = self.profile.name
         self.links = description.links
         self.base_link = description.base_link
         self.tip_link = tip or _deepest_link(description.links, description.chain)

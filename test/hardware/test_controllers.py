@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.hardware.controllers import PRESETS, controller_layout
+from frame_ros.hardware.controllers import controller_layout, controller_presets
 from frame_ros.robots import load_robot
 from frame_ros.robots.grippers import GRIPPER_CONVENTIONS, GripperRange, gripper_joints, latched
 
@@ -29,7 +29,7 @@ def fr3():
 
 
 def test_every_preset_makes_a_layout_and_names_its_source(so101, fr3):
-    for name, preset in PRESETS.items():
+    for name, preset in controller_presets().items():
         assert preset.source
         for robot in (so101, fr3):
             layout = controller_layout(name, robot, 0.02)
@@ -89,7 +89,7 @@ def test_overrides(so101):
 @pytest.mark.parametrize(
     ('preset', 'overrides', 'message'),
     [
-        ('moveit', {}, "output is 'moveit'; known: none, lerobot_so101"),
+        ('moveit', {}, "output is 'moveit'; known: none, ros2_control_trajectory"),
         ('none', {'gripper': 'suction'}, "gripper output is 'suction'"),
         ('lerobot_so101', {'gripper': 'opening'}, 'needs a topic'),
         ('lerobot_so101', {'joints': ['elbow']}, r"no joint \['elbow'\]"),

@@ -5,10 +5,10 @@
 import math
 import subprocess
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
@@ -21,10 +21,10 @@ from frame_ros.robots import load_robot
 from frame_ros.robots.differential_ik import (
     FULL_POSE,
     POSITION_FIRST,
-    PRESETS,
     DifferentialInverseKinematics,
     tracking_preset,
 )
+from frame_ros.robots.profiles import find_profile, packaged_profiles
 
 DT = 0.05
 
@@ -196,14 +196,14 @@ def test_less_velocity_on_demand(arms):
 
 
 def test_presets():
-    for name, preset in PRESETS.items():
-        assert tracking_preset(load_robot(name)) is preset
+    for profile in packaged_profiles():
+        assert tracking_preset(load_robot(profile.name)) is profile.tracking
     # Another URDF of the same arm is known by its end effector's link.
     named = load_robot('so101').urdf.replace('<robot name="so101"', '<robot name="so101_new_calib"')
-    assert tracking_preset(load_robot(named)) is PRESETS['so101']
+    assert tracking_preset(load_robot(named)) is find_profile('so101').tracking
     other = named.replace('gripper_frame_link', 'pinch')
     assert load_robot(other).joint_names[-1] == 'gripper'
-    assert tracking_preset(load_robot(other)) == replace(POSITION_FIRST, tip='gripper_link')
+    assert tracking_preset(load_robot(other)) == evolve(POSITION_FIRST, tip='gripper_link')
     assert tracking_preset(load_robot(other, 'pinch')) is POSITION_FIRST
     seven = load_robot('fr3').urdf.replace('fr3_hand_tcp', 'pinch')
     assert tracking_preset(load_robot(seven, 'pinch')) is FULL_POSE

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,37 +14,14 @@ from numpy.typing import NDArray
 from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.gate.causes import Cause
 from frame_ros.robots.description import parse_urdf
+from frame_ros.robots.profile import Rates
 from frame_ros.robots.robot import Robot
 
 Array = NDArray[np.float64]
 
 JOINT, VELOCITY, ACCELERATION = Cause.JOINT_LIMIT, Cause.VELOCITY_LIMIT, Cause.ACCELERATION_LIMIT
 STEP, WORKSPACE = Cause.STEP_LIMIT, Cause.WORKSPACE
-
-# SO-101: the STS3215 turns at 45 rpm without load (its datasheet), and LeRobot's driver sets the
-# register Acceleration to 254, of 100 steps/s^2 each, with 4096 steps per turn.
-_STS3215 = (45.0 / 60.0 * 2.0 * math.pi, 254.0 * 100.0 * 2.0 * math.pi / 4096.0)
-# Franka: "Robot and interface specifications" of the Franka Control Interface; the same numbers
-# are kMaxJointVelocity and kMaxJointAcceleration of libfranka's rate_limiting.h. The URDFs have the
-# velocities too. Fingers: 0.1 m/s is as fast as the hand grips; of its acceleration nothing is
-# published.
-_PANDA = (15.0, 7.5, 10.0, 12.5, 15.0, 20.0, 20.0)
-_FINGER = (0.1, 1.0)
-# Robot -> joint -> rad/s and rad/s^2 (fingers m/s and m/s^2).
-KNOWN_RATES: Mapping[str, Mapping[str, tuple[float, float]]] = {
-    'so101': dict.fromkeys(
-        ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll', 'gripper'),
-        _STS3215,
-    ),
-    'fr3': {
-        **{f'fr3_joint{i + 1}': (math.inf, 10.0) for i in range(7)},
-        'fr3_finger_joint1': _FINGER,
-    },
-    'panda': {
-        **{f'panda_joint{i + 1}': (math.inf, limit) for i, limit in enumerate(_PANDA)},
-        'panda_finger_joint1': _FINGER,
-    },
-}
+UNKNOWN = Rates(acceleration=math.inf)
 
 
 @dataclass(frozen=True)
@@ -127,7 +104,7 @@ def limits_of(
 
     Args:
         velocity, acceleration: one value for all joints, or one per joint; 0: the known one of the
-            robot (the URDF's velocity, KNOWN_RATES).
+            robot (the URDF's velocity, the rates of its profile).
         velocity_scale, acceleration_scale: factors of these, above 0 to 1.
         position_margin: rad or m by which the position limits are narrowed on either side.
         step, tick: of the joints that move the tip; a gripper, which squeezes, has none.
@@ -138,10 +115,11 @@ def limits_of(
     """
     joints = [j for j in parse_urdf(robot.urdf).joints if j.is_moving and not j.mimic]
     names = tuple(joint.name for joint in joints)
-    known = KNOWN_RATES.get(robot.name, {})
-    rates = [known.get(name, (math.inf, math.inf)) for name in names]
-    fastest = [min(joint.velocity, rate[0]) for joint, rate in zip(joints, rates, strict=True)]
-    strongest = [rate[1] for rate in rates]
+    rates = [robot.profile.rates.get(name, UNKNOWN) for name in names]
+    fastest = [
+        min(joint.velocity, rate.velocity) for joint, rate in zip(joints, rates, strict=True)
+    ]
+    strongest = [rate.acceleration for rate in rates]
     is_arm = np.array([name in robot.joint_names for name in names])
     speeds = _chosen('velocity_limits', velocity, fastest, names)
     ends = np.array([[joint.lower for joint in joints], [joint.upper for joint in joints]])

@@ -19,7 +19,7 @@ from frame_ros.nodes.runtime.fitting_subscription import RELIABILITIES
 from frame_ros.nodes.runtime.parameters import declare
 from frame_ros.robots import Robot, load_robot
 from frame_ros.robots.dynamics import Payload
-from frame_ros.robots.grippers import GRIPPERS
+from frame_ros.robots.profiles import find_profile
 from frame_ros.sensing.contact.expectation import AllowedRegion, ContactExpectations
 from frame_ros.sensing.contact.grasp import GraspOptions
 from frame_ros.sensing.contact.joints.detector import JointContactOptions
@@ -28,12 +28,6 @@ from frame_ros.sensing.contact.robot_flags import RobotContactOptions
 from frame_ros.sensing.contact.wrench.options import WrenchOptions
 from frame_ros.sensing.contact.wrench.tool_model import Tool, read_tool
 
-# Links that close on things, of the robots known by name.
-FINGER_LINKS = {
-    'so101': ('gripper_link', 'moving_jaw_so101_v1_link'),
-    'fr3': ('fr3_leftfinger', 'fr3_rightfinger'),
-    'panda': ('panda_leftfinger', 'panda_rightfinger'),
-}
 SOURCES = ('wrench', 'joint_effort', 'robot')
 Vector = tuple[float, float, float]
 ORIGIN = (0.0, 0.0, 0.0)
@@ -250,8 +244,7 @@ class ContactOptions:
 
     def fingers(self) -> tuple[str, ...]:
         """The links that close on things."""
-        preset = FINGER_LINKS.get(self.robot, ())
-        return named(self.finger_links) or preset
+        return named(self.finger_links) or find_profile(self.robot).finger_links
 
     def expectations(self, robot: Robot, beside: Sequence[str] = ()) -> ContactExpectations:
         """From which contacts are meant. beside: links that stand for the fingers, where a sensor
@@ -293,7 +286,7 @@ class ContactOptions:
         Raises:
             FrameRosError: the gripper's positions are not known, or cannot be.
         """
-        preset = GRIPPERS.get(self.robot)
+        preset = find_profile(self.robot).gripper
         joint = self.gripper_joint or (preset.joint if preset else '')
         if self.grasp_source == 'none' or not joint:
             return None

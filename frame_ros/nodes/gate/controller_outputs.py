@@ -74,7 +74,7 @@ class ControllerOutput:
             if name in layout.gripper_joints
         }
         if layout.kind == 'pose':
-            self._arm = Robot(robot.urdf, layout.tip, robot.name)
+            self._arm = Robot(robot.urdf, layout.tip, robot.profile)
             if unknown := [n for n in self._arm.joint_names if n not in layout.joints]:
                 raise ValueRangeError(
                     f'the pose of {layout.tip} needs the joints {unknown}; given are '

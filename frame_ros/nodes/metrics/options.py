@@ -18,7 +18,8 @@ from frame_ros.episodes.reference_loading import load_references
 from frame_ros.nodes.runtime.parameters import declare
 from frame_ros.robots import Robot, load_robot
 from frame_ros.robots.frame_names import FrameNames
-from frame_ros.robots.grippers import GRIPPERS, Gripper
+from frame_ros.robots.profile import Gripper
+from frame_ros.robots.profiles import find_profile
 
 # What has no parameter of its own.
 DERIVED = frozenset(('pose_frame',))
@@ -45,7 +46,7 @@ def declare_settings(node: Node) -> tuple[PipelineOptions, str]:
     settings = {key: declare(node, key, defaults[key]) for key in SETTINGS}
     robot = load_robot(name)
     frame_id = frame_id or FrameNames(prefix).of(robot.base_link)
-    settings = _with_gripper(settings, GRIPPERS.get(name), name)
+    settings = _with_gripper(settings, robot.profile.gripper, name)
     if normalise:
         settings |= action_bounds(robot)
     references = tuple(_references(node, name, settings['reference_match']))
@@ -69,7 +70,7 @@ def _with_gripper(settings: dict[str, Any], preset: Gripper | None, robot: str) 
                 f'gripper_closed and gripper_open are not set, and the gripper of {robot!r} is not '
                 'known: give the positions from which it counts as closed and as open'
             )
-        default = preset or GRIPPERS['so101']
+        default = preset or find_profile('so101').gripper
         found |= {'gripper_closed': default.closed, 'gripper_open': default.opened}
     return found
 

@@ -16,9 +16,8 @@ from frame_ros.core.name_values import parse_pairs
 from frame_ros.nodes.runtime.fitting_subscription import RELIABILITIES
 from frame_ros.nodes.runtime.parameters import declare
 from frame_ros.robots import Robot, load_robot
-from frame_ros.robots.catalogue import ROBOT_NAMES
-from frame_ros.robots.grippers import GRIPPERS
 from frame_ros.robots.link_frames import LinkFrames
+from frame_ros.robots.profiles import find_profile
 from frame_ros.robots.shapes.link_shapes import link_shapes, load_shapes
 from frame_ros.sensing.contact.grasp import GraspOptions
 from frame_ros.sensing.proximity.cameras.alignment import AlignmentOptions
@@ -231,8 +230,7 @@ class ProximityOptions:
         Raises:
             RobotError: there is no such robot.
         """
-        is_known = self.robot in ROBOT_NAMES
-        return load_robot(self.robot, 'tcp' if is_known else None)
+        return load_robot(self.robot, 'tcp' if 'tcp' in find_profile(self.robot).tips else None)
 
     def watched(self, robot: Robot) -> WatchedRobot:
         """The robot's links and shapes, and what it may hold.
@@ -252,7 +250,7 @@ class ProximityOptions:
     def _held(self, robot: Robot, frames: LinkFrames) -> HeldObject | None:
         if self.grasp_source == NONE:
             return None
-        preset = GRIPPERS.get(self.robot)
+        preset = find_profile(self.robot).gripper
         joint = self.gripper_joint or (preset.joint if preset else '')
         is_set = not (self.gripper_closed == self.gripper_open == 0.0)
         if not joint or not (is_set or preset):

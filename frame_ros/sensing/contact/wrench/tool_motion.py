@@ -170,7 +170,7 @@ class ToolMotionEstimator:
             RobotError: there is no such link, or no joint moves it.
         """
         self.settings = settings or MotionOptions()
-        self._robot = Robot(robot.urdf, sensor_link, robot.name)
+        self._robot = Robot(robot.urdf, sensor_link, robot.profile)
         self.joint_names = self._robot.joint_names  # the order of q
         rotation = self.settings.rotation
         self._rotation = np.eye(3) if rotation is None else np.asarray(rotation, dtype=np.float64)

@@ -1,0 +1,193 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The profile of a robot: every fact about one arm that its URDF does not hold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+from attrs.validators import deep_mapping, gt, in_, instance_of
+
+from frame_ros.core.errors import RobotError
+from frame_ros.core.shared_files import shared_folders
+from frame_ros.robots.simulated import Simulation
+
+# What the joints go out as. none: not at all. joint_state: sensor_msgs/JointState. trajectory:
+# trajectory_msgs/JointTrajectory of one point. positions: std_msgs/Float64MultiArray. pose:
+# geometry_msgs/PoseStamped of the tip.
+KINDS = ('none', 'joint_state', 'trajectory', 'positions', 'pose')
+# What the gripper joints go out as. with_joints: in the message of the others. trajectory,
+# positions: as above, on a topic of their own. opening: Float64MultiArray of one share, 0 closed to
+# 1 open. gripper_command: goals of the action control_msgs/GripperCommand, the position of one
+# finger. none: not at all.
+GRIPPER_KINDS = ('none', 'with_joints', 'trajectory', 'positions', 'opening', 'gripper_command')
+
+
+@attrs.frozen(kw_only=True)
+class Gripper:
+    """The gripper's joint and its positions, rad or m.
+
+    Attributes:
+        joint: its name in joint_states.
+        closed: position from which it counts as closed.
+        opened: position from which it counts as open; a smaller one is more closed.
+        empty: position of the gripper closed on nothing.
+        margin: how far an object keeps it from there, at least; 0: that is not asked.
+    """
+
+    joint: str
+    closed: float
+    opened: float
+    empty: float = 0.0
+    margin: float = 0.0
+
+
+@attrs.frozen(kw_only=True)
+class Rates:
+    """Limits of one joint that its URDF does not hold; rad or m.
+
+    Attributes:
+        velocity: per s; infinite: the URDF's.
+        acceleration: per s^2.
+        source: where the numbers come from.
+    """
+
+    velocity: float = attrs.field(default=math.inf, validator=gt(0.0))
+    acceleration: float = attrs.field(validator=gt(0.0))
+    source: str = ''
+
+
+@attrs.frozen
+class TrackingPreset:
+    """How the tip of one kind of arm can follow a pose.
+
+    Attributes:
+        tip: the link that policies mean by the end effector; empty: the robot's own tip.
+        orientation_cost: m/rad; an orientation 1 rad off weighs as much as a position this far off.
+        position_tolerance: m; a larger residual is out of reach.
+        orientation_tolerance: rad, likewise.
+    """
+
+    tip: str = ''
+    orientation_cost: float = 0.3
+    position_tolerance: float = 0.02
+    orientation_tolerance: float = 0.2
+
+
+@attrs.frozen
+class ControllerPreset:
+    """A controller to which the command gate can send.
+
+    Attributes:
+        kind: one of KINDS.
+        topic: a relative one lies in the node's namespace; {robot} is the robot's name.
+        gripper: one of GRIPPER_KINDS.
+        gripper_topic: as `topic`.
+        is_partial: whether a message may leave joints out.
+        source: where the names come from.
+    """
+
+    kind: str = attrs.field(validator=in_(KINDS))
+    topic: str = ''
+    gripper: str = attrs.field(default='none', validator=in_(GRIPPER_KINDS))
+    gripper_topic: str = ''
+    is_partial: bool = False
+    source: str = ''
+
+
+@attrs.frozen(kw_only=True)
+class Topics:
+    """Names under which the arm's driver publishes and listens.
+
+    Attributes:
+        joint_states: measured joints, sensor_msgs/JointState.
+        joint_commands: executed actions, sensor_msgs/JointState.
+        wrench: at the wrist, geometry_msgs/WrenchStamped.
+        gripper: the gripper's state, sensor_msgs/JointState; empty: it is in joint_states.
+    """
+
+    joint_states: str = 'joint_states'
+    joint_commands: str = 'joint_commands'
+    wrench: str = 'wrench'
+    gripper: str = ''
+
+
+@attrs.frozen(kw_only=True)
+class LeRobotTypes:
+    """Names that LeRobot's registry has for the arm and its leader; empty: none."""
+
+    follower: str = ''
+    leader: str = ''
+
+
+@attrs.frozen(kw_only=True)
+class RobotProfile:
+    """One robot. Only the name is needed; what is not known keeps its default.
+
+    Attributes:
+        name: as commands and launch files take it; empty: only a URDF is known.
+        title: as a person writes it.
+        urdf: file, relative to `folder`, or to the folders of the package's data.
+        folder: of the profile's file; empty: it comes with the package.
+        tips: short names of links that are good tips; 'default' is the one taken without a name.
+        finger_links: links that close on things.
+        sensor_link: a force-torque sensor sits where this link meets the one before.
+        has_torque_sensors: joint_states.effort comes from sensors behind the gears, N m.
+        gripper: None: there is none, or it is not known.
+        rates: of joints by name.
+        tracking: how the tip follows poses; None: by the number of joints.
+        controllers: outputs of the command gate that only this arm has, by name.
+        command_frame: frame of poses that are commanded; empty: the base link.
+        topics: of the arm's driver.
+        postures: named postures, each a position (rad or m) of every joint that can be commanded,
+            the gripper's last. 'home' is where it starts.
+        motors: file of `frame-ros identify joints`, as `urdf`.
+        cameras: mounts of depth cameras, as the launch argument extrinsics has them.
+        lerobot: types of our driver's devices.
+        rviz: layout file, as `urdf`.
+        parameters: node -> its parameters where they are not the node's defaults.
+        simulation: the robot in the simulated scene; None: it has none.
+    """
+
+    name: str
+    title: str = attrs.field(default=attrs.Factory(lambda self: self.name, takes_self=True))
+    urdf: str = ''
+    folder: str = ''
+    tips: Mapping[str, str] = {}
+    finger_links: tuple[str, ...] = ()
+    sensor_link: str = ''
+    has_torque_sensors: bool = False
+    gripper: Gripper | None = None
+    rates: Mapping[str, Rates] = attrs.field(
+        default={}, validator=deep_mapping(instance_of(str), instance_of(Rates))
+    )
+    tracking: TrackingPreset | None = None
+    controllers: Mapping[str, ControllerPreset] = {}
+    command_frame: str = ''
+    topics: Topics = Topics()
+    postures: Mapping[str, Mapping[str, float]] = {}
+    motors: str = ''
+    cameras: Mapping[str, tuple[Any, ...]] = {}
+    lerobot: LeRobotTypes = LeRobotTypes()
+    rviz: str = 'rviz/frame_ros_fr3.rviz'
+    parameters: Mapping[str, Mapping[str, Any]] = {}
+    simulation: Simulation | None = None
+
+    def path(self, file: str) -> Path:
+        """The place of a file that the profile names.
+
+        Raises:
+            RobotError: it is in none of the folders.
+        """
+        name, parent = Path(file).name, str(Path(file).parent)
+        folders = [Path(self.folder) / parent] if self.folder else []
+        folders += shared_folders(parent) if not Path(file).is_absolute() else []
+        for folder in folders:
+            if (folder / name).is_file():
+                return folder / name
+        looked = ', '.join(map(str, folders))
+        raise RobotError(f'{name} of the robot {self.name} is not there: looked in {looked}')

@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The robots known by name, one module each, and where the profiles of others are found.
+
+A profile outside the package is a YAML file with the fields of `RobotProfile`; it is named by its
+path, or by its name if it lies in a folder of FRAME_ROS_ROBOTS (separated by colons, as in PATH) as
+NAME.yaml or NAME/NAME.yaml.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+from functools import cache
+from pathlib import Path
+
+import attrs
+import yaml
+
+from frame_ros.core.errors import RobotError, SetupError
+from frame_ros.core.input_files import names_file, read_text
+from frame_ros.core.strict_yaml import load_yaml, yaml_problem
+from frame_ros.core.structuring import nearest, structured
+from frame_ros.robots.profile import RobotProfile
+
+FOLDERS_VARIABLE = 'FRAME_ROS_ROBOTS'
+ROBOT_NAMES = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+
+
+def packaged_profiles() -> tuple[RobotProfile, ...]:
+    """The profiles that come with the package."""
+    return tuple(map(_packaged, ROBOT_NAMES))
+
+
+def find_profile(name_or_file: str | os.PathLike[str]) -> RobotProfile:
+    """The profile of a robot: by name, from a profile's YAML file, or of a URDF file alone.
+
+    Raises:
+        RobotError: there is none of that name, or the file is no profile.
+    """
+    source = os.fspath(name_or_file)
+    if source in ROBOT_NAMES:
+        return _packaged(source)
+    path = Path(source).expanduser() if names_file(source) else _in_folders(source)
+    if path.suffix in ('.yaml', '.yml'):
+        return read_profile(path)
+    return RobotProfile(name='', urdf=path.name, folder=str(path.resolve().parent))
+
+
+def read_profile(path: Path) -> RobotProfile:
+    """The profile that a YAML file holds; without `name` the file's.
+
+    Raises:
+        RobotError: it cannot be read, or a field is wrong.
+    """
+    try:
+        content = load_yaml(read_text(path))
+        if isinstance(content, dict):
+            name = content.get('name') or path.stem
+            content = {**content, 'name': name, 'folder': str(path.resolve().parent)}
+        profile = structured(RobotProfile, content)
+    except yaml.YAMLError as error:
+        raise RobotError(f'the robot profile {path} is no YAML: {yaml_problem(error)}') from error
+    except (OSError, UnicodeDecodeError, SetupError) as error:
+        raise RobotError(f'the robot profile {path}: {error}') from error
+    if not profile.urdf:
+        raise RobotError(f'the robot profile {path} names no urdf')
+    return profile
+
+
+def profile_of_urdf(name: str) -> RobotProfile:
+    """The profile of a robot of which only a URDF is given, by the name in it. Of a packaged one it
+    holds the rates and the sensors, but no link or gripper: the URDF may have others.
+    """
+    if name not in ROBOT_NAMES:
+        return RobotProfile(name=name)
+    return attrs.evolve(_packaged(name), tips={}, finger_links=(), gripper=None, tracking=None)
+
+
+@cache
+def _packaged(name: str) -> RobotProfile:
+    profile: RobotProfile = importlib.import_module(f'{__name__}.{name}').PROFILE
+    return profile
+
+
+def _in_folders(name: str) -> Path:
+    for folder in filter(None, os.environ.get(FOLDERS_VARIABLE, '').split(os.pathsep)):
+        for file in (f'{name}.yaml', f'{name}/{name}.yaml'):
+            if (Path(folder).expanduser() / file).is_file():
+                return Path(folder).expanduser() / file
+    raise RobotError(
+        f'no robot {name!r}{nearest(name, ROBOT_NAMES)}; or give the path of a profile or a URDF '
+        f'file, or set {FOLDERS_VARIABLE} to the folder of its profile'
+    )

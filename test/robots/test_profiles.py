@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Profiles of robots: packaged ones fit their URDFs; those of others are read and checked."""
+
+import attrs
+import pytest
+import yaml
+
+from frame_ros.core.errors import RobotError
+from frame_ros.gate.limits.command_limits import limits_of
+from frame_ros.robots import ROBOT_NAMES, find_urdf, load_robot
+from frame_ros.robots.catalogue import _check_names
+from frame_ros.robots.profiles import find_profile, packaged_profiles
+
+
+@pytest.fixture
+def outside(tmp_path):
+    """Writes a profile beside a copy of a URDF, and returns its path."""
+
+    def write(**content):
+        (tmp_path / 'mine.urdf').write_text(find_urdf('so101').read_text())
+        path = tmp_path / 'mine.yaml'
+        path.write_text(yaml.safe_dump({'urdf': 'mine.urdf', **content}))
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize('profile', packaged_profiles(), ids=ROBOT_NAMES)
+def test_a_packaged_profile_fits_its_urdf(profile):
+    robot = load_robot(profile.name)
+    assert robot.profile is profile
+    _check_names(robot, profile)
+    if home := profile.postures.get('home'):
+        assert tuple(home) == tuple(robot.joint_limits)
+        for name, (lower, upper) in robot.joint_limits.items():
+            assert lower <= home[name] <= upper
+    limits_of(robot)
+
+
+def test_a_profile_outside_the_package_is_found_by_path_and_by_folder(outside, monkeypatch):
+    path = outside(
+        tips={'default': 'gripper_link'},
+        rates={name: {'acceleration': 7} for name in load_robot('so101').joint_limits},
+        gripper={'joint': 'gripper', 'closed': 0.1, 'opened': 0.3},
+    )
+    robot = load_robot(path)
+    assert (robot.name, robot.tip_link) == ('mine', 'gripper_link')
+    assert set(limits_of(robot).acceleration) == {7.0}
+    with pytest.raises(RobotError, match="no robot 'mine'"):
+        load_robot('mine')
+    monkeypatch.setenv('FRAME_ROS_ROBOTS', f'/nowhere:{path.parent}')
+    assert load_robot('mine').profile == robot.profile
+    assert robot.profile.gripper.opened == 0.3
+
+
+@pytest.mark.parametrize(
+    ('content', 'message'),
+    [
+        ({'griper': {}}, "'griper' is not known; did you mean 'gripper'?"),
+        ({'gripper': {'joint': 'gripper', 'closed': 1.0}}, 'gripper.opened is missing'),
+        ({'gripper': {'joint': 'jaw', 'closed': 0.1, 'opened': 0.2}}, "names the joint 'jaw'"),
+        ({'finger_links': ['griper_link']}, "did you mean 'gripper_link'"),
+        ({'finger_links': 'gripper_link'}, "finger_links must be a list, not 'gripper_link'"),
+        ({'rates': {'elbow_flex': {'acceleration': '3'}}}, 'acceleration must be a float'),
+        ({'rates': {'elbow_flex': {'acceleration': 0}}}, 'acceleration'),
+        ({'controllers': {'mine': {'kind': 'trajectories'}}}, 'controllers.mine: .kind. must be'),
+        ({'urdf': 'other.urdf'}, 'other.urdf of the robot mine is not there'),
+        ({'urdf': ''}, 'names no urdf'),
+    ],
+)
+def test_what_is_wrong_in_a_profile_is_named(outside, content, message):
+    with pytest.raises(RobotError, match=message):
+        load_robot(outside(**content))
+
+
+def test_a_urdf_alone_has_the_rates_of_the_robot_that_it_names(tmp_path):
+    path = tmp_path / 'arm.urdf'
+    path.write_text(find_urdf('fr3').read_text())
+    robot, known = load_robot(path), find_profile('fr3')
+    assert robot.profile.rates == known.rates
+    assert robot.profile.gripper is None and find_profile(path).gripper is None
+    path.write_text(path.read_text().replace('name="fr3"', 'name="other"'))
+    assert load_robot(path).profile == attrs.evolve(type(known)(name='other'))
