@@ -14,7 +14,7 @@ from frame_ros.cli.parser import suggestion
 from frame_ros.core.errors import ValueRangeError
 
 if TYPE_CHECKING:
-    from frame_ros.metrics.registry import Metric
+    from frame_ros.metrics.record import Metric
 
 COLUMNS = ('id', 'name', 'unit', 'direction', 'category', 'source')
 WIDTH = 96
@@ -57,9 +57,7 @@ def run(args: argparse.Namespace) -> int:
 
 def explained(entry: Metric) -> str:
     """Returns all that is known of a metric, as text for a terminal."""
-    from frame_ros.metrics.explanations import explanation
-
-    words = explanation(entry.id)
+    words = entry.explanation
     facts = (
         ('unit', 'dimensionless' if entry.unit == '1' else entry.unit),
         ('better', direction(entry.higher_is_better)),
@@ -71,6 +69,7 @@ def explained(entry: Metric) -> str:
         ('tells', words.tells),
         ('misleads', words.misleads),
         ('variants', words.variants),
+        ('options', ', '.join(entry.options)),
         ('NaN when', entry.unavailable),
     )
     indent = ' ' * 12
@@ -86,7 +85,8 @@ def explained(entry: Metric) -> str:
 
 def python_names(entry: Metric) -> list[str]:
     """Returns the dotted names of the function and the classes that compute it."""
-    names = [f'frame_ros.metrics.{name}' for name in (entry.function, entry.streaming) if name]
+    computing = (entry.function, entry.streaming_name)
+    names = [f'frame_ros.metrics.{name}' for name in computing if name]
     return names + ([f'frame_ros.metrics.torch.{entry.torch}'] if entry.torch else [])
 
 
@@ -107,7 +107,7 @@ def direction(higher_is_better: bool | None) -> str:
     return 'higher is better' if higher_is_better else 'lower is better'
 
 
-def _row(entry: Any) -> tuple[str, ...]:
+def _row(entry: Metric) -> tuple[str, ...]:
     return (
         entry.id,
         entry.name,
@@ -118,9 +118,12 @@ def _row(entry: Any) -> tuple[str, ...]:
     )
 
 
-def _as_data(entry: Any) -> dict[str, Any]:
+def _as_data(entry: Metric) -> dict[str, Any]:
     from dataclasses import asdict
 
-    from frame_ros.metrics.explanations import explanation
-
-    return {**asdict(entry), **asdict(explanation(entry.id))}
+    plain = (
+        'id', 'name', 'unit', 'higher_is_better', 'minimum_samples', 'source', 'category',
+        'unavailable', 'messages', 'fields', 'function', 'torch', 'aggregate', 'options',
+    )  # fmt: skip
+    facts = {name: getattr(entry, name) for name in plain}
+    return {**facts, 'streaming': entry.streaming_name, **asdict(entry.explanation)}

@@ -3,22 +3,28 @@
 """The metrics of FRAME and VLA-UQ: formulas and nothing else, arrays in, numbers out.
 
 Functions are the batch forms, over NumPy arrays or torch tensors (any array API library), which
-stay what they are. Classes are the streaming forms. `REGISTRY` says of every metric its unit,
-direction and source.
+stay what they are. Classes are the streaming forms: a sample in, the batch form over all samples so
+far out. `REGISTRY` holds the record of every metric: unit, direction, source, explanation.
+
+A streaming class has `update(...)`, `value` and `reset()`; one that takes differences has
+`reset_differences()`, for a gap in the stamps. The work per sample does not grow with their number
+(LatencyStatistics: per inference, in logarithm). Values that are not finite are refused with
+ValueRangeError: the caller counts bad input. TrajectoryStep, ActionStep and TokenStep are the fused
+forms of the live path.
 """
 
+from inspect import ismodule
+
+from frame_ros.metrics import families
 from frame_ros.metrics.arrays import Array
 from frame_ros.metrics.constants import RISK_FLOOR, SHORT_SEGMENT, STATIC_THRESHOLD, WINDOW
 from frame_ros.metrics.contiguous_samples import find_breaks
-from frame_ros.metrics.dtw import dtw_distance
-from frame_ros.metrics.efficiency import (
-    ControlRates,
-    LatencySummary,
-    chunk_overlap_disagreement,
-    control_rate,
-    latency_statistics,
-)
-from frame_ros.metrics.explanations import EXPLANATIONS, Explanation, explanation
+from frame_ros.metrics.engine.low_pass import LowPass, PoseLowPass
+from frame_ros.metrics.engine.reference_tracker import ReferenceTracker
+from frame_ros.metrics.engine.samples import RunningMean, WindowMean
+from frame_ros.metrics.engine.token_step import TokenStep
+from frame_ros.metrics.engine.trajectory_step import ActionStep, TrajectoryStep
+from frame_ros.metrics.families import *  # noqa: F403
 from frame_ros.metrics.filtering import low_pass, low_pass_orientations
 from frame_ros.metrics.fingerprint import (
     Fingerprint,
@@ -27,214 +33,65 @@ from frame_ros.metrics.fingerprint import (
     polygon_area,
     ratio_to_best,
 )
-from frame_ros.metrics.instability import (
-    action_instability,
-    rms_jerk,
-    tcp_instability,
-    window_mean,
+from frame_ros.metrics.record import Explanation, Metric
+from frame_ros.metrics.registry import (
+    EXPLANATIONS,
+    REGISTRY,
+    explanation,
+    metric,
+    metric_of_field,
 )
-from frame_ros.metrics.progress import optimal_trajectory_difference, remaining_distance
-from frame_ros.metrics.reference_errors import (
-    absolute_trajectory_error,
+from frame_ros.metrics.resampling import (
     align,
     nearest_reference,
-    relative_trajectory_error,
     resample,
     resample_at_arc_length,
     resample_by_arc_length,
     travelled_lengths,
 )
-from frame_ros.metrics.registry import REGISTRY, Metric, metric, metric_of_field
-from frame_ros.metrics.safety import (
-    collision_rate,
-    count_collisions,
-    obstacle_proximity,
-    risk_factor,
-)
 from frame_ros.metrics.several_references import ReferenceErrors, mean_trajectory, reference_errors
-from frame_ros.metrics.streaming import (
-    AMSE,
-    MSE,
-    NAMSE,
-    AbsoluteTrajectoryError,
-    ActionInstability,
-    ActionStep,
-    ChunkOverlapDisagreement,
-    CollisionRate,
-    ComputationTime,
-    ContactLimitRatio,
-    ContactLimits,
-    ControlRate,
-    CurvatureChange,
-    DeepGini,
-    EpisodeConfidence,
-    ExecutionVariability,
-    InferenceLatency,
-    LatencyStatistics,
-    LowPass,
-    MemoryUsage,
-    ObstacleProximity,
-    OptimalTrajectoryDifference,
-    PathLength,
-    PathSmoothness,
-    PoseLowPass,
-    PredictionConfidenceUncertainty,
-    ReferenceTracker,
-    RelativeTrajectoryError,
-    RiskFactor,
-    RMSJerk,
-    RunningMean,
-    SuccessRate,
-    TaskCompletionRate,
-    TCPInstability,
-    TokenEntropy,
-    TokenProbabilityUncertainty,
-    TokenStep,
-    TrajectoryStep,
-    WindowMean,
-)
-from frame_ros.metrics.task import (
-    amse,
-    mse,
-    namse,
-    success_rate,
-    task_completion_rate,
-    wilson_interval,
-)
-from frame_ros.metrics.token_confidence import (
-    EPISODE_AGGREGATES,
-    TOKEN_AGGREGATES,
-    EnsembleConfidence,
-    ensemble_confidence,
-    episode_confidence,
-    token_confidence,
-    token_groups,
-)
-from frame_ros.metrics.trajectory import (
-    count_short_segments,
-    curvature_change,
-    is_static,
-    path_length,
-    path_smoothness,
-)
-from frame_ros.metrics.uncertainty import (
-    deepgini,
-    execution_variability,
-    prediction_confidence_uncertainty,
-    token_entropy,
-    token_metrics,
-    token_probability_uncertainty,
-)
+from frame_ros.metrics.step_differences import window_mean
 
 __all__ = [
-    'EPISODE_AGGREGATES',
     'EXPLANATIONS',
     'REGISTRY',
     'RISK_FLOOR',
     'SHORT_SEGMENT',
     'STATIC_THRESHOLD',
-    'TOKEN_AGGREGATES',
     'WINDOW',
-    'AMSE',
-    'AbsoluteTrajectoryError',
-    'ActionInstability',
     'ActionStep',
     'Array',
-    'ChunkOverlapDisagreement',
-    'CollisionRate',
-    'ComputationTime',
-    'ContactLimitRatio',
-    'ContactLimits',
-    'ControlRate',
-    'ControlRates',
-    'CurvatureChange',
-    'DeepGini',
-    'EnsembleConfidence',
-    'EpisodeConfidence',
-    'ExecutionVariability',
     'Explanation',
     'Fingerprint',
-    'InferenceLatency',
-    'LatencyStatistics',
-    'LatencySummary',
     'LowPass',
-    'MSE',
-    'MemoryUsage',
     'Metric',
-    'NAMSE',
-    'ObstacleProximity',
-    'OptimalTrajectoryDifference',
-    'PathLength',
-    'PathSmoothness',
     'PoseLowPass',
-    'PredictionConfidenceUncertainty',
-    'RMSJerk',
     'ReferenceErrors',
     'ReferenceTracker',
-    'RelativeTrajectoryError',
-    'RiskFactor',
     'RunningMean',
-    'SuccessRate',
-    'TCPInstability',
-    'TaskCompletionRate',
-    'TokenEntropy',
-    'TokenProbabilityUncertainty',
     'TokenStep',
     'TrajectoryStep',
     'WindowMean',
-    'absolute_trajectory_error',
-    'action_instability',
     'align',
-    'amse',
     'area_range',
-    'chunk_overlap_disagreement',
-    'collision_rate',
-    'control_rate',
-    'count_collisions',
-    'count_short_segments',
-    'curvature_change',
-    'deepgini',
-    'dtw_distance',
-    'ensemble_confidence',
-    'episode_confidence',
-    'execution_variability',
     'explanation',
     'find_breaks',
     'fingerprint',
-    'is_static',
-    'latency_statistics',
     'low_pass',
     'low_pass_orientations',
     'mean_trajectory',
     'metric',
     'metric_of_field',
-    'mse',
-    'namse',
     'nearest_reference',
-    'obstacle_proximity',
-    'optimal_trajectory_difference',
-    'path_length',
-    'path_smoothness',
     'polygon_area',
-    'prediction_confidence_uncertainty',
     'ratio_to_best',
     'reference_errors',
-    'relative_trajectory_error',
-    'remaining_distance',
     'resample',
     'resample_at_arc_length',
     'resample_by_arc_length',
-    'risk_factor',
-    'rms_jerk',
-    'success_rate',
-    'task_completion_rate',
-    'tcp_instability',
-    'token_confidence',
-    'token_entropy',
-    'token_groups',
-    'token_metrics',
-    'token_probability_uncertainty',
     'travelled_lengths',
-    'wilson_interval',
     'window_mean',
+]
+__all__ += [
+    name for name in dir(families) if not (name[0] == '_' or ismodule(vars(families)[name]))
 ]

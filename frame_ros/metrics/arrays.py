@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
+import array_api_compat
 import numpy as np
 from numpy.typing import NDArray
 
@@ -320,3 +321,7 @@ def pad_nan(xp: Any, values: Array, count: int) -> Array:
 def unavailable(values: Array) -> Array:
     """NaN in the shape of `values`, whose gradient is 0: it spoils no sum of losses' gradient."""
     return values * 0.0 + float('nan')
+
+
+def on_cpu(array: Array) -> NDArray[Any]:
+    return array.detach().cpu().numpy() if array_api_compat.is_torch_array(array) else array

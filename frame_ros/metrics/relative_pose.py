@@ -12,7 +12,7 @@ import array_api_compat
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.arrays import Array, difference, inner, like
-from frame_ros.metrics.trajectory import as_orientations, vector_product
+from frame_ros.metrics.orientations import as_orientations, vector_product
 
 RTE_VARIANTS = ('paper', 'evo')
 # Below this sine of the angle between two quaternions their arc is a straight line, to 1e-16.

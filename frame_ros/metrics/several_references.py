@@ -15,21 +15,23 @@ from typing import Any
 from frame_ros.core.errors import ShapeError
 from frame_ros.metrics.arrays import Array, as_times, check_variant, like, pair_of
 from frame_ros.metrics.constants import NAN
-from frame_ros.metrics.dtw import dtw_distance
-from frame_ros.metrics.reference_errors import (
+from frame_ros.metrics.families.reference_errors import (
     absolute_trajectory_error,
+    dtw_distance,
+    relative_trajectory_error,
+)
+from frame_ros.metrics.orientations import as_orientations
+from frame_ros.metrics.relative_pose import interpolated_orientations
+from frame_ros.metrics.resampling import (
     index_of_least,
     interpolated,
     one_path,
-    relative_trajectory_error,
     resample,
     resample_at_arc_length,
     signed,
     travelled_lengths,
     without_pauses,
 )
-from frame_ros.metrics.relative_pose import interpolated_orientations
-from frame_ros.metrics.trajectory import as_orientations
 
 _WAYS = ('time', 'arc_length')
 

@@ -10,7 +10,7 @@ from metric_strategies import breaks, paths, quaternions
 
 from frame_ros import metrics
 from frame_ros.core.errors import ShapeError, ValueRangeError
-from frame_ros.metrics.streaming import (
+from frame_ros.metrics import (
     ActionInstability,
     CurvatureChange,
     PathLength,

@@ -8,8 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
-from frame_ros.metrics import action_instability, rms_jerk, tcp_instability, window_mean
-from frame_ros.metrics.explanations import explanation
+from frame_ros.metrics import (
+    action_instability,
+    explanation,
+    rms_jerk,
+    tcp_instability,
+    window_mean,
+)
 
 
 def test_action_instability_by_hand():

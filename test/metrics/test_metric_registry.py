@@ -99,10 +99,10 @@ def test_functions_and_streaming_classes_exist():
     named = [entry for entry in REGISTRY.values() if entry.function or entry.streaming]
     assert len(named) > 30
     for entry in named:
-        for name in filter(None, (entry.function, entry.streaming)):
+        for name in filter(None, (entry.function, entry.streaming_name)):
             assert callable(getattr(metrics, name, None)), f'{entry.id}: frame_ros.metrics.{name}'
         if entry.streaming:
-            assert hasattr(getattr(metrics, entry.streaming), 'update'), entry.streaming
+            assert hasattr(entry.streaming, 'update'), entry.id
 
 
 def test_every_papers_metric_has_a_function_and_a_torch_class():

@@ -168,7 +168,7 @@ def test_trajectory_errors(one_by_one):
 
 def test_dynamic_time_warping():
     pytest.importorskip('dtaidistance')
-    from frame_ros.metrics.dtw import dtw_distance
+    from frame_ros.metrics.families.reference_errors import dtw_distance
 
     all_agree(library.DTWDistance(), dtw_distance, classes.DTWDistance(), PATHS, REFERENCES)
 

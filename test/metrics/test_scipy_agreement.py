@@ -15,7 +15,7 @@ from scipy import integrate, interpolate, signal, spatial, stats
 from scipy.spatial.transform import Rotation
 
 from frame_ros import metrics
-from frame_ros.metrics.trajectory import rotation_angle, wrapped
+from frame_ros.metrics.orientations import rotation_angle, wrapped
 
 RNG = np.random.default_rng(11)
 PATH = RNG.normal(size=(50, 3)).cumsum(axis=0)

@@ -10,7 +10,7 @@ from math import log
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.constants import NAN, WINDOW
-from frame_ros.metrics.streaming.uncertainty import gini_maximum
+from frame_ros.metrics.token_probabilities import gini_maximum
 
 
 class TokenStep:

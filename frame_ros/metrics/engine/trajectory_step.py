@@ -18,8 +18,7 @@ from math import asin, sqrt
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.core.time import NANOSECOND
 from frame_ros.metrics.constants import NAN, SHORT_SEGMENT, STATIC_THRESHOLD, WINDOW
-from frame_ros.metrics.engine.samples import gap_nanoseconds
-from frame_ros.metrics.streaming.instability import normalisation_ranges
+from frame_ros.metrics.engine.samples import gap_nanoseconds, normalisation_ranges
 
 _Vector = tuple[float, float, float]
 

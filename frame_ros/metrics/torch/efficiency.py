@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
-from frame_ros.metrics.efficiency import control_rate, latency_statistics
+from frame_ros.metrics.families.control_rates import control_rate
+from frame_ros.metrics.families.latency import latency_statistics
 from frame_ros.metrics.torch.base import FrameMetric, MeanMetric
 from frame_ros.metrics.torch.padding import by_episode, widened
 

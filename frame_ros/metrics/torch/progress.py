@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from frame_ros.metrics.progress import optimal_trajectory_difference
+from frame_ros.metrics.families.progress import optimal_trajectory_difference
 from frame_ros.metrics.torch.base import MeanMetric
 from frame_ros.metrics.torch.padding import by_episode
 

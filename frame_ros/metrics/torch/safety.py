@@ -10,12 +10,8 @@ from typing import Any
 from torch import Tensor
 
 from frame_ros.metrics.constants import RISK_FLOOR
-from frame_ros.metrics.safety import (
-    collision_rate,
-    count_collisions,
-    obstacle_proximity,
-    risk_factor,
-)
+from frame_ros.metrics.families.collisions import collision_rate, count_collisions
+from frame_ros.metrics.families.distances import obstacle_proximity, risk_factor
 from frame_ros.metrics.torch.base import MeanMetric
 from frame_ros.metrics.torch.padding import by_episode, widened
 

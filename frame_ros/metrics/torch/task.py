@@ -9,7 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from frame_ros.metrics.task import mse, success_rate, task_completion_rate, wilson_interval
+from frame_ros.metrics.families.action_error import mse
+from frame_ros.metrics.families.success import success_rate, task_completion_rate, wilson_interval
 from frame_ros.metrics.torch.base import MeanMetric
 from frame_ros.metrics.torch.padding import by_episode, step_mask, widened
 

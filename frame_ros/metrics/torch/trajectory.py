@@ -14,16 +14,15 @@ import torch
 from torch import Tensor
 
 from frame_ros.core.errors import ShapeError
-from frame_ros.metrics.dtw import dtw_distance
-from frame_ros.metrics.reference_errors import absolute_trajectory_error, relative_trajectory_error
+from frame_ros.metrics.families.curvature import count_short_segments, curvature_change
+from frame_ros.metrics.families.path import path_length, path_smoothness
+from frame_ros.metrics.families.reference_errors import (
+    absolute_trajectory_error,
+    dtw_distance,
+    relative_trajectory_error,
+)
 from frame_ros.metrics.torch.base import MeanMetric
 from frame_ros.metrics.torch.padding import by_episode, widened
-from frame_ros.metrics.trajectory import (
-    count_short_segments,
-    curvature_change,
-    path_length,
-    path_smoothness,
-)
 
 
 class PathLength(MeanMetric, id='pl'):

@@ -11,16 +11,16 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from frame_ros.metrics.efficiency import chunk_overlap_disagreement
-from frame_ros.metrics.torch.base import MeanMetric
-from frame_ros.metrics.torch.padding import by_episode, widened
-from frame_ros.metrics.uncertainty import (
+from frame_ros.metrics.families.chunks import chunk_overlap_disagreement
+from frame_ros.metrics.families.sampled_actions import execution_variability
+from frame_ros.metrics.families.token_uncertainty import (
     deepgini,
-    execution_variability,
     prediction_confidence_uncertainty,
     token_entropy,
     token_probability_uncertainty,
 )
+from frame_ros.metrics.torch.base import MeanMetric
+from frame_ros.metrics.torch.padding import by_episode, widened
 
 
 class TokenMetric(MeanMetric):

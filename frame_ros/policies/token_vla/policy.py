@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import FrameRosError, PolicyError
-from frame_ros.metrics.token_confidence import token_confidence, token_groups
+from frame_ros.metrics.families.confidence import token_confidence, token_groups
 from frame_ros.policies.protocol import Inference, Observation, TokenStatistics
 from frame_ros.policies.token_vla.codec import ActionTokens, Codec
 from frame_ros.policies.token_vla.generation import (

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.metrics import metric
-from frame_ros.metrics.reference_errors import ALIGNMENTS
 from frame_ros.metrics.relative_pose import RTE_VARIANTS
+from frame_ros.metrics.resampling import ALIGNMENTS
 
 MATCHES = ('time', 'arc_length')
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import CheckpointError
-from frame_ros.metrics.token_confidence import token_confidence
+from frame_ros.metrics.families.confidence import token_confidence
 from frame_ros.policies.lerobot.families.family import (
     Family,
     FamilyOptions,

@@ -1,23 +1,105 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Streaming RMS jerk (VLA-UQ eq. 25)."""
+"""Trajectory instability: the RMS jerk of the TCP (VLA-UQ eq. 25)."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
 from math import hypot, sqrt
+from typing import Any
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.metrics.arrays import check_variant
+from frame_ros.metrics.arrays import (
+    Array,
+    as_points,
+    check_result,
+    check_variant,
+    norm,
+    unavailable,
+)
 from frame_ros.metrics.constants import NAN
+from frame_ros.metrics.contiguous_samples import Runs, runs_of
 from frame_ros.metrics.engine.samples import finite, positive_gap
+from frame_ros.metrics.record import (
+    CONTROL_STEPS,
+    NO_POSE,
+    RATE,
+    TOO_FEW_STEPS,
+    VLA_UQ,
+    Explanation,
+    Metric,
+)
+from frame_ros.metrics.step_differences import VARIANTS, divided_differences
+
+__all__ = ['RMSJerk', 'rms_jerk', 'TRAJECTORY_INSTABILITY']
+
+
+def rms_jerk(positions: Any, dt: Any, variant: str = 'paper', breaks: Any = None) -> Array:
+    """TI: root of the mean squared jerk over its T - 3 values, m/s^3. VLA-UQ eq. 25.
+
+    Args:
+        positions: (..., T, 2 or 3), m, T >= 4.
+        dt: s between samples, a scalar or (..., T - 1); 'authors' does not look at it.
+        variant: 'paper'; or 'authors': three central-difference gradients with dt = 1, mean of
+            the norms.
+        breaks: (T,) or (..., T) booleans, True where a sample begins a new run (`find_breaks`): no
+            derivative spans two runs, and runs of fewer than 4 samples do not count; the dt across
+            a break does not either, and may be anything.
+
+    Returns:
+        (...,) m/s^3 ('authors': m per step^3); 0 where nothing moves, NaN where no run has 4
+        samples.
+
+    Raises:
+        ShapeError: another shape, or fewer than 4 samples.
+        ValueRangeError: a value is not finite, dt is missing or not positive, unknown variant.
+    """
+    check_variant(variant, VARIANTS)
+    xp, points = as_points(positions, 4, check=breaks is not None)
+    runs = runs_of(breaks, points)
+    if variant == 'authors':
+        jerk = _gradient_jerk(xp, points, runs)
+    elif dt is None:
+        raise ValueRangeError(
+            'dt is None; s between samples, a scalar or (..., T - 1), is expected'
+        )
+    else:
+        rates, unit = divided_differences(points, dt, 3, runs)
+        jerk = runs.root_mean_square(xp, rates) / (1.0 if unit is None else unit)
+    return check_result(xp, jerk, positions=points)
+
+
+def _gradient_jerk(xp: Any, points: Array, runs: Runs) -> Array:
+    """Mean norm of three gradients in a row, each run for itself; (..., T, D) -> (...,)."""
+    if runs.numbers is None:
+        return xp.mean(_third_gradients(xp, points), axis=-1)
+    if points.ndim > 2:
+        rows = range(points.shape[0])
+        return xp.stack([_gradient_jerk(xp, points[i, ...], runs.row(i)) for i in rows])
+    each = [points[part, :] for part in runs.slices(xp)]
+    norms = [_third_gradients(xp, run) for run in each if run.shape[0] > 3]
+    return xp.mean(xp.concat(norms)) if norms else unavailable(xp.sum(points))
+
+
+def _third_gradients(xp: Any, points: Array) -> Array:
+    """Norms of three central differences in a row with step 1, one-sided at both ends."""
+    for _ in range(3):
+        inner = (points[..., 2:, :] - points[..., :-2, :]) / 2.0
+        start = points[..., 1:2, :] - points[..., :1, :]
+        end = points[..., -1:, :] - points[..., -2:-1, :]
+        points = xp.concat([start, inner, end], axis=-2)
+    return norm(xp, points)
+
 
 _MINIMUM = 4
+
 
 # Three gradients reach 3 samples to either side: of 7 samples in a row the middle one's value rests
 # on neither end of them.
 _REACH = 3
+
+
 _SAMPLES = 2 * _REACH + 1
 
 
@@ -186,3 +268,47 @@ def _gradient(points: list[list[float]]) -> list[list[float]]:
     first, last = points[:2], points[-2:]
     ends = [[b - a for a, b in zip(*pair, strict=True)] for pair in (first, last)]
     return [ends[0], *inner, ends[1]]
+
+
+_RATES = (
+    'Raw differences are divided by the time between stamps, so noise of the pose is amplified '
+    'more the higher the rate: 0.1 mm of noise at 30 Hz is '
+)
+
+_STATIC = 'A robot that does not move scores best: static episodes are marked and left out.'
+
+_GAPS = 'A gap in the stamps resets the differences and is counted.'
+
+TRAJECTORY_INSTABILITY = Metric(
+    id='ti',
+    name='trajectory instability (RMS jerk)',
+    unit='m/s^3',
+    higher_is_better=False,
+    minimum_samples=4,
+    source=f'{VLA_UQ} eq. 25',
+    category='trajectory',
+    reasons=(
+        NO_POSE,
+        TOO_FEW_STEPS,
+    ),
+    batch=rms_jerk,
+    streaming=RMSJerk,
+    torch='RMSJerk',
+    messages=('quality',),
+    counts_when_static=False,
+    sampled_at=CONTROL_STEPS,
+    options=('low_pass_cutoff', 'max_pose_age', 'gap'),
+    explanation=Explanation(
+        'TI = √( 1/(T−3) Σₜ ‖jₜ‖² )\n'
+        'jₜ = (aₜ − aₜ₋₁) / ⅓(tₜ − tₜ₋₃)     aₜ = (vₜ − vₜ₋₁) / ½(tₜ − tₜ₋₂)\n'
+        'vₜ = (pₜ − pₜ₋₁) / (tₜ − tₜ₋₁)\n'
+        'at a constant dt: jₜ is the third difference of p over dt³',
+        'RMS jerk: how shaky the motion of the end effector was over the episode. People take '
+        'low jerk for skill, and gears wear less.',
+        f'{_RATES}up to about 20 m/s³ of jerk. {RATE}One jolt dominates a mean of squares. A '
+        f'low-pass filter lowers it: reports state the cut-off. Slow motion has little jerk. '
+        f'{_STATIC} {_GAPS}',
+        "`paper`: dt from the stamps, differences without smoothing. `authors`: the paper's code: "
+        'three central-difference gradients with dt = 1, mean of the norms.',
+    ),
+)

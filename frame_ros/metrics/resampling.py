@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Errors against a reference trajectory: ATE, RTE, resampling, alignment (FRAME eq. 9, 10)."""
+"""References brought to the samples of a trajectory, and aligned with it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from frame_ros.metrics.arrays import (
     as_numbers,
     as_points,
     as_times,
-    check_result,
     check_same_shape,
     check_variant,
     difference,
@@ -24,91 +23,8 @@ from frame_ros.metrics.arrays import (
     norm,
 )
 from frame_ros.metrics.contiguous_samples import runs_of
-from frame_ros.metrics.relative_pose import (
-    RTE_VARIANTS,
-    check_orientations_are_used,
-    local_displacements,
-)
 
 ALIGNMENTS = ('none', 'se3', 'sim3')
-
-
-def absolute_trajectory_error(positions: Any, reference: Any, align: str = 'none') -> Array:
-    """Mean distance to the reference, sample by sample, m. FRAME eq. 9.
-
-    Args:
-        positions: (..., T, 2 or 3), m, T >= 1.
-        reference: the same shape; `resample` brings a reference to the trajectory's stamps.
-        align: 'none'; or 'se3' or 'sim3': `positions` are first aligned to the reference as a
-            whole (`align`).
-
-    Returns:
-        (...,) m.
-
-    Raises:
-        ShapeError: shapes differ, or no samples.
-        ValueRangeError: a value is not finite, or an unknown alignment.
-    """
-    xp, points, wanted = _pair(positions, reference, 1, align, check=False)
-    error = xp.mean(norm(xp, points - wanted, overwrite=True), axis=-1)
-    return check_result(xp, error, positions=points, reference=wanted)
-
-
-def relative_trajectory_error(
-    positions: Any,
-    reference: Any,
-    delta: int = 1,
-    align: str = 'none',
-    breaks: Any = None,
-    *,
-    variant: str = 'paper',
-    orientations: Any = None,
-    reference_orientations: Any = None,
-) -> Array:
-    """Mean difference of the displacements over `delta` samples, m. FRAME eq. 10.
-
-    The paper compares displacements in the common frame. Variant 'evo' compares each in the frame
-    of the pose that it begins at, as `evo_rpe --all_pairs` does (translation part): the same where
-    trajectory and reference have equal orientations, else often much more or less.
-
-    Args:
-        positions: (..., T, 2 or 3), m, T > delta.
-        reference: the same shape; `resample` brings a reference to the trajectory's stamps.
-        delta: samples from the beginning to the end of a displacement, 1 or more.
-        align: as for `absolute_trajectory_error`.
-        breaks: (T,) or (..., T) booleans, True where a sample begins a new run (`find_breaks`): no
-            displacement spans two runs.
-        variant: 'paper' or 'evo'.
-        orientations, reference_orientations: (..., T, 4), xyzw, of variant 'evo', 3D alone. An
-            alignment turns them with the positions, so that there only the scale of 'sim3' counts.
-
-    Returns:
-        (...,) m; NaN where no run has more than `delta` samples.
-
-    Raises:
-        ShapeError: shapes differ, too few samples, or 'evo' without orientations.
-        ValueRangeError: a value is not finite, delta is below 1, an unknown alignment or variant,
-            a zero quaternion, or orientations for the variant 'paper'.
-    """
-    if delta < 1:
-        raise ValueRangeError(f'delta is {delta}; 1 sample or more is expected')
-    check_variant(variant, RTE_VARIANTS)
-    check_orientations_are_used(variant, orientations, reference_orientations)
-    is_evo = variant == 'evo'
-    # What turns both positions and orientations leaves displacements seen from a pose as they are.
-    moved = 'none' if is_evo else align
-    check_variant(align, ALIGNMENTS)
-    xp, points, wanted = _pair(positions, reference, delta + 1, moved, breaks is not None)
-    if is_evo:
-        scale = _fit(xp, points, wanted, with_scale=True)[1] if align == 'sim3' else 1.0
-        own = local_displacements(points, orientations, delta, 'orientations')
-        other = local_displacements(wanted, reference_orientations, delta, 'reference_orientations')
-        changes = norm(xp, scale * own - other, overwrite=True)
-    else:
-        # (p' - p) - (r' - r) = (p' - r') - (p - r): one difference along the samples, not two.
-        changes = norm(xp, difference(points - wanted, span=delta), overwrite=True)
-    error = runs_of(breaks, points).mean(xp, changes)
-    return check_result(xp, error, positions=points, reference=wanted)
 
 
 def nearest_reference(

@@ -1,0 +1,53 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""How old poses and observations are when they are used."""
+
+from __future__ import annotations
+
+from frame_ros.metrics.record import MEAN, NO_INFERENCE, NO_POSE, OURS, Explanation, Metric, Reason
+
+__all__ = ['POSE_AGE', 'OBSERVATION_AGE']
+
+
+POSE_AGE = Metric(
+    id='pose_age',
+    name='age of the pose taken for a step',
+    unit='s',
+    higher_is_better=False,
+    minimum_samples=1,
+    source=OURS,
+    category='trajectory',
+    reasons=(NO_POSE,),
+    messages=('quality',),
+    of_moments=MEAN,
+    options=('max_pose_age',),
+    explanation=Explanation(
+        'age = stamp of the step − stamp of the pose taken for it',
+        'How old the pose is that a step was judged by. About half the period of the pose topic '
+        'is normal.',
+        'It knows stamps only: poses that were stamped on arrival look young however late they '
+        'are, and clocks of two machines that differ shift it.',
+    ),
+)
+
+OBSERVATION_AGE = Metric(
+    id='observation_age',
+    name='observation age at inference',
+    unit='s',
+    higher_is_better=False,
+    minimum_samples=1,
+    source=OURS,
+    category='efficiency',
+    reasons=(
+        NO_INFERENCE,
+        Reason('the newest inference does not say when its inputs were taken'),
+    ),
+    messages=('efficiency',),
+    of_moments=MEAN,
+    explanation=Explanation(
+        'begin of the inference − oldest stamp among its inputs',
+        'How stale the world was that the policy saw.',
+        'By stamps: a camera driver that stamps on arrival hides its own delay. Without '
+        'synchronised clocks between machines it means nothing.',
+    ),
+)

@@ -1,0 +1,164 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Chunks of actions: how two that overlap differ, and how many actions are left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.metrics.arrays import Array, as_floats, like, unavailable
+from frame_ros.metrics.constants import NAN
+from frame_ros.metrics.engine.samples import RunningMean, check_finite_block, mean_weights
+from frame_ros.metrics.record import (
+    INFERENCES,
+    MEAN,
+    NO_INFERENCE,
+    OURS,
+    Chart,
+    Explanation,
+    Line,
+    Metric,
+    Reason,
+)
+
+__all__ = ['ChunkOverlapDisagreement', 'chunk_overlap_disagreement', 'QUEUE_DEPTH', 'CHUNK_OVERLAP']
+
+
+def chunk_overlap_disagreement(chunk: Any, last: Any, shift: int) -> Array:
+    """Mean absolute difference of two chunks over the steps that both predict.
+
+    Args:
+        chunk: (H, D), the newer chunk.
+        last: (H', D), the chunk before it.
+        shift: steps from the beginning of `last` to the beginning of `chunk`, 0 or more.
+
+    Returns:
+        A scalar in the action's unit; NaN if no step is in both.
+
+    Raises:
+        ShapeError: not (H, D) both with one D.
+        ValueRangeError: a value is not finite, or a negative shift.
+    """
+    xp, new = as_floats(chunk, 'chunk')
+    old = like(new, last, 'last')
+    if new.ndim != 2 or old.ndim != 2 or new.shape[1] != old.shape[1]:
+        raise ShapeError(
+            f'chunks have shapes {tuple(new.shape)} and {tuple(old.shape)}; (H, D) both is expected'
+        )
+    if shift < 0:
+        raise ValueRangeError(f'shift is {shift}; 0 steps or more is expected')
+    steps = min(new.shape[0], old.shape[0] - shift)
+    if steps < 1:
+        return unavailable(xp.sum(new))
+    return xp.mean(xp.abs(new[:steps, :] - old[shift : shift + steps, :]))
+
+
+class ChunkOverlapDisagreement:
+    """Mean absolute difference of a chunk of actions from the one before, unit of the action.
+
+    `value`: of the newest two over the steps that both predict, NaN if there is none or no chunk
+    before; `mean`: over all so far; `gaps`: how often there was no chunk before but the first.
+    Batch form: `chunk_overlap_disagreement`.
+    """
+
+    def __init__(self) -> None:
+        self._mean = RunningMean()
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets everything."""
+        self._mean.reset()
+        self._last: Any = None
+        self.value = NAN
+        self.gaps = 0
+
+    def reset_differences(self) -> None:
+        """After a gap: the next chunk is compared with none before it."""
+        self.gaps += self._last is not None
+        self._last = None
+        self.value = NAN
+
+    @property
+    def mean(self) -> float:
+        """Mean over all pairs so far."""
+        return self._mean.value
+
+    def update(self, chunk: Any, shift: int = 0) -> None:
+        """Takes a chunk (H, D), which begins `shift` steps after the one before it (at first 0).
+
+        Raises:
+            ShapeError: not (H, D), or another D than before.
+            ValueRangeError: a value is not finite, or a negative shift. Nothing has changed in
+                either case.
+        """
+        new = np.array(chunk, dtype=np.float64)
+        last = self._last
+        if new.ndim != 2 or not new.size or (last is not None and new.shape[1] != last.shape[1]):
+            raise ShapeError(
+                f'chunk has shape {new.shape}, the one before '
+                f'{None if last is None else last.shape}; (H, D) both is expected'
+            )
+        if shift < 0:
+            raise ValueRangeError(f'shift is {shift}; 0 steps or more is expected')
+        check_finite_block(new.ravel(), new, 'chunk')
+        self._last, self.value = new, NAN
+        steps = 0 if last is None else min(len(new), len(last) - shift)
+        if steps > 0:
+            apart = np.abs(new[:steps] - last[shift : shift + steps]).ravel()
+            self.value = float(mean_weights(len(apart)).dot(apart))
+            self._mean.update(self.value)
+
+
+QUEUE_DEPTH = Metric(
+    id='queue_depth',
+    name='actions left when a chunk arrives',
+    unit='1',
+    higher_is_better=None,
+    minimum_samples=1,
+    source=OURS,
+    category='efficiency',
+    reasons=(
+        NO_INFERENCE,
+        Reason('the newest inference does not say how many actions were left'),
+    ),
+    messages=('efficiency',),
+    of_moments=MEAN,
+    explanation=Explanation(
+        'actions not yet executed when the new chunk arrived',
+        'How close inference is to starving the robot: at 0 it has waited.',
+        'Neither high nor low is better: a deep queue means safety from stalls, and actions that '
+        'were decided long ago.',
+    ),
+)
+
+CHUNK_OVERLAP = Metric(
+    id='chunk_overlap',
+    name='chunk overlap disagreement',
+    unit='action',
+    higher_is_better=False,
+    minimum_samples=2,
+    source=OURS,
+    category='uncertainty',
+    reasons=(
+        NO_INFERENCE,
+        Reason('no two chunks predict a common step'),
+    ),
+    batch=chunk_overlap_disagreement,
+    streaming=ChunkOverlapDisagreement,
+    torch='ChunkOverlapDisagreement',
+    messages=('confidence', 'efficiency'),
+    of_moments=MEAN,
+    sampled_at=INFERENCES,
+    line=Line(Chart('Chunk overlap disagreement'), 'mean difference'),
+    explanation=Explanation(
+        'mean |new chunk − last chunk|  over steps and dimensions that both predict',
+        'Whether the policy sticks to its plan: how much a new chunk differs from the last one '
+        'about the same moments.',
+        'It depends on how much later the new chunk was made: a policy that replans rarely '
+        'differs more. Reacting to something that moved is a good reason to differ. Chunks that '
+        'do not overlap have none. Units of dimensions are mixed.',
+    ),
+)

@@ -1,0 +1,196 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Collisions per control step, second and metre (FRAME eq. 11)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.metrics.arrays import (
+    Array,
+    as_flags,
+    as_floats,
+    check_scalar_or_same,
+    count_true,
+    like,
+)
+from frame_ros.metrics.constants import NAN
+from frame_ros.metrics.record import (
+    CONTACTS,
+    FRAME,
+    NO_CONTACT,
+    NO_PATH,
+    OURS,
+    Explanation,
+    Metric,
+    Reason,
+)
+
+__all__ = [
+    'CollisionRate',
+    'collision_rate',
+    'count_collisions',
+    'COLLISION_RATE',
+    'COLLISIONS_PER_SECOND',
+    'COLLISIONS_PER_METRE',
+]
+
+
+def collision_rate(collisions: Any, steps: Any) -> Array:
+    """Collisions per control step. FRAME eq. 11.
+
+    Args:
+        collisions: number of collisions, scalar or (...,); `count_collisions` counts them. Per
+            second or per metre: divide the number by those instead.
+        steps: number of control steps, at least 1, scalar or the same shape.
+
+    Raises:
+        ShapeError: two shapes, neither of them a scalar's.
+        ValueRangeError: a negative number of collisions, or no steps.
+    """
+    xp, count = as_floats(collisions, 'collisions')
+    of = like(count, steps, 'steps')
+    check_scalar_or_same(count, of, ('collisions', 'steps'))
+    if bool(xp.any(count < 0)) or bool(xp.any(of < 1)):
+        raise ValueRangeError(
+            f'{collisions} collisions in {steps} steps; collisions >= 0 and steps >= 1 are expected'
+        )
+    return (count / of)[()]
+
+
+def count_collisions(in_collision: Any) -> Array:
+    """Number of collisions: rising edges of a contact that is not expected.
+
+    Args:
+        in_collision: (..., T) booleans. A contact at the first sample is an edge.
+
+    Returns:
+        (...,) integers.
+
+    Raises:
+        ShapeError: a scalar.
+        ValueRangeError: a value is neither a boolean nor a finite number.
+    """
+    xp, now = as_flags(in_collision, 'in_collision')
+    if now.ndim < 1:
+        raise ShapeError('in_collision is a scalar; (..., T) is expected')
+    return count_true(xp, now[..., 1:] > now[..., :-1]) + count_true(xp, now[..., :1])
+
+
+class CollisionRate:
+    """CR so far: collisions per control step. Contacts and steps come in at their own rates.
+
+    `collisions`: rising edges of contact that is not expected. `in_collision`: the newest state.
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets everything; a contact in the first sample counts as a collision."""
+        self.collisions = 0
+        self.steps = 0
+        self.in_collision = False
+
+    def update(self, in_collision: bool, steps: int = 1) -> None:
+        """Takes one contact state and the control steps it stands for (0: between two steps).
+
+        Raises:
+            ValueRangeError: steps are negative. Nothing has changed then.
+        """
+        if steps < 0:
+            raise ValueRangeError(f'steps is {steps}; 0 or more is expected')
+        if in_collision and not self.in_collision:
+            self.collisions += 1
+        self.in_collision = bool(in_collision)
+        self.steps += steps
+
+    def add_step(self) -> None:
+        """One control step has passed."""
+        self.steps += 1
+
+    @property
+    def value(self) -> float:
+        """Collisions per step; NaN before the first step."""
+        return self.collisions / self.steps if self.steps else NAN
+
+    def per(self, amount: float) -> float:
+        """Collisions per `amount` (s, or m); NaN if that is not positive."""
+        return self.collisions / amount if amount > 0.0 else NAN
+
+
+_SENSED = (
+    'What the contact sensor does not see is not counted: a threshold on joint torque misses '
+    'light touches, and free-space force that is not zero invents some. '
+)
+
+COLLISION_RATE = Metric(
+    id='cr',
+    name='collision rate',
+    unit='1',
+    higher_is_better=False,
+    minimum_samples=1,
+    source=f'{FRAME} eq. 11',
+    category='safety',
+    reasons=(NO_CONTACT,),
+    batch=collision_rate,
+    streaming=CollisionRate,
+    torch='CollisionRate',
+    messages=('safety',),
+    sampled_at=CONTACTS,
+    options=('max_contact_age',),
+    axis=9,
+    explanation=Explanation(
+        'CR = collisions / control steps',
+        'How often the robot hits something it should not touch. A collision is the beginning of '
+        'a contact that is not expected; grasping the target is expected.',
+        f'{_SENSED}One long scrape is one collision; a bouncing contact is many. Per step, the '
+        'same behaviour at twice the control rate has half the rate: use `cr_per_second` or '
+        '`cr_per_metre` between robots. What is expected is a setting.',
+    ),
+)
+
+COLLISIONS_PER_SECOND = Metric(
+    id='cr_per_second',
+    name='collisions per second',
+    unit='1/s',
+    higher_is_better=False,
+    minimum_samples=2,
+    source=OURS,
+    category='safety',
+    reasons=(
+        NO_CONTACT,
+        Reason('no time has passed'),
+    ),
+    batch=collision_rate,
+    messages=('safety',),
+    options=('max_contact_age',),
+    explanation=Explanation(
+        'collisions / time since the episode began',
+        'Collisions per second: comparable between control rates.',
+        f'{_SENSED}A robot that waits lowers it.',
+    ),
+)
+
+COLLISIONS_PER_METRE = Metric(
+    id='cr_per_metre',
+    name='collisions per metre of TCP path',
+    unit='1/m',
+    higher_is_better=False,
+    minimum_samples=2,
+    source=OURS,
+    category='safety',
+    reasons=(
+        NO_CONTACT,
+        NO_PATH,
+    ),
+    batch=collision_rate,
+    messages=('safety',),
+    options=('max_contact_age', 'low_pass_cutoff', 'max_pose_age', 'gap'),
+    explanation=Explanation(
+        'collisions / PL',
+        'Collisions per metre of end-effector path: comparable between fast and slow policies.',
+        f'{_SENSED}Detours lower it, and a short path makes one collision a large number.',
+    ),
+)

@@ -1,0 +1,371 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Confidence from the probabilities of the tokens that were chosen (VLA calibration, section 3).
+
+Of one inference, of an episode's inferences, and over rephrasings of the instruction. A softmax's
+probability is no probability of success: that takes a recalibrator, fitted on episodes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.metrics.arrays import Array, as_floats, check_variant, unavailable, weighted_sum
+from frame_ros.metrics.constants import NAN
+from frame_ros.metrics.engine.samples import RunningMean, WindowMean
+from frame_ros.metrics.record import (
+    CALIBRATION,
+    MEAN,
+    NO_TOKENS,
+    Chart,
+    Explanation,
+    Line,
+    Metric,
+    Reason,
+)
+
+__all__ = [
+    'EPISODE_AGGREGATES',
+    'EPISODE_WINDOW',
+    'EnsembleConfidence',
+    'EpisodeConfidence',
+    'TOKEN_AGGREGATES',
+    'ensemble_confidence',
+    'episode_confidence',
+    'token_confidence',
+    'token_groups',
+    'CONFIDENCE',
+    'CALIBRATED_CONFIDENCE',
+    'CONFIDENCE_OF_EPISODE',
+    'ENSEMBLE_MEAN',
+    'ENSEMBLE_SPREAD',
+]
+
+
+# Over the tokens of an inference.
+TOKEN_AGGREGATES = ('mean', 'geometric', 'min', 'max')
+
+
+# Over the inferences of an episode.
+EPISODE_AGGREGATES = ('first', 'mean', 'min', 'max', 'window')
+
+
+# Inferences of the aggregate 'window' (VLA calibration, section 4.2).
+EPISODE_WINDOW = 5
+
+
+# Rounding of a softmax in single precision takes probabilities so far beyond their bounds.
+_TOLERANCE = 1e-6
+
+
+class EnsembleConfidence(NamedTuple):
+    """Confidence over rephrasings: mean, and population standard deviation, NaN of fewer than 2."""
+
+    mean: Array
+    spread: Array
+
+
+def token_confidence(
+    probabilities: Any, aggregate: str = 'mean', groups: NDArray[np.integer] | None = None
+) -> Array:
+    """c_t: how likely the policy found the tokens that it chose. VLA calibration, section 3.3.
+
+    Args:
+        probabilities: (..., TN) probability of the chosen token of each of TN tokens.
+        aggregate: over the tokens: 'mean' (arithmetic), 'geometric', 'min', 'max'.
+        groups: (TN,) integers; tokens of one number are averaged first, then the groups (appendix
+            B.1, for several tokens per action dimension). A negative number is a group of its own.
+            Only with 'mean'.
+
+    Returns:
+        (...,) in [0, 1].
+
+    Raises:
+        ShapeError: no token, or not as many groups as tokens.
+        ValueRangeError: a value is not finite or not in [0, 1], an unknown aggregate, or groups
+            with another aggregate than 'mean'.
+    """
+    check_variant(aggregate, TOKEN_AGGREGATES)
+    xp, array = _probabilities(probabilities, 'probabilities', 'TN', 'token')
+    if groups is not None:
+        if aggregate != 'mean':
+            raise ValueRangeError(f'groups are averaged; they do not go with {aggregate!r}')
+        return _grouped_mean(xp, array, np.asarray(groups))
+    if aggregate == 'geometric':
+        logarithms = xp.log(xp.where(array > 0, array, 1.0))
+        is_possible = xp.all(array > 0, axis=-1)
+        return xp.where(is_possible, xp.exp(xp.mean(logarithms, axis=-1)), 0.0)[()]
+    formula = {'mean': xp.mean, 'min': xp.min, 'max': xp.max}[aggregate]
+    return formula(array, axis=-1)
+
+
+def token_groups(step: NDArray[np.integer], dimension: NDArray[np.integer]) -> NDArray[np.integer]:
+    """`groups` of `token_confidence`: one per step of the chunk and action dimension.
+
+    Args:
+        step, dimension: (TN,) as in PolicyInference.msg; -1: none of its own.
+
+    Returns:
+        (TN,); negative where a token belongs to no dimension.
+
+    Raises:
+        ShapeError: not as many steps as dimensions.
+    """
+    steps, dimensions = np.asarray(step), np.asarray(dimension)
+    if steps.shape != dimensions.shape or steps.ndim != 1:
+        raise ShapeError(
+            f'steps have shape {steps.shape}, dimensions {dimensions.shape}; (TN,) both is expected'
+        )
+    width = int(dimensions.max(initial=0)) + 1
+    numbers: NDArray[np.integer] = (steps.astype(np.int64) + 1) * width + dimensions
+    return np.where(dimensions < 0, -1, numbers)
+
+
+def episode_confidence(confidences: Any, aggregate: str = 'first') -> Array:
+    """The confidence in an episode from those of its inferences. VLA calibration, section 3.4.
+
+    Streaming form: `EpisodeConfidence`.
+
+    Args:
+        confidences: (..., T) of the T inferences so far, T at least 1.
+        aggregate: 'first' (before the first action), 'mean' (of all so far), 'min', 'max', 'window'
+            (mean of the last 5).
+
+    Returns:
+        (...,) in [0, 1].
+
+    Raises:
+        ShapeError: no inference.
+        ValueRangeError: a value is not finite or not in [0, 1], or an unknown aggregate.
+    """
+    check_variant(aggregate, EPISODE_AGGREGATES)
+    xp, array = _probabilities(confidences, 'confidences', 'T', 'inference')
+    if aggregate == 'first':
+        return array[..., 0]
+    if aggregate == 'window':
+        return xp.mean(array[..., -EPISODE_WINDOW:], axis=-1)
+    formula = {'mean': xp.mean, 'min': xp.min, 'max': xp.max}[aggregate]
+    return formula(array, axis=-1)
+
+
+def ensemble_confidence(confidences: Any) -> EnsembleConfidence:
+    """Mean and spread of the confidence over rephrasings. VLA calibration, section 3.5.
+
+    Args:
+        confidences: (..., r) under each of r rephrasings of the instruction, r at least 1.
+
+    Returns:
+        mean and spread, (...,) each.
+
+    Raises:
+        ShapeError: no rephrasing.
+        ValueRangeError: a value is not finite or not in [0, 1].
+    """
+    xp, array = _probabilities(confidences, 'confidences', 'r', 'rephrasing')
+    mean = xp.mean(array, axis=-1)
+    if array.shape[-1] < 2:
+        return EnsembleConfidence(mean, unavailable(mean))
+    return EnsembleConfidence(mean, xp.std(array, axis=-1))
+
+
+def _probabilities(values: Any, name: str, axis: str, what: str) -> tuple[Any, Array]:
+    xp, array = as_floats(values, name)
+    if array.ndim < 1 or array.shape[-1] < 1:
+        raise ShapeError(
+            f'{name} have shape {tuple(array.shape)}; (..., {axis}) with at least 1 {what} is '
+            'expected'
+        )
+    if bool(xp.any((array < -_TOLERANCE) | (array > 1.0 + _TOLERANCE))):
+        raise ValueRangeError(
+            f'{name} lie between {float(xp.min(array)):g} and {float(xp.max(array)):g}; they must '
+            'lie between 0 and 1'
+        )
+    return xp, xp.clip(array, 0.0, 1.0)
+
+
+def _grouped_mean(xp: Any, array: Array, groups: NDArray[np.integer]) -> Array:
+    if groups.shape != (array.shape[-1],):
+        raise ShapeError(
+            f'groups have shape {groups.shape}; ({array.shape[-1]},), one per token, is expected'
+        )
+    alone = groups < 0
+    _, places, sizes = np.unique(groups[~alone], return_inverse=True, return_counts=True)
+    weights = np.ones(len(groups))
+    weights[~alone] = 1.0 / sizes[places]
+    weights /= weights.sum()
+    means = weighted_sum(xp, array, xp.asarray(weights, dtype=array.dtype))
+    return xp.clip(means, 0.0, 1.0)  # rounding of the weights
+
+
+class EpisodeConfidence:
+    """h(c_1 ... c_t) of an episode's inferences so far, in [0, 1]; NaN before the first.
+
+    Batch form: `episode_confidence`. aggregate: 'first', 'mean', 'min', 'max' or 'window'.
+
+    Source: VLA calibration, section 3.4.
+    """
+
+    def __init__(self, aggregate: str = 'first') -> None:
+        check_variant(aggregate, EPISODE_AGGREGATES)
+        self._aggregate = aggregate
+        self._mean: RunningMean | WindowMean = (
+            WindowMean(EPISODE_WINDOW) if aggregate == 'window' else RunningMean()
+        )
+        self.reset()
+
+    def reset(self) -> None:
+        """Starts a new episode."""
+        self._value = NAN
+        self._mean.reset()
+
+    def update(self, confidence: float) -> None:
+        """Takes the confidence of one inference.
+
+        Raises:
+            ValueRangeError: it is not in [0, 1]; nothing has changed then.
+        """
+        if not 0.0 <= confidence <= 1.0:
+            raise ValueRangeError(f'confidence is {confidence}; it must lie between 0 and 1')
+        self._mean.update(confidence)
+        if self._aggregate in ('mean', 'window'):
+            self._value = self._mean.value
+        elif self._value != self._value:
+            self._value = confidence
+        elif self._aggregate == 'min':
+            self._value = min(self._value, confidence)
+        elif self._aggregate == 'max':
+            self._value = max(self._value, confidence)
+
+    @property
+    def value(self) -> float:
+        """The confidence in the episode so far."""
+        return self._value
+
+
+NO_CHOSEN_TOKENS = Reason(
+    'the probabilities of the chosen tokens are not known '
+    '(or, for dimension_mean, their action dimensions)'
+)
+
+_TOKENS = (
+    'A softmax is not a probability of success: models are often sure of wrong actions, so '
+    'calibrate before thresholding. Decoding without sampling changes the actions, not these '
+    'values; decoding at another temperature than 1 changes both, if it is applied before. '
+)
+
+_MULTIMODAL = 'Two equally good ways to act look like doubt. '
+
+_MEAN = 'The mean over tokens hides one uncertain joint among several sure ones. '
+
+CONFIDENCE = Metric(
+    id='confidence',
+    name='confidence',
+    unit='1',
+    higher_is_better=True,
+    minimum_samples=1,
+    source=f'{CALIBRATION}, section 3.3',
+    category='confidence',
+    reasons=(
+        NO_TOKENS,
+        NO_CHOSEN_TOKENS,
+    ),
+    batch=token_confidence,
+    messages=('confidence',),
+    of_moments=MEAN,
+    options=('confidence_aggregate',),
+    line=Line(Chart('Confidence'), 'confidence'),
+    explanation=Explanation(
+        'cₜ = mean over tokens of the probability of the chosen token',
+        'How likely the policy thought its own action.',
+        f'{_TOKENS}{_MULTIMODAL}{_MEAN}',
+        'Arithmetic mean (default), geometric mean, smallest or largest over tokens; or the mean '
+        'over action dimensions of the mean over their tokens. All classes V count, unless the '
+        'policy restricts them to its action tokens.',
+    ),
+)
+
+CALIBRATED_CONFIDENCE = Metric(
+    id='confidence_calibrated',
+    name='calibrated confidence',
+    unit='1',
+    higher_is_better=True,
+    minimum_samples=1,
+    source=f'{CALIBRATION}, section 3.6',
+    category='confidence',
+    reasons=(Reason('no recalibrator is loaded'),),
+    messages=('confidence',),
+    of_moments=MEAN,
+    explanation=Explanation(
+        'g(cₜ)                          g: recalibrator fitted on earlier episodes',
+        'Confidence on the scale of success: of episodes at 0.8, about 80 % should succeed.',
+        'It holds for the task, robot and scenes that g was fitted on; elsewhere it is again a '
+        'guess. Fitted on few episodes, its own interval is wide.',
+    ),
+)
+
+CONFIDENCE_OF_EPISODE = Metric(
+    id='confidence_episode',
+    name='confidence of the episode so far',
+    unit='1',
+    higher_is_better=True,
+    minimum_samples=1,
+    source=f'{CALIBRATION}, section 3.4',
+    category='confidence',
+    reasons=(
+        NO_TOKENS,
+        NO_CHOSEN_TOKENS,
+    ),
+    batch=episode_confidence,
+    streaming=EpisodeConfidence,
+    messages=('confidence',),
+    options=('confidence_aggregate', 'confidence_episode'),
+    explanation=Explanation(
+        'h(c₁ … cₜ)                     first step, mean, smallest, largest, or a window',
+        'The confidence in the episode so far, as one number.',
+        'The first step knows the scene and nothing of what happens; a mean over a long episode '
+        'dilutes the moment of doubt. Values of different h are not comparable.',
+    ),
+)
+
+ENSEMBLE_MEAN = Metric(
+    id='ensemble_mean',
+    name='mean confidence over rephrasings',
+    unit='1',
+    higher_is_better=True,
+    minimum_samples=1,
+    source=f'{CALIBRATION}, section 3.5',
+    category='confidence',
+    reasons=(Reason('no rephrasings of the instruction'),),
+    batch=ensemble_confidence,
+    messages=('confidence',),
+    of_moments=MEAN,
+    explanation=Explanation(
+        '1/r Σᵢ cᵢ                      over r rephrasings of the instruction',
+        'Confidence that does not hang on one wording.',
+        'Rephrasings that change the meaning lower it for no reason, and it costs r inferences.',
+    ),
+)
+
+ENSEMBLE_SPREAD = Metric(
+    id='ensemble_spread',
+    name='spread of confidence over rephrasings',
+    unit='1',
+    higher_is_better=False,
+    minimum_samples=2,
+    source=f'{CALIBRATION}, section 3.5',
+    category='confidence',
+    reasons=(Reason('fewer than two rephrasings of the instruction'),),
+    batch=ensemble_confidence,
+    messages=('confidence',),
+    of_moments=MEAN,
+    explanation=Explanation(
+        '√( 1/r Σᵢ (cᵢ − c̄)² )          population standard deviation over rephrasings',
+        'How much the confidence hangs on the wording: large values show a fragile understanding.',
+        'With two or three rephrasings it is mostly chance. A policy that ignores the '
+        'instruction has a spread of 0.',
+    ),
+)

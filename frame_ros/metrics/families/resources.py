@@ -1,0 +1,111 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Computation time and memory of the policy (FRAME table 1, eq. 15)."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from frame_ros.core.errors import ValueRangeError
+from frame_ros.metrics.constants import NAN
+from frame_ros.metrics.engine.samples import RunningMean
+from frame_ros.metrics.record import FRAME, NO_INFERENCE, Explanation, Metric, Reason
+
+__all__ = ['ComputationTime', 'MemoryUsage', 'COMPUTATION_TIME', 'MEMORY_USAGE']
+
+
+class ComputationTime(RunningMean):
+    """CT so far: mean CPU seconds per decision step, s; `last`: the newest. FRAME, table 1."""
+
+    def reset(self) -> None:
+        """Forgets everything."""
+        super().reset()
+        self.last = NAN
+
+    def update(self, value: float) -> None:
+        """Takes the CPU time of one decision step, s.
+
+        Raises:
+            ValueRangeError: it is negative or not finite. Nothing has changed then.
+        """
+        if not (isfinite(value) and value >= 0.0):
+            raise ValueRangeError(f'CPU time is {value} s; a finite time, 0 or more, is expected')
+        super().update(value)
+        self.last = float(value)
+
+
+class MemoryUsage:
+    """MU so far: `value`, the peak of resident and device memory together, bytes; `last`: the
+    newest. FRAME eq. 15.
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets everything."""
+        self.value = self.last = NAN
+
+    def update(self, resident: float, device: float = 0.0) -> None:
+        """Takes the resident memory of the process and what it has allocated on a device, bytes.
+
+        Raises:
+            ValueRangeError: one is negative or not finite. Nothing has changed then.
+        """
+        if not (isfinite(resident + device) and resident >= 0.0 and device >= 0.0):
+            raise ValueRangeError(
+                f'memory is {resident} and {device} bytes; finite sizes, 0 or more, are expected'
+            )
+        self.last = float(resident + device)
+        if not self.value >= self.last:
+            self.value = self.last
+
+
+COMPUTATION_TIME = Metric(
+    id='ct',
+    name='computation time',
+    unit='s',
+    higher_is_better=False,
+    minimum_samples=1,
+    source=f'{FRAME} table 1',
+    category='efficiency',
+    reasons=(
+        NO_INFERENCE,
+        Reason('the CPU time of the policy is not known'),
+    ),
+    streaming=ComputationTime,
+    torch='ComputationTime',
+    messages=('efficiency',),
+    explanation=Explanation(
+        'CT = process CPU seconds / decision steps',
+        'What one inference costs the CPU, over all threads: more than the latency if several '
+        'cores work.',
+        'The GPU is not in it, so a policy on a GPU looks cheap. Threads that wait by spinning '
+        'look busy.',
+    ),
+)
+
+MEMORY_USAGE = Metric(
+    id='mu',
+    name='memory usage',
+    unit='bytes',
+    higher_is_better=False,
+    minimum_samples=1,
+    source=f'{FRAME} eq. 15',
+    category='efficiency',
+    reasons=(
+        NO_INFERENCE,
+        Reason('the memory of the policy, resident and on its device, is not known'),
+    ),
+    streaming=MemoryUsage,
+    torch='MemoryUsage',
+    messages=('efficiency',),
+    axis=8,
+    explanation=Explanation(
+        'MU = maxₜ ( resident memoryₜ + device memoryₜ )',
+        'How much memory the policy process needs at its peak: whether it fits on the robot.',
+        'Resident memory counts shared libraries too, some 0.3 to 1 GB with torch, and depends on '
+        'the allocator. Device memory is what the process allocated, not what the driver reserved. '
+        'A remote policy’s memory is that of its server.',
+    ),
+)

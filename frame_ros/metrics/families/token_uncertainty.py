@@ -1,0 +1,372 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Uncertainty of one inference from the probabilities of its tokens (VLA-UQ eq. 7-14).
+
+Each metric has two doors: the full probabilities (..., TN, V), or the per-token statistics
+that a PolicyInference message carries (`token_metrics`). Both end in the same few lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log
+from typing import Any
+
+import array_api_compat
+
+from frame_ros.core.errors import ValueRangeError
+from frame_ros.metrics.arrays import Array, check_same_shape, check_variant, inner
+from frame_ros.metrics.engine.samples import finite
+from frame_ros.metrics.record import NO_TOKENS, VLA_UQ, Chart, Explanation, Line, Metric, Reason
+from frame_ros.metrics.token_probabilities import (
+    TOKEN_VARIANTS,
+    StreamingTokenUncertainty,
+    gini_maximum,
+    largest_gini,
+    mean_over_tokens,
+    token_mean,
+    token_statistic,
+)
+
+__all__ = [
+    'DeepGini',
+    'PredictionConfidenceUncertainty',
+    'TokenEntropy',
+    'TokenProbabilityUncertainty',
+    'deepgini',
+    'prediction_confidence_uncertainty',
+    'token_entropy',
+    'token_metrics',
+    'token_probability_uncertainty',
+    'TOKEN_PROBABILITY_UNCERTAINTY',
+    'PREDICTION_CONFIDENCE_UNCERTAINTY',
+    'TOKEN_GINI',
+    'ENTROPY_OF_TOKENS',
+]
+
+
+def token_probability_uncertainty(
+    p: Any, normalised: bool = False, variant: str = 'paper', validate: bool = True
+) -> Array:
+    """TB-TP: 1 - mean over tokens of the largest probability. VLA-UQ eq. 8.
+
+    Args:
+        p: (..., TN, V) probabilities of the V classes of each of TN tokens.
+        normalised: divide by the maximum for V classes, 1 - 1/V.
+        variant: 'paper'; or 'authors': normalised, as their code reports it.
+        validate: False takes it on trust that p are probabilities, as of a softmax: half of the
+            time goes into the check.
+
+    Returns:
+        (...,) in [0, 1].
+
+    Raises:
+        ShapeError: another shape, no token, fewer than 2 classes.
+        ValueRangeError: p are no probabilities that add up to 1, or an unknown variant.
+    """
+    check_variant(variant, TOKEN_VARIANTS)
+    values, classes = mean_over_tokens(p, _unlikeliness, validate)
+    return values / largest_gini(classes, normalised or variant == 'authors')
+
+
+def _unlikeliness(xp: Any, tokens: Array) -> Array:
+    return 1.0 - xp.max(tokens, axis=-1)
+
+
+def prediction_confidence_uncertainty(
+    p: Any, normalised: bool = False, variant: str = 'paper', validate: bool = True
+) -> Array:
+    """TB-PCS: 1 - mean over tokens of (largest - second largest probability). VLA-UQ eq. 10.
+
+    Its maximum is 1 for any number of classes, so `normalised` and `variant` change nothing.
+    Arguments, returns and errors: see `token_probability_uncertainty`.
+    """
+    check_variant(variant, TOKEN_VARIANTS)
+    return mean_over_tokens(p, _closeness_of_two, validate)[0]
+
+
+def _closeness_of_two(xp: Any, tokens: Array) -> Array:
+    largest = xp.max(tokens, axis=-1)
+    # Without the one chosen maximum the largest of the rest is the second largest, ties included.
+    rest = xp.astype(tokens, tokens.dtype, copy=True)
+    rows = xp.arange(rest.shape[0], device=array_api_compat.device(tokens))
+    rest[rows, xp.argmax(tokens, axis=-1)] = -1.0
+    return 1.0 - (largest - xp.max(rest, axis=-1))
+
+
+def deepgini(
+    p: Any, normalised: bool = False, variant: str = 'paper', validate: bool = True
+) -> Array:
+    """TB-D: mean over tokens of 1 - sum of squared probabilities. VLA-UQ eq. 12.
+
+    Arguments, returns and errors: see `token_probability_uncertainty`; the maximum is 1 - 1/V.
+    """
+    check_variant(variant, TOKEN_VARIANTS)
+    values, classes = mean_over_tokens(p, _impurity, validate)
+    return values / largest_gini(classes, normalised or variant == 'authors')
+
+
+def _impurity(xp: Any, tokens: Array) -> Array:
+    return 1.0 - inner(xp, tokens, tokens)
+
+
+def token_entropy(
+    p: Any, normalised: bool = False, variant: str = 'paper', validate: bool = True
+) -> Array:
+    """TB-E: mean over tokens of the entropy, nats. VLA-UQ eq. 14.
+
+    Arguments, returns and errors: see `token_probability_uncertainty`; the maximum is ln V.
+    """
+    check_variant(variant, TOKEN_VARIANTS)
+    values, classes = mean_over_tokens(p, _entropies, validate)
+    return values / (log(classes) if normalised or variant == 'authors' else 1.0)
+
+
+def _entropies(xp: Any, tokens: Array) -> Array:
+    return -inner(xp, tokens, xp.log(xp.where(tokens > 0, tokens, 1.0)))  # 0 log 0 is 0
+
+
+def token_metrics(
+    max_probability: Any,
+    second_probability: Any,
+    sum_of_squares: Any,
+    entropy: Any,
+    vocabulary_size: int | None = None,
+) -> dict[str, Array]:
+    """TB-TP, TB-PCS, TB-D and TB-E from per-token statistics (PolicyInference.msg).
+
+    Args:
+        max_probability: (..., TN) largest probability of each token.
+        second_probability: (..., TN) second largest.
+        sum_of_squares: (..., TN) sum over the classes of p squared.
+        entropy: (..., TN) nats.
+        vocabulary_size: V: then each is divided by its maximum for V classes. None: as in the
+            paper.
+
+    Returns:
+        'tb_tp', 'tb_pcs', 'tb_d', 'tb_e', (...,) each.
+
+    Raises:
+        ShapeError: no token, or shapes differ.
+        ValueRangeError: a value is not finite, or vocabulary_size is below 2.
+    """
+    if vocabulary_size is not None and vocabulary_size < 2:
+        raise ValueRangeError(f'vocabulary_size is {vocabulary_size}; 2 or more is expected')
+    gini = 1.0 if vocabulary_size is None else largest_gini(vocabulary_size, True)
+    nats = 1.0 if vocabulary_size is None else log(vocabulary_size)
+    xp, largest = token_statistic(max_probability, 'max_probability')
+    second = token_statistic(second_probability, 'second_probability')[1]
+    squares = token_statistic(sum_of_squares, 'sum_of_squares')[1]
+    entropies = token_statistic(entropy, 'entropy')[1]
+    for name, other in (
+        ('second_probability', second),
+        ('sum_of_squares', squares),
+        ('entropy', entropies),
+    ):
+        check_same_shape(largest, other, ('max_probability', name))
+    return {
+        'tb_tp': (1.0 - xp.mean(largest, axis=-1)) / gini,
+        'tb_pcs': 1.0 - xp.mean(largest - second, axis=-1),
+        'tb_d': xp.mean(1.0 - squares, axis=-1) / gini,
+        'tb_e': xp.mean(entropies, axis=-1) / nats,
+    }
+
+
+class TokenProbabilityUncertainty(StreamingTokenUncertainty):
+    """TB-TP of inferences: `step`, `value` (window), `mean`. Batch:
+    `token_probability_uncertainty`.
+    """
+
+    _batch = token_probability_uncertainty
+
+    def update_statistics(
+        self, max_probability: Sequence[float], vocabulary_size: int | None = None
+    ) -> None:
+        """Takes the largest probability of each of TN tokens; V where the value is normalised.
+
+        Raises:
+            ShapeError: no token.
+            ValueRangeError: a value is not finite, or V is needed and below 2. Nothing has changed
+                in either case.
+        """
+        mean = token_mean(max_probability, 'max_probability')
+        self._add((1.0 - mean) / self._maximum(vocabulary_size, gini_maximum))
+
+
+class PredictionConfidenceUncertainty(StreamingTokenUncertainty):
+    """TB-PCS of inferences: `step`, `value` (window), `mean`. Batch:
+    `prediction_confidence_uncertainty`.
+    """
+
+    _batch = prediction_confidence_uncertainty
+
+    def update_statistics(
+        self, max_probability: Sequence[float], second_probability: Sequence[float]
+    ) -> None:
+        """Takes the largest and the second largest probability of each of TN tokens.
+
+        Raises:
+            ShapeError: no token, or not as many of both.
+            ValueRangeError: a value is not finite. Nothing has changed in either case.
+        """
+        largest = token_mean(max_probability, 'max_probability')
+        finite(second_probability, (len(max_probability),), 'second_probability')
+        self._add(1.0 - (largest - token_mean(second_probability, 'second_probability')))
+
+
+class DeepGini(StreamingTokenUncertainty):
+    """TB-D of inferences: `step`, `value` (window), `mean`. Batch form: `deepgini`."""
+
+    _batch = deepgini
+
+    def update_statistics(
+        self, sum_of_squares: Sequence[float], vocabulary_size: int | None = None
+    ) -> None:
+        """Takes the sum of squared probabilities of each of TN tokens; V where normalised.
+
+        Errors: see `TokenProbabilityUncertainty`.
+        """
+        mean = token_mean(sum_of_squares, 'sum_of_squares')
+        self._add((1.0 - mean) / self._maximum(vocabulary_size, gini_maximum))
+
+
+class TokenEntropy(StreamingTokenUncertainty):
+    """TB-E of inferences, nats: `step`, `value` (window), `mean`. Batch form: `token_entropy`."""
+
+    _batch = token_entropy
+
+    def update_statistics(
+        self, entropy: Sequence[float], vocabulary_size: int | None = None
+    ) -> None:
+        """Takes the entropy (nats) of each of TN tokens; V where the value is normalised.
+
+        Errors: see `TokenProbabilityUncertainty`.
+        """
+        mean = token_mean(entropy, 'entropy')
+        self._add(mean / self._maximum(vocabulary_size, log))
+
+
+_CHART = Chart('Token uncertainty')
+
+_TOKENS = (
+    'A softmax is not a probability of success: models are often sure of wrong actions, so '
+    'calibrate before thresholding. Decoding without sampling changes the actions, not these '
+    'values; decoding at another temperature than 1 changes both, if it is applied before. '
+)
+
+_CLASSES = (
+    'Its maximum depends on the number V of classes, and a large vocabulary of which few tokens '
+    'are actions lowers the values: compare within one model, or normalised. '
+)
+
+_MULTIMODAL = 'Two equally good ways to act look like doubt. '
+
+_MEAN = 'The mean over tokens hides one uncertain joint among several sure ones. '
+
+_NORMALISED = '`normalised` (also `authors`): divided by the maximum for V classes, '
+
+TOKEN_PROBABILITY_UNCERTAINTY = Metric(
+    id='tb_tp',
+    name='token probability uncertainty',
+    unit='1',
+    higher_is_better=False,
+    minimum_samples=1,
+    source=f'{VLA_UQ} eq. 8',
+    category='uncertainty',
+    reasons=(
+        NO_TOKENS,
+        Reason('not computed for this policy'),
+    ),
+    batch=token_probability_uncertainty,
+    streaming=TokenProbabilityUncertainty,
+    torch='TokenProbabilityUncertainty',
+    messages=('confidence',),
+    has_three_forms=True,
+    line=Line(_CHART, 'token probability', '_step'),
+    explanation=Explanation(
+        'uₜ = 1 − 1/TN Σ_tn maxᵢ pᵢ     over TN tokens of an action',
+        'How little probability the most likely tokens have: 0 is sure.',
+        f'{_TOKENS}{_CLASSES}{_MULTIMODAL}{_MEAN}',
+        f'{_NORMALISED}1 − 1/V.',
+    ),
+)
+
+PREDICTION_CONFIDENCE_UNCERTAINTY = Metric(
+    id='tb_pcs',
+    name='prediction confidence score uncertainty',
+    unit='1',
+    higher_is_better=False,
+    minimum_samples=1,
+    source=f'{VLA_UQ} eq. 10',
+    category='uncertainty',
+    reasons=(
+        NO_TOKENS,
+        Reason('not computed for this policy'),
+    ),
+    batch=prediction_confidence_uncertainty,
+    streaming=PredictionConfidenceUncertainty,
+    torch='PredictionConfidenceUncertainty',
+    messages=('confidence',),
+    has_three_forms=True,
+    line=Line(_CHART, 'prediction confidence score', '_step'),
+    explanation=Explanation(
+        'uₜ = 1 − 1/TN Σ_tn (largest p − second largest p)',
+        'How close the runner-up is to the most likely token: 1 is a tie.',
+        f'{_TOKENS}Neighbouring bins of a discretised action mean almost the same motion: a tie '
+        f'between them is no doubt. {_MULTIMODAL}{_MEAN}',
+        'Its maximum is 1 for any V: normalising changes nothing.',
+    ),
+)
+
+TOKEN_GINI = Metric(
+    id='tb_d',
+    name='DeepGini',
+    unit='1',
+    higher_is_better=False,
+    minimum_samples=1,
+    source=f'{VLA_UQ} eq. 12',
+    category='uncertainty',
+    reasons=(
+        NO_TOKENS,
+        Reason('not computed for this policy'),
+    ),
+    batch=deepgini,
+    streaming=DeepGini,
+    torch='DeepGini',
+    messages=('confidence',),
+    has_three_forms=True,
+    line=Line(_CHART, 'DeepGini', '_step'),
+    explanation=Explanation(
+        'uₜ = 1/TN Σ_tn (1 − Σᵢ pᵢ²)',
+        'DeepGini: the chance that two draws from the token distribution differ.',
+        f'{_TOKENS}{_CLASSES}Neighbouring bins count as different actions. {_MULTIMODAL}{_MEAN}',
+        f'{_NORMALISED}1 − 1/V.',
+    ),
+)
+
+ENTROPY_OF_TOKENS = Metric(
+    id='tb_e',
+    name='token entropy',
+    unit='nats',
+    higher_is_better=False,
+    minimum_samples=1,
+    source=f'{VLA_UQ} eq. 14',
+    category='uncertainty',
+    reasons=(
+        NO_TOKENS,
+        Reason('not computed for this policy'),
+    ),
+    batch=token_entropy,
+    streaming=TokenEntropy,
+    torch='TokenEntropy',
+    messages=('confidence',),
+    has_three_forms=True,
+    line=Line(Chart('Token entropy'), 'entropy', '_step'),
+    explanation=Explanation(
+        'uₜ = −1/TN Σ_tn Σᵢ pᵢ ln pᵢ',
+        'Entropy of the token distribution in nats: how many tokens are in play, e^u of them.',
+        f'{_TOKENS}{_CLASSES}A long tail of unlikely tokens raises it although none is ever '
+        f'chosen. {_MULTIMODAL}{_MEAN}',
+        f'{_NORMALISED}ln V; then it is a share, no longer nats.',
+    ),
+)

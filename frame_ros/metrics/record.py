@@ -1,0 +1,217 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The record of a metric: all that the package knows of it, declared beside its formula.
+
+Registry, exports, message fields, summaries, report rows, `frame-ros metrics`, the reference pages
+and the torch classes are derived from these records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+FRAME = 'FRAME'
+VLA_UQ = 'VLA-UQ'
+CALIBRATION = 'VLA calibration'
+OURS = 'frame_ros'
+
+CATEGORIES = ('task', 'trajectory', 'safety', 'efficiency', 'uncertainty', 'confidence')
+
+# How an episode's value follows from samples that each hold for one moment.
+MEAN, SMALLEST, LARGEST = 'mean', 'smallest', 'largest'
+
+# The samples that metrics difference, or integrate over time.
+CONTROL_STEPS, DISTANCES, CONTACTS, INFERENCES = (
+    'control steps', 'distances', 'contacts', 'inferences',
+)  # fmt: skip
+
+# What every difference of positions has in common.
+RATE = (
+    'It depends on how often the motion is sampled: compare only at one control rate, and state '
+    'that rate. '
+)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A metric in words.
+
+    Attributes:
+        formula: plain text, one equation a line.
+        tells: what a value says.
+        misleads: when it says something else.
+        variants: the named variants, and how they differ; '' if there is one form.
+    """
+
+    formula: str
+    tells: str
+    misleads: str
+    variants: str = ''
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a metric is NaN.
+
+    Attributes:
+        text: as it is shown.
+        lack: what an episode lacks when this is the reason, one of `Lack`; '' for the reason that
+            is left when nothing is lacking.
+    """
+
+    text: str
+    lack: str = ''
+
+
+class Lack:
+    """What an episode, or its last step, may lack."""
+
+    STEP = 'step'
+    SAMPLES = 'samples'
+    POSE = 'pose'
+    REFERENCE = 'reference'
+    CONTACT = 'contact'
+    DISTANCE = 'distance'
+    INFERENCE = 'inference'
+    TOKENS = 'tokens'
+    TASK = 'task'
+
+
+NO_STEP = Reason('the episode has no control step (no joint_commands)', Lack.STEP)
+NO_POSE = Reason('no end-effector pose at the last step', Lack.POSE)
+TOO_FEW_STEPS = Reason('too few steps since the beginning or a gap', Lack.SAMPLES)
+NO_PATH = Reason('the path has no length')
+NO_REFERENCE = Reason('no reference trajectory is given', Lack.REFERENCE)
+NO_CONTACT = Reason('no contact sensing at the last step', Lack.CONTACT)
+NO_DISTANCE = Reason('no distance was measured', Lack.DISTANCE)
+NO_INFERENCE = Reason('no inference in this episode', Lack.INFERENCE)
+NO_TOKENS = Reason('no tokens: this policy yields no token probabilities', Lack.TOKENS)
+NO_TRUTH = Reason('no ground-truth actions')
+
+# What all metrics of a message need.
+_NEEDED = {
+    'quality': NO_STEP,
+    'safety': NO_STEP,
+    'efficiency': NO_STEP,
+    'confidence': NO_INFERENCE,
+}
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A panel of a report, shared by the metrics that name it."""
+
+    title: str
+    is_logarithmic: bool = False
+    is_from_zero: bool = True
+
+
+@dataclass(frozen=True)
+class Line:
+    """A metric's line in a chart: its label, and which form of the metric it shows."""
+
+    chart: Chart
+    label: str
+    form: str = ''
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """One metric.
+
+    Attributes:
+        id: the papers' abbreviation in lower case, also its name on topics, in tables and in JSON.
+        name: in words.
+        unit: SI; '1' is dimensionless, 'action' the unit of the action.
+        higher_is_better: None if neither is.
+        minimum_samples: of its stream, before which it is NaN.
+        source: paper and equation.
+        category: one of CATEGORIES.
+        reasons: why it is NaN; the first that applies to an episode is its reason.
+        explanation: the metric in words.
+        batch: computes it from arrays; None: nothing does.
+        streaming: class that computes it sample by sample; None: there is none.
+        torch: name of its class in `frame_ros.metrics.torch`; '': there is none.
+        messages: kinds of metric message that carry it (quality, safety, efficiency, confidence).
+        has_three_forms: whether its message carries a window's mean, `_step` and `_mean` of it.
+        of_moments: MEAN, SMALLEST or LARGEST if a sample holds for one moment and an episode's
+            value is made of all of them; '' if it accumulates.
+        counts_when_static: whether the value of an episode that hardly moved is comparable.
+        sampled_at: the samples that it differences or integrates over; '' if it does neither.
+        options: names of the options of the metrics node that change it.
+        axis: its place among the default axes of a fingerprint, from 1; 0: it is none.
+        line: where a report draws it over time.
+    """
+
+    id: str
+    name: str
+    unit: str
+    higher_is_better: bool | None
+    minimum_samples: int
+    source: str
+    category: str
+    reasons: tuple[Reason, ...]
+    explanation: Explanation
+    batch: Callable[..., Any] | None = None
+    streaming: type | None = None
+    torch: str = ''
+    messages: tuple[str, ...] = ()
+    has_three_forms: bool = False
+    of_moments: str = ''
+    counts_when_static: bool = True
+    sampled_at: str = ''
+    options: tuple[str, ...] = ()
+    axis: int = 0
+    line: Line | None = None
+
+    @property
+    def message(self) -> str:
+        """The kind of metric message that carries it; empty: none does."""
+        return self.messages[0] if self.messages else ''
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Its field names in the messages that carry it."""
+        if not self.messages:
+            return ()
+        return (self.id, *(f'{self.id}{f}' for f in ('_step', '_mean') if self.has_three_forms))
+
+    @property
+    def episode_field(self) -> str:
+        """The field whose last value is the episode's, unless the metric is of moments."""
+        return f'{self.id}_mean' if self.has_three_forms else self.id
+
+    @property
+    def aggregate(self) -> str:
+        """MEAN, SMALLEST or LARGEST of an episode's samples; '' if the value accumulates."""
+        return MEAN if self.has_three_forms else self.of_moments
+
+    @property
+    def function(self) -> str:
+        """Name of the batch form in `frame_ros.metrics`; '' if there is none."""
+        return self.batch.__name__ if self.batch else ''
+
+    @property
+    def streaming_name(self) -> str:
+        """Name of the streaming class in `frame_ros.metrics`; '' if there is none."""
+        return self.streaming.__name__ if self.streaming else ''
+
+    @property
+    def unavailable(self) -> str:
+        """All reasons for NaN, in words."""
+        return ', or '.join(reason.text for reason in self.reasons)
+
+    def reason(self, lacks: Collection[str], kind: str = '') -> str:
+        """Why it is NaN in an episode.
+
+        Args:
+            lacks: what the episode lacks, values of `Lack`.
+            kind: of the message that carries it; '' for its first.
+        """
+        needed = _NEEDED.get(kind or self.message)
+        for reason in (*([needed] if needed else []), *self.reasons):
+            if not reason.lack or reason.lack in lacks:
+                return reason.text
+        return self.reasons[-1].text
