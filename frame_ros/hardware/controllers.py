@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The controllers that people run on their arms: messages, topics, joints, grippers.
 
-A table of presets, and what one of them means for one robot. What is sent is made in
-frame_ros/nodes/gate/controller_outputs.py.
+The messages themselves are made in frame_ros/nodes/gate/controller_outputs.py.
 """
 
 from __future__ import annotations
@@ -58,12 +57,16 @@ def controller_presets(profile: RobotProfile | None = None) -> dict[str, Control
 
 @dataclass(frozen=True)
 class ControllerLayout:
-    """What goes where for one robot.
+    """A controller's interface for one robot; the other attributes are as in ControllerPreset.
 
-    joints: names in the order in which their values are sent. gripper_joints: those that go out
-    apart from them. fingers: joint -> its closed and open position, rad or m, of all gripper
-    joints. tip: the link whose pose is sent; frame_id: of that pose. horizon: s, time_from_start of
-    a trajectory's point. effort: N, of a gripper_command. Others as in ControllerPreset.
+    Attributes:
+        joints: names in the order in which their values are sent.
+        gripper_joints: those that are sent separately.
+        fingers: joint -> its closed and open position, rad or m, of all gripper joints.
+        tip: the link whose pose is sent.
+        frame_id: of that pose.
+        horizon: s, time_from_start of a trajectory's point.
+        effort: N, of a gripper_command.
     """
 
     preset: str
@@ -95,16 +98,20 @@ def controller_layout(
     horizon: float = 0.0,
     effort: float = 20.0,
 ) -> ControllerLayout:
-    """A preset for one robot, commanded every `period` seconds.
+    """Adapts a preset to one robot, commanded every `period` seconds.
 
-    Everything after it overrides the preset; empty or 0 leaves what the preset, or the robot, says.
-    joints: those that the controller declares, in its order; the default are those of the robot,
-    in the URDF's order, without the gripper's. tip: the default is the robot's TCP. horizon: s; the
-    default is two periods. effort: N.
+    The other arguments override the preset; if empty or 0, those of the preset or the robot hold.
+
+    Args:
+        joints: the controller's joints, in its order; by default those of the robot, in the URDF's
+            order, without the gripper's.
+        tip: by default the robot's TCP.
+        horizon: s; by default two periods.
+        effort: N.
 
     Raises:
-        ValueRangeError: the preset, a joint, the link or the gripper's way is not known, or a
-            number is out of range.
+        ValueRangeError: the preset, a joint, the link or the gripper's form is unknown, or a number
+            is out of range.
     """
     presets = controller_presets(robot.profile)
     if preset not in presets:
@@ -145,13 +152,13 @@ def controller_layout(
 def _joints(
     robot: Robot, given: tuple[str, ...], gripper: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The joints of the main message, and the gripper joints that go out apart from it."""
+    """Returns the joints of the main message, and the gripper joints sent separately."""
     names = tuple(robot.joint_limits)
     fingers = gripper_joints(names)
     if unknown := [name for name in given if name not in names]:
         raise ValueRangeError(f'{robot.name} has no joint {unknown}; it has {list(names)}')
     if len(set(given)) != len(given):
-        raise ValueRangeError(f'the joints {list(given)} name one twice')
+        raise ValueRangeError(f'the joints {list(given)} contain one twice')
     arm = tuple(name for name in names if name not in fingers)
     main = given or (names if gripper == 'with_joints' else arm)
     is_apart = gripper not in ('none', 'with_joints')

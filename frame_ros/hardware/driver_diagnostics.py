@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the robot driver says on /diagnostics: one status of the bus, one per camera."""
+"""Diagnostics of the robot driver: one status of the bus, one per camera."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HOT = 60.0  # degrees Celsius from which it is a warning; the motors switch off 
 def driver_statuses(
     joints: Sequence[str], bus: BusState, cameras: Mapping[str, CameraState]
 ) -> list[Status]:
-    """One status of the bus, one per camera. joints: in the order of the bus's motors."""
+    """Returns one status of the bus, whose motors are `joints`, and one per camera."""
     return [_bus_status(joints, bus), *(_camera_status(n, c) for n, c in cameras.items())]
 
 

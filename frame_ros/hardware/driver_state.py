@@ -11,7 +11,7 @@ from frame_ros.hardware.lerobot.robot import RobotReading
 
 
 class Activity(Enum):
-    """What the driver does with the arm."""
+    """A driver's action on the arm."""
 
     HOLDING = 'holding'
     FOLLOWING = 'following commands'
@@ -37,20 +37,18 @@ class BusCounts:
 
 @dataclass(frozen=True)
 class BusState:
-    """What there is to tell about the robot. problem: why it is lost, or why a command was refused
-    last; in words.
-    """
+    """State of the bus."""
 
     activity: Activity
     counts: BusCounts
     missed: int
-    problem: str
+    problem: str  # why it is lost, or why the last command was refused, in words
     reading: RobotReading | None
 
 
 @dataclass(frozen=True)
 class CameraState:
-    """frames: images published. problem: why there are none now, in words."""
+    """State of a camera."""
 
-    frames: int
-    problem: str
+    frames: int  # images published
+    problem: str  # why none are published now, in words

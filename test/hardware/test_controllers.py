@@ -93,7 +93,7 @@ def test_overrides(so101):
         ('none', {'gripper': 'suction'}, "gripper output is 'suction'"),
         ('lerobot_so101', {'gripper': 'opening'}, 'needs a topic'),
         ('lerobot_so101', {'joints': ['elbow']}, r"no joint \['elbow'\]"),
-        ('lerobot_so101', {'joints': ['gripper', 'gripper']}, 'name one twice'),
+        ('lerobot_so101', {'joints': ['gripper', 'gripper']}, 'contain one twice'),
         ('crisp_pose', {'tip': 'hand'}, "no link 'hand'"),
         ('crisp_pose', {'horizon': -1.0}, 'horizon -1.0'),
     ],

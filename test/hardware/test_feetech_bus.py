@@ -100,9 +100,9 @@ def test_signed_values_come_back(name, value):
 
 
 def test_what_does_not_fit_is_refused():
-    with pytest.raises(ValueRangeError, match='within -2047 and 2047'):
+    with pytest.raises(ValueRangeError, match='from -2047 to 2047'):
         encode('Homing_Offset', 3000)
-    with pytest.raises(ValueRangeError, match='within 0 and 255'):
+    with pytest.raises(ValueRangeError, match='from 0 to 255'):
         encode('ID', -1)
 
 
@@ -324,7 +324,7 @@ def test_ids_that_are_there_twice_and_a_link_that_is_a_file(tmp_path):
     with pytest.raises(SetupError, match=r'\[1, 1\]'):
         SimulatedBus([SimulatedServo(1), SimulatedServo(1)])
     (tmp_path / 'port').write_text('mine')
-    with pytest.raises(SetupError, match='no symbolic link'):
+    with pytest.raises(SetupError, match='not a symbolic link'):
         SimulatedBus([SimulatedServo(1)], link=tmp_path / 'port')
 
 

@@ -55,7 +55,7 @@ def test_there_and_back_with_signs_and_offsets(positions):
     ('options', 'text'),
     [
         ({'features': ['image', 'delta_x']}, 'image, delta_x, which are no joint'),
-        ({'features': ['left_elbow.pos']}, "'left_elbow' is none of the robot's"),
+        ({'features': ['left_elbow.pos']}, "'left_elbow' is not one of the robot's"),
         ({'names': {'elbow': 'elbow_flex'}}, "joint_names names 'elbow'"),
         ({'signs': {'gripper': 2.0}}, 'joint_signs are 1 or -1'),
         ({'offsets': {'elbow': 1.0}}, "joint_offsets names 'elbow'"),
@@ -222,7 +222,7 @@ def test_a_leader_s_driver_on_the_robot_s_port_does_not_let_it_fall(lerobot, ben
     options = {'port': bus.port, 'identity': 'leader', 'calibration_dir': str(tmp_path)}
     options |= {'limits': LIMITS, 'answer_timeout': 0.4}
     leader = lerobot.LeRobotTeleoperator(lerobot.DeviceOptions('so101_leader', **options))
-    with pytest.raises(SetupError, match=r'not the one in the motors \(gripper\)'):
+    with pytest.raises(SetupError, match=r'differs from the one in the motors \(gripper\)'):
         leader.connect()
     assert all(servo.has_torque for servo in arm.servos)
 
@@ -259,7 +259,7 @@ def test_a_broken_calibration_file(bench, tmp_path):
     content = json.loads((tmp_path / 'arm.json').read_text())
     del content['gripper']
     (tmp_path / 'five.json').write_text(json.dumps(content))
-    with pytest.raises(SetupError, match=r'not the one in the motors \(gripper\)'):
+    with pytest.raises(SetupError, match=r'differs from the one in the motors \(gripper\)'):
         make(identity='five').connect()
 
 

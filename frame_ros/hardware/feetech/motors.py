@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What LeRobot's Feetech bus leaves open: late answers, motor faults, goals before torque."""
+"""Additions to LeRobot's Feetech bus: late answers, motor faults, goals before torque."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from frame_ros.core.errors import SetupError
 from frame_ros.hardware.feetech.telemetry import FAULTS
 from frame_ros.hardware.lerobot.devices import DeviceError
 
-# s that the serial port waits for the bytes of an answer; LeRobot asks for them in a busy loop.
+# s that the serial port waits for the bytes of an answer, for which LeRobot polls in a busy loop.
 ANSWER_WAIT = 0.005
 MOST_LEFTOVERS = 20  # waits with bytes in them, until the port is quiet
 ATTEMPTS = 3  # to write what is not acknowledged
@@ -22,7 +22,7 @@ TORQUE_ENABLE = 40  # address
 
 
 def feetech_bus(device: Any) -> Any:
-    """The device's FeetechMotorsBus; None if it has another, or none."""
+    """Returns the device's FeetechMotorsBus; None if it has another, or none."""
     bus = getattr(device, 'bus', None)
     if bus is None:
         return None
@@ -32,11 +32,11 @@ def feetech_bus(device: Any) -> Any:
 
 
 def adapt_bus(bus: Any, timeout: float) -> None:
-    """Before it is opened. timeout: s that motors have to answer, beside what the bytes need on the
-    wire; LeRobot's own is 0.05.
+    """Adapts a bus that is not open yet.
 
-    An answer is taken only if it has the length that was asked for: a late one to an earlier
-    question would else be decoded as a position.
+    An answer is taken only if it has the requested length: a late one to an earlier request would
+    otherwise be decoded as a position. timeout: s that motors have to answer, in addition to the
+    time on the wire; LeRobot's own is 0.05.
     """
     from scservo_sdk import COMM_SUCCESS
 
@@ -46,7 +46,7 @@ def adapt_bus(bus: Any, timeout: float) -> None:
         port.setPacketTimeoutMillis(port.tx_time_per_byte * (length + 3.0) + timeout * 1000.0)
 
     def read_answer(port: Any, identity: int, length: int) -> tuple[list[int], int, int]:
-        """The answer of motor `identity` with `length` values; others are passed over."""
+        """Returns the answer of motor `identity` with `length` values; skips others."""
         while True:
             packet, result = handler.rxPacket(port)
             if result != COMM_SUCCESS:
@@ -59,7 +59,7 @@ def adapt_bus(bus: Any, timeout: float) -> None:
 
 
 def open_bus(bus: Any) -> None:
-    """Opens the port, for us alone; which motors are there is not looked at.
+    """Opens the port exclusively, without looking for motors.
 
     Raises:
         ConnectionError: there is no such port.
@@ -71,7 +71,7 @@ def open_bus(bus: Any) -> None:
 
 
 def settle_port(bus: Any) -> None:
-    """Lets the open port wait for bytes, which costs no processor time, and keeps others off it.
+    """Lets the open port wait for bytes, which costs no processor time, and locks it.
 
     Raises:
         DeviceError: another driver has it.
@@ -86,7 +86,7 @@ def settle_port(bus: Any) -> None:
 
 
 def drain(bus: Any) -> None:
-    """Throws away what earlier answers have left, until nothing comes any more."""
+    """Discards the remains of earlier answers, until nothing more arrives."""
     bus.port_handler.is_using = False
     for _ in range(MOST_LEFTOVERS):
         if not bus.port_handler.ser.read(1024):
@@ -94,8 +94,8 @@ def drain(bus: Any) -> None:
 
 
 def clear_faults(bus: Any) -> None:
-    """Switches the torque of motors with a fault off and on, where they are: LeRobot takes an
-    answer with an error bit for none.
+    """Switches the torque of faulty motors off and on, in place: LeRobot ignores answers with an
+    error bit.
 
     Raises:
         DeviceError: a fault persists.
@@ -113,7 +113,7 @@ def clear_faults(bus: Any) -> None:
 
 
 def _faults(bus: Any) -> dict[str, str]:
-    """Motor -> its fault, of those that answer."""
+    """Returns motor -> its fault, for those that answer."""
     faults = {}
     for name, motor in bus.motors.items():
         _, _, error = bus.packet_handler.ping(bus.port_handler, motor.id)
@@ -124,9 +124,8 @@ def _faults(bus: Any) -> dict[str, str]:
 
 
 def set_goals_here(bus: Any) -> None:
-    """Every motor's goal becomes its position: with torque, it stays.
-
-    Goals are not acknowledged, so they are read back.
+    """Sets every motor's goal to its position, so that it stays there when torque comes on. Goals
+    are not acknowledged, so they are read back. Goals are not acknowledged, so they are read back.
     """
     positions = bus.sync_read('Present_Position', normalize=False, num_retry=2)
     for _ in range(ATTEMPTS):
@@ -136,10 +135,10 @@ def set_goals_here(bus: Any) -> None:
 
 
 def switch_torque(bus: Any, is_on: bool) -> None:
-    """Of all motors, also of those with a fault.
+    """Switches the torque of all motors, even faulty ones.
 
     Raises:
-        DeviceError: some of them have not done it; all have been asked.
+        DeviceError: some did not switch; all have been asked.
     """
     switch = bus.enable_torque if is_on else bus.disable_torque
     for name in bus.motors:
@@ -163,12 +162,12 @@ def check_units(bus: Any, units: str) -> None:
         wanted = 'range_0_100' if 'gripper' in name else 'degrees'
         if mode != wanted:
             raise SetupError(
-                f'{name} is given as {mode}, not {wanted}; set the option use_degrees to true'
+                f'{name} is in {mode}, not {wanted}; set the option use_degrees to true'
             )
 
 
 def rates_per_step(bus: Any) -> NDArray[np.float64]:
-    """(D,) LeRobot's units per encoder step, signed."""
+    """Returns (D,) LeRobot's units per encoder step, signed."""
     rates = []
     for name, motor in bus.motors.items():
         if motor.norm_mode.value == 'degrees':

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What Feetech servos measure beside their position, in one transaction on LeRobot's bus."""
+"""Measurements of Feetech servos other than position, in one transaction on LeRobot's bus."""
 
 from __future__ import annotations
 
@@ -24,17 +24,14 @@ FAULTS = {1: 'voltage', 2: 'sensor', 4: 'temperature', 8: 'current', 32: 'overlo
 
 @dataclass(frozen=True)
 class MotorReadings:
-    """velocities: (D,) steps/s. currents: (D,) A, signed by the drive's direction. loads: (D,)
-    share of the supply, -1 to 1. voltages: (D,) V. temperatures: (D,) degrees Celsius. faults: of
-    each motor, in words.
-    """
+    """Measurements of D motors."""
 
-    velocities: Array
-    currents: Array
-    loads: Array
-    voltages: Array
-    temperatures: Array
-    faults: tuple[tuple[str, ...], ...]
+    velocities: Array  # (D,) steps/s
+    currents: Array  # (D,) A, signed by the drive's direction
+    loads: Array  # (D,) share of the supply, -1 to 1
+    voltages: Array  # (D,) V
+    temperatures: Array  # (D,) degrees Celsius
+    faults: tuple[tuple[str, ...], ...]  # of each motor, in words
 
 
 class FeetechTelemetry:
@@ -52,10 +49,10 @@ class FeetechTelemetry:
         self._ids = [motor.id for motor in bus.motors.values()]
 
     def read(self) -> MotorReadings:
-        """One reading, in the order of the bus's motors.
+        """Returns one reading, in the order of the bus's motors.
 
         Raises:
-            DeviceError: a motor did not answer, or not correctly.
+            DeviceError: a motor did not answer, or sent a damaged answer.
         """
         from scservo_sdk import COMM_SUCCESS, GroupSyncRead
 
@@ -73,7 +70,7 @@ class FeetechTelemetry:
     def _decode(self, group: Any) -> MotorReadings:
         loads = self._column(group, 'Present_Load', 10) * LOAD_UNIT
         currents = self._column(group, 'Present_Current', 15) * CURRENT_UNIT
-        # Firmware that gives the current without a sign has the drive's direction in the load.
+        # Firmware that reports the current without a sign has the drive's direction in the load.
         currents = np.where(loads < 0, -np.abs(currents), currents)
         status = self._column(group, 'Status', None).astype(int)
         return MotorReadings(
@@ -88,7 +85,7 @@ class FeetechTelemetry:
         )
 
     def _column(self, group: Any, name: str, sign_bit: int | None) -> Array:
-        """A register of all motors; the bits below `sign_bit` are its magnitude."""
+        """Returns a register of all motors; the bits below `sign_bit` are its magnitude."""
         address, size = self._table[name]
         raw = np.array([group.getData(identity, address, size) for identity in self._ids])
         if sign_bit is None:

@@ -28,17 +28,24 @@ EXAMPLE = '{front: {type: opencv, index_or_path: /dev/video0, width: 640, height
 
 @dataclass(frozen=True)
 class Frame:
-    """pixels: (H, W, 3). captured: time.monotonic_ns() when the driver had it."""
+    """An image."""
 
-    pixels: NDArray[np.uint8]
-    captured: int
+    pixels: NDArray[np.uint8]  # (H, W, 3)
+    captured: int  # time.monotonic_ns() when the driver had it
 
 
 class LeRobotCamera:
-    """One camera. One thread at a time may use it. name: ours. encoding: 'rgb8' or 'bgr8'."""
+    """One camera, used by one thread at a time.
+
+    Args:
+        name: ours.
+
+    Attributes:
+        encoding: 'rgb8' or 'bgr8'.
+    """
 
     def __init__(self, name: str, config: Any) -> None:
-        """config: LeRobot's; nothing is connected.
+        """Makes LeRobot's camera from its `config` without connecting it.
 
         Raises:
             MissingExtraError: a package that the camera needs is not installed.
@@ -58,10 +65,10 @@ class LeRobotCamera:
         self.encoding = 'bgr8' if getattr(mode, 'value', mode) == 'bgr' else 'rgb8'
 
     def connect(self) -> None:
-        """Opens it.
+        """Opens the camera.
 
         Raises:
-            DeviceError: it is not there, or does not do what its configuration asks for.
+            DeviceError: it is missing, or does not support its configuration.
         """
         self.close()
         try:
@@ -72,7 +79,7 @@ class LeRobotCamera:
             raise
 
     def read(self, timeout: float) -> Frame:
-        """Waits for the next frame. timeout: s.
+        """Returns the next frame, waiting at most `timeout` s.
 
         Raises:
             DeviceError: none came, or the camera is gone.
@@ -85,13 +92,13 @@ class LeRobotCamera:
         return Frame(pixels, now - round(age * SECOND))
 
     def close(self) -> None:
-        """Closes it; one that is not there any more is let go without an error."""
+        """Closes the camera; no error if it is gone."""
         with contextlib.suppress(Exception):
             self.device.disconnect()
 
 
 def make_cameras(text: str) -> list[LeRobotCamera]:
-    """The cameras of a text as LeRobot's `--robot.cameras=`; none of an empty one.
+    """Makes the cameras of a text as for LeRobot's `--robot.cameras=`; none for an empty one.
 
     Raises:
         MissingExtraError: LeRobot, or what a camera needs, is not installed.
@@ -102,7 +109,7 @@ def make_cameras(text: str) -> list[LeRobotCamera]:
         isinstance(fields, dict) and 'type' in fields for fields in given.values()
     )
     if not is_right:
-        raise SetupError(f'cameras are {text!r}; they are given as, for example, {EXAMPLE}')
+        raise SetupError(f'cameras are {text!r}; they must be given as, for example, {EXAMPLE}')
     cameras = []
     for name, fields in given.items():
         options = {key: value for key, value in fields.items() if key != 'type'}

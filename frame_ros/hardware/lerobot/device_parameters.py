@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The parameters that say which LeRobot device a node drives, and how it maps to our robot."""
+"""Parameters that select a node's LeRobot device, and map it to our robot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from frame_ros.robots import Robot
 
 @dataclass(frozen=True)
 class DeviceSelection:
-    """kind: the name under which LeRobot has it registered. options, joint_names, joint_signs,
+    """kind: LeRobot's registered name of the device. options, joint_names, joint_signs,
     joint_offsets: texts name=value.
     """
 
@@ -32,7 +32,7 @@ class DeviceSelection:
     answer_timeout: float
 
     def resolve(self, robot: Robot) -> DeviceOptions:
-        """Options that make the device.
+        """Returns the options that make the device.
 
         Raises:
             SetupError: a text has another form.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""LeRobot's robots, teleoperators and cameras by the names under which it has them registered."""
+"""LeRobot's robots, teleoperators and cameras by their registered names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ from frame_ros.core.strict_yaml import load_yaml
 from frame_ros.core.torchvision_import import import_torchvision
 
 ROBOTS, TELEOPERATORS, CAMERAS = 'robots', 'teleoperators', 'cameras'
-# Kind -> module and class whose choices are registered; what makes the device; its option's name.
+# Kind -> module and class whose choices are registered, function that makes the device, name of its
+# option.
 BASES = {
     ROBOTS: ('config', 'RobotConfig'),
     TELEOPERATORS: ('config', 'TeleoperatorConfig'),
@@ -36,12 +37,13 @@ BASES = {
 }
 FACTORIES = {ROBOTS: 'make_robot_from_config', TELEOPERATORS: 'make_teleoperator_from_config'}
 ARGUMENTS = {ROBOTS: 'robot', TELEOPERATORS: 'teleop'}
-# Registered names whose module has another name; the rest is found by trying.
+# Registered names whose module has another name; the others are found by trying.
 MODULES = re.compile(r'^(bi_)?so\d+_(follower|leader)$')
 
 
 class DeviceError(AbsentError):
-    """A device does not answer, or not as it should.
+    """A device does not answer, or not as it should. is_gone: the port itself is gone, so that
+    retrying is pointless.
 
     is_gone: the port itself is gone, so that asking again is of no use.
     """
@@ -68,20 +70,19 @@ def import_devices(kind: str) -> Any:
 
 
 def make_config(kind: str, name: str, options: Mapping[str, Any]) -> Any:
-    """LeRobot's configuration of the device registered as `name`.
+    """Makes LeRobot's configuration of the device registered as `name`.
 
-    options: its fields; those of a LeRobot command line, `--robot.<field>=`.
+    Args:
+        options: its fields, as `--robot.<field>=` on a LeRobot command line.
 
     Raises:
         MissingExtraError: as import_devices.
-        UnsetError: an option that has no default is not given.
+        UnsetError: an option without a default is not given.
         SetupError: nothing is registered under the name, or the options do not fit it.
     """
     base = _registered(kind, name)
     if unset := _unset(base.get_choice_class(name), options):
-        raise UnsetError(
-            f'{name} needs its {" and ".join(unset)}, which only you know: none is given'
-        )
+        raise UnsetError(f'{name} needs its {" and ".join(unset)}, which only you know: none is given')
     from draccus import decode
 
     try:
@@ -95,7 +96,7 @@ def make_config(kind: str, name: str, options: Mapping[str, Any]) -> Any:
 
 
 def make_device(kind: str, name: str, options: Mapping[str, Any]) -> Any:
-    """The LeRobot robot or teleoperator registered as `name`; nothing is connected.
+    """Makes the LeRobot robot or teleoperator registered as `name` without connecting it.
 
     Raises:
         MissingExtraError: as import_devices, or the device needs a package that is not installed.
@@ -114,7 +115,7 @@ def make_device(kind: str, name: str, options: Mapping[str, Any]) -> Any:
 
 
 def accepts(kind: str, name: str, option: str) -> bool:
-    """Whether the device registered as `name` has this option.
+    """Returns whether the device registered as `name` has this option; raises as `make_config`.
 
     Raises:
         MissingExtraError, SetupError: as make_config.
@@ -123,9 +124,7 @@ def accepts(kind: str, name: str, option: str) -> bool:
 
 
 def check_calibration(device: Any, kind: str, name: str, port: str) -> None:
-    """Raises SetupError, with the command that calibrates, unless the connected device has the
-    calibration of its file.
-    """
+    """Raises SetupError, with the command to run, unless the calibration matches its file."""
     if device.is_calibrated:
         return
     argument = ARGUMENTS[kind]
@@ -138,7 +137,7 @@ def check_calibration(device: Any, kind: str, name: str, port: str) -> None:
         )
     differing = _differing_motors(device)
     raise SetupError(
-        f'the calibration in {device.calibration_fpath} is not the one in the motors'
+        f'the calibration in {device.calibration_fpath} differs from the one in the motors'
         + (f' ({", ".join(differing)})' if differing else '')
         + f': is it of another arm? Calibrate with `{command}`, or write the file into the motors '
         'with write_calibration:=true'
@@ -155,11 +154,11 @@ def _differing_motors(device: Any) -> list[str]:
 
 @contextlib.contextmanager
 def device_errors(what: str) -> Iterator[None]:
-    """Turns whatever a driver raises inside a `with` block into a DeviceError.
+    """Turns any error of a driver inside a `with` block into a DeviceError.
 
-    LeRobot's own are ConnectionError (no answer) and RuntimeError (an error bit); Feetech's library
-    adds an IndexError for some corrupt answers. What the system raises when the port is gone is
-    OSError and termios.error.
+    LeRobot raises ConnectionError (no answer) and RuntimeError (an error bit), Feetech's library
+    also IndexError for some corrupt answers, and the system OSError and termios.error when the port
+    is gone.
     """
     try:
         yield
@@ -172,7 +171,7 @@ def device_errors(what: str) -> Iterator[None]:
 
 
 def parse_options(texts: Mapping[str, str]) -> dict[str, Any]:
-    """Option -> value, from texts as on a LeRobot command line (YAML: numbers, true, {a: 1}).
+    """Parses texts as on a LeRobot command line (YAML: numbers, true, {a: 1}) into option -> value.
 
     Raises:
         SetupError: a text cannot be read.
@@ -181,7 +180,7 @@ def parse_options(texts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def parse_value(name: str, text: str) -> Any:
-    """One value as on a LeRobot command line.
+    """Parses one value as on a LeRobot command line; raises SetupError if it cannot be read.
 
     Raises:
         SetupError: the text cannot be read.
@@ -193,7 +192,7 @@ def parse_value(name: str, text: str) -> Any:
 
 
 def _registered(kind: str, name: str) -> Any:
-    """The class under which configurations of a kind are registered, `name` among them.
+    """Returns the class whose registered configurations include `name`.
 
     Raises:
         MissingExtraError: as import_devices.
@@ -231,7 +230,7 @@ def _register(package: Any, base: Any, name: str) -> None:
 
 
 def _modules(package: Any, name: str) -> list[str]:
-    """The package's modules, the likeliest first: one may take seconds."""
+    """Returns the package's modules, the likeliest first: importing one may take seconds."""
     found = [module.name for module in pkgutil.iter_modules(package.__path__) if module.ispkg]
     likely = [re.sub(r'so\d+', 'so', name)] if MODULES.match(name) else []
     likely += [module for module in found if module == name or module in name]
@@ -239,7 +238,7 @@ def _modules(package: Any, name: str) -> list[str]:
 
 
 def _unset(config: Any, options: Mapping[str, Any]) -> list[str]:
-    """The options without a default that are not given."""
+    """Returns the options without a default that are not given."""
     return [
         field.name
         for field in dataclasses.fields(config)
@@ -255,7 +254,7 @@ def _fields(config: Any) -> list[str]:
 
 
 def _one_line(error: BaseException) -> str:
-    """An error's text, and its cause's, without line breaks; its type, where it has none."""
+    """Returns the text, or else the type, of an error and its cause without line breaks."""
     text = ' '.join(str(error).split()).partition(' Full expected motor list')[0]
     text = text or type(error).__name__
     cause = error.__cause__

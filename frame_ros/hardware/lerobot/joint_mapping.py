@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Between the joints of a LeRobot device, in its names and units, and ours in rad."""
+"""Mapping between the joints of a LeRobot device, in its names and units, and ours in rad."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ POSITION, VELOCITY = '.pos', '.vel'
 class JointMapping:
     """Our rad = sign * (the device's position in rad) + offset, joint by joint.
 
-    names: our joints, in the device's order. keys: of their positions in LeRobot's dictionaries.
-    limits: (D, 2) rad.
+    Attributes:
+        names: our joints, in the device's order.
+        keys: of their positions in LeRobot's dictionaries.
+        limits: (D, 2) rad.
     """
 
     def __init__(
@@ -32,12 +34,17 @@ class JointMapping:
         signs: Mapping[str, float] | None = None,
         offsets: Mapping[str, float] | None = None,
     ) -> None:
-        """features: keys of the device's observation or action. limits: of the robot's joints, rad.
-        names: the device's name of a joint -> ours. signs, offsets (rad): ours -> value.
+        """Maps the joints of `features`.
+
+        Args:
+            features: keys of the device's observation or action.
+            limits: of the robot's joints, rad.
+            names: the device's name of a joint -> ours.
+            signs, offsets: our joint -> value (offsets in rad).
 
         Raises:
-            SetupError: the device has no joint positions, a joint that the robot has not, or a
-                mapping names a joint that is not there.
+            SetupError: the device has no joint positions or a joint unknown to the robot, or a
+                mapping names an unknown joint.
             ValueRangeError: the units are not known.
         """
         self.keys = tuple(key for key in features if key.endswith(POSITION))
@@ -53,8 +60,8 @@ class JointMapping:
         unknown = [name for name in self.names if name not in limits]
         if unknown:
             raise SetupError(
-                f"the device's joint {unknown[0]!r} is none of the robot's ({', '.join(limits)}); "
-                'choose the robot it is, or name its joint by joint_names: theirs=ours'
+                f"the device's joint {unknown[0]!r} is not one of the robot's ({', '.join(limits)})"
+                '; choose the robot it is, or name its joint by joint_names: theirs=ours'
             )
         self.limits = np.array([limits[name] for name in self.names])
         grippers = {name: limits[name] for name in self.names if 'gripper' in name}
@@ -70,21 +77,21 @@ class JointMapping:
         return np.array(['gripper' in name for name in self.names])
 
     def positions(self, values: Mapping[str, Any]) -> NDArray[np.float64]:
-        """(D,) rad of the device's dictionary."""
+        """Returns (D,) rad of the device's dictionary."""
         given = np.array([values[key] for key in self.keys], dtype=np.float64)
         return self._signs * self._units.to_radians(given) + self._offsets
 
     def values(self, positions: NDArray[np.float64]) -> dict[str, float]:
-        """The device's dictionary of positions (D,) rad."""
+        """Returns the device's dictionary of positions (D,) rad."""
         given = self._units.to_policy(self._signs * (positions - self._offsets))
         return {key: float(value) for key, value in zip(self.keys, given, strict=True)}
 
     def rates(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(D,) rad/s of rates (D,) in the device's units per second."""
+        """Returns (D,) rad/s of rates (D,) in the device's units per second."""
         return self._signs * values / self._units.scale
 
     def signed(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(D,) values along the device's axes, along ours."""
+        """Returns values (D,) along the device's axes as values along ours."""
         return self._signs * values
 
 

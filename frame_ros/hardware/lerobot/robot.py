@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Any LeRobot robot or teleoperator behind one small interface: our joint names, rad, A.
 
-An arm is never let fall by the way: whether the torque goes off is asked for at each place where
-LeRobot would switch it off.
+An arm never drops as a side effect: wherever LeRobot would switch the torque off, the caller
+decides.
 """
 
 from __future__ import annotations
@@ -47,44 +47,34 @@ CONNECT_RETRIES = 2  # LeRobot gives up at the first packet that is lost in some
 
 @dataclass(frozen=True)
 class RobotReading:
-    """What the robot measured at one time. began, ended: time.monotonic_ns() around the reading of
-    the positions. positions: (D,) rad. velocities: (D,) rad/s, currents: (D,) A; None where the
-    robot does not tell. motors: temperatures and the like, if the motors tell.
-    """
+    """Measurements of the robot at one time."""
 
-    began: int
-    ended: int
-    positions: Array
-    velocities: Array | None = None
-    currents: Array | None = None
-    motors: MotorReadings | None = None
+    began: int  # time.monotonic_ns() around the reading of the positions
+    ended: int  # time.monotonic_ns() around the reading of the positions
+    positions: Array  # (D,) rad
+    velocities: Array | None = None  # (D,) rad/s; None if not reported
+    currents: Array | None = None  # (D,) A; None if not reported
+    motors: MotorReadings | None = None  # temperatures and the like, if reported
 
 
 @dataclass(frozen=True)
 class DeviceOptions:
-    """Which LeRobot device, and how it maps to our robot.
+    """A LeRobot device, and how it maps to our robot."""
 
-    kind: the name it is registered by. identity: its id, which names the calibration file.
-    calibration_dir: its folder; empty: LeRobot's own. options: more fields of its configuration.
-    limits: our robot's joints -> (lower, upper) rad. units: 'degrees' (a gripper 0 to 100) or
-    'rad'. names, signs, offsets: as in JointMapping. answer_timeout: s that Feetech motors have to
-    answer.
-    """
-
-    kind: str
-    limits: Mapping[str, tuple[float, float]]
+    kind: str  # its registered name
+    limits: Mapping[str, tuple[float, float]]  # our robot's joints -> (lower, upper) rad
     port: str = ''
-    identity: str = ''
-    calibration_dir: str = ''
-    options: Mapping[str, Any] | None = None
-    units: str = 'degrees'
-    names: Mapping[str, str] | None = None
-    signs: Mapping[str, float] | None = None
-    offsets: Mapping[str, float] | None = None
-    answer_timeout: float = 0.05
+    identity: str = ''  # its id, which names the calibration file
+    calibration_dir: str = ''  # its folder; empty: LeRobot's own
+    options: Mapping[str, Any] | None = None  # more fields of its configuration
+    units: str = 'degrees'  # 'degrees' (a gripper 0 to 100) or 'rad'
+    names: Mapping[str, str] | None = None  # as in JointMapping
+    signs: Mapping[str, float] | None = None  # as in JointMapping
+    offsets: Mapping[str, float] | None = None  # as in JointMapping
+    answer_timeout: float = 0.05  # s that Feetech motors have to answer
 
     def make(self, group: str) -> Any:
-        """LeRobot's object. group: 'robots' or 'teleoperators'.
+        """Makes LeRobot's object of 'robots' or 'teleoperators'; raises as `make_device`.
 
         Raises:
             MissingExtraError, SetupError: as make_device.
@@ -104,7 +94,7 @@ class DeviceOptions:
         return device
 
     def mapping(self, features: Mapping[str, Any]) -> JointMapping:
-        """Between the device's joints and ours.
+        """Returns the mapping between the device's joints and ours; raises as `JointMapping`.
 
         Raises:
             SetupError: as JointMapping.
@@ -113,13 +103,16 @@ class DeviceOptions:
 
 
 class LeRobotRobot:
-    """A LeRobot robot. One thread at a time may use it.
+    """A LeRobot robot, used by one thread at a time.
 
-    names: its joints, in the order of all arrays. limits: (D, 2) rad. is_gripper: (D,).
+    Attributes:
+        names: its joints, in the order of all arrays.
+        limits: (D, 2) rad.
+        is_gripper: (D,).
     """
 
     def __init__(self, options: DeviceOptions) -> None:
-        """Makes it; nothing is connected.
+        """Makes the robot without connecting it.
 
         Raises:
             MissingExtraError: LeRobot, or what the robot needs, is not installed.
@@ -143,20 +136,22 @@ class LeRobotRobot:
 
     @property
     def is_connected(self) -> bool:
-        """Whether its port is open."""
+        """True if its port is open."""
         return bool(self.device.is_connected)
 
     @property
     def can_switch_torque(self) -> bool:
-        """Whether the torque can be switched while it is connected."""
+        """True if the torque can be switched while it is connected."""
         return hasattr(getattr(self.device, 'bus', None), 'disable_torque')
 
     def connect(self, write_calibration: bool = False) -> None:
-        """Connects and configures the motors, with the torque on, at the position where they are.
+        """Connects and configures the motors, with the torque on, at their present position.
 
-        LeRobot takes the torque away while it configures the motors, for some tenths of a second.
-        write_calibration: whether to write the calibration file into the motors first, with the
-        torque off.
+        LeRobot takes the torque away for some tenths of a second meanwhile.
+
+        Args:
+            write_calibration: write the calibration file into the motors first, with the torque
+                off.
 
         Raises:
             DeviceError: it does not answer, or other motors do.
@@ -189,13 +184,14 @@ class LeRobotRobot:
             self._rates = rates_per_step(self._bus)
 
     def reconnect(self, is_released: bool = False) -> bool:
-        """Connects again after the port was lost; motors that have kept power and torque are left
-        as they are. Returns whether they have: else the goals are now where the arm was found.
+        """Connects again after the port was lost, leaving motors that kept power and torque as they
+        are.
 
-        is_released: the torque was off, and stays off.
+        Returns whether they did; otherwise the goals are now where the arm was found. Raises as
+        `connect`.
 
-        Raises:
-            DeviceError, SetupError: as connect.
+        Args:
+            is_released: the torque was off, and stays off.
         """
         self.close()
         if self._bus is None:
@@ -215,7 +211,7 @@ class LeRobotRobot:
         return has_kept
 
     def read(self) -> RobotReading:
-        """What the robot measures now.
+        """Returns the robot's measurements.
 
         Raises:
             DeviceError: it does not answer.
@@ -241,7 +237,7 @@ class LeRobotRobot:
         return RobotReading(began, ended, positions, velocities, currents, motors)
 
     def send(self, positions: Array) -> None:
-        """Makes positions (D,) rad the goals.
+        """Sends positions (D,) rad as the goals.
 
         Raises:
             DeviceError: it does not take them.
@@ -267,9 +263,8 @@ class LeRobotRobot:
             switch_torque(self._bus, is_on)
 
     def close(self) -> None:
-        """Disconnects; the arm holds its last goals, if its torque is on.
-
-        A robot that is not there any more is let go without an error.
+        """Disconnects; an arm with torque on holds its last goals. No error if the robot is gone. A
+        robot that is not there any more is let go without an error.
         """
         with contextlib.suppress(Exception):
             if self._bus is not None:
@@ -278,7 +273,7 @@ class LeRobotRobot:
                 self.device.disconnect()
 
     def _prepare_motors(self, write_calibration: bool) -> None:
-        """Whether they are the right ones, and their goals to where they are: torque is coming."""
+        """Checks the motors and sets their goals to their positions, before torque comes on."""
         open_bus(self._bus)
         try:
             clear_faults(self._bus)
@@ -302,11 +297,13 @@ class LeRobotRobot:
 class LeRobotTeleoperator:
     """A LeRobot teleoperator that gives joint positions, such as a leader arm.
 
-    names: its joints. limits: (D, 2) rad, of the robot.
+    Attributes:
+        names: its joints.
+        limits: (D, 2) rad, of the robot.
     """
 
     def __init__(self, options: DeviceOptions) -> None:
-        """Makes it; nothing is connected.
+        """Makes the teleoperator without connecting it.
 
         Raises:
             MissingExtraError: LeRobot, or what the teleoperator needs, is not installed.
@@ -323,7 +320,7 @@ class LeRobotTeleoperator:
             check_units(self._bus, options.units)
 
     def connect(self) -> None:
-        """Connects it; a leader arm is without torque from then on.
+        """Connects it, after which a leader arm has no torque; raises as `LeRobotRobot.connect`.
 
         Raises:
             DeviceError: it does not answer, or other motors do.
@@ -345,7 +342,7 @@ class LeRobotTeleoperator:
             raise
 
     def read(self) -> Array:
-        """(D,) rad, where the person has it now.
+        """Returns the present positions (D,), rad.
 
         Raises:
             DeviceError: it does not answer.
@@ -360,7 +357,7 @@ class LeRobotTeleoperator:
         return positions
 
     def close(self) -> None:
-        """Disconnects; one that is not there any more is let go without an error."""
+        """Disconnects; no error if the device is gone."""
         with contextlib.suppress(Exception):
             if self.device.is_connected:
                 self.device.disconnect()
@@ -370,7 +367,7 @@ class LeRobotTeleoperator:
                 self._bus.port_handler.closePort()
 
     def _check_motors(self) -> None:
-        """Before LeRobot takes their torque away: on the wrong port they are those of a robot."""
+        """Checks the motors before LeRobot takes their torque away: they may be a robot's."""
         open_bus(self._bus)
         try:
             self._bus._handshake()

@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A serial bus with simulated Feetech servos behind a pseudo-terminal: whatever drives the real bus
-drives this one, through the same system calls.
-"""
+"""A serial bus with simulated Feetech servos behind a pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -43,24 +41,19 @@ SPEEDS = {
 
 @dataclass
 class BusFaults:
-    """What goes wrong on the bus; may be changed at any time.
+    """Faults of the bus, which may be changed at any time."""
 
-    silent: ids that do not answer (a cable that came off). corrupt_next, drop_next: how many of the
-    next status packets have a wrong byte, or are lost. corrupt_share: of all status packets, drawn
-    with `seed`.
-    """
-
-    silent: set[int] = field(default_factory=set)
-    corrupt_next: int = 0
-    drop_next: int = 0
-    corrupt_share: float = 0.0
+    silent: set[int] = field(default_factory=set)  # ids that do not answer (a cable that came off)
+    corrupt_next: int = 0  # numbers of the next status packets that have a wrong byte, or are lost
+    drop_next: int = 0  # numbers of the next status packets that have a wrong byte, or are lost
+    corrupt_share: float = 0.0  # share of all status packets, drawn with `seed`
     seed: int = 0
 
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
 
     def apply(self, packet: bytes) -> bytes:
-        """What arrives of a status packet."""
+        """Returns what arrives of a status packet."""
         if self.drop_next > 0:
             self.drop_next -= 1
             return b''
@@ -73,8 +66,11 @@ class BusFaults:
 class SimulatedBus:
     """Servos on a bus. `with SimulatedBus(servos) as bus:` and open `bus.port`.
 
-    Hold `lock` to touch the servos while it runs. answered: status packets sent. faults: what goes
-    wrong.
+    Hold `lock` to touch the servos while it runs.
+
+    Attributes:
+        answered: status packets sent.
+        faults: the bus's faults.
     """
 
     def __init__(
@@ -83,22 +79,26 @@ class SimulatedBus:
         advance: Callable[[float], None] | None = None,
         link: str | os.PathLike[str] | None = None,
     ) -> None:
-        """advance: lets seconds pass for all servos, in place of each by itself. link: a symbolic
-        link to the port, which stays the same when it is unplugged and plugged in again.
+        """Makes the bus, not yet started.
+
+        Args:
+            advance: lets seconds pass for all servos together.
+            link: a symbolic link to the port, which stays the same when it is unplugged and plugged
+                in again.
 
         Raises:
             SetupError: two servos have the same id, or `link` is a file of another kind.
         """
         identities = [servo.identity for servo in servos]
         if len(set(identities)) != len(identities):
-            raise SetupError(f'the servos have ids {identities}; each id may be there once')
+            raise SetupError(f'the servos have ids {identities}; each id may occur once')
         self.servos = tuple(servos)
         self.faults = BusFaults()
         self.lock = threading.RLock()
         self.answered = 0
         self._link = Path(link) if link is not None else None
         if self._link is not None and self._link.exists() and not self._link.is_symlink():
-            raise SetupError(f'{self._link} is there and no symbolic link; name another')
+            raise SetupError(f'{self._link} exists and is not a symbolic link; name another')
         self._advance = advance or self._advance_each
         self._reader = PacketReader()
         self._master = self._slave = -1
@@ -121,24 +121,24 @@ class SimulatedBus:
 
     @property
     def is_plugged(self) -> bool:
-        """Whether there is a port."""
+        """True if there is a port."""
         return self._master >= 0
 
     def start(self) -> None:
-        """Makes the port and begins to answer."""
+        """Opens the port and begins to answer."""
         self.plug()
         self._time = time.monotonic()
         self._thread.start()
 
     def close(self) -> None:
-        """Ends the thread and takes the port away."""
+        """Ends the thread and closes the port."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join()
         self.unplug()
 
     def plug(self) -> None:
-        """A new port, as when the USB cable is put in; the servos have kept their power."""
+        """Opens a new port, as when the USB cable is plugged in; the servos kept their power."""
         with self.lock:
             if self._master >= 0:
                 return
@@ -152,7 +152,7 @@ class SimulatedBus:
                 self._link.symlink_to(self._port)
 
     def unplug(self) -> None:
-        """Takes the port away from whoever has it open."""
+        """Closes the port for whoever has it open."""
         with self.lock:
             if self._master < 0:
                 return
@@ -164,7 +164,7 @@ class SimulatedBus:
                 self._link.unlink(missing_ok=True)
 
     def power_cycle(self) -> None:
-        """Off and on again, all servos."""
+        """Switches all servos off and on again."""
         with self.lock:
             for servo in self.servos:
                 servo.power_cycle()
@@ -196,7 +196,7 @@ class SimulatedBus:
             select.select([master], [], [], POLL)
 
     def _receive(self) -> bytes:
-        """What there is to read; under the lock, so that the file is still the port's."""
+        """Returns the pending bytes; under the lock, so that the file is still the port's."""
         if self._master < 0:
             return b''
         try:
@@ -205,7 +205,7 @@ class SimulatedBus:
             return b''
 
     def _catch_up(self) -> None:
-        """A few steps at most: on a busy machine the answers come first, and time is given up."""
+        """Simulates a few steps at most: answers take precedence over lost time."""
         now = time.monotonic()
         self._time = max(self._time, now - MOST_STEPS * STEP)
         while now - self._time >= STEP:
@@ -217,7 +217,7 @@ class SimulatedBus:
             servo.advance(dt)
 
     def _send(self, request: Packet, answer: bytes) -> None:
-        """The answer, after the time that the packets need on the wire."""
+        """Sends the answer, after the time that the packets need on the wire."""
         if not answer or self._master < 0:
             return
         delay = max(servo.memory[7] for servo in self.servos) * RETURN_DELAY_UNIT
@@ -233,7 +233,7 @@ class SimulatedBus:
             yield self.faults.apply(status)
 
     def _addressed(self, identity: int) -> list[SimulatedServo]:
-        """The servos that hear a packet: powered, at the port's speed, with the id or all."""
+        """Returns the servos that hear a packet: powered, at the port's speed and addressed."""
         speed = SPEEDS.get(termios.tcgetattr(self._slave)[5]) if self._slave >= 0 else None
         return [
             servo
@@ -244,7 +244,7 @@ class SimulatedBus:
         ]
 
     def _results(self, packet: Packet) -> Iterator[tuple[int, bytes]]:
-        """(id, content) of every status packet that answers `packet`."""
+        """Yields (id, content) of every status packet that answers `packet`."""
         heard = self._addressed(packet.identity)
         content, instruction = packet.parameters, packet.instruction
         if instruction == Instruction.PING:

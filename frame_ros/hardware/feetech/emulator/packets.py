@@ -17,7 +17,7 @@ LONGEST = 250  # of the length byte
 
 
 class Instruction(IntEnum):
-    """What an instruction packet asks for."""
+    """Kinds of instruction packets."""
 
     PING = 0x01
     READ = 0x02
@@ -49,18 +49,19 @@ class Packet:
 
 
 def checksum(content: bytes) -> int:
-    """content: from the id to the last parameter."""
+    """Returns the checksum of a packet's content, from the id to the last parameter."""
     return ~sum(content) & 0xFF
 
 
 def make_packet(identity: int, code: int, parameters: bytes = b'') -> bytes:
-    """A packet. code: the instruction, or the error of a status packet."""
+    """Returns a packet. code: the instruction, or the error of a status packet."""
     content = bytes((identity, len(parameters) + 2, code)) + parameters
     return HEADER + content + bytes((checksum(content),))
 
 
 class PacketReader:
-    """Finds packets in a stream of bytes that may begin anywhere and hold rubbish.
+    """Finds packets in a stream of bytes that may start anywhere and contain garbage. corrupt:
+    packets with a wrong checksum.
 
     corrupt: how many packets had a wrong checksum.
     """
@@ -70,7 +71,7 @@ class PacketReader:
         self.corrupt = 0
 
     def clear(self) -> None:
-        """Forgets what has not become a packet."""
+        """Discards incomplete packets."""
         self._buffer.clear()
 
     def feed(self, data: bytes) -> list[Packet]:

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The memory of an STS3215 servo: where each value lies, how it is encoded, what it is at delivery.
+"""The memory of an STS3215 servo: addresses, encodings and factory values.
 
-Facts: Feetech's memory table of the STS/SMS series. The names are those of LeRobot's control table.
+Source: Feetech's memory table of the STS/SMS series. The names are those of LeRobot's control
+table.
 """
 
 from __future__ import annotations
@@ -69,10 +70,10 @@ REGISTERS = {
     'Maximum_Velocity_Limit': (84, 1),
     'Maximum_Acceleration': (85, 1),
 }
-# Addresses that cannot be written: version and model, and what is measured.
+# Read-only addresses: version, model and measurements.
 READ_ONLY = frozenset({*range(5), *range(56, 80)})
 
-# Name -> the bit that is the sign; the bits below are the magnitude.
+# Name -> the sign bit; the bits below are the magnitude.
 SIGN_BITS = {
     'Homing_Offset': 11,
     'Goal_Position': 15,
@@ -85,7 +86,7 @@ SIGN_BITS = {
 
 _LAYOUT = {name: (*place, SIGN_BITS.get(name)) for name, place in REGISTERS.items()}
 
-# As delivered. Units: percent, 10 ms, 0.1 % of the most torque, degrees Celsius, 0.1 V.
+# Factory values. Units: percent, 10 ms, 0.1 % of the largest torque, degrees Celsius, 0.1 V.
 FACTORY = {
     'Firmware_Major_Version': 3,
     'Firmware_Minor_Version': 10,
@@ -120,7 +121,7 @@ BAUD_RATES = (1_000_000, 500_000, 250_000, 128_000, 115_200, 57_600, 38_400, 19_
 
 
 def encode(name: str, value: int) -> int:
-    """A value as its register holds it, without a sign of its own.
+    """Returns a value as its register holds it, without a sign of its own.
 
     Raises:
         ValueRangeError: it does not fit.
@@ -130,12 +131,12 @@ def encode(name: str, value: int) -> int:
     most = (1 << (size if bit is None else bit)) - 1
     if abs(value) > most or (bit is None and value < 0):
         least = 0 if bit is None else -most
-        raise ValueRangeError(f'{name} is {value}; it lies within {least} and {most}')
+        raise ValueRangeError(f'{name} is {value}; it must be from {least} to {most}')
     return -value | 1 << bit if bit is not None and value < 0 else value
 
 
 def decode(name: str, raw: int) -> int:
-    """The value of what the register holds."""
+    """Returns the value of a register's content."""
     bit = SIGN_BITS.get(name)
     if bit is None:
         return raw
@@ -144,7 +145,7 @@ def decode(name: str, raw: int) -> int:
 
 
 def initial_memory(identity: int) -> bytearray:
-    """The memory of a servo as delivered, with the id `identity`."""
+    """Returns the memory of a new servo with the id `identity`."""
     memory = bytearray(SIZE)
     for name, value in {**FACTORY, 'ID': identity}.items():
         put(memory, name, value)
@@ -152,7 +153,7 @@ def initial_memory(identity: int) -> bytearray:
 
 
 def get(memory: bytes | bytearray, name: str) -> int:
-    """The value of a register; the simulation asks some ten thousand times per second."""
+    """Returns the value of a register; fast, for some ten thousand calls per second."""
     address, size, bit = _LAYOUT[name]
     raw = memory[address] if size == 1 else memory[address] | memory[address + 1] << 8
     if bit is None or not raw >> bit & 1:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""One simulated STS3215: its memory, its position control, its motor, and its protections.
+"""A simulated STS3215: its memory, position control, motor and protections.
 
 The motor is a direct-current motor behind a gear, seen at the output shaft; its constants are near
 those of the 7.4 V version's data sheet: 1.91 N m and 2.5 A at standstill, 45 turns per minute
@@ -35,10 +35,12 @@ POSITION_MODE = 0
 
 @dataclass
 class Mechanics:
-    """What the shaft turns, in rad of the shaft, where 0 is the middle of the turn.
+    """The load on the shaft, in rad of the shaft, where 0 is the middle of the turn.
 
-    inertia: kg m2. load: N m that the arm exerts on the shaft at an angle (gravity). lower, upper:
-    where it is stopped: the end of the joint's range, or an obstacle.
+    Attributes:
+        inertia: kg m2.
+        load: N m that the arm exerts on the shaft at an angle (gravity).
+        lower, upper: its stops: the ends of the joint's range, or an obstacle.
     """
 
     inertia: float = 0.02
@@ -50,9 +52,12 @@ class Mechanics:
 class SimulatedServo:
     """A servo on the bus.
 
-    angle: rad of the shaft, 0 in the middle of the turn, which is encoder step 2048. velocity:
-    rad/s. current: A, signed, of the motor. temperature: degrees Celsius. is_external: something
-    else moves the shaft, by `set_motion`.
+    Attributes:
+        angle: rad of the shaft, 0 in the middle of the turn, which is encoder step 2048.
+        velocity: rad/s.
+        current: A, signed, of the motor.
+        temperature: degrees Celsius.
+        is_external: something else moves the shaft, by `set_motion`.
     """
 
     def __init__(
@@ -68,7 +73,7 @@ class SimulatedServo:
         self.power_cycle()
 
     def power_cycle(self) -> None:
-        """Off and on again: the part of the memory that is kept is restored, the torque is off."""
+        """Switches off and on again: restores the persistent memory, with the torque off."""
         self.memory = bytearray(self._eeprom)
         self.memory[registers.LOCK] = 1
         put(self.memory, 'Torque_Limit', get(self.memory, 'Max_Torque_Limit'))
@@ -91,7 +96,7 @@ class SimulatedServo:
 
     @property
     def has_torque(self) -> bool:
-        """Whether the motor is powered."""
+        """True if the motor is powered."""
         return self.memory[registers.TORQUE_ENABLE] == 1
 
     @property
@@ -112,11 +117,11 @@ class SimulatedServo:
 
     @property
     def target_angle(self) -> float:
-        """Where the goal would bring the shaft, rad, within the position limits."""
+        """The angle, rad, to which the goal would bring the shaft, within the position limits."""
         return (self._target() - RESOLUTION / 2) * STEP
 
     def set_motion(self, angle: float, velocity: float, effort: float) -> None:
-        """For a shaft that something else moves: rad, rad/s, and the motor's torque in N m."""
+        """Sets the motion of an external shaft: rad, rad/s, and the motor's torque in N m."""
         self.angle, self.velocity = angle, velocity
         self.current = effort / TORQUE_CONSTANT if self.has_torque else 0.0
         self._duty = self.current / STALL_CURRENT
@@ -124,14 +129,14 @@ class SimulatedServo:
     # Memory.
 
     def read(self, address: int, size: int) -> bytes | None:
-        """Bytes of the memory; None where there is none."""
+        """Returns bytes of the memory; None outside it."""
         if address + size > registers.SIZE:
             return None
         self.publish()
         return bytes(self.memory[address : address + size])
 
     def write(self, address: int, data: bytes) -> bool:
-        """Writes bytes; read-only ones stay as they are. False where there is no memory."""
+        """Writes bytes; read-only ones stay unchanged. Returns False outside the memory."""
         if not data or address + len(data) > registers.SIZE:
             return False
         before = self.has_torque, get(self.memory, 'Goal_Position')
@@ -148,12 +153,12 @@ class SimulatedServo:
         return True
 
     def register_write(self, address: int, data: bytes) -> bool:
-        """Keeps a write until `action`."""
+        """Stores a write until `action`."""
         self._pending = (address, data)
         return bool(data) and address + len(data) <= registers.SIZE
 
     def action(self) -> None:
-        """Does the write that was kept."""
+        """Executes the stored write."""
         pending, self._pending = self._pending, None
         if pending is not None:
             self.write(*pending)
@@ -168,7 +173,7 @@ class SimulatedServo:
             self._status &= ~Status.OVERLOAD
 
     def publish(self) -> None:
-        """Writes what is measured into the memory."""
+        """Writes the measurements into the memory."""
         put(self.memory, 'Present_Position', self.present_position)
         put(self.memory, 'Present_Velocity', round(self.velocity / STEP))
         put(self.memory, 'Present_Load', round(max(-1.0, min(1.0, self._duty)) * 1000))
@@ -182,7 +187,7 @@ class SimulatedServo:
     # Motion.
 
     def advance(self, dt: float) -> None:
-        """Lets `dt` seconds pass; a few ms at most."""
+        """Simulates `dt` seconds; a few ms at most."""
         if not self.is_external:
             self._duty = self._control(dt) if self.has_torque else 0.0
             self._move(dt)
@@ -191,7 +196,7 @@ class SimulatedServo:
         self.temperature += (AMBIENT + heat - self.temperature) * dt / COOLING_TIME
 
     def _target(self) -> float:
-        """The goal in encoder steps: it and the position are compared within one turn."""
+        """Returns the goal in encoder steps; goal and position are compared within one turn."""
         lower = get(self.memory, 'Min_Position_Limit')
         upper = get(self.memory, 'Max_Position_Limit')
         goal = get(self.memory, 'Goal_Position')
@@ -202,7 +207,7 @@ class SimulatedServo:
         return max(lower, min(upper, goal)) + offset + turns * RESOLUTION
 
     def _control(self, dt: float) -> float:
-        """The share of the supply that the position control asks for, within -1 and 1."""
+        """Returns the share of the supply that the position control requests, -1 to 1."""
         if get(self.memory, 'Operating_Mode') != POSITION_MODE:
             return 0.0
         self._advance_reference(dt)
@@ -219,7 +224,7 @@ class SimulatedServo:
         return max(-most, min(most, duty))
 
     def _advance_reference(self, dt: float) -> None:
-        """The trapezoid of velocity that leads to the goal."""
+        """Advances the velocity trapezoid that leads to the goal."""
         fastest = get(self.memory, 'Maximum_Velocity_Limit') * VELOCITY_UNIT
         asked = abs(get(self.memory, 'Goal_Velocity'))
         fastest = min(asked, fastest) if asked else fastest
@@ -235,7 +240,7 @@ class SimulatedServo:
             self._reference += self._reference_velocity * dt
 
     def _move(self, dt: float) -> None:
-        """One step of the shaft: drive, back voltage, load, friction, stops."""
+        """Advances the shaft by one step: drive, back voltage, load, friction, stops."""
         body = self.mechanics
         damping = TORQUE_CONSTANT * BACK_VOLTAGE / RESISTANCE
         drive, friction = self._duty * STALL_TORQUE, FRICTION
@@ -254,7 +259,7 @@ class SimulatedServo:
         self.current = voltage / RESISTANCE if self.has_torque else 0.0
 
     def _protect(self, dt: float) -> None:
-        """Overload: less torque, until a goal on the other side. Current: the torque goes off."""
+        """Protects from overload by less torque, until a goal on the other side, or by none."""
         stands = abs(self.velocity) / STEP < DEAD_SPEED
         is_loaded = abs(self._duty) * 100 >= get(self.memory, 'Overload_Torque')
         self._stalled = self._stalled + dt if stands and is_loaded else 0.0
