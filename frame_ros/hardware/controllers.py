@@ -27,7 +27,7 @@ _CRISP = (
 )
 # Controllers that arms of many kinds have; those of one robot stand in its profile.
 GENERAL = {
-    'none': ControllerPreset('none', source='nothing is sent beside joint_commands'),
+    'none': ControllerPreset('none', source='nothing is sent apart from joint_commands'),
     'ros2_control_trajectory': ControllerPreset(
         'trajectory',
         'joint_trajectory_controller/joint_trajectory',

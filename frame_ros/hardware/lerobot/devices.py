@@ -82,7 +82,9 @@ def make_config(kind: str, name: str, options: Mapping[str, Any]) -> Any:
     """
     base = _registered(kind, name)
     if unset := _unset(base.get_choice_class(name), options):
-        raise UnsetError(f'{name} needs its {" and ".join(unset)}, which only you know: none is given')
+        raise UnsetError(
+            f'{name} needs its {" and ".join(unset)}, which only you know: none is given'
+        )
     from draccus import decode
 
     try:
