@@ -98,9 +98,7 @@ def controller_layout(
     horizon: float = 0.0,
     effort: float = 20.0,
 ) -> ControllerLayout:
-    """Adapts a preset to one robot, commanded every `period` seconds.
-
-    The other arguments override the preset; if empty or 0, those of the preset or the robot hold.
+    """Adapts a preset, overridden by the arguments given, to a robot commanded every `period` s.
 
     Args:
         joints: the controller's joints, in its order; by default those of the robot, in the URDF's
@@ -110,8 +108,7 @@ def controller_layout(
         effort: N.
 
     Raises:
-        ValueRangeError: the preset, a joint, the link or the gripper's form is unknown, or a number
-            is out of range.
+        ValueRangeError: a name is unknown, or a number is out of range.
     """
     presets = controller_presets(robot.profile)
     if preset not in presets:
