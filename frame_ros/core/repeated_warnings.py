@@ -13,6 +13,7 @@ and as a warning only once it has lasted.
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Callable
@@ -23,9 +24,8 @@ FIRST_PAUSE = 5.0  # s
 LAST_PAUSE = 600.0  # s
 START_UP = 10.0  # s in which inputs may not have begun yet
 MOST_SUBJECTS = 20  # of one kind; further ones share one, so that changing texts cannot flood
-NUMBER = re.compile(
-    r'(?<![\w.])[+-]?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?'
-)  # but not those of names: joint_2
+# Numbers and addresses, but not numbers in names: joint_2.
+NUMBER = re.compile(r'0x[0-9a-fA-F]+|(?<![\w.])[+-]?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?')
 
 
 class Log(Protocol):
@@ -44,6 +44,11 @@ class _Subject:
     left_out: int = 0
 
 
+def subject_of(text: str) -> str:
+    """Returns a text without its numbers: what it is about."""
+    return NUMBER.sub('#', text)
+
+
 class RepeatedWarnings:
     """Logs repeated reports of a node at growing intervals."""
 
@@ -56,6 +61,11 @@ class RepeatedWarnings:
     def warn(self, kind: str, text: str) -> None:
         """Logs a warning if its subject is due; an empty text is ignored."""
         if text and (due := self._text_if_due(kind, text)):
+            self._log.warning(due)
+
+    def warn_once(self, kind: str, text: str) -> None:
+        """The same, but never again."""
+        if due := self._text_if_due(kind, text, first_pause=math.inf):
             self._log.warning(due)
 
     def warn_once_started(self, kind: str, text: str) -> None:
@@ -73,16 +83,16 @@ class RepeatedWarnings:
         if text and (due := self._text_if_due(kind, text)):
             self._log.error(due)
 
-    def _text_if_due(self, kind: str, text: str) -> str:
+    def _text_if_due(self, kind: str, text: str, first_pause: float = FIRST_PAUSE) -> str:
         """Returns the text, with the count of those left out, if it is due; else ''."""
         now = self._clock()
         subjects = self._of_kind(kind, now)
-        subject = NUMBER.sub('#', text)
+        subject = subject_of(text)
         if subject not in subjects and len(subjects) >= MOST_SUBJECTS:
             subject = ''
         known = subjects.get(subject)
         if known is None or now - known.heard > 3.0 * known.pause:
-            subjects[subject] = _Subject(now, now, FIRST_PAUSE)
+            subjects[subject] = _Subject(now, now, first_pause)
             return text
         known.heard = now
         if now - known.logged < known.pause:

@@ -7,8 +7,9 @@ import time
 from patience import PATIENCE
 
 from frame_ros.msg import NodeReadiness
-from frame_ros.nodes.runtime.node_readiness import LATCHED, state_of
+from frame_ros.nodes.runtime.node_readiness import state_of
 from frame_ros.nodes.runtime.polled import PolledSubscription
+from frame_ros.nodes.runtime.qos import STATE
 from frame_ros.sensing.stream_health.readiness import READINESS_TOPIC, InputState
 
 
@@ -17,7 +18,7 @@ class InputWatch:
 
     def __init__(self, node):
         self._node = node
-        self._subscription = PolledSubscription(node, NodeReadiness, READINESS_TOPIC, LATCHED)
+        self._subscription = PolledSubscription(node, NodeReadiness, READINESS_TOPIC, STATE)
         self._states, self._listeners = {}, {}
 
     def __getitem__(self, topic) -> InputState:

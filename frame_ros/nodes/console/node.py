@@ -22,6 +22,7 @@ from frame_ros.msg import (
 )
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.node_inputs import inputs_of
+from frame_ros.nodes.runtime.qos import EVENTS
 
 NAN = math.nan
 
@@ -67,9 +68,6 @@ class EpisodeResult:
     attributes: dict[str, str] = field(default_factory=dict)
 
 
-EVENT_DEPTH = 50
-
-
 class ConsoleNode(Node):
     """Looks, when asked, at the metric topics, episode_summary and episode_events."""
 
@@ -83,8 +81,10 @@ class ConsoleNode(Node):
         self._quality = subscribe(QualityMetrics, 'quality_metrics', depth=1)
         self._safety = subscribe(SafetyMetrics, 'safety_metrics', depth=1)
         self._efficiency = subscribe(EfficiencyMetrics, 'efficiency_metrics', depth=1)
-        self._summaries = subscribe(EpisodeSummary, 'episode_summary', depth=EVENT_DEPTH)
-        self._events = subscribe(EpisodeEvent, 'episode_events', depth=EVENT_DEPTH, is_latched=True)
+        self._summaries = subscribe(EpisodeSummary, 'episode_summary', depth=EVENTS.depth)
+        self._events = subscribe(
+            EpisodeEvent, 'episode_events', depth=EVENTS.depth, is_latched=True
+        )
         self._attributes: dict[str, dict[str, str]] = {}
         self.snapshot = Snapshot()
 

@@ -7,10 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import KeyValue
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message, serialize_message
 
 from frame_ros.bags.cdr import trace
@@ -19,14 +17,13 @@ from frame_ros.bags.recording.session import ReceivedMessage, RecordedTopic
 from frame_ros.bags.streams import conversion
 from frame_ros.bags.writer import TopicQos
 from frame_ros.core.events import EventType
-from frame_ros.core.time import SECOND, stamp_ns
+from frame_ros.core.time import stamp_ns
 from frame_ros.msg import EpisodeEvent
+from frame_ros.nodes.runtime.message_parts import time_message
+from frame_ros.nodes.runtime.qos import EVENTS
 from frame_ros.srv import StartEpisode
 
 EVENT_TYPE = 'frame_ros/msg/EpisodeEvent'
-EVENTS_QOS = QoSProfile(
-    depth=50, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
-)
 
 
 class RecorderEvents:
@@ -36,7 +33,7 @@ class RecorderEvents:
     """
 
     def __init__(self, node: Node) -> None:
-        self._publisher = node.create_publisher(EpisodeEvent, 'episode_events', EVENTS_QOS)
+        self._publisher = node.create_publisher(EpisodeEvent, 'episode_events', EVENTS)
         self.topic = RecordedTopic(
             self._publisher.topic_name,
             find_definition(EVENT_TYPE),
@@ -69,7 +66,7 @@ def make_event(
 ) -> EpisodeEvent:
     """Returns an event at a stamp, ns."""
     event = EpisodeEvent(type=int(kind), episode_id=episode_id, source=source, text=text)
-    event.header.stamp = time_of(stamp)
+    event.header.stamp = time_message(stamp)
     return event
 
 
@@ -88,11 +85,6 @@ def texts_of(request: StartEpisode.Request, stamp: int, episode_id: str) -> dict
     """Returns what a bag says of its episode, beside the facts."""
     texts = {name: getattr(request, name) for name in conversion.EVENT_TEXT_FIELDS}
     return {'episode_id': episode_id, **texts, 'notes': request.notes, 'start': str(stamp)}
-
-
-def time_of(stamp: int) -> Time:
-    """Returns a stamp, ns, as messages have it."""
-    return Time(sec=stamp // SECOND, nanosec=stamp % SECOND)
 
 
 def _key(event: EpisodeEvent) -> tuple[str, int, int]:

@@ -31,11 +31,11 @@ from frame_ros.nodes.episode_recorder.events import (
     make_event,
     start_event,
     texts_of,
-    time_of,
 )
 from frame_ros.nodes.episode_recorder.options import DEFAULTS, SETTABLE
 from frame_ros.nodes.episode_recorder.topics import TopicFilter, TopicSubscriptions, absolute_names
 from frame_ros.nodes.episode_recorder.video import EpisodeVideos
+from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.runtime.parameters import declare
 from frame_ros.nodes.runtime.pausing import pause
@@ -260,7 +260,11 @@ class EpisodeRecorderNode(LifecycleNode):
         self._recording.streams.begin(start)
         self._publish(event)
         self.get_logger().info(f'episode {episode_id} begins')
-        response.success, response.episode_id, response.start = True, episode_id, time_of(start)
+        response.success, response.episode_id, response.start = (
+            True,
+            episode_id,
+            time_message(start),
+        )
         return response
 
     async def _wait_until_ready(self) -> str:

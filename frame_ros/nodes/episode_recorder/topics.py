@@ -18,6 +18,7 @@ from frame_ros.bags.definitions import find_definition
 from frame_ros.bags.recording.session import ReceivedMessage, RecordedTopic
 from frame_ros.bags.writer import TopicQos
 from frame_ros.core.errors import BagError, SetupError
+from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.sensing.stream_health.input_tally import InputTally
 from frame_ros.sensing.stream_health.readiness import InputState
@@ -155,7 +156,7 @@ class TopicSubscriptions:
         self._always = {topic.name: topic for topic in always}
         self._sources: dict[str, _Source] = {}
         self._lost: Counter[str] = Counter()
-        self._warned: set[tuple[str, str]] = set()
+        self._warnings = RepeatedWarnings(node.get_logger())
         self.skipped: dict[str, str] = {}
 
     @property
@@ -297,10 +298,7 @@ class TopicSubscriptions:
 
     def _skip(self, name: str, reason: str) -> None:
         self.skipped[name] = reason
-        if (name, reason) in self._warned:
-            return
-        self._warned.add((name, reason))
-        self._node.get_logger().warning(f'{name} is not recorded: {reason}')
+        self._warnings.warn_once(name, f'{name} is not recorded: {reason}')
 
     def _count_lost(self, source: _Source, number: int) -> None:
         if source.publishers == 1 and source.last and number > source.last + 1:

@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from builtin_interfaces.msg import Duration, Time
+from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import PoseStamped
 from numpy.typing import ArrayLike, NDArray
 from rclpy.node import Node
-from rclpy.qos import QoSDurabilityPolicy, QoSHistoryPolicy, QoSProfile, QoSReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -21,6 +20,8 @@ from frame_ros.core.errors import RobotError, ValueRangeError
 from frame_ros.core.time import SECOND
 from frame_ros.hardware.controllers import ControllerLayout, controller_layout
 from frame_ros.nodes.gate.gripper_command import GripperCommandOutput
+from frame_ros.nodes.runtime.message_parts import fill_time, time_message
+from frame_ros.nodes.runtime.qos import NEWEST
 from frame_ros.robots.grippers import GripperRange
 from frame_ros.robots.robot import Robot
 
@@ -28,12 +29,6 @@ from frame_ros.robots.robot import Robot
 # than its URDF says.
 LARGEST_SHARE = 0.98
 # All these controllers subscribe reliable and volatile, and take the newest only.
-COMMAND_QOS = QoSProfile(
-    depth=1,
-    history=QoSHistoryPolicy.KEEP_LAST,
-    reliability=QoSReliabilityPolicy.RELIABLE,
-    durability=QoSDurabilityPolicy.VOLATILE,
-)
 _MESSAGES: dict[str, Any] = {
     'joint_state': JointState,
     'trajectory': JointTrajectory,
@@ -160,10 +155,10 @@ class ControllerOutput:
         elif layout.gripper != 'none':
             kind = _MESSAGES[layout.gripper]
             self._gripper_publisher = self._node.create_publisher(
-                kind, layout.gripper_topic, COMMAND_QOS
+                kind, layout.gripper_topic, NEWEST
             )
         kind = _MESSAGES[layout.kind]
-        self._publisher = self._node.create_publisher(kind, layout.topic, COMMAND_QOS)
+        self._publisher = self._node.create_publisher(kind, layout.topic, NEWEST)
 
     def _message(
         self, stamp: int, told: Mapping[str, float], velocities: Mapping[str, float] | None
@@ -178,7 +173,7 @@ class ControllerOutput:
         if self.layout.kind == 'pose':
             return self._pose(stamp, told)
         message = JointState(name=list(names), position=values, velocity=moving)
-        message.header.stamp = _time(stamp)
+        message.header.stamp = time_message(stamp)
         return message
 
     def _present(self, told: Mapping[str, float]) -> tuple[str, ...]:
@@ -197,11 +192,10 @@ class ControllerOutput:
         """One point, to be reached a horizon after it arrives: a stamp of 0 means `now`, and one
         that is old when it arrives would be refused.
         """
-        seconds, nanoseconds = divmod(round(self.layout.horizon * SECOND), SECOND)
         point = JointTrajectoryPoint(
             positions=values,
             velocities=velocities,
-            time_from_start=Duration(sec=seconds, nanosec=nanoseconds),
+            time_from_start=fill_time(Duration(), round(self.layout.horizon * SECOND)),
         )
         return JointTrajectory(joint_names=list(names), points=[point])
 
@@ -213,7 +207,7 @@ class ControllerOutput:
             quaternion = -quaternion
         self._quaternion = quaternion
         message = PoseStamped()
-        message.header.stamp, message.header.frame_id = _time(stamp), self.layout.frame_id
+        message.header.stamp, message.header.frame_id = time_message(stamp), self.layout.frame_id
         at, turned = message.pose.position, message.pose.orientation
         at.x, at.y, at.z = position.tolist()
         turned.x, turned.y, turned.z, turned.w = quaternion.tolist()
@@ -245,8 +239,3 @@ def _by_name(names: Sequence[str], values: ArrayLike) -> dict[str, float]:
         bad = names[int(np.argmin(np.isfinite(found)))]
         raise ValueRangeError(f'the command of {bad} is not finite; it must be a number')
     return dict(zip(names, found.tolist(), strict=True))
-
-
-def _time(stamp: int) -> Time:
-    seconds, nanoseconds = divmod(stamp, SECOND)
-    return Time(sec=seconds, nanosec=nanoseconds)

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
@@ -45,9 +44,8 @@ class EventIntake:
         self._latched = FittingSubscription(
             node, EpisodeEvent, 'episode_events', depth=depth, is_latched=True, is_identified=True
         )
-        qos = QoSProfile(depth=depth)
         self._live = PolledSubscription(
-            node, EpisodeEvent, 'episode_events', qos, is_identified=True
+            node, EpisodeEvent, 'episode_events', depth, is_identified=True
         )
         self.subscriptions = (self._live, self._latched)
 

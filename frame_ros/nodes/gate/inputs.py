@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rclpy.node import Node
-from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from std_msgs.msg import Bool
 
 from frame_ros.core.time import stamp_ns
@@ -22,10 +21,10 @@ from frame_ros.nodes.gate.state_intake import StateIntake
 from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
 from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.nodes.runtime.polled_service import PolledService
+from frame_ros.nodes.runtime.qos import EVENTS
 from frame_ros.nodes.runtime.wake_set import WakeSet
 
-BEAT_DEPTH, EVENT_DEPTH = 5, 50
-EVENT_QOS = QoSProfile(depth=EVENT_DEPTH, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
+BEAT_DEPTH = 5
 CROWDED = 0.005  # s between two looks at commands of which some must be left out
 MOST = 50  # messages taken at once of one topic
 COMMAND_TOPICS = {POLICY: 'policy_commands', TELEOPERATOR: 'teleop_commands'}
@@ -51,12 +50,12 @@ class GateInputs:
             is_live=True, is_steady=True,
         )  # fmt: skip
         self.joint_states = StateIntake(node)
-        self._events = EventIntake(node, own_events, EVENT_DEPTH)
+        self._events = EventIntake(node, own_events, EVENTS.depth)
         # Some who take over may latch it, and others not, or not even be reliable; it is heard of
         # all, and twice means the same.
         self._takeovers = (
             FittingSubscription(node, Bool, 'takeover', depth=BEAT_DEPTH, is_live=True),
-            PolledSubscription(node, Bool, 'takeover', EVENT_QOS),
+            PolledSubscription(node, Bool, 'takeover', EVENTS),
         )
         self._urgent = [*self._events.subscriptions, *self._takeovers]
         self._wake_set = WakeSet(node, len(self._urgent) + 1, len(services))

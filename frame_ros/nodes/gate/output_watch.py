@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from sensor_msgs.msg import JointState
 
 from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.nodes.runtime.publisher_identity import CAN_IDENTIFY
+from frame_ros.nodes.runtime.qos import best_effort
 
-QOS = QoSProfile(depth=5, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+DEPTH = 5
 
 
 class OutputWatch:
@@ -24,7 +24,9 @@ class OutputWatch:
     def __init__(self, node: Node, topic: str, own: bytes) -> None:
         self._own = own
         self._subscription = (
-            PolledSubscription(node, JointState, topic, QOS, raw=True, is_identified=True)
+            PolledSubscription(
+                node, JointState, topic, best_effort(DEPTH), raw=True, is_identified=True
+            )
             if CAN_IDENTIFY and own
             else None
         )
@@ -33,7 +35,7 @@ class OutputWatch:
         """The GID of another publisher of which a message has come since the last call."""
         if self._subscription is None:
             return None
-        publishers = (info['publisher'] for _, info in self._subscription.take(QOS.depth))
+        publishers = (info['publisher'] for _, info in self._subscription.take(DEPTH))
         return next((publisher for publisher in publishers if publisher != self._own), None)
 
     def close(self) -> None:

@@ -12,12 +12,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import KeyValue
 from numpy.typing import NDArray
 from rclpy.duration import Duration
 from rclpy.node import Node
-from rclpy.qos import QoSDurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
 from frame_ros.core.errors import RobotError
@@ -27,16 +25,15 @@ from frame_ros.gate.command_gate import CommandGate
 from frame_ros.gate.full_command import FullCommand
 from frame_ros.gate.records import Act, Intervention, Moment, Output, Reason
 from frame_ros.msg import EpisodeEvent, GateIntervention, GateState
-from frame_ros.nodes.gate.inputs import EVENT_QOS
 from frame_ros.nodes.gate.options import GateOptions
 from frame_ros.nodes.gate.output_watch import OutputWatch
+from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.nodes.runtime.publisher_identity import identity_of
+from frame_ros.nodes.runtime.qos import EVENTS, STATE, STREAM
 from frame_ros.robots import Robot
 
 Array = NDArray[np.float64]
 SOURCE = 'gate'  # of its events
-OUTPUT_QOS = QoSProfile(depth=50)
-LATCHED_QOS = QoSProfile(depth=1, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 LAST_WAIT = 0.5  # s
 ANNOUNCED = {
     'stop': EpisodeEvent.STOP,
@@ -60,12 +57,10 @@ class GateOutputs:
     ) -> None:
         """names: the joints that can be commanded, (D,)."""
         self._node = node
-        self._commands = node.create_publisher(JointState, 'joint_commands', OUTPUT_QOS)
-        self._interventions = node.create_publisher(
-            GateIntervention, 'gate_interventions', OUTPUT_QOS
-        )
-        self._state = node.create_publisher(GateState, 'gate_state', LATCHED_QOS)
-        self._events = node.create_publisher(EpisodeEvent, 'episode_events', EVENT_QOS)
+        self._commands = node.create_publisher(JointState, 'joint_commands', STREAM)
+        self._interventions = node.create_publisher(GateIntervention, 'gate_interventions', STREAM)
+        self._state = node.create_publisher(GateState, 'gate_state', STATE)
+        self._events = node.create_publisher(EpisodeEvent, 'episode_events', EVENTS)
         self.events_identity = identity_of(self._events)
         self._watch = OutputWatch(node, 'joint_commands', identity_of(self._commands))
         self._controller = self._make_controller(node, settings, robot)
@@ -138,7 +133,7 @@ class GateOutputs:
     def _message(self, output: Output, stamp: int) -> JointState:
         names, positions = list(output.names), array('d', output.positions.tobytes())
         message = JointState(name=names, position=positions)
-        message.header.stamp = to_time(stamp)
+        message.header.stamp = time_message(stamp)
         return message
 
     def wait_until_received(self) -> None:
@@ -194,18 +189,12 @@ class GateOutputs:
             self._node.destroy_publisher(publisher)
 
 
-def to_time(stamp: int) -> Time:
-    """ns as a builtin_interfaces/Time."""
-    seconds, rest = divmod(max(stamp, 0), SECOND)
-    return Time(sec=seconds, nanosec=rest)
-
-
 def event_message(
     kind: int, episode_id: str, stamp: int, text: str, act: str, cause: str
 ) -> EpisodeEvent:
     """An event of the gate."""
     event = EpisodeEvent(type=kind, episode_id=episode_id, source=SOURCE, text=text)
-    event.header.stamp = to_time(stamp)
+    event.header.stamp = time_message(stamp)
     event.attributes = [KeyValue(key='act', value=act), KeyValue(key='cause', value=cause)]
     return event
 
@@ -226,7 +215,7 @@ def intervention_message(intervention: Intervention) -> GateIntervention:
         is_over=intervention.is_over,
         text=reason.text,
     )
-    message.header.stamp = to_time(intervention.stamp)
+    message.header.stamp = time_message(intervention.stamp)
     return message
 
 
@@ -239,7 +228,7 @@ def state_message(gate: CommandGate, moment: Moment, latency: float) -> GateStat
         state=int(gate.status),
         cause=gate.reason.cause if gate.status in (GateState.HOLDING, GateState.STOPPED) else '',
         text=gate.reason.text,
-        since=to_time(gate.since),
+        since=time_message(gate.since),
         command_age=watch.command_age(moment),
         observation_age=observation_age if math.isfinite(observation_age) else math.nan,
         heartbeat_age=watch.heartbeat_age(moment),
@@ -251,5 +240,5 @@ def state_message(gate: CommandGate, moment: Moment, latency: float) -> GateStat
         holds=counts.holds,
         stops=counts.stops,
     )
-    message.header.stamp = to_time(moment.clock)
+    message.header.stamp = time_message(moment.clock)
     return message

@@ -14,9 +14,10 @@ from rclpy.node import Node
 from rclpy.publisher import Publisher
 
 from frame_ros.core.errors import MissingExtraError, SetupError
-from frame_ros.nodes.runtime.latched_description import LATCHED, LatchedDescription, grace
+from frame_ros.nodes.runtime.latched_description import LatchedDescription, grace
 from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.nodes.runtime.other_transforms import TF, TF_STATIC, OtherTransforms
+from frame_ros.nodes.runtime.qos import STATE
 from frame_ros.robots import Robot
 from frame_ros.robots.frame_names import FrameNames
 
@@ -110,7 +111,7 @@ class LinkTransforms:
     def _begin(self) -> None:
         node = self._node
         self._moving = node.create_publisher(self._message_type, TF, 100)
-        self._fixed = node.create_publisher(self._message_type, TF_STATIC, LATCHED)
+        self._fixed = node.create_publisher(self._message_type, TF_STATIC, STATE)
         links = [link for link in self._parents if self._is_fixed(link)]
         self._sent_fixed = self._send(self._fixed, links, node.get_clock().now().to_msg())
         if self._sent_fixed:

@@ -21,7 +21,7 @@ from frame_ros.msg import (
     QualityMetrics,
     SafetyMetrics,
 )
-from frame_ros.nodes.runtime.message_parts import time_message
+from frame_ros.nodes.runtime.message_parts import fill_time, time_message
 
 MESSAGE_TYPES = {
     'quality': QualityMetrics,
@@ -47,7 +47,7 @@ def path_message(reference: Reference, frame_id: str, now: int) -> Path:
     path.header.stamp, path.header.frame_id = time_message(now), frame_id
     for stamp, position in zip(reference.stamps, reference.positions):
         pose = PoseStamped()
-        pose.header.stamp = time_message(max(0, round(stamp * SECOND)))
+        pose.header.stamp = time_message(round(stamp * SECOND))
         pose.header.frame_id = frame_id
         pose.pose.position.x, pose.pose.position.y, pose.pose.position.z = position
         path.poses.append(pose)
@@ -57,7 +57,7 @@ def path_message(reference: Reference, frame_id: str, now: int) -> Path:
 def fill(message: Any, sample: MetricSample, frame_id: str) -> Any:
     """Writes a step's values into a message (which may be used again) and returns it."""
     stamp = message.header.stamp
-    stamp.sec, stamp.nanosec = divmod(sample.stamp, SECOND)
+    fill_time(stamp, sample.stamp)
     message.header.frame_id = frame_id
     message.episode_id = sample.episode_id
     for name, value in zip(sample.fields, sample.row):

@@ -16,7 +16,6 @@ from typing import Any
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Path
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
@@ -40,11 +39,9 @@ from frame_ros.nodes.metrics.options import declare_settings
 from frame_ros.nodes.metrics.target_inputs import TargetInputs
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.node_readiness import Readiness
+from frame_ros.nodes.runtime.qos import EVENTS
 from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
 
-LATCHED = QoSProfile(
-    depth=50, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
-)
 ROLES = ('event', 'contact', 'proximity', 'pose', 'inference', 'action')
 POLL_PERIOD = 0.005
 WARNING_PERIOD = 5.0
@@ -79,7 +76,7 @@ class MetricsNode(Node):
             for kind, topic in TOPICS.items()
         }
         self._messages = {kind: MESSAGE_TYPES[kind]() for kind in TOPICS if kind != 'summary'}
-        self._config_publisher = self.create_publisher(String, 'metrics_config', LATCHED)
+        self._config_publisher = self.create_publisher(String, 'metrics_config', EVENTS)
         self._path_publishers = self._publish_references()
         self._began = self._now
         self._old_starts: dict[str, Event] | None = {}
@@ -189,7 +186,7 @@ class MetricsNode(Node):
         publishers = []
         for index, reference in enumerate(self._config.references):
             topic = f'reference_path_{index}' if index else 'reference_path'
-            publishers.append(self.create_publisher(Path, topic, LATCHED))
+            publishers.append(self.create_publisher(Path, topic, EVENTS))
             publishers[-1].publish(path_message(reference, self._frame_id, self._now))
         return publishers
 

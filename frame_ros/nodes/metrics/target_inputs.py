@@ -9,7 +9,6 @@ from typing import Any
 
 from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
 from frame_ros.bags.streams import conversion
@@ -19,11 +18,12 @@ from frame_ros.episodes.metric_pipeline.options import PipelineOptions, target_s
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.nodes.runtime.qos import EVENTS
 from frame_ros.robots.transforms import Transform, TransformTree
 
 Feed = Callable[[str, int, Any], None]
 DEFAULT_TOPICS = {'object': 'object_pose', 'goal': 'goal_pose', 'gripper': 'joint_states'}
-TF_DEPTH, POSE_DEPTH = 500, 50
+TF_DEPTH = 500
 
 
 class TargetInputs:
@@ -116,8 +116,9 @@ class TransformInputs:
         self._fixed = FittingSubscription(
             node, TFMessage, '/tf_static', depth=TF_DEPTH, is_latched=True
         )
-        qos = QoSProfile(depth=POSE_DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        self._publishers = {s: node.create_publisher(PoseStamped, topics[s], qos) for s in frames}
+        self._publishers = {
+            s: node.create_publisher(PoseStamped, topics[s], EVENTS) for s in frames
+        }
         self.topics = {s: publisher.topic_name for s, publisher in self._publishers.items()}
         self._published: dict[str, tuple[str, Transform]] = {}  # with the frame it was wanted in
         self._base = ''

@@ -12,15 +12,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from builtin_interfaces.msg import Time
 from numpy.typing import NDArray
 from rclpy.clock import Clock
 from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 
 from frame_ros.core.thread_priority import raise_priority
-from frame_ros.core.time import SECOND
 from frame_ros.msg import PolicyHeartbeat
+from frame_ros.nodes.runtime.message_parts import fill_time
 from frame_ros.nodes.runtime.ticks import SWITCH_INTERVAL, Ticks
 from frame_ros.policies.episode_gate import EpisodeGate
 from frame_ros.policies.execution.action_queue import ActionQueue
@@ -112,7 +111,7 @@ class ControlLoop:
 
     def _command(self, action: NDArray[np.float64], now: int) -> JointState:
         message = JointState(name=list(self.names), position=array('d', action.tobytes()))
-        _set_time(message.header.stamp, now)
+        fill_time(message.header.stamp, now)
         return message
 
     def _heartbeat(
@@ -127,13 +126,9 @@ class ControlLoop:
             errors=health.errors,
             problem=health.problem if is_open else '',
         )
-        _set_time(message.header.stamp, now)
+        fill_time(message.header.stamp, now)
         source = self._queue.source
         if source is not None:
-            _set_time(message.observation_stamp, source.observation_stamp)
-            _set_time(message.request_stamp, source.request_stamp)
+            fill_time(message.observation_stamp, source.observation_stamp)
+            fill_time(message.request_stamp, source.request_stamp)
         return message
-
-
-def _set_time(stamp: Time, nanoseconds: int) -> None:
-    stamp.sec, stamp.nanosec = divmod(nanoseconds, SECOND)

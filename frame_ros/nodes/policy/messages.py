@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.core.time import SECOND
 from frame_ros.msg import PolicyInference
+from frame_ros.nodes.runtime.message_parts import fill_time
 from frame_ros.policies.episode_gate import PolicyEpisode
 from frame_ros.policies.execution.action_queue import Arrival
 from frame_ros.policies.protocol import Inference, Observation, Policy, TokenStatistics
@@ -69,9 +69,9 @@ def inference_message(policy: Policy, call: Call, sequence: int) -> PolicyInfere
         stalls=arrival.stalls,
         chunk_overlap=arrival.overlap,
     )
-    _set_time(message.header.stamp, call.ready)
-    _set_time(message.request_stamp, call.observation.stamp)
-    _set_time(message.observation_stamp, call.observation.oldest_stamp)
+    fill_time(message.header.stamp, call.ready)
+    fill_time(message.request_stamp, call.observation.stamp)
+    fill_time(message.observation_stamp, call.observation.oldest_stamp)
     if inference.samples is not None:
         message.sample_count = len(inference.samples)
         message.samples = _doubles(inference.samples)
@@ -106,10 +106,6 @@ def _set_tokens(message: PolicyInference, tokens: TokenStatistics) -> None:
     message.token_dimension = array('i', tokens.dimension.astype(np.int32).tobytes())
     message.temperatures = _doubles(tokens.temperatures)
     message.token_max_at_temperature = _doubles(tokens.max_at_temperature)
-
-
-def _set_time(stamp: object, nanoseconds: int) -> None:
-    stamp.sec, stamp.nanosec = divmod(nanoseconds, SECOND)  # type: ignore[attr-defined]
 
 
 def _doubles(values: NDArray) -> array:

@@ -18,12 +18,13 @@ from typing import Any
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.parameter import Parameter
 from rclpy.publisher import Publisher
-from rclpy.qos import QoSDurabilityPolicy, QoSProfile
+from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.events import EventType
 from frame_ros.core.name_values import parse_pairs
+from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.thread_priority import lower_priority
 from frame_ros.core.time import stamp_ns
 from frame_ros.msg import EpisodeEvent, PolicyHeartbeat, PolicyInference
@@ -37,14 +38,12 @@ from frame_ros.nodes.policy.problems import Problems
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
 from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.nodes.runtime.qos import EVENTS, STREAM
 from frame_ros.policies.episode_gate import BOUNDARIES, Boundary, EpisodeGate
 from frame_ros.policies.execution.action_queue import ActionQueue
 from frame_ros.policies.execution.observation_buffer import ObservationBuffer
 from frame_ros.policies.protocol import Policy
 from frame_ros.robots import load_robot
-
-OUTPUT_QOS = QoSProfile(depth=50)
-EVENT_QOS = QoSProfile(depth=50, durability=QoSDurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class PolicyNode(ManagedNode):
@@ -121,11 +120,11 @@ class PolicyNode(ManagedNode):
             self._publishers.append(publisher)
             return publisher
 
-        self._commands = make(JointState, 'joint_commands', OUTPUT_QOS)
-        self._heartbeats = make(PolicyHeartbeat, 'policy_heartbeat', OUTPUT_QOS)
-        self._calls = make(PolicyInference, 'policy_inference', OUTPUT_QOS)
-        notes = make(EpisodeEvent, 'episode_events', EVENT_QOS)
-        self._problems = Problems(self.get_logger().error, self.get_clock(), notes)
+        self._commands = make(JointState, 'joint_commands', STREAM)
+        self._heartbeats = make(PolicyHeartbeat, 'policy_heartbeat', STREAM)
+        self._calls = make(PolicyInference, 'policy_inference', STREAM)
+        notes = make(EpisodeEvent, 'episode_events', EVENTS)
+        self._problems = Problems(RepeatedWarnings(self.get_logger()), self.get_clock(), notes)
 
     def _warm_up(self, policy: Policy) -> None:
         """Makes the first call, which in a network takes many times longer, outside an episode."""

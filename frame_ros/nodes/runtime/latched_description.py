@@ -7,10 +7,10 @@ import time
 
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+from frame_ros.nodes.runtime.qos import STATE
+
 GRACE = 3.0  # s to look for another publisher before this one begins
 JITTER = 2.0  # at most so many s more, by chance: of two nodes that give way one begins first
 
@@ -41,7 +41,7 @@ class LatchedDescription:
             self._begins = now + grace(self._choice)
             self._end()
         elif not own and now >= self._begins:
-            self._publisher = self._node.create_publisher(String, self._topic, LATCHED)
+            self._publisher = self._node.create_publisher(String, self._topic, STATE)
             self._publisher.publish(String(data=self._urdf))
             self._node.get_logger().info(f'publishes {self._topic}')
 

@@ -42,9 +42,15 @@ class OneContact(Protocol):
     def normal(self) -> NDArray: ...
 
 
+def fill_time(message: Any, stamp: int) -> Any:
+    """Writes ns into a Time or Duration, 0 if they are negative, and returns it."""
+    message.sec, message.nanosec = divmod(max(stamp, 0), SECOND)
+    return message
+
+
 def time_message(stamp: int) -> Time:
-    """A stamp in ns as a Time."""
-    return Time(sec=stamp // SECOND, nanosec=stamp % SECOND)
+    """Returns a stamp in ns as a Time."""
+    return fill_time(Time(), stamp)
 
 
 def header_message(stamp: int, frame: str = '') -> Header:

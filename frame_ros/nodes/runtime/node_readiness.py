@@ -12,13 +12,13 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from frame_ros.core.health import Status
 from frame_ros.core.time import stamp_ns
 from frame_ros.msg import NodeInput, NodeOutput, NodeReadiness
 from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.nodes.runtime.node_inputs import inputs_of
+from frame_ros.nodes.runtime.qos import STATE
 from frame_ros.sensing.stream_health.node_health import InputHealth
 from frame_ros.sensing.stream_health.readiness import (
     READINESS_TOPIC,
@@ -27,7 +27,6 @@ from frame_ros.sensing.stream_health.readiness import (
     OutputState,
 )
 
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LOOK_PERIOD = 0.5  # s between two looks: a change is published at the next
 PUBLISH_PERIOD = 2.0  # s between two messages while only counts change
 DIAGNOSTICS = '/diagnostics'
@@ -54,7 +53,7 @@ class Readiness:
     ) -> None:
         self.hardware_id = hardware_id
         self._node, self._problem, self._parts, self._inputs = node, problem, parts, inputs
-        self._publisher = node.create_publisher(NodeReadiness, READINESS_TOPIC, LATCHED)
+        self._publisher = node.create_publisher(NodeReadiness, READINESS_TOPIC, STATE)
         self._diagnostics = node.create_publisher(DiagnosticArray, DIAGNOSTICS, 10)
         self._health = InputHealth()
         self._said: tuple[object, ...] | None = None

@@ -11,16 +11,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 
 from frame_ros.nodes.runtime.fitting_subscription import DAMAGED
 from frame_ros.nodes.runtime.polled import PolledSubscription
+from frame_ros.nodes.runtime.qos import best_effort, latched
 
 TF, TF_STATIC = '/tf', '/tf_static'
-TOPICS = (TF, TF_STATIC)
-LATCHED = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-ANY = QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
+QUALITIES = {TF: best_effort(1000), TF_STATIC: latched(100)}
 
 
 class OtherTransforms:
@@ -46,13 +44,13 @@ class OtherTransforms:
         """Everybody who publishes on either topic: endpoint -> absolute name of the node."""
         return {
             bytes(info.endpoint_gid): f'{info.node_namespace.rstrip("/")}/{info.node_name}'
-            for topic in TOPICS
+            for topic in QUALITIES
             for info in self._node.get_publishers_info_by_topic(topic)
         }
 
     def count(self) -> int:
         """Publishers of both topics, one's own among them."""
-        return sum(self._node.count_publishers(topic) for topic in TOPICS)
+        return sum(self._node.count_publishers(topic) for topic in QUALITIES)
 
     def listen(self, latched: str = '') -> None:
         """Begins to listen, if it does not yet. latched: the first frame of one's own message on
@@ -63,7 +61,7 @@ class OtherTransforms:
         self._surplus.clear()
         if latched:
             self._surplus[TF_STATIC, latched] = -1
-        for topic, qos in zip(TOPICS, (ANY, LATCHED), strict=True):
+        for topic, qos in QUALITIES.items():
             self._inputs[topic] = PolledSubscription(self._node, self._type, topic, qos, raw=True)
 
     def ignore(self) -> None:

@@ -7,15 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from frame_ros.msg import NodeReadiness
 from frame_ros.nodes.runtime.node_readiness import state_of
 from frame_ros.nodes.runtime.polled import PolledSubscription
+from frame_ros.nodes.runtime.qos import latched
 from frame_ros.sensing.stream_health.readiness import READINESS_TOPIC, ReadinessBoard
 
 DEPTH = 100  # the last message of every node, and what came since the last look
-LATCHED = QoSProfile(depth=DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class ReadinessWatch:
@@ -29,7 +28,9 @@ class ReadinessWatch:
         names = [n if n.startswith('/') else f'{namespace}/{n}' for n in expected if n]
         self._node = node
         self._board = ReadinessBoard(names)
-        self._subscription = PolledSubscription(node, NodeReadiness, READINESS_TOPIC, LATCHED)
+        self._subscription = PolledSubscription(
+            node, NodeReadiness, READINESS_TOPIC, latched(DEPTH)
+        )
 
     def missing(self) -> list[str]:
         """Reasons to wait, each with node and topic; empty: everything is ready."""

@@ -18,10 +18,9 @@ from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import SetParameters
 from rclpy.client import Client
 from rclpy.node import Node
-from rclpy.time import Time
 
 from frame_ros.core.errors import SetupError
-from frame_ros.core.time import SECOND
+from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.node_readiness import Readiness
@@ -177,7 +176,7 @@ class SessionNode(Node):
         if self.config.policy == 'scripted':
             self.set_quality(quality)
         start = self._accepted(self._start, self._start_request(seed, quality))
-        outcome, word, elapsed = self._wait_for_outcome(Time.from_msg(start.start).nanoseconds)
+        outcome, word, elapsed = self._wait_for_outcome(stamp_ns(start.start))
         end = self._accepted(self._end, EndEpisode.Request(outcome=outcome))
         self.get_logger().info(
             f'episode {index + 1}/{self.config.episodes} {start.episode_id}: '
@@ -214,7 +213,7 @@ class SessionNode(Node):
             except queue.Empty:
                 self._raise_if_stopping()
                 continue
-            stamp = Time.from_msg(event.header.stamp).nanoseconds
+            stamp = stamp_ns(event.header.stamp)
             if event.type in OUTCOMES and stamp >= start:
                 self._sleep(self.config.settle)
                 return *OUTCOMES[event.type], (stamp - start) / SECOND

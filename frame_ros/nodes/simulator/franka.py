@@ -16,7 +16,7 @@ from geometry_msgs.msg import PoseStamped, WrenchStamped
 from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
 from frame_ros.core.time import SECOND
@@ -24,6 +24,7 @@ from frame_ros.msg import ContactState
 from frame_ros.nodes.contact.franka import robot_state_type
 from frame_ros.nodes.runtime.message_bytes import JointStateBytes, WrenchBytes
 from frame_ros.nodes.runtime.message_parts import fill_vector, fill_wrench, header_message
+from frame_ros.nodes.runtime.qos import ESTIMATES
 from frame_ros.nodes.simulator.messages import fill_pose
 from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.scenes import PickPlaceSimulation
@@ -38,8 +39,7 @@ Array = NDArray[np.float64]
 BROADCASTER = 'franka_robot_state_broadcaster'
 # Its topics are best effort but for the full state, which has the system's defaults. They are one
 # deep; so that a busy recorder gets all of them, these are not.
-ESTIMATE_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
-STATE_QOS = QoSProfile(depth=10)
+STATE_DEPTH = 10
 MODE_MOVE, MODE_REFLEX = 2, 4  # of FrankaRobotState.robot_mode
 
 
@@ -59,7 +59,7 @@ class FrankaBroadcaster:
             self._create(node)
 
     def _create(self, node: Node) -> None:
-        def publisher(kind: Any, topic: str, qos: QoSProfile = ESTIMATE_QOS) -> Publisher:
+        def publisher(kind: Any, topic: str, qos: QoSProfile | int = ESTIMATES) -> Publisher:
             return node.create_publisher(kind, f'{BROADCASTER}/{topic}', qos)
 
         self._wrench = publisher(WrenchStamped, 'external_wrench_in_base_frame')
@@ -67,10 +67,10 @@ class FrankaBroadcaster:
         self._torques = publisher(JointState, 'external_joint_torques')
         self._measured = publisher(JointState, 'measured_joint_states')
         self._pose = publisher(PoseStamped, 'current_pose')
-        self._contact = publisher(ContactState, 'contact', STATE_QOS)
+        self._contact = publisher(ContactState, 'contact', STATE_DEPTH)
         kind = robot_state_type()
         self._state_type = kind
-        self._state = publisher(kind, 'robot_state', STATE_QOS) if kind else None
+        self._state = publisher(kind, 'robot_state', STATE_DEPTH) if kind else None
         self._wrench_bytes = WrenchBytes(self._base)
         self._tip_wrench_bytes = WrenchBytes(self._settings.frames.of(self._tip))
         self._joint_bytes = JointStateBytes(self._joints, self._base)

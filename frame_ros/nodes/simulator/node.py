@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
 from frame_ros.core.repeated_warnings import RepeatedWarnings
@@ -26,6 +25,7 @@ from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.nodes.runtime.node_readiness import Readiness
+from frame_ros.nodes.runtime.qos import EVENTS, STATE
 from frame_ros.nodes.runtime.spinning import run_node
 from frame_ros.nodes.simulator.cameras import CameraThread, Picture
 from frame_ros.nodes.simulator.franka import FrankaBroadcaster
@@ -48,7 +48,6 @@ START_TIMEOUT = 10.0  # s that the first tick waits for the cameras
 VIEWER_RATE = 25.0  # Hz
 SLOW, WINDOW = 0.95, 10.0  # real-time factor below which it is said so; s over which it is measured
 STANDSTILL = SECOND // 2  # ns given up at once that are said at once
-SMALL_DEPTH = 50
 # s after which a thread must hand over the interpreter's lock: physics would otherwise wait for it
 # as long as a tick lasts while a picture is made.
 SWITCH_INTERVAL = 0.0005
@@ -97,9 +96,8 @@ class SimulatorNode(Node):
         self._readiness = Readiness(self, f'simulated {settings.robot}')
 
     def _create_inputs(self) -> None:
-        latched = QoSProfile(depth=SMALL_DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        self._event_publisher = self.create_publisher(EpisodeEvent, 'episode_events', latched)
-        called = {'depth': SMALL_DEPTH, 'is_called': True}
+        self._event_publisher = self.create_publisher(EpisodeEvent, 'episode_events', EVENTS)
+        called = {'depth': EVENTS.depth, 'is_called': True}
         FittingSubscription(
             self, JointState, 'joint_commands', self._on_command, is_live=True, **called
         )
@@ -129,8 +127,7 @@ class SimulatorNode(Node):
             from tf2_msgs.msg import TFMessage
         except ImportError:
             return
-        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        self._mounts = self.create_publisher(TFMessage, '/tf_static', latched)
+        self._mounts = self.create_publisher(TFMessage, '/tf_static', STATE)
         stamp, names = self._now(), self.settings.frames
         mounts = [
             mount_message(stamp, name, self.simulation.camera_mount(name), names)

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import SetBool
@@ -28,6 +27,7 @@ from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSub
 from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
 from frame_ros.nodes.runtime.message_parts import header_message
 from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.nodes.runtime.qos import STATE
 from frame_ros.nodes.runtime.ticks import Ticks
 from frame_ros.nodes.teleoperator.options import SETTABLE, TeleoperatorOptions
 from frame_ros.robots import JointStateAssembler, load_robot
@@ -35,7 +35,6 @@ from frame_ros.robots import JointStateAssembler, load_robot
 Array = NDArray[np.float64]
 
 DEPTH = 50
-LATCHED_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 OLDEST_STATE = 1.0  # s, of the joint state that a start is compared with
 RECONNECT_PERIOD = 1.0  # s
 UNREAD = 'the teleoperator has not been read'
@@ -85,7 +84,7 @@ class TeleoperatorNode(ManagedNode):
         self._position = self._state = None
         topic = 'joint_commands' if settings.mode == 'record' else 'teleop_commands'
         self._commands = self.create_publisher(JointState, topic, DEPTH)
-        self._takeover = self.create_publisher(Bool, 'takeover', LATCHED_QOS)
+        self._takeover = self.create_publisher(Bool, 'takeover', STATE)
         states = FittingSubscription(
             self, JointState, 'joint_states', self._on_state, depth=1, reliability=BEST_EFFORT,
             is_required=True, is_steady=True, is_called=True,

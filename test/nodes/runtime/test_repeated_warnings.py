@@ -113,10 +113,16 @@ def test_texts_that_never_repeat_do_not_flood():
     assert len(log.lines) < 2 * MOST_SUBJECTS
 
 
+def test_a_warning_once_never_comes_again():
+    log = Log()
+    warnings = RepeatedWarnings(log, lambda: log.now)
+    for log.now in (0.0, 1.0, 1e5, 1e9):
+        warnings.warn_once('topic', 'it is not recorded')
+    assert log.lines == [(0.0, 'it is not recorded')]
+
+
 def test_no_node_throttles_in_a_way_of_its_own():
-    wrong = re.compile(
-        r'throttle_duration_sec|WARNING_PERIOD\b.*self\._warned|self\._warned\b.*float'
-    )
+    wrong = re.compile(r'throttle_duration_sec|WARNING_PERIOD\b.*self\._warned|self\._warned\b')
     assert [p.name for p in NODES.rglob('*.py') if wrong.search(p.read_text())] == []
 
 
