@@ -126,7 +126,8 @@ class PickPlaceMotion:
 
     Attributes:
         tip: as `load_robot` takes it.
-        opened: position of the gripper (rad or m) to reach for the object.
+        gripper_unit: 'rad' or 'm', of the next three.
+        opened: position of the gripper to reach for the object.
         released: position to let it go.
         closed: target beyond the object, so that it is pressed.
         closing_time: s, of the gripper.
@@ -149,6 +150,7 @@ class PickPlaceMotion:
     """
 
     tip: str
+    gripper_unit: str = 'rad'
     opened: float
     released: float
     closed: float

@@ -11,7 +11,7 @@ from frame_ros.scenes.generation.clutter import (
     draw_clutter,
     draw_moving_obstacle,
 )
-from frame_ros.scenes.generation.layout import Placement, SceneLayout, Worktable, draw_layout
+from frame_ros.scenes.generation.layout import Placement, SceneLayout, draw_layout
 from frame_ros.scenes.simulation.contacts import Contact
 from frame_ros.scenes.simulation.distances import LeastDistance
 from frame_ros.scenes.simulation.external_forces import ExternalForces
@@ -19,16 +19,14 @@ from frame_ros.scenes.simulation.noise.depth_noise import DepthNoise, DepthNoise
 from frame_ros.scenes.simulation.noise.sensor_noise import JointNoise, JointTorqueNoise, WrenchNoise
 from frame_ros.scenes.simulation.noise.servo_noise import CurrentNoise
 from frame_ros.scenes.simulation.rendering import CameraFrame, Intrinsics, SceneRenderer
-from frame_ros.scenes.simulation.scene_robot import FR3, ROBOTS, SO101, SceneRobot, scene_robot
+from frame_ros.scenes.simulation.scene_robot import SO101, SceneRobot, scene_robot
 from frame_ros.scenes.simulation.simulation import JOINT_NAMES, JointReadings, PickPlaceSimulation
 from frame_ros.scenes.simulation.state import SceneState
 from frame_ros.scenes.simulation.task import TaskState
 from frame_ros.scenes.simulation.visibility import VisibilityRule
 
 __all__ = [
-    'FR3',
     'JOINT_NAMES',
-    'ROBOTS',
     'SO101',
     'CameraFrame',
     'Contact',
@@ -51,7 +49,6 @@ __all__ = [
     'SwayPath',
     'TaskState',
     'VisibilityRule',
-    'Worktable',
     'WrenchNoise',
     'draw_clutter',
     'draw_layout',

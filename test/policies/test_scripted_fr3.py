@@ -10,11 +10,14 @@ from frame_ros.metrics import rms_jerk
 from frame_ros.policies.execution.action_check import check_chunk
 from frame_ros.policies.protocol import Observation, Policy
 from frame_ros.policies.registry import make_policy
-from frame_ros.policies.scripted.arms import FR3, SO101, find_arm
+from frame_ros.policies.scripted.arms import find_arm, scripted_arms
 from frame_ros.policies.scripted.pick_place import ScriptedPickPlace
 from frame_ros.policies.scripted.reaching import rotation_of
 from frame_ros.robots import load_robot
 
+FR3, SO101 = (
+    next(arm for arm in scripted_arms() if arm.robot == name) for name in ('fr3', 'so101')
+)
 NAMES = FR3.joint_names
 OBJECT = np.array((0.48, -0.2, 0.0225, 0.0, 0.0, np.sin(0.3), np.cos(0.3)))
 GOAL = np.array((0.38, 0.33, 0.006, 0.0, 0.0, 0.0, 1.0))
@@ -61,7 +64,7 @@ def test_it_is_chosen_by_the_joints_of_the_robot():
     assert inference.action_units == ('rad',) * 7 + ('m',)
     assert inference.actions[0] == pytest.approx(FR3.home)
     assert ScriptedPickPlace(robot=load_robot('fr3', 'tcp')).infer(observe()).action_names == NAMES
-    assert find_arm(SO101.joint_names) is SO101
+    assert find_arm(SO101.joint_names) == SO101
     with pytest.raises(ValueRangeError, match='panda_joint1'):
         ScriptedPickPlace(robot_joint_names=('panda_joint1',))
 

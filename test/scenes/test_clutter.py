@@ -8,20 +8,21 @@ import pytest
 pytest.importorskip('mujoco')
 
 from frame_ros.core.errors import SetupError, ValueRangeError
+from frame_ros.robots.profiles import simulated_robots
 from frame_ros.scenes import (
-    ROBOTS,
     Obstacle,
     PickPlaceSimulation,
     draw_clutter,
     draw_layout,
     draw_moving_obstacle,
+    scene_robot,
 )
 from frame_ros.scenes.simulation.visibility import VisibilityRule, visible_points
 
 SEEDS = range(12)
 
 
-@pytest.fixture(scope='module', params=sorted(ROBOTS))
+@pytest.fixture(scope='module', params=simulated_robots())
 def cluttered(request):
     simulation = PickPlaceSimulation(robot=request.param)
     simulation.add_clutter(3)
@@ -30,7 +31,7 @@ def cluttered(request):
     simulation.close()
 
 
-@pytest.mark.parametrize('robot', ROBOTS.values(), ids=ROBOTS.keys())
+@pytest.mark.parametrize('robot', map(scene_robot, simulated_robots()), ids=simulated_robots())
 def test_clutter_follows_from_the_seed_and_keeps_out_of_the_way(robot):
     drawn = [draw_clutter(seed, robot) for seed in SEEDS]
     assert drawn == [draw_clutter(seed, robot) for seed in SEEDS]

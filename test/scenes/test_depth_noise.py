@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip('cv2')
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.robots.profiles import packaged_profiles
 from frame_ros.scenes.simulation.noise.depth_noise import (
     D405,
     D435,
@@ -19,7 +20,6 @@ from frame_ros.scenes.simulation.noise.depth_noise import (
     DepthNoiseOptions,
 )
 from frame_ros.scenes.simulation.rendering import Intrinsics
-from frame_ros.scenes.simulation.scene_robot import ROBOTS
 
 WIDTH, HEIGHT = 640, 480
 CAMERA = Intrinsics(WIDTH, HEIGHT, 500.0, 319.5, 239.5)
@@ -165,7 +165,7 @@ def test_most_of_a_real_scene_is_still_measured():
 
 
 def test_every_camera_of_the_scene_has_a_known_sensor():
-    for robot in ROBOTS.values():
+    for robot in filter(None, (profile.simulation for profile in packaged_profiles())):
         assert {mount.depth_sensor for mount in robot.cameras.values()} <= set(DEPTH_SENSORS)
 
 

@@ -8,8 +8,10 @@ import pytest
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.scenes import draw_layout
-from frame_ros.scenes.generation.layout import CUBE_SIZE, FR3_TABLE, TABLE_CENTRE, TABLE_SIZE
+from frame_ros.scenes.generation.layout import CUBE_SIZE, TABLE_CENTRE, TABLE_SIZE
+from frame_ros.scenes.simulation.scene_robot import scene_robot
 
+FR3_TABLE = scene_robot('fr3').table
 SEEDS = range(300)
 
 

@@ -19,7 +19,7 @@ from frame_ros.metrics import (
 from frame_ros.policies.protocol import Inference
 from frame_ros.policies.scripted.pick_place import ScriptedPickPlace
 from frame_ros.robots import load_robot
-from frame_ros.scenes import FR3, JOINT_NAMES
+from frame_ros.scenes import JOINT_NAMES, scene_robot
 from frame_ros.scenes.rollout import Rollouts
 
 SEED = 1000
@@ -167,9 +167,10 @@ def test_another_robot_is_rolled_out_by_its_name():
     episode = rollouts.run(Hold(), 3)
     assert episode.attributes['robot'] == 'fr3'
     joints = episode.streams['joint_states'].values
-    assert tuple(joints['names'][0]) == FR3.joint_names
+    fr3 = scene_robot('fr3')
+    assert tuple(joints['names'][0]) == fr3.joint_names
     assert joints['efforts'].shape == (50, 8)
-    tip, _ = load_robot('fr3', 'tcp').forward(FR3.home[:-1])
+    tip, _ = load_robot('fr3', 'tcp').forward(fr3.home[:-1])
     assert episode.streams['pose'].values['position'][-1] == pytest.approx(tip, abs=2e-3)
     assert rollouts.simulation.timestep == pytest.approx(0.001)
     with pytest.raises(ValueRangeError, match='ur5'):

@@ -11,8 +11,6 @@ import pytest
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.scenes.simulation.noise.sensor_noise import (
-    FR3_ENCODER,
-    STS3215_ENCODER,
     JointNoise,
     JointTorqueNoise,
     JointTorqueNoiseOptions,
@@ -20,7 +18,9 @@ from frame_ros.scenes.simulation.noise.sensor_noise import (
     WrenchNoiseOptions,
 )
 from frame_ros.scenes.simulation.noise.servo_noise import CurrentNoise, CurrentNoiseOptions
+from frame_ros.scenes.simulation.scene_robot import scene_robot
 
+STS3215_ENCODER, FR3_ENCODER = (scene_robot(name).encoder for name in ('so101', 'fr3'))
 STEP = 2 * math.pi / 4096
 
 

@@ -12,8 +12,9 @@ pytest.importorskip('mujoco')
 
 from frame_ros.core.errors import RobotError, ShapeError, ValueRangeError
 from frame_ros.robots import find_urdf, load_robot
-from frame_ros.scenes import FR3, PickPlaceSimulation, TaskState
+from frame_ros.scenes import PickPlaceSimulation, TaskState, scene_robot
 
+FR3 = scene_robot('fr3')
 HAND_MASS = 0.6544 + 2 * 0.0291  # kg, hand and fingers in the URDF
 CUBE_WEIGHT = FR3.table.cube_mass * 9.81  # N
 TURNED = (0.5, -0.3, -0.4, -2.2, 0.6, 2.1, 0.3, 0.02)

@@ -20,11 +20,8 @@ from frame_ros.scenes.simulation.simulation import PickPlaceSimulation
 
 Array = NDArray[np.float64]
 BEGIN = SECOND  # stamp of the beginning, ns
-# Hz of the commands, and physics steps between two sensor samples.
 LOOK_PERIOD = 0.5  # s
 STIFF = 1e6  # N s/m and N m s/rad
-COMMAND_RATES = {'so101': 50.0, 'fr3': 200.0}
-SAMPLE_STEPS = {'so101': 10, 'fr3': 1}
 
 
 class Block(NamedTuple):
@@ -59,10 +56,10 @@ class ArmRun:
     ) -> None:
         """rest: s at the beginning in which the arm stands at home."""
         self.simulation = simulation = PickPlaceSimulation(seed, robot=robot)
-        rate = COMMAND_RATES[robot]
-        self.period = SAMPLE_STEPS[robot] * simulation.timestep
+        rate, every = simulation.robot.command_rate, simulation.robot.sample_steps
+        self.period = every * simulation.timestep
         self._steps = round(1.0 / (rate * simulation.timestep))
-        self.samples_per_block = self._steps // SAMPLE_STEPS[robot]
+        self.samples_per_block = self._steps // every
         moves = FreeMotion(simulation, seed, rate, style or MotionStyle()).commands()
         home = np.array(simulation.robot.home)
         self._commands = chain(repeat(home, round(rest * rate)), moves)
@@ -79,7 +76,7 @@ class ArmRun:
         simulation = self.simulation
         sampler = StepSampler(simulation, self._steps)
         end = simulation.time + seconds
-        every = SAMPLE_STEPS[simulation.robot.name]
+        every = simulation.robot.sample_steps
         while simulation.time < end - 1e-9:
             self._push(simulation.time)
             begin = round(simulation.time / simulation.timestep)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.evaluation.trials.arm_run import COMMAND_RATES
 from frame_ros.evaluation.trials.campaign import Trial
 from frame_ros.robots import load_robot
 from frame_ros.robots.link_frames import LinkFrames
@@ -20,7 +19,7 @@ from frame_ros.scenes.simulation.noise.depth_noise import (
     DepthNoise,
     DepthNoiseOptions,
 )
-from frame_ros.scenes.simulation.noise.sensor_noise import ENCODERS, JointNoise
+from frame_ros.scenes.simulation.noise.sensor_noise import JointNoise
 from frame_ros.scenes.simulation.simulation import PickPlaceSimulation
 from frame_ros.sensing.proximity.depth.camera import DepthCamera
 from frame_ros.sensing.proximity.depth.detector import DepthProximity
@@ -49,7 +48,7 @@ class DepthSensing:
         self._frames = LinkFrames(robot, simulation.joint_names)
         self._shapes = link_shapes(robot, simulation.robot.watched_links)
         self._joints = JointNoise(
-            1.0 / FRAME_PERIOD, ENCODERS[trial.robot], len(simulation.joint_names), trial.seed
+            1.0 / FRAME_PERIOD, simulation.robot.encoder, len(simulation.joint_names), trial.seed
         )
         workspace = _workspace(simulation)
         self._noise: dict[str, DepthNoise] = {}
@@ -110,7 +109,7 @@ def run(trial: Trial) -> dict[str, Any]:
     """
     sensing = DepthSensing(trial)
     simulation = sensing.simulation
-    rate = COMMAND_RATES[trial.robot]
+    rate = simulation.robot.command_rate
     commands = FreeMotion(simulation, trial.seed, rate, STYLE).commands()
     steps = round(1.0 / (rate * simulation.timestep))
     rows: dict[str, list] = {

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.time import SECOND
-from frame_ros.evaluation.trials.arm_run import BEGIN, COMMAND_RATES, ArmRun, Begins, Block
+from frame_ros.evaluation.trials.arm_run import BEGIN, ArmRun, Begins, Block
 from frame_ros.evaluation.trials.campaign import Trial
 from frame_ros.evaluation.trials.policy_run import CONTROL_RATE, Timing, timed_samples
 from frame_ros.evaluation.trials.pushes import PushStyle, draw_pushes
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
-from frame_ros.scenes.simulation.noise.sensor_noise import ENCODERS, JointNoise, JointTorqueNoise
+from frame_ros.scenes.simulation.noise.sensor_noise import JointNoise, JointTorqueNoise
 from frame_ros.scenes.simulation.noise.servo_noise import CurrentNoise
 from frame_ros.scenes.simulation.simulation import JointReadings, PickPlaceSimulation
 from frame_ros.sensing.contact.joints.detector import JointContact, dynamics_for
@@ -46,16 +46,16 @@ class JointSensors:
 
     def __init__(self, simulation: PickPlaceSimulation, seed: int) -> None:
         robot = simulation.robot
-        self._name, self._arm = robot.name, len(robot.arm_joints)
-        rate, count = COMMAND_RATES[robot.name], len(robot.joint_names)
-        self._encoders = JointNoise(rate, ENCODERS[robot.name], count, seed)
+        self._is_sensed, self._arm = robot.has_torque_sensors, len(robot.arm_joints)
+        rate, count = robot.command_rate, len(robot.joint_names)
+        self._encoders = JointNoise(rate, robot.encoder, count, seed)
         self._current = CurrentNoise(joints=count, seed=seed)
         self._torque = JointTorqueNoise(rate, joints=self._arm, seed=seed)
 
     def read(self, true: JointReadings) -> JointSample:
         """One sample, of a state without noise."""
         positions, velocities = self._encoders(true.positions, true.velocities)
-        if self._name == 'so101':
+        if not self._is_sensed:
             efforts = self._current(true.efforts, true.positions, true.velocities)
         else:
             efforts = self._torque(true.efforts[: self._arm], true.positions[: self._arm])
@@ -83,7 +83,7 @@ def run(trial: Trial) -> dict[str, Any]:
         style = PushStyle(STRENGTH, DURATION, REST, simulation.robot.watched_links)
         pushes = draw_pushes(rng, robot, style, QUIET, seconds - 2.0 * QUIET)
     arm = ArmRun(trial.robot, trial.seed, pushes)
-    begins = Begins(1.0 / COMMAND_RATES[trial.robot])
+    begins = Begins(1.0 / simulation.robot.command_rate)
     for block in arm.blocks(seconds):
         take(block, sensors, detector, begins, len(motors.joint_names))
     return {
@@ -94,7 +94,7 @@ def run(trial: Trial) -> dict[str, Any]:
         'in_contact': begins.in_contact,
         'touches': arm.touches,
         'delay': 1.0 / motors.gain,
-        'period': 1.0 / COMMAND_RATES[trial.robot],
+        'period': 1.0 / simulation.robot.command_rate,
         'rms': motors.residual_rms,
     }
 
@@ -118,8 +118,8 @@ def identified_motors(
     timing: of commands, at the policy's rate, and joint states; None: a command per joint state,
     each at once.
     """
-    name = simulation.robot.name
-    rate, count = COMMAND_RATES[name], len(simulation.robot.arm_joints)
+    name = simulation.robot.source
+    rate, count = simulation.robot.command_rate, len(simulation.robot.arm_joints)
     dynamics = RobotDynamics(load_robot(name), simulation.robot.arm_joints)
     start = np.array(simulation.robot.home[:count])
     positions = plan_excitation(dynamics, start).positions(rate if timing is None else CONTROL_RATE)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from frame_ros.evaluation.trials.arm_run import COMMAND_RATES
 from frame_ros.evaluation.trials.campaign import Trial
 from frame_ros.evaluation.trials.joint_effort import JointSensors
 from frame_ros.evaluation.trials.policy_run import TIMINGS, PolicyActions, timed_samples
@@ -69,7 +68,7 @@ def run(trial: Trial) -> dict[str, Any]:
     simulation = PickPlaceSimulation(trial.seed, robot=trial.robot)
     sensors, motors = JointSensors(simulation, SENSORS_SEED), load_motors(trial.robot)
     detector = JointContact(dynamics_for(load_robot(trial.robot), motors), motors=motors)
-    arm, rate = len(motors.joint_names), COMMAND_RATES[trial.robot]
+    arm, rate = len(motors.joint_names), simulation.robot.command_rate
     settings = trial.settings
     act = PolicyActions(
         simulation, trial.seed, float(settings['quality']), float(settings['seconds'])

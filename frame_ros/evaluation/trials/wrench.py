@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.evaluation.trials.arm_run import SAMPLE_STEPS, ArmRun, Begins, Block
+from frame_ros.evaluation.trials.arm_run import ArmRun, Begins, Block
 from frame_ros.evaluation.trials.campaign import Trial
 from frame_ros.evaluation.trials.pushes import PushStyle, draw_pushes
 from frame_ros.robots import load_robot
 from frame_ros.scenes.generation.free_motion import MotionStyle
-from frame_ros.scenes.simulation.noise.sensor_noise import ENCODERS, JointNoise, WrenchNoise
+from frame_ros.scenes.simulation.noise.sensor_noise import JointNoise, WrenchNoise
 from frame_ros.scenes.simulation.scene_robot import scene_robot
 from frame_ros.sensing.contact.wrench.batch import process
 from frame_ros.sensing.contact.wrench.detector import WrenchContact
@@ -40,13 +40,11 @@ class WrenchSensing:
     def __init__(self, trial: Trial, tool: Tool | None = None) -> None:
         """tool: None: it is identified."""
         self.robot = scene_robot(trial.robot)
-        rate = 1.0 / (SAMPLE_STEPS[trial.robot] * self.robot.timestep)
+        rate = 1.0 / (self.robot.sample_steps * self.robot.timestep)
         self._wrench = WrenchNoise(rate, seed=trial.seed)
         self.tool = identified_tool(trial, self._wrench) if tool is None else tool
         model = load_robot(trial.robot)
-        self._joints = JointNoise(
-            rate, ENCODERS[trial.robot], len(self.robot.joint_names), trial.seed
-        )
+        self._joints = JointNoise(rate, self.robot.encoder, len(self.robot.joint_names), trial.seed)
         self._motion = ToolMotionEstimator(model, self.robot.wrench_link)
         names = self.robot.joint_names
         self._columns = [names.index(name) for name in self._motion.joint_names]

@@ -13,7 +13,6 @@ from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.scenes import Intrinsics
 from frame_ros.scenes.simulation.noise.depth_noise import DEPTH_SENSORS, DepthNoise
 from frame_ros.scenes.simulation.noise.sensor_noise import (
-    ENCODERS,
     JointNoise,
     JointTorqueNoise,
     WrenchNoise,
@@ -45,8 +44,8 @@ class JointSensors:
         settings, robot = self._settings, self._settings.scene_robot
         self._encoders = None
         if settings.joint_noise and settings.rate:
-            encoder, count = ENCODERS[robot.name], len(robot.joint_names)
-            self._encoders = JointNoise(settings.rate, encoder, count, settings.noise_seed)
+            count = len(robot.joint_names)
+            self._encoders = JointNoise(settings.rate, robot.encoder, count, settings.noise_seed)
 
     def __call__(
         self, positions: Array, velocities: Array, efforts: Array

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from rclpy.node import Node
@@ -17,26 +18,9 @@ from frame_ros.core.time import SECOND
 from frame_ros.nodes.runtime.parameters import declare
 from frame_ros.robots.frame_names import FrameNames
 from frame_ros.scenes.simulation.noise.franka_estimates import EstimateOptions
-from frame_ros.scenes.simulation.scene_robot import ROBOTS, SceneRobot
+from frame_ros.scenes.simulation.scene_robot import SceneRobot, scene_robot
 from frame_ros.scenes.simulation.timing import FAST_TICK, TICK
 
-# Parameters whose default is the robot's own, for which -1 stands.
-OF_ROBOT: dict[str, dict[str, float]] = {
-    'so101': {
-        'interpolation': 0.0,
-        'rate': 50.0,
-        'wrench_rate': 50.0,
-        'franka_rate': 0.0,
-        'wrist_depth_rate': 0.0,
-    },
-    'fr3': {
-        'interpolation': 0.04,
-        'rate': 1000.0,
-        'wrench_rate': 1000.0,
-        'franka_rate': 100.0,
-        'wrist_depth_rate': 10.0,
-    },
-}
 FAST_RATE = 300.0  # Hz
 
 
@@ -92,9 +76,7 @@ class SimulatorOptions:
                 node, name, list(default) if is_list else default, is_word=name == 'viewer'
             )
             values[name] = tuple(filter(None, value)) if is_list else value
-        if values['robot'] not in OF_ROBOT:
-            raise SetupError(f'robot is {values["robot"]!r}; it is one of {", ".join(OF_ROBOT)}')
-        for name, own in OF_ROBOT[values['robot']].items():
+        for name, own in scene_robot(values['robot']).streams.items():
             if values[name] == -1.0:
                 values[name] = own
         if values['wrist_image_rate'] == -1.0:
@@ -103,10 +85,10 @@ class SimulatorOptions:
         found._check()
         return found
 
-    @property
+    @cached_property
     def scene_robot(self) -> SceneRobot:
         """The robot as the scene has it."""
-        return ROBOTS[self.robot]
+        return scene_robot(self.robot)
 
     @property
     def tick(self) -> int:
@@ -165,9 +147,10 @@ class SimulatorOptions:
                     f'{name} is {rate} Hz; above {a_tick:.0f} Hz it is {a_step:.0f} divided by a '
                     'whole number'
                 )
-        if self.franka_rate and self.robot == 'so101':
+        if self.franka_rate and not self.scene_robot.streams['franka_rate']:
             raise SetupError(
-                f'franka_rate is {self.franka_rate} Hz, but the robot so101 is none of Franka: 0'
+                f'franka_rate is {self.franka_rate} Hz, but the robot {self.robot} is none of '
+                'Franka: 0'
             )
 
 

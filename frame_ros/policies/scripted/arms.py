@@ -8,67 +8,37 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.policies.scripted.reaching import rotation_of
+from frame_ros.robots.profiles import packaged_profiles
+from frame_ros.robots.simulated import PickPlaceMotion
 
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class ScriptedArm:
+@attrs.frozen(kw_only=True)
+class ScriptedArm(PickPlaceMotion):
     """An arm with a gripper of two fingers; the gripper is the last of the joints.
 
-    robot, tip: as `load_robot` takes them. units: of the joints. home: rad, and the gripper's unit.
-    opened, released, closed: of the gripper: to reach for the object, to let it go, and as a target
-    beyond the object, so that it is pressed.
-
-    above, grasp, lifted, over_bin, in_bin: m, heights of the tip over the table. placed: m, in x
-    and y, between the goal and an object that lies in the bin. before_grasp,
-    held: (3,) m, the object's centre in the tip's frame before the fingers close, and after.
-
-    closing_time, opening_time: s, of the gripper.
-
-    closing: yaw of the direction in which the fingers close, in the tip's own axes when it points
-    down: rad. unrolled: rad, the yaw of that direction from the direction towards the object, with
-    the wrist at rest. first_axis: m, x of the first joint's vertical axis in the base frame;
-    first_sign: -1 where that axis points down. reach: m from the base frame's origin within which
-    things are picked.
-
-    pace: by which the durations of the arm's motions are multiplied. tremor: rad, at quality 0.
-    miss: (3,) m, likewise.
+    Attributes:
+        robot: as `load_robot` takes it.
+        joint_names: that are commanded.
+        home: rad, and the gripper's unit, of them.
     """
 
     robot: str
-    tip: str
     joint_names: tuple[str, ...]
-    units: tuple[str, ...]
     home: tuple[float, ...]
-    opened: float
-    released: float
-    closed: float
-    above: float
-    grasp: float
-    lifted: float
-    over_bin: float
-    in_bin: float
-    placed: float
-    before_grasp: tuple[float, float, float]
-    held: tuple[float, float, float]
-    closing_time: float
-    opening_time: float
-    closing: float
-    unrolled: float
-    first_axis: float
-    first_sign: float
-    reach: tuple[float, float]
-    pace: float
-    tremor: float
-    miss: tuple[float, float, float]
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The units of the joints."""
+        return ('rad',) * (len(self.joint_names) - 1) + (self.gripper_unit,)
 
     def azimuth(self, position: Array) -> float:
         """rad, of a place as seen from the first joint's axis."""
@@ -107,37 +77,18 @@ class ScriptedArm:
         return row
 
 
-# The tip's x axis points from the moving to the fixed finger's face and beyond, and its origin lies
-# on that face. Unrolled, the fixed finger is towards the base.
-SO101 = ScriptedArm(
-    robot='so101', tip='default',
-    joint_names=(
-        'shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll', 'gripper',
-    ),
-    units=('rad',) * 6,
-    home=(0.0, -1.35, 1.25, 0.85, 0.0, 0.3),
-    opened=0.62, released=0.5, closed=0.02, closing_time=0.6, opening_time=0.45,
-    above=0.085, grasp=0.015, lifted=0.12, over_bin=0.125, in_bin=0.062, placed=0.05,
-    before_grasp=(-0.0205, 0.0, 0.0), held=(-0.015, 0.0, 0.0),
-    closing=0.0, unrolled=math.pi, first_axis=0.0388353, first_sign=-1.0, reach=(0.12, 0.36),
-    pace=1.0, tremor=0.014, miss=(0.02, 0.02, 0.012),
-)  # fmt: skip
-
-# The fingers move along the y axis of fr3_hand_tcp, symmetrically about its origin.
-FR3 = ScriptedArm(
-    robot='fr3', tip='tcp',
-    joint_names=(*(f'fr3_joint{i}' for i in range(1, 8)), 'fr3_finger_joint1'),
-    units=('rad',) * 7 + ('m',),
-    home=(0.0, -math.pi / 4, 0.0, -3 * math.pi / 4, 0.0, math.pi / 2, math.pi / 4, 0.04),
-    # The hand moves its fingers at 0.1 m/s at most.
-    opened=0.04, released=0.034, closed=0.0, closing_time=0.9, opening_time=0.8,
-    above=0.17, grasp=0.0225, lifted=0.2, over_bin=0.18, in_bin=0.055, placed=0.08,
-    before_grasp=(0.0, 0.0, 0.0), held=(0.0, 0.0, 0.0),
-    closing=math.pi / 2, unrolled=-math.pi / 2, first_axis=0.0, first_sign=1.0, reach=(0.3, 0.7),
-    pace=1.0, tremor=0.007, miss=(0.03, 0.03, 0.015),
-)  # fmt: skip
-
-ARMS = (SO101, FR3)
+def scripted_arms() -> tuple[ScriptedArm, ...]:
+    """The packaged robots that the policy can move."""
+    return tuple(
+        ScriptedArm(
+            **attrs.asdict(profile.simulation.scripted, recurse=False),
+            robot=profile.name,
+            joint_names=tuple(profile.postures['home']),
+            home=tuple(profile.postures['home'].values()),
+        )
+        for profile in packaged_profiles()
+        if profile.simulation and profile.simulation.scripted
+    )
 
 
 def find_arm(joint_names: Sequence[str]) -> ScriptedArm:
@@ -146,8 +97,9 @@ def find_arm(joint_names: Sequence[str]) -> ScriptedArm:
     Raises:
         ValueRangeError: there is none.
     """
-    for arm in ARMS:
+    arms = scripted_arms()
+    for arm in arms:
         if joint_names and set(joint_names) <= set(arm.joint_names):
             return arm
-    known = ' or '.join(str(arm.joint_names) for arm in ARMS)
+    known = ' or '.join(str(arm.joint_names) for arm in arms)
     raise ValueRangeError(f'the scripted policy is made for {known}, not for {tuple(joint_names)}')

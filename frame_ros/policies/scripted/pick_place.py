@@ -17,11 +17,12 @@ from scipy.interpolate import CubicSpline
 from frame_ros.core.errors import PolicyError, ValueRangeError
 from frame_ros.core.time import SECOND
 from frame_ros.policies.protocol import Inference, Observation
-from frame_ros.policies.scripted.arms import SO101, find_arm
+from frame_ros.policies.scripted.arms import find_arm
 from frame_ros.policies.scripted.reaching import Kinematics, rotation_of, solve_reach
 from frame_ros.robots import load_robot
+from frame_ros.robots.profiles import find_profile
 
-JOINT_NAMES, HOME = SO101.joint_names, SO101.home
+JOINT_NAMES = tuple(find_profile('so101').postures['home'])
 
 _LINE_KNOTS = 7
 _MOVED = 0.008  # m, so far the object may have moved before the approach is planned anew

@@ -33,6 +33,11 @@ def packaged_profiles() -> tuple[RobotProfile, ...]:
     return tuple(map(_packaged, ROBOT_NAMES))
 
 
+def simulated_robots() -> tuple[str, ...]:
+    """The names of those that have a simulation."""
+    return tuple(profile.name for profile in packaged_profiles() if profile.simulation)
+
+
 def find_profile(name_or_file: str | os.PathLike[str]) -> RobotProfile:
     """The profile of a robot: by name, from a profile's YAML file, or of a URDF file alone.
 

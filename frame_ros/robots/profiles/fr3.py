@@ -54,7 +54,7 @@ TABLE = Worktable(
 
 # The fingers move along the y axis of fr3_hand_tcp, symmetrically about its origin.
 SCRIPTED = PickPlaceMotion(
-    tip='tcp',
+    tip='tcp', gripper_unit='m',
     # The hand moves its fingers at 0.1 m/s at most.
     opened=0.04, released=0.034, closed=0.0, closing_time=0.9, opening_time=0.8,
     above=0.17, grasp=0.0225, lifted=0.2, over_bin=0.18, in_bin=0.055, placed=0.08,

@@ -10,95 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.robots.simulated import Worktable
+from frame_ros.scenes.simulation.scene_robot import SO101
 
-
-@dataclass(frozen=True)
-class Worktable:
-    """The table of a robot, what stands on it, and where. In the robot's base frame, whose plane
-    z = 0 is the table top; m, rad, kg.
-
-    size, centre: of the table top, and its thickness. floor_depth: of the floor below the top.
-    room: from the base to each wall. cube_size: edge of the cube to pick. bin_inner: inner length
-    and width of the bin; bin_wall: thickness of its walls and floor. can: radius, half height;
-    block: half edges. axis: x, y from where distances and azimuths are drawn. clearance: between
-    the middles of two objects; bin_clearance: of an object and the bin.
-    """
-
-    size: tuple[float, float, float]
-    centre: tuple[float, float]
-    floor_depth: float
-    room: float
-    cube_size: float
-    cube_mass: float
-    bin_inner: float
-    bin_height: float
-    bin_wall: float
-    can: tuple[float, float]
-    can_mass: float
-    block: tuple[float, float, float]
-    block_mass: float
-    axis: tuple[float, float]
-    object_radii: tuple[float, float]
-    object_azimuths: tuple[float, float]
-    bin_radius: float
-    bin_azimuth: float
-    distractor_radii: tuple[float, float]
-    distractor_azimuths: tuple[float, float]
-    clearance: float
-    bin_clearance: float
-
-
-SO101_TABLE = Worktable(
-    size=(0.74, 0.9, 0.04),
-    centre=(0.22, 0.0),
-    floor_depth=0.42,
-    room=1.8,
-    cube_size=0.03,
-    cube_mass=0.025,
-    bin_inner=0.095,
-    bin_height=0.04,
-    bin_wall=0.004,
-    can=(0.017, 0.03),
-    can_mass=0.09,
-    block=(0.02, 0.0125, 0.0175),
-    block_mass=0.05,
-    axis=(0.0388353, 0.0),  # the vertical axis of shoulder_pan
-    object_radii=(0.185, 0.265),
-    object_azimuths=(-0.85, 0.05),
-    bin_radius=0.235,
-    bin_azimuth=0.82,
-    distractor_radii=(0.2, 0.34),
-    distractor_azimuths=(-1.1, 0.45),
-    clearance=0.095,
-    bin_clearance=0.13,
-)
-# The hand is 0.204 m wide and its lower side is 45 mm above the finger tips' middle: what stands
-# higher must be further from the cube than half of that, whichever way the hand is turned.
-FR3_TABLE = Worktable(
-    size=(1.3, 1.5, 0.05),
-    centre=(0.35, 0.0),
-    floor_depth=0.75,
-    room=2.4,
-    cube_size=0.045,
-    cube_mass=0.08,
-    bin_inner=0.17,
-    bin_height=0.06,
-    bin_wall=0.006,
-    can=(0.033, 0.055),
-    can_mass=0.3,
-    block=(0.04, 0.02, 0.03),
-    block_mass=0.15,
-    axis=(0.0, 0.0),
-    object_radii=(0.40, 0.58),
-    object_azimuths=(-0.75, 0.05),
-    bin_radius=0.5,
-    bin_azimuth=0.72,
-    distractor_radii=(0.38, 0.68),
-    distractor_azimuths=(-0.95, 0.35),
-    clearance=0.17,
-    bin_clearance=0.22,
-)
-
+SO101_TABLE = SO101.table
 # The SO-101's, by their own names.
 CUBE_SIZE = SO101_TABLE.cube_size
 BIN_INNER, BIN_HEIGHT, BIN_WALL = (

@@ -13,10 +13,10 @@ import numpy as np
 
 from frame_ros.core.errors import RobotError, ValueRangeError
 from frame_ros.core.input_files import read_text
+from frame_ros.robots.simulated import CameraMount, Triple, Worktable
 from frame_ros.scenes.generation.clutter import Obstacle
-from frame_ros.scenes.generation.layout import Worktable
 from frame_ros.scenes.simulation.engine import load_mujoco
-from frame_ros.scenes.simulation.scene_robot import SO101, CameraMount, SceneRobot, Triple
+from frame_ros.scenes.simulation.scene_robot import SO101, SceneRobot
 
 if TYPE_CHECKING:
     import mujoco

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frame_ros.scenes.generation.layout import SO101_TABLE, Worktable
+from frame_ros.robots.simulated import Worktable
+from frame_ros.scenes.generation.layout import SO101_TABLE
 
 if TYPE_CHECKING:
     import mujoco

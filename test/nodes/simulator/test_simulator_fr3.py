@@ -23,9 +23,10 @@ from simulator_probe import Probe, SimulatorInThread
 
 from frame_ros.core.time import MILLISECOND
 from frame_ros.msg import ContactState, EpisodeEvent, Proximity
-from frame_ros.scenes.simulation.scene_robot import FR3
+from frame_ros.scenes.simulation.scene_robot import scene_robot
 from frame_ros.srv import ResetScene
 
+FR3 = scene_robot('fr3')
 ROOT = Path(__file__).resolve().parents[3]
 FRANKA = 'franka_robot_state_broadcaster'
 TOPICS = {

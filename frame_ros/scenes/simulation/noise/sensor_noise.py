@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.robots.simulated import EncoderOptions
 
 Array = NDArray[np.float64]
 
@@ -138,26 +139,6 @@ class JointTorqueNoise:
         noisy = rows + offsets + self._settings.noise * drawn[:, 1]
         noisy += self.error(positions).reshape(rows.shape)
         return _rounded(noisy, np.array(self._settings.resolution)).reshape(values.shape)
-
-
-@dataclass(frozen=True)
-class EncoderOptions:
-    """Joint encoders: rad (m), rad/s (m/s), s.
-
-    resolution: one step. velocity_window: velocities are differences of positions over this time;
-    0: they are measured as they are, plus `velocity_noise` (RMS).
-    """
-
-    resolution: float
-    velocity_window: float = 0.0
-    velocity_noise: float = 0.0
-
-
-# 4096 steps per turn (Feetech's data sheet); the servo's velocity is a difference of steps.
-STS3215_ENCODER = EncoderOptions(2 * math.pi / 4096, velocity_window=0.02)
-# Franka publishes no figures; of the order of what stands in recordings at rest.
-FR3_ENCODER = EncoderOptions(1e-5, velocity_noise=1e-3)
-ENCODERS = {'so101': STS3215_ENCODER, 'fr3': FR3_ENCODER}
 
 
 class JointNoise:
