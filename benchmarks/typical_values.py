@@ -32,7 +32,7 @@ from frame_ros.episodes.reference import Reference
 from frame_ros.episodes.reference_loading import is_successful, reference_of
 from frame_ros.reports.model.metric_table import MetricRow, metric_rows, success_count
 from frame_ros.reports.model.options import ReportOptions
-from frame_ros.reports.model.reference_view import all_reference_errors
+from frame_ros.reports.model.reference_errors import episode_errors
 
 OUTPUT = Path(__file__).resolve().parents[1] / 'docs' / 'typical_values.json'
 DIGITS = 4
@@ -89,7 +89,7 @@ def read_runs(runs: Sequence[Path]) -> list[Episode]:
 
 def typical_values(episodes: Sequence[Episode]) -> dict[str, Any]:
     """What docs/generate.py shows: per quality the median, least and greatest of each metric."""
-    rows = metric_rows(episodes, all_reference_errors(episodes, ERRORS), ERRORS)
+    rows = metric_rows(episodes, [episode_errors(episode, ERRORS) for episode in episodes], ERRORS)
     names = sorted({e.attributes['quality'] for e in episodes}, key=float, reverse=True)
     rate = next(row for row in rows if row.id == 'control_rate').median
     return {

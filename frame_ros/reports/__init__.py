@@ -5,10 +5,10 @@ recomputed metrics.
 """
 
 from frame_ros.reports.html.page import build_report, write_report
-from frame_ros.reports.json_report import report_data, report_json
 from frame_ros.reports.model.options import ReportOptions
 from frame_ros.reports.parity.comparison import EpisodeParity, ParityRow, compare_live
 from frame_ros.reports.parity.verdict import ParityVerdict, parity_verdict
+from frame_ros.reports.report import report_data, report_json
 
 __all__ = [
     'EpisodeParity',

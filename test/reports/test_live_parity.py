@@ -20,11 +20,10 @@ from frame_ros.episodes.processing import recompute_as_live
 from frame_ros.metrics.constants import VERSION
 from frame_ros.reports import compare_live
 from frame_ros.reports.html.tiles import tiles
-from frame_ros.reports.json_report import report_data
 from frame_ros.reports.model.episode_check import check_episode, problems_of
-from frame_ros.reports.model.findings_view import FindingCounts
 from frame_ros.reports.parity.comparison import BAR, lagging_steps, relative_difference
 from frame_ros.reports.parity.verdict import parity_verdict
+from frame_ros.reports.report import Report, report_data
 
 
 def without_last(stream: Stream, count: int) -> Stream:
@@ -177,7 +176,7 @@ def test_it_is_said_how_far_from_the_values_shown_live_ended():
     assert f'; at 30 of {steps} steps a stream came too late to be used live' in verdict.text
     assert verdict.text.endswith(f'and the live {verdict.final_name} ended '
                                  f'{100 * verdict.final_difference:.2g} % off')  # fmt: skip
-    (tile,) = [t for t in tiles([episode], [], verdict, FindingCounts()) if t.label == 'Live = bag']
+    (tile,) = [t for t in tiles(Report([episode])) if t.label == 'Live = bag']
     assert (tile.value, tile.tone) == (f'30 of {steps} steps late', '')
     assert tile.sub.endswith('% off')
 

@@ -15,9 +15,9 @@ from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.events import Outcome
 from frame_ros.metrics import polygon_area
 from frame_ros.reports import ReportOptions, build_report, report_data, report_json
-from frame_ros.reports.model.fingerprint_view import ALONE, COLOURS, compare_groups, radar_figure
 from frame_ros.reports.model.metric_table import metric_rows
 from frame_ros.reports.model.policy_groups import policy_groups
+from frame_ros.reports.sections.fingerprint import ALONE, COLOURS, compare_groups, radar_figure
 
 
 def two_policies():

@@ -27,8 +27,7 @@ from frame_ros.reports.html.downsample import peak_indices
 from frame_ros.reports.html.media import VideoBudget, find_videos, still_times
 from frame_ros.reports.html.page import build_report
 from frame_ros.reports.model.contact_sensing import contact_sensing
-from frame_ros.reports.model.episode_check import check_episode
-from frame_ros.reports.model.findings_view import FindingCounts
+from frame_ros.reports.model.episode_check import FindingCounts, check_episode, quality_counts
 from frame_ros.reports.model.metric_table import (
     MetricRow,
     SuccessCount,
@@ -37,7 +36,6 @@ from frame_ros.reports.model.metric_table import (
     value_name,
 )
 from frame_ros.reports.model.numbers import counted, json_safe, readable, readable_unit
-from frame_ros.reports.model.quality_counts import quality_counts
 from frame_ros.reports.model.rates import metric_rates, rate_of, sampling_sentence, stream_rates
 from frame_ros.reports.model.series import contact_spans, panels, path
 from frame_ros.reports.model.topic_faults import EVENT_TYPES, fault_counts, topic_faults

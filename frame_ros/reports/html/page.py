@@ -24,31 +24,22 @@ from frame_ros.core.output_files import write_whole
 from frame_ros.core.time import SECOND
 from frame_ros.core.version import package_version
 from frame_ros.episodes.episode import Episode
-from frame_ros.reports.html.episode_view import COLUMNS, as_json_script, episode_view
+from frame_ros.reports.html.episode_pictures import as_json_script, episode_pictures
+from frame_ros.reports.html.episode_table import COLUMNS
 from frame_ros.reports.html.media import VideoBudget
+from frame_ros.reports.html.path_marks import legend_svg
 from frame_ros.reports.html.strip import dot_strip
 from frame_ros.reports.html.tiles import tiles
-from frame_ros.reports.model.episode_check import (
-    EpisodeChecks,
-    has_data,
-    unread_text,
-    without_data,
-)
-from frame_ros.reports.model.findings_view import finding_counts, shared_findings
-from frame_ros.reports.model.fingerprint_view import compare_groups, comparison_table, radar_figure
-from frame_ros.reports.model.metric_table import MetricRow, metric_rows
+from frame_ros.reports.model.episode_check import EpisodeChecks, shared_findings
 from frame_ros.reports.model.numbers import counted, readable, readable_unit
 from frame_ros.reports.model.options import ReportOptions
-from frame_ros.reports.model.policy_groups import policy_groups
-from frame_ros.reports.model.rates import sampling_sentence
-from frame_ros.reports.model.reference_view import all_reference_errors, reference_data
-from frame_ros.reports.model.verdict import verdict
-from frame_ros.reports.parity.verdict import parity_verdict
+from frame_ros.reports.parity.comparison import BAR
+from frame_ros.reports.report import EPISODE_SECTIONS, REPORT_SECTIONS, Report
 
 ASSETS = Path(__file__).parent / 'page_assets'
+FRAGMENTS = Path(__file__).parents[1] / 'sections'
 GLYPHS = {'success': '✓', 'failure': '✕', 'timeout': '◷', 'stopped': '■', 'unknown': '?'}
 MOST_OPEN = 3
-SHOWN = ('id', 'name', 'median', 'least', 'greatest', 'higher_is_better', 'source', 'aggregate')
 HEADER_FACTS = (
     ('policy', 'Policy'),
     ('checkpoint', 'Checkpoint'),
@@ -56,7 +47,14 @@ HEADER_FACTS = (
     ('robot', 'Robot'),
 )
 
-Progress = Callable[[Iterable[Episode]], Iterable[Episode]]
+# Facts of an episode that the page names, beside all other attributes.
+HIDDEN_ATTRIBUTES = frozenset(
+    {'policy', 'checkpoint', 'instruction', 'robot', 'metrics_config', 'episode_id', 'start', 'end'}
+    | {'outcome', 'namespace', 'frame_ros_version'}
+)
+LONGEST_FACT = 300
+
+Progress = Callable[[Iterable[Any]], Iterable[Any]]
 
 
 def build_report(
@@ -76,40 +74,31 @@ def build_report(
     Raises:
         SetupError: plotly's script is not installed.
     """
-    unread = unread_text(without_data(episodes))
-    episodes = [episode for episode in episodes if has_data(episode)]
-    options = options or ReportOptions()
-    errors = all_reference_errors(episodes, options)
-    rows = metric_rows(episodes, errors, options)
-    checks = checks or EpisodeChecks()
-    found = [checks.of(episode) for episode in episodes]
-    budget, count, views = VideoBudget(), len(episodes), []
-    for i, episode in enumerate(progress(episodes)):
-        is_open = count <= MOST_OPEN or i == 0
-        views.append(episode_view(episode, i + 1, rows, found[i], budget, is_open))
-    parity = parity_verdict(check.parity for check in found)
-    findings = finding_counts(found)
+    report = Report(episodes, options, checks)
+    budget = VideoBudget()
+    drawn = [
+        (part, episode_pictures(part.episode, budget)) for part in progress(list(report.parts()))
+    ]
     plotly, script = _plotly_script(), (ASSETS / 'report.js').read_text(encoding='utf-8')
     return _template().render(
-        title=title or _title(episodes),
+        report=report,
+        title=title or _title(report.episodes),
         version=package_version(),
         made=(made or datetime.now(timezone.utc)).strftime('%Y-%m-%d %H:%M UTC'),
         content_security_policy=content_security_policy(plotly, script),
         css=Markup((ASSETS / 'report.css').read_text(encoding='utf-8')),
         plotly=Markup(plotly),
         script=Markup(script),
-        facts=_header_facts(episodes),
-        verdict=verdict(episodes, rows, parity, findings, unread),
-        doubtful=shared_findings(found, Level.DOUBTFUL),
-        worth_knowing=shared_findings(found, Level.WORTH_KNOWING),
-        tiles=tiles(episodes, rows, parity, findings),
+        facts=_header_facts(report.episodes),
+        doubtful=shared_findings(report.checks, Level.DOUBTFUL),
+        worth_knowing=shared_findings(report.checks, Level.WORTH_KNOWING),
+        tiles=tiles(report),
         columns=COLUMNS,
-        sampling=sampling_sentence(episodes),
-        episodes=views,
+        episodes=drawn,
+        most_open=MOST_OPEN,
+        bar=BAR,
         glyphs=GLYPHS,
-        **_metric_tables(episodes, rows),
-        references=reference_data(episodes, errors),
-        **_comparison(episodes, rows, options.axes),
+        outcomes=[episode.outcome for episode in report.episodes],
     )
 
 
@@ -166,12 +155,24 @@ def _plotly_script() -> str:
     return file.read_text(encoding='utf-8').replace('\r\n', '\n').replace('</script', '<\\/script')
 
 
-@lru_cache(maxsize=1)
 def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(ASSETS), autoescape=True, undefined=jinja2.StrictUndefined
+    sections = (*REPORT_SECTIONS, *EPISODE_SECTIONS)
+    own = {f'{section.key}.html': section.template for section in sections if section.template}
+    loader = jinja2.ChoiceLoader(
+        [jinja2.FileSystemLoader((ASSETS, FRAGMENTS)), jinja2.DictLoader(own)]
     )
-    environment.filters.update(readable=readable, counted=counted)
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters.update(
+        readable=readable,
+        counted=counted,
+        readable_unit=readable_unit,
+        facts=facts_of,
+        script=as_json_script,
+        strip=dot_strip,
+        mark=legend_svg,
+    )
     return environment.get_template('report.html')
 
 
@@ -216,31 +217,15 @@ def _span(first: int, last: int) -> str:
     return f'{begin} UTC' if begin.endswith(end) else f'{begin} – {end} UTC'
 
 
-def _metric_tables(episodes: Sequence[Episode], rows: Sequence[MetricRow]) -> dict[str, Any]:
-    """Rows with a value, by category, and those without."""
-    outcomes = [episode.outcome for episode in episodes]
-    groups: dict[str, list[dict[str, Any]]] = {}
-    for row in rows:
-        if row.is_available and row.id != 'sr':  # the verdict tells it, with its interval
-            factor, unit = readable_unit(list(row.values), row.unit)
-            shown = {name: getattr(row, name) for name in SHOWN}
-            strip = Markup(dot_strip(row, outcomes))
-            groups.setdefault(row.category, []).append(
-                {**shown, 'factor': factor, 'unit': unit, 'strip': strip}
-            )
-    return {
-        'available': list(groups.items()),
-        'missing': [row for row in rows if not row.is_available],
-    }
-
-
-def _comparison(
-    episodes: Sequence[Episode], rows: Sequence[MetricRow], axes: Sequence[str]
-) -> dict[str, Any]:
-    """The fingerprint of the policies: figure and table."""
-    comparison = compare_groups(policy_groups(episodes), rows, axes)
-    figure = radar_figure(comparison)
-    return {
-        'comparison': comparison_table(comparison),
-        'radar_json': figure and as_json_script(figure),
-    }
+def facts_of(episode: Episode) -> list[tuple[str, str]]:
+    """(name, value) of the attributes of an episode that the page shows beside it."""
+    shown = {'bag': episode.path.name if episode.path.name != episode.episode_id else ''}
+    shown.update({k: v for k, v in episode.attributes.items() if k not in HIDDEN_ATTRIBUTES})
+    return [
+        (
+            name.replace('_', ' '),
+            value if len(value) <= LONGEST_FACT else value[:LONGEST_FACT] + ' …',
+        )
+        for name, value in ((str(k), str(v)) for k, v in shown.items())
+        if value
+    ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from markupsafe import Markup
 from numpy.typing import NDArray
 
 from frame_ros.reports.model.series import Path
@@ -55,7 +56,7 @@ def mark_svg(mark: PathMark, x: float = 0.0, y: float = 0.0) -> str:
     return f'<path class="mark {mark.kind}" {where} d="{SHAPES[mark.symbol]}"/>'
 
 
-def legend_svg(mark: PathMark) -> str:
+def legend_svg(mark: PathMark) -> Markup:
     """Returns the mark as a picture of its own, for a legend."""
     picture = mark_svg(mark)
-    return f'<svg class="key-mark" viewBox="-7 -7 14 14" aria-hidden="true">{picture}</svg>'
+    return Markup(f'<svg class="key-mark" viewBox="-7 -7 14 14" aria-hidden="true">{picture}</svg>')

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import numpy as np
+from markupsafe import Markup
 from numpy.typing import NDArray
 
 from frame_ros.reports.html.downsample import PATH_POINTS, peak_indices
@@ -30,7 +31,7 @@ def jerk_limit(path: Path) -> float:
     return float(np.percentile(known, 98)) if len(known) and known.max() > 0 else 1.0
 
 
-def view_svg(path: Path, axes: tuple[int, int], title: str) -> str:
+def view_svg(path: Path, axes: tuple[int, int], title: str) -> Markup:
     """Returns one orthographic view; `axes` are the horizontal and the vertical coordinate (0 x, 1
     y, 2 z).
     """
@@ -44,7 +45,7 @@ def view_svg(path: Path, axes: tuple[int, int], title: str) -> str:
         for pixel in to_pixels(marked[:, axes])
     ]
     names = ['xyz'[axis] for axis in axes]
-    return (
+    return Markup(
         f'<svg class="view" viewBox="0 0 {SIZE} {SIZE}" role="img" aria-label="{title}">'
         f'<title>{title}</title>{to_pixels.frame(names, title)}{lines}{"".join(dots)}</svg>'
     )

@@ -6,13 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from markupsafe import Markup
+
 from frame_ros.core.events import Outcome
 from frame_ros.reports.model.metric_table import MetricRow
 
 WIDTH, HEIGHT, MARGIN = 120, 16, 6
 
 
-def dot_strip(row: MetricRow, outcomes: Sequence[Outcome]) -> str:
+def dot_strip(row: MetricRow, outcomes: Sequence[Outcome]) -> Markup:
     """Returns an SVG with one dot per episode from the lowest to the highest value; '' with fewer
     than two values.
     """
@@ -21,7 +23,7 @@ def dot_strip(row: MetricRow, outcomes: Sequence[Outcome]) -> str:
         (v, o) for v, o, out in zip(row.values, outcomes, left_out) if v is not None and not out
     ]
     if len(known) < 2:
-        return ''
+        return Markup('')
     low, high = min(v for v, _ in known), max(v for v, _ in known)
     scale = (WIDTH - 2 * MARGIN) / (high - low) if high > low else 0.0
     middle = HEIGHT / 2
@@ -31,7 +33,7 @@ def dot_strip(row: MetricRow, outcomes: Sequence[Outcome]) -> str:
         for v, o in known
     )
     line = f'<line x1="{MARGIN}" x2="{WIDTH - MARGIN}" y1="{middle}" y2="{middle}"/>'
-    return (
+    return Markup(
         f'<svg class="strip" viewBox="0 0 {WIDTH} {HEIGHT}" aria-hidden="true">{line}{dots}</svg>'
     )
 

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from statistics import median
 
 from frame_ros.episodes.episode import Episode
-from frame_ros.reports.model.findings_view import FindingCounts
-from frame_ros.reports.model.intervention_view import is_helped_success
-from frame_ros.reports.model.metric_table import MetricRow, success_count
+from frame_ros.reports.model.episode_check import FindingCounts
+from frame_ros.reports.model.metric_table import MetricRow, SuccessCount
 from frame_ros.reports.model.numbers import UNAVAILABLE, counted, finite, readable, readable_unit
 from frame_ros.reports.parity.verdict import ParityVerdict
+from frame_ros.reports.report import Report
+from frame_ros.reports.sections.interventions import is_helped_success
 
 
 @dataclass(frozen=True)
@@ -26,36 +27,30 @@ class Tile:
     tone: str = ''
 
 
-def tiles(
-    episodes: Sequence[Episode],
-    rows: Sequence[MetricRow],
-    parity: ParityVerdict,
-    findings: FindingCounts,
-) -> list[Tile]:
+def tiles(report: Report) -> list[Tile]:
     """Success rate, time to success, smoothness, safety, latency, control rate, parity, data
     quality.
     """
-    by_id = {row.id: row for row in rows}
+    by_id = {row.id: row for row in report.rows}
+    episodes = report.episodes
     return [
-        _success(episodes),
+        _success(report.success, sum(map(is_helped_success, episodes))),
         _time_to_success(episodes),
         _metric(by_id, 'ti', 'RMS jerk'),
         _metric(by_id, 'op', 'Nearest obstacle', worst=min),
         _metric(by_id, 'il', 'Mean latency'),
         _control_rate(episodes),
-        _parity(parity),
-        _quality(episodes, findings),
+        _parity(report.parity),
+        _quality(episodes, report.findings),
     ]
 
 
-def _success(episodes: Sequence[Episode]) -> Tile:
-    count = success_count(episodes)
+def _success(count: SuccessCount, helped: int) -> Tile:
     rate, interval = count.rate, count.interval
     if rate is None or interval is None:
         return Tile('Success rate', UNAVAILABLE, 'no recorded outcome')
     low, high = interval
     sub = f'95 % interval {100 * low:.0f}–{100 * high:.0f} %, n = {count.trials}'
-    helped = sum(map(is_helped_success, episodes))
     return Tile(
         'Success rate',
         f'{100 * rate:.0f} %',

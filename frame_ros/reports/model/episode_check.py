@@ -6,7 +6,7 @@ terminal.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -30,7 +30,6 @@ from frame_ros.reports.model.numbers import counted, readable
 from frame_ros.reports.model.rates import RateRow, stream_rates
 from frame_ros.reports.model.series import episode_end, episode_start
 from frame_ros.reports.model.topic_faults import TopicFaults, topic_faults
-from frame_ros.reports.model.truth_view import truth_findings
 from frame_ros.reports.parity.comparison import (
     EpisodeParity,
     compare_live,
@@ -38,10 +37,13 @@ from frame_ros.reports.parity.comparison import (
     field_problems,
 )
 from frame_ros.reports.parity.verdict import parity_verdict
+from frame_ros.reports.sections.truth import truth_findings
 
 # Streams on which numbers rest at every moment, and what a pause is, s.
 CONTINUOUS = frozenset({'pose', 'contact', 'proximity'})
 PAUSE = 0.5
+# The order of the usual counters; others follow as they come.
+USUAL = ('gap', 'late', 'backward', 'duplicate', 'zero', 'invalid', 'jump', 'reset')
 TRUNCATED = 'the bag is truncated: values cover what was saved'
 
 
@@ -60,6 +62,15 @@ class EpisodeCheck:
     def texts(self, level: Level) -> list[str]:
         """The texts of the findings of one level."""
         return [finding.text for finding in of_level(self.findings, level)]
+
+    @property
+    def text(self) -> str:
+        """'2 findings of doubt, 1 worth knowing, 14 counted', or 'good'."""
+        doubtful, known = len(self.doubtful), len(self.texts(Level.WORTH_KNOWING))
+        total = sum(self.counts.values())
+        parts = [f'{counted(doubtful, "finding")} of doubt'] * bool(doubtful)
+        parts += [f'{known:,} worth knowing'] * bool(known) + [f'{total:,} counted'] * bool(total)
+        return ', '.join(parts) or 'good'
 
     @property
     def doubtful(self) -> list[str]:
@@ -228,3 +239,75 @@ def _why(episode: Episode) -> str:
     if NO_MESSAGES in episode.problems:
         return NO_MESSAGES
     return str(episode.problems[0]) if episode.problems else 'it holds nothing'
+
+
+@dataclass(frozen=True)
+class FindingCounts:
+    """How many findings there are of each level, over all episodes."""
+
+    doubtful: int = 0
+    worth_knowing: int = 0
+    counting: int = 0
+
+    @property
+    def text(self) -> str:
+        """'Nothing makes a number doubtful; 2 findings are worth knowing.'"""
+        if self.doubtful == 1:
+            text = '1 finding makes a number doubtful'
+        elif self.doubtful:
+            text = f'{self.doubtful:,} findings make numbers doubtful'
+        else:
+            text = 'Nothing makes a number doubtful'
+        if self.worth_knowing:
+            verb = 'is' if self.worth_knowing == 1 else 'are'
+            text += f'; {counted(self.worth_knowing, "finding")} {verb} worth knowing'
+        return text + '.'
+
+
+@dataclass(frozen=True)
+class SharedFinding:
+    """One text, and the numbers of the episodes, from 1, of which it is said."""
+
+    text: str
+    episodes: list[int]
+
+
+def finding_counts(checks: Sequence[EpisodeCheck]) -> FindingCounts:
+    """Counts the findings of all episodes by level."""
+    return FindingCounts(*(sum(len(check.texts(level)) for check in checks) for level in Level))
+
+
+def shared_findings(checks: Sequence[EpisodeCheck], level: Level) -> list[SharedFinding]:
+    """Returns the findings of one level, each text once, with the episodes that have it."""
+    found: dict[str, list[int]] = {}
+    for number, check in enumerate(checks, 1):
+        for text in dict.fromkeys(check.texts(level)):
+            found.setdefault(text, []).append(number)
+    return [SharedFinding(text, numbers) for text, numbers in found.items()]
+
+
+@dataclass(frozen=True)
+class QualityCounts:
+    """columns: names of counters. rows: stream -> one count per column, None where the stream has
+    no such counter.
+
+    total: the sum of all counts.
+    """
+
+    columns: list[str] = field(default_factory=list)
+    rows: dict[str, list[int | None]] = field(default_factory=dict)
+    total: int = 0
+
+
+def quality_counts(counts: Mapping[str, int]) -> QualityCounts:
+    """Sorts counters named 'stream.counter' into a table; a name without a dot belongs to the
+    stream 'episode'.
+    """
+    table: dict[str, dict[str, int]] = {}
+    for name, count in counts.items():
+        stream, _, counter = name.rpartition('.')
+        table.setdefault(stream or 'episode', {})[counter] = int(count)
+    found = dict.fromkeys(counter for row in table.values() for counter in row)
+    columns = [c for c in USUAL if c in found] + [c for c in found if c not in USUAL]
+    rows = {stream: [row.get(c) for c in columns] for stream, row in table.items()}
+    return QualityCounts(columns, rows, sum(counts.values()))

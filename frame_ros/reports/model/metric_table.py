@@ -74,6 +74,11 @@ class MetricRow:
         """Whether any episode has a value."""
         return any(v is not None for v in self.values)
 
+    def remark(self, index: int) -> str:
+        """Returns why an episode has no value, or why its value does not count; '' otherwise."""
+        is_left_out = bool(self.is_left_out) and self.is_left_out[index]
+        return LEFT_OUT if is_left_out and self.values[index] is not None else self.reasons[index]
+
     @property
     def reason(self) -> str:
         """Why there is no aggregate, the different reasons joined; '' if there is one."""

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -72,8 +73,10 @@ def finite(value: Any) -> float | None:
 
 def json_safe(value: Any) -> Any:
     """Returns plain JSON types: arrays as lists, NaN and infinity as null, enums and paths as text
-    or number.
+    or number, a dataclass as its fields.
     """
+    if is_dataclass(value):
+        value = {each.name: getattr(value, each.name) for each in fields(value)}
     if isinstance(value, dict):
         return {str(k): json_safe(v) for k, v in value.items()}
     if isinstance(value, (list, tuple, set)):

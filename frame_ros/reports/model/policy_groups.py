@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from frame_ros.episodes.episode import Episode
-from frame_ros.reports.model.intervention_view import is_helped_success
 from frame_ros.reports.model.metric_table import MetricRow, SuccessCount, success_count
+from frame_ros.reports.sections.interventions import is_helped_success
 
 # Facts of an episode that tell one policy from another. quality: of the scripted policy.
 FACTS = ('policy', 'checkpoint', 'quality')

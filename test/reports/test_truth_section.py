@@ -14,7 +14,7 @@ from frame_ros.episodes.true_contacts import true_contacts
 from frame_ros.reports import build_report, report_data
 from frame_ros.reports.model.episode_check import check_episode
 from frame_ros.reports.model.rates import stream_rates
-from frame_ros.reports.model.truth_view import compare_distances, truth_data
+from frame_ros.reports.sections.truth import TruthSection, compare_distances
 
 TRUE, SENSED = '/ground_truth', ''
 
@@ -84,7 +84,7 @@ def episode(tmp_path_factory):
 
 
 def test_contacts_are_known_false_overlong_or_not_sensed(episode):
-    found = truth_data(episode, episode.open_bag())['contacts']
+    found = TruthSection(episode, episode.open_bag()).data['contacts']
     assert [row['verdict'] for row in found['sensed']] == ['overlong', 'false']
     assert found['sensed'][0]['true']['duration'] == pytest.approx(0.1)
     assert found['sensed'][1]['true'] is None
@@ -114,7 +114,7 @@ def test_a_contact_that_was_not_sensed_says_why(tmp_path, threshold, verdict, kn
         state(TRUE, 0.92),
     ]
     episode = an_episode(tmp_path, extra)
-    (missed,) = truth_data(episode, episode.open_bag())['contacts']['missed']
+    (missed,) = TruthSection(episode, episode.open_bag()).data['contacts']['missed']
     assert (missed['verdict'], missed['net_force']) == (verdict, 9.0)
     page = build_report([episode])
     assert f'1 {verdict} (net force up to 9 N; {known})' in page
@@ -135,7 +135,7 @@ def test_a_sensed_collision_that_truth_knows_as_expected_is_named_so(tmp_path):
         *events(1, 0.22, 0.26, 'upper_arm'),
     ]
     episode = an_episode(tmp_path, extra)
-    found = truth_data(episode, episode.open_bag())['contacts']
+    found = TruthSection(episode, episode.open_bag()).data['contacts']
     assert [row['verdict'] for row in found['sensed']] == ['false collision']
     assert (found['false'], found['false_collisions'], found['excused']) == (0, 1, 0)
     assert any('1 false collision sensed' in text for text in check_episode(episode).doubtful)
@@ -193,7 +193,7 @@ def test_the_page_names_truth_as_such_and_the_json_holds_it(episode):
 
 def test_without_truth_nothing_is_said_of_it(tmp_path):
     episode = an_episode(tmp_path, [distance(SENSED, 0.1 * i, 0.2) for i in range(9)])
-    assert truth_data(episode, episode.open_bag()) is None
+    assert TruthSection(episode, episode.open_bag()).data is None
     assert 'beside the simulator' not in build_report([episode])
     assert not any('truth' in text for text in check_episode(episode).doubtful)
 

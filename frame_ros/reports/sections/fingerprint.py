@@ -6,15 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
+from itertools import zip_longest
 from typing import Any
 
 from frame_ros.metrics import Fingerprint, fingerprint
 from frame_ros.metrics.fingerprint import SMALLEST_POLYGON
 from frame_ros.reports.model.metric_table import MetricRow
-from frame_ros.reports.model.numbers import finite, plot_numbers, readable, readable_unit
+from frame_ros.reports.model.numbers import plot_numbers, readable, readable_unit
 from frame_ros.reports.model.options import check_axes
-from frame_ros.reports.model.policy_groups import PolicyGroup
+from frame_ros.reports.model.policy_groups import PolicyGroup, policy_groups
+from frame_ros.reports.sections.section import Basis, ReportSection, as_row
 
 # The paper's axes, and those of safety.
 AXES = ('sr', 'pl', 'ps', 'cc', 'ate', 'rte', 'il', 'mu', 'cr', 'op', 'rf')
@@ -78,53 +81,89 @@ def compare_groups(
     return Comparison(groups, chosen, shown, '' if has_polygon else NO_POLYGON)
 
 
-def comparison_data(comparison: Comparison) -> dict[str, Any]:
-    """The comparison as plain values: for JSON, and for the page's table.
+class FingerprintSection(ReportSection):
+    """The policies of a report: table and figure."""
 
-    Keys: remark, axes (id, unit, higher_is_better, excluded: why), common_axes, policies: label,
-    episodes, static, success, area, area_range, mean, values and shares by id, reasons.
-    """
-    shown = comparison.shown
-    return {
-        'remark': comparison.remark,
-        'axes': [
-            {
-                'id': row.id,
-                'name': row.name,
-                'unit': row.unit,
-                'higher_is_better': row.higher_is_better,
-                'excluded': shown.excluded.get(row.id) if shown else None,
-            }
-            for row in comparison.rows
-        ],
-        'common_axes': list(shown.common_axes) if shown else [],
-        'policies': [_policy(comparison, group) for group in comparison.groups],
-    }
+    key = 'fingerprint'
+    caveat = CAVEAT
+
+    def __init__(self, basis: Basis) -> None:
+        super().__init__(basis)
+        groups = policy_groups(basis.episodes)
+        self.comparison = compare_groups(groups, basis.rows, basis.options.axes)
+        self.figure = radar_figure(self.comparison)
+        self.is_shown = bool(groups)
+
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        """remark, axes (id, unit, higher_is_better, excluded: why), common_axes, policies: label,
+        episodes, static, success, area, area_range, mean, values and shares by id, reasons.
+        """
+        shown, rows = self.comparison.shown, self.comparison.rows
+        return {
+            'remark': self.comparison.remark,
+            'axes': [
+                as_row(row, 0, 'id', 'name', 'unit', 'higher_is_better')
+                | {'excluded': shown.excluded.get(row.id) if shown else None}
+                for row in rows
+            ],
+            'common_axes': list(shown.common_axes) if shown else [],
+            'policies': [_policy(self.comparison, group) for group in self.comparison.groups],
+        }
+
+    @cached_property
+    def axes(self) -> list[dict[str, Any]]:
+        """The columns of the table, each in the unit in which its values read best."""
+        columns = []
+        for axis in self.data['axes']:
+            values = [policy['values'][axis['id']] for policy in self.data['policies']]
+            factor, unit = readable_unit(values, axis['unit'])
+            columns.append({**axis, 'factor': factor, 'unit': unit})
+        return columns
+
+    @property
+    def policies(self) -> list[dict[str, Any]]:
+        """The rows of the table: one per group, the colours those of the figure."""
+        colours = COLOURS if self.comparison.has_figure else ()
+        groups = zip_longest(self.data['policies'], self.comparison.groups, colours)
+        return [
+            {**policy, 'success_text': success_text(group), 'colour': colour}
+            for policy, group, colour in groups
+            if policy
+        ]
+
+    @property
+    def notes(self) -> list[str]:
+        """Axes and policies that are left out of the figure, and why."""
+        shown, rows = self.comparison.shown, self.comparison.rows
+        notes = [f'{axis["id"]}: {axis["excluded"]}.' for axis in self.axes if axis['excluded']]
+        if shown:
+            known = {*shown.common_axes, *shown.excluded}
+            notes += [
+                f'{row.id}: not every policy has a value.' for row in rows if row.id not in known
+            ]
+        more = len(self.comparison.groups) - len(COLOURS)
+        if more > 0 and self.comparison.has_figure:
+            notes.append(f'The last {more} of the policies are in the table only.')
+        return notes
 
 
 def _policy(comparison: Comparison, group: PolicyGroup) -> dict[str, Any]:
     shown, success = comparison.shown, group.success
     data = {
-        'label': group.label,
-        'episodes': group.episodes,
-        'static': group.static,
-        'success': {
-            'successes': success.successes,
-            'trials': success.trials,
-            'rate': success.rate,
-            'interval': success.interval,
-        },
+        **as_row(group, 0, 'label', 'episodes', 'static'),
+        'success': as_row(success, 0, 'successes', 'trials', 'rate', 'interval'),
         'values': {row.id: group.value(row) for row in comparison.rows},
     }
     if shown is None:
         return data
     return {
         **data,
-        'shares': {id: finite(share) for id, share in shown.normalised[group.label].items()},
+        'shares': shown.normalised[group.label],
         'reasons': shown.reasons[group.label],
-        'area': finite(shown.area(group.label)),
-        'area_range': [finite(bound) for bound in shown.area_range(group.label)],
-        'mean': finite(shown.mean(group.label)),
+        'area': shown.area(group.label),
+        'area_range': shown.area_range(group.label),
+        'mean': shown.mean(group.label),
     }
 
 
@@ -207,28 +246,3 @@ def _raw(group: PolicyGroup, row: MetricRow) -> str:
 def _transparent(colour: str) -> str:
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f'rgba({red},{green},{blue},0.10)'
-
-
-def comparison_table(comparison: Comparison) -> dict[str, Any]:
-    """The page's table: one row per group, one column per axis with raw value and share."""
-    data = comparison_data(comparison)
-    columns = []
-    for row, axis in zip(comparison.rows, data['axes']):
-        values = [policy['values'][row.id] for policy in data['policies']]
-        factor, unit = readable_unit(values, row.unit)
-        columns.append({**axis, 'factor': factor, 'unit': unit})
-    for i, (policy, group) in enumerate(zip(data['policies'], comparison.groups)):
-        policy['success_text'] = success_text(group)
-        policy['colour'] = COLOURS[i] if comparison.has_figure and i < len(COLOURS) else ''
-    notes = [f'{axis["id"]}: {axis["excluded"]}.' for axis in columns if axis['excluded']]
-    left = [
-        f'{row.id}: not every policy has a value.'
-        for row in comparison.rows
-        if comparison.shown
-        and row.id not in comparison.shown.common_axes
-        and row.id not in comparison.shown.excluded
-    ]
-    more = max(len(comparison.groups) - len(COLOURS), 0)
-    if more and comparison.has_figure:
-        left.append(f'The last {more} of the policies are in the table only.')
-    return {**data, 'axes': columns, 'notes': notes + left, 'caveat': CAVEAT}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from frame_ros.evaluation.missed_contacts import MissedContact, WhyMissed
 from frame_ros.reports.html.robot_outline import known_robot
 from frame_ros.reports.model.numbers import counted, finite, readable
 from frame_ros.reports.model.series import episode_end, episode_start
+from frame_ros.reports.sections.section import EpisodeSection, as_row
 from frame_ros.robots.hand_links import hand_links
 
 # m by which a sensed distance may be larger than the true one.
@@ -145,31 +147,46 @@ def truth_findings(episode: Episode, bag: Bag | None) -> list[Finding]:
     ]
 
 
-def truth_data(episode: Episode, bag: Bag | None) -> dict[str, Any] | None:
-    """One episode for JSON, times in s since START; None where no truth can be compared."""
-    contacts, distances = compared_contacts(episode, bag), compare_distances(episode, bag)
-    if contacts is None and distances is None:
-        return None
-    return {
-        'contacts': contacts and _contacts(contacts, episode_start(episode)),
-        'distances': distances and vars(distances),
-    }
+class TruthSection(EpisodeSection):
+    """Sensed contacts and distances beside the simulator's; times in s since START."""
 
+    key = 'truth'
 
-def truth_view(episode: Episode, bag: Bag | None) -> dict[str, Any]:
-    """What the template needs: `truth`, None where no truth can be compared."""
-    contacts, distances = compared_contacts(episode, bag), compare_distances(episode, bag)
-    if contacts is None and distances is None:
-        return {'truth': None}
-    rows = _contacts(contacts, episode_start(episode)) if contacts else None
-    return {
-        'truth': {
-            'contact_text': contacts and contact_text(contacts),
-            'rows': [*rows['sensed'], *rows['missed']][:MOST_ROWS] if rows else [],
-            'left_out': max(0, len(rows['sensed'] + rows['missed']) - MOST_ROWS) if rows else 0,
-            'distance_text': distances and distances.text,
+    def __init__(self, episode: Episode, bag: Bag | None) -> None:
+        super().__init__(episode, bag)
+        self.contacts = compared_contacts(episode, bag)
+        self.distances = compare_distances(episode, bag)
+        self.is_shown = self.contacts is not None or self.distances is not None
+
+    @cached_property
+    def data(self) -> dict[str, Any] | None:
+        """contacts, distances: null where they cannot be compared."""
+        if not self.is_shown:
+            return None
+        return {
+            'contacts': self.contacts and _contacts(self.contacts, episode_start(self.episode)),
+            'distances': self.distances and vars(self.distances),
         }
-    }
+
+    @property
+    def contact_text(self) -> str:
+        """See `contact_text`; '' where contacts cannot be compared."""
+        return contact_text(self.contacts) if self.contacts else ''
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The sensed contacts, then those that were not sensed, that the page has room for."""
+        return self._all_rows[:MOST_ROWS]
+
+    @property
+    def left_out(self) -> int:
+        """How many rows are in the JSON only."""
+        return max(0, len(self._all_rows) - MOST_ROWS)
+
+    @property
+    def _all_rows(self) -> list[dict[str, Any]]:
+        found = (self.data or {}).get('contacts')
+        return [*found['sensed'], *found['missed']] if found else []
 
 
 def contact_text(found: ContactComparison) -> str:
@@ -226,14 +243,7 @@ def _contacts(found: ContactComparison, begin: int) -> dict[str, Any]:
 
 
 def _sensed(match: ContactMatch, begin: int) -> dict[str, Any]:
-    sensed = match.sensed
-    own = {
-        'begin': (sensed.begin - begin) / SECOND,
-        'duration': sensed.duration,
-        'link': sensed.link,
-        'is_expected': sensed.is_expected,
-        'peak_force': finite(sensed.peak_force),
-    }
+    own = as_row(match.sensed, begin, 'begin', 'duration', 'link', 'is_expected', 'peak_force')
     return {**_true(match.true, begin), 'sensed': own, 'verdict': str(match.verdict)}
 
 
@@ -243,11 +253,8 @@ def _unsensed(missed: MissedContact, begin: int) -> dict[str, Any]:
         **_true((missed.true,), begin),
         'sensed': None,
         'verdict': str(missed.why),
-        'could_be_felt': missed.could_be_felt,
-        'net_force': finite(missed.net_force),
-        'lasting_force': finite(missed.lasting_force),
-        'threshold': finite(missed.threshold),
-        'response_time': finite(missed.response_time),
+        **as_row(missed, begin, 'could_be_felt', 'net_force', 'lasting_force', 'threshold'),
+        'response_time': missed.response_time,
     }
 
 

@@ -1,16 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who drove: a person's interventions and those of the command gate, for page and JSON."""
+"""Who drove: a person's interventions and those of the command gate."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from html import escape
 from typing import Any
 
 from markupsafe import Markup
 
 from frame_ros.bags.reader import Bag
+from frame_ros.core.events import Event
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.interventions import (
@@ -21,6 +23,7 @@ from frame_ros.episodes.interventions import (
     interventions_of,
 )
 from frame_ros.reports.model.numbers import counted, finite, readable
+from frame_ros.reports.sections.section import EpisodeSection, as_row
 
 INCLUDED = 'Metrics are over whole episodes: the stretches in which a person drove are in them.'
 WIDTH, HEIGHT, LANE = 1000, 34, 14
@@ -88,52 +91,66 @@ def total_data(episodes: Sequence[Episode]) -> dict[str, Any]:
     }
 
 
-def intervention_data(episode: Episode, bag: Bag | None) -> dict[str, Any]:
-    """One episode for JSON: count, seconds, share and autonomy of the person's stretches; segments,
-    gate (null: not recorded) and notes with times in s since its START.
-    """
-    found = interventions_of(episode, bag)
-    return {
-        'count': found.count,
-        'seconds': found.seconds,
-        'share': finite(found.share),
-        'autonomy': finite(found.autonomy),
-        'metrics_include_them': found.count > 0,
-        'segments': [
-            {
-                **_times(segment.begin, segment.end, found),
-                'source': segment.source,
-                'text': segment.text,
-                'is_open': segment.is_open,
-            }
-            for segment in found.segments
-        ],
-        'gate': None if found.runs is None else gate_data(found.runs, found),
-        'stops': [_event(event, found) for event in found.stops],
-        'notes': [_event(event, found) for event in found.notes],
-    }
+class InterventionSection(EpisodeSection):
+    """Who drove in one episode, and what the gate did; times in s since START."""
+
+    key = 'interventions'
+
+    def __init__(self, episode: Episode, bag: Bag | None) -> None:
+        super().__init__(episode, bag)
+        self.found = interventions_of(episode, bag)
+        found = self.found
+        self.is_shown = bool(found.segments or found.runs or found.notes or found.stops)
+
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        """count, seconds, share and autonomy of the person's stretches; segments, gate (null: not
+        recorded), stops and notes.
+        """
+        found = self.found
+        return {
+            'count': found.count,
+            'seconds': found.seconds,
+            'share': found.share,
+            'autonomy': found.autonomy,
+            'metrics_include_them': found.count > 0,
+            'segments': [
+                as_row(segment, found.begin, 'begin', 'end', 'source', 'text', 'is_open')
+                for segment in found.segments
+            ],
+            'gate': None if found.runs is None else _gate(found.runs, found.begin),
+            'stops': [_event(event, found.begin) for event in found.stops],
+            'notes': [_event(event, found.begin) for event in found.notes],
+        }
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """Stops and notes in order, those that the page has room for."""
+        events = [*self.data['stops'], *self.data['notes']]
+        return sorted(events, key=lambda event: event['time'])[:MOST_ROWS]
+
+    @property
+    def sentence(self) -> str:
+        """Who drove and what the gate did, in words."""
+        return _sentence(self.found)
+
+    @property
+    def strip(self) -> Markup:
+        """The episode's time as a band: see `strip_svg`."""
+        return strip_svg(self.found)
 
 
-def gate_data(runs: Sequence[GateRun], found: Interventions) -> dict[str, Any]:
-    """stops, resets, by_cause (see `by_cause`) and every run."""
+def _gate(runs: Sequence[GateRun], start: int) -> dict[str, Any]:
     actions = [run.action for run in runs]
+    own = ('cause', 'joint', 'count', 'value', 'limit', 'unit', 'text', 'is_open')
     return {
         'stops': actions.count(GateAction.STOPPED),
         'resets': actions.count(GateAction.RESET),
         'by_cause': by_cause(runs),
         'runs': [
-            {
-                **_times(run.begin, run.end, found),
-                'action': ACTION_WORDS[run.action],
-                'cause': run.cause,
-                'joint': run.joint,
-                'count': run.count,
-                'value': finite(run.value),
-                'limit': finite(run.limit),
-                'unit': run.unit,
-                'text': run.text,
-                'is_open': run.is_open,
-            }
+            as_row(run, start, 'begin', 'end')
+            | {'action': ACTION_WORDS[run.action]}
+            | as_row(run, start, *own)
             for run in runs
         ],
     }
@@ -159,26 +176,6 @@ def by_cause(runs: Sequence[GateRun]) -> list[dict[str, Any]]:
         for (action, cause), own in groups.items()
     ]
     return sorted(rows, key=lambda row: (-(row['seconds'] or 0.0), -int(row['count'])))
-
-
-def intervention_view(episode: Episode, bag: Bag | None) -> dict[str, Any]:
-    """What the template needs of one episode: `help` for its badge, and `interventions`, None where
-    nobody intervened and neither gate nor policy noted anything.
-    """
-    found = interventions_of(episode, bag)
-    is_empty = not (found.segments or found.runs or found.notes or found.stops)
-    data = intervention_data(episode, bag)
-    return {
-        'help': help_text(episode),
-        'interventions': None
-        if is_empty
-        else {
-            **data,
-            'strip': strip_svg(found),
-            'sentence': _sentence(found),
-            'events': _listed([*data['stops'], *data['notes']]),
-        },
-    }
 
 
 def strip_svg(found: Interventions) -> Markup:
@@ -236,18 +233,10 @@ def _sentence(found: Interventions) -> str:
     return ' '.join(parts)
 
 
-def _listed(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sorted(events, key=lambda event: event['time'])[:MOST_ROWS]
-
-
-def _event(event: Any, found: Interventions) -> dict[str, Any]:
+def _event(event: Event, start: int) -> dict[str, Any]:
     return {
-        'time': (event.stamp - found.begin) / SECOND,
+        'time': (event.stamp - start) / SECOND,
         'kind': event.type.name.lower(),
         'source': event.source,
         'text': event.text,
     }
-
-
-def _times(begin: int, end: int, found: Interventions) -> dict[str, float]:
-    return {'begin': (begin - found.begin) / SECOND, 'end': (end - found.begin) / SECOND}

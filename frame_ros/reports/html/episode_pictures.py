@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The pictures of one episode: path, time series, cameras, videos."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from markupsafe import Markup
+
+from frame_ros.episodes.episode import Episode
+from frame_ros.reports.html.figures import PANEL_HEIGHT, SURROUND, is_thinned, series_figure
+from frame_ros.reports.html.media import Still, VideoBudget, find_videos
+from frame_ros.reports.html.path_figure import path_figure
+from frame_ros.reports.html.path_marks import marked_points
+from frame_ros.reports.html.projections import jerk_limit, view_svg
+from frame_ros.reports.html.robot_outline import robot_outline
+from frame_ros.reports.html.stills import camera_stills
+from frame_ros.reports.model.contact_sensing import contact_sensing
+from frame_ros.reports.model.series import panels, path, person_spans
+
+TOP, SIDE = (0, 1), (0, 2)
+
+
+def episode_pictures(episode: Episode, budget: VideoBudget) -> dict[str, Any]:
+    """Returns what the template draws of an episode."""
+    drawn, made, outline = path(episode), panels(episode), robot_outline(episode)
+    bag, cameras = episode.open_bag(), dict[str, list[Still]]()
+    for picture in camera_stills(episode, bag) if bag else ():
+        cameras.setdefault(picture.camera, []).append(picture)
+    return {
+        'path': drawn and path_figure(drawn, outline),
+        'path_marks': [mark for mark, _ in marked_points(drawn)] if drawn else [],
+        'outline': outline,
+        'top_view': drawn and view_svg(drawn, TOP, 'Top view'),
+        'side_view': drawn and view_svg(drawn, SIDE, 'Side view'),
+        'jerk_limit': drawn and jerk_limit(drawn),
+        'series': series_figure(episode, made),
+        'series_height': PANEL_HEIGHT * sum(not panel.is_empty for panel in made) + SURROUND,
+        'is_thinned': is_thinned(made),
+        'empty_panels': [panel.title for panel in made if panel.is_empty],
+        'is_contact_lost': contact_sensing(episode).lost > 0,
+        'has_person': bool(person_spans(episode)),
+        'videos': [budget.take(file) for file in find_videos(episode.path)],
+        'cameras': list(cameras.items()),
+    }
+
+
+def as_json_script(value: Any) -> Markup:
+    """JSON that may stand in a script element: no character of it can end the element or begin a
+    comment.
+    """
+    text = json.dumps(value, allow_nan=False, separators=(',', ':'))
+    for character in '<>&\u2028\u2029':
+        text = text.replace(character, f'\\u{ord(character):04x}')
+    return Markup(text)
