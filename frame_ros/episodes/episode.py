@@ -20,18 +20,10 @@ from frame_ros.bags.streams.stream import Stream
 from frame_ros.core.errors import BagError
 from frame_ros.core.events import Event, Outcome
 from frame_ros.episodes.reference import Reference
+from frame_ros.metrics.record import LARGEST, MEAN, SMALLEST
 from frame_ros.metrics.registry import metric
 
-# Metrics whose live value holds for one step or inference: how an episode's value follows.
-MEAN, SMALLEST, LARGEST = 'mean', 'smallest', 'largest'
-MOMENTARY = {
-    **dict.fromkeys(('tcp_speed', 'tcp_acceleration', 'tcp_jerk', 'pose_age', 'distance'), MEAN),
-    **dict.fromkeys(('observation_age', 'queue_depth'), MEAN),
-    **dict.fromkeys(('confidence', 'confidence_calibrated', 'ensemble_mean'), MEAN),
-    **dict.fromkeys(('ensemble_spread', 'chunk_overlap'), MEAN),
-    'closing_speed': LARGEST,
-    'time_to_collision': SMALLEST,
-}
+# How an episode's value follows from samples that each hold for one moment.
 AGGREGATES: dict[str, Callable[[NDArray], Any]] = {MEAN: np.mean, SMALLEST: np.min, LARGEST: np.max}
 
 
@@ -75,8 +67,8 @@ class Episode:
         """Returns the episode's value of a metric, SI; None where it is unavailable.
 
         A value that accumulates is that of the last step; a windowed one the mean over all steps or
-        inferences (`<id>_mean` of the message); one of a moment (MOMENTARY) is reduced over the
-        samples that have a value.
+        inferences (`<id>_mean` of the message); one of moments is reduced over the samples that
+        have a value.
 
         Raises:
             ValueRangeError: no such metric.
@@ -85,13 +77,12 @@ class Episode:
         if metric_id == 'sr':
             is_known = self.outcome is not Outcome.UNKNOWN
             return float(self.outcome is Outcome.SUCCESS) if is_known else None
-        name = f'{metric_id}_mean' if entry.has_three_forms else metric_id
         for kind in entry.messages:
-            if metric_id in MOMENTARY:
+            if entry.of_moments:
                 samples = np.asarray(self.metrics.get(kind, {}).get(metric_id, ()), np.float64)
                 known = samples[np.isfinite(samples)]
-                return float(AGGREGATES[MOMENTARY[metric_id]](known)) if len(known) else None
-            found = self.last(kind, name)
+                return float(AGGREGATES[entry.of_moments](known)) if len(known) else None
+            found = self.last(kind, entry.episode_field)
             if found is not None:
                 return found if math.isfinite(found) else None
         return None
@@ -104,7 +95,7 @@ class Episode:
             return ''
         entry = metric(metric_id)
         known = dict(self.unavailable)
-        for name in (metric_id, f'{metric_id}_mean'):
+        for name in (metric_id, entry.episode_field):
             if known.get(name):
                 return known[name]
         prefix = '' if entry.messages else 'needs more than one bag holds: '

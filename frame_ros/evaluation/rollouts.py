@@ -17,14 +17,16 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError
 from frame_ros.episodes.episode import Episode
-from frame_ros.metrics import wilson_interval
+from frame_ros.metrics import REGISTRY, wilson_interval
+from frame_ros.metrics.record import OURS
 
 NAN = math.nan
-METRICS = (
-    'pl', 'ps', 'cc', 'ti', 'a_pi', 'a_vi', 'a_ai', 'tcp_pi', 'tcp_vi', 'tcp_ai', 'ot', 'ate',
-    'rte', 'op', 'rf', 'cr', 'il',
-)  # fmt: skip
-INSTABILITIES = ('a_pi', 'a_vi', 'a_ai', 'tcp_pi', 'tcp_vi', 'tcp_ai', 'ti')
+# The papers' metrics whose value an episode's summary holds.
+METRICS = tuple(
+    id
+    for id, each in REGISTRY.items()
+    if each.messages and each.source != OURS and not each.of_moments
+)
 RESAMPLES = 1000
 
 
@@ -76,8 +78,9 @@ def summarise_rollouts(episodes: Sequence[Episode], seed: int = 0) -> RolloutSum
     successes = sum(episode.is_success for episode in episodes)
     static = [episode.is_static for episode in episodes]
     columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-    for name in INSTABILITIES:
-        columns[name] = np.where(static, NAN, columns[name])
+    for name in METRICS:
+        if not REGISTRY[name].counts_when_static:
+            columns[name] = np.where(static, NAN, columns[name])
     lower, upper = wilson_interval(successes, len(episodes))
     return RolloutSummary(
         len(episodes),

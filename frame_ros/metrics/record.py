@@ -138,6 +138,7 @@ class Metric:
         has_three_forms: whether its message carries a window's mean, `_step` and `_mean` of it.
         of_moments: MEAN, SMALLEST or LARGEST if a sample holds for one moment and an episode's
             value is made of all of them; '' if it accumulates.
+        raw_unit: its unit where actions are not normalised by bounds, if that changes it.
         counts_when_static: whether the value of an episode that hardly moved is comparable.
         sampled_at: the samples that it differences or integrates over; '' if it does neither.
         options: names of the options of the metrics node that change it.
@@ -160,6 +161,7 @@ class Metric:
     messages: tuple[str, ...] = ()
     has_three_forms: bool = False
     of_moments: str = ''
+    raw_unit: str = ''
     counts_when_static: bool = True
     sampled_at: str = ''
     options: tuple[str, ...] = ()

@@ -145,6 +145,8 @@ class ActionInstability(StreamingInstability):
         return sum(map(abs, change)) / len(change)
 
 
+# Without the limits of a robot nothing is known to scale them by.
+_RAW_UNIT = 'rad or m, raw'
 _CHART = Chart('Action instability (window of 8)', is_logarithmic=True)
 
 ACTION_POSITION_INSTABILITY = Metric(
@@ -161,6 +163,7 @@ ACTION_POSITION_INSTABILITY = Metric(
     torch='ActionInstability',
     messages=('quality',),
     has_three_forms=True,
+    raw_unit=_RAW_UNIT,
     counts_when_static=False,
     sampled_at=CONTROL_STEPS,
     options=('action_lower', 'action_upper', 'gap'),
@@ -191,6 +194,7 @@ ACTION_VELOCITY_INSTABILITY = Metric(
     torch='ActionInstability',
     messages=('quality',),
     has_three_forms=True,
+    raw_unit=_RAW_UNIT,
     counts_when_static=False,
     sampled_at=CONTROL_STEPS,
     options=('action_lower', 'action_upper', 'gap'),
@@ -218,6 +222,7 @@ ACTION_ACCELERATION_INSTABILITY = Metric(
     torch='ActionInstability',
     messages=('quality',),
     has_three_forms=True,
+    raw_unit=_RAW_UNIT,
     counts_when_static=False,
     sampled_at=CONTROL_STEPS,
     options=('action_lower', 'action_upper', 'gap'),

@@ -9,19 +9,14 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 
 from frame_ros.core.events import Outcome
-from frame_ros.episodes.episode import MEAN, MOMENTARY, Episode
+from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.processing import settings_of
 from frame_ros.metrics import REGISTRY, Metric, wilson_interval
 from frame_ros.reports.model.numbers import finite
 from frame_ros.reports.model.options import ReportOptions
 from frame_ros.reports.model.reference_errors import EpisodeErrors
 
-# What the quality messages hold beside unsteadiness: it counts for a robot at rest, too.
-OF_ACTIONS = ('a_pi', 'a_vi', 'a_ai')
-# Without the limits of a robot nothing is known to scale them by.
-RAW_UNIT = 'rad or m, raw'
 LEFT_OUT = 'static episode: not comparable, left out of the aggregates'
-OF_STATIC_TOO = ('pl', 'ate', 'rte', 'ot', 'pose_age')
 
 
 @dataclass(frozen=True)
@@ -67,7 +62,7 @@ class MetricRow:
     @property
     def aggregate(self) -> str:
         """'mean', 'smallest' or 'largest' of an episode's samples; '' if the value accumulates."""
-        return MEAN if REGISTRY[self.id].has_three_forms else MOMENTARY.get(self.id, '')
+        return REGISTRY[self.id].aggregate
 
     @property
     def is_available(self) -> bool:
@@ -174,11 +169,10 @@ def has_raw_actions(episode: Episode) -> bool:
 
 
 def _row(entry: Metric, episodes: Sequence[Episode], is_raw: bool) -> MetricRow:
-    is_instability = entry.message == 'quality' and entry.id not in OF_STATIC_TOO
-    left_out = [is_instability and e.is_static for e in episodes]
+    left_out = [e.is_static and not entry.counts_when_static for e in episodes]
     unit = '' if entry.unit == '1' else entry.unit
-    if entry.id in OF_ACTIONS and is_raw:
-        unit = RAW_UNIT
+    if is_raw:
+        unit = entry.raw_unit or unit
     return MetricRow(
         entry.id,
         entry.name,

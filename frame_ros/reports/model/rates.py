@@ -14,23 +14,21 @@ from frame_ros.bags.header_stamps import header_stamps
 from frame_ros.bags.reader import Bag
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
+from frame_ros.metrics import REGISTRY
+from frame_ros.metrics.record import CONTACTS, CONTROL_STEPS, DISTANCES, INFERENCES
 from frame_ros.reports.model.numbers import finite, readable
 
 NAN = float('nan')
 GAP_FACTOR = 5.0
 
-# Metrics that difference or integrate over time: what they are sampled at, the kind of message or
-# role whose stamps those are, and their ids.
-DIFFERENCED = (
-    (
-        'control steps',
-        'quality',
-        'pl, ps, cc, ti, tcp_pi, tcp_vi, tcp_ai, a_pi, a_vi, a_ai, ot, rte',
-    ),
-    ('distances', 'proximity', 'rf, closing_speed, near_zone_time'),
-    ('contacts', 'contact', 'collisions, peak_force, rms_force'),
-    ('inferences', 'inference', 'il, il_jitter, chunk_overlap'),
-)
+# What metrics that difference, or integrate over time, are sampled at -> the kind of message or the
+# role whose stamps those are.
+SAMPLES = {
+    CONTROL_STEPS: 'quality',
+    DISTANCES: 'proximity',
+    CONTACTS: 'contact',
+    INFERENCES: 'inference',
+}
 
 
 @dataclass(frozen=True)
@@ -116,7 +114,8 @@ def stream_rates(episode: Episode, bag: Bag | None = None) -> list[RateRow]:
 def metric_rates(episode: Episode) -> list[MetricRate]:
     """The rate each difference-based metric saw: its own samples' stamps, within the episode."""
     rows = []
-    for name, source, metrics in DIFFERENCED:
+    for name, source in SAMPLES.items():
+        metrics = ', '.join(each.id for each in REGISTRY.values() if each.sampled_at == name)
         if source in episode.metrics:
             stamps = np.asarray(episode.metrics[source]['stamp'])
         elif source in episode.streams:

@@ -17,7 +17,10 @@ from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.interventions import interventions_of
 from frame_ros.episodes.true_distances import true_distances
+from frame_ros.metrics import REGISTRY
+from frame_ros.metrics.record import Line, Metric
 from frame_ros.reports.model.contact_sensing import contact_sensing
+from frame_ros.reports.model.numbers import readable_power
 
 # Levels of contact.
 CONTACT, COLLISION, UNKNOWN = 1, 2, 3
@@ -95,50 +98,6 @@ class Path:
     collisions: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 3)))
 
 
-# Panels from the metric messages: title, unit, logarithmic, kind, (field, label) ...
-METRIC_PANELS = (
-    ('TCP speed', 'm/s', False, 'quality', (('tcp_speed', 'speed'),)),
-    ('TCP jerk', 'm/s³', False, 'quality', (('tcp_jerk', 'jerk'),)),
-    (
-        'TCP instability (window of 8)',
-        'm',
-        True,
-        'quality',
-        (('tcp_pi', 'position'), ('tcp_vi', 'velocity'), ('tcp_ai', 'acceleration')),
-    ),
-    (
-        'Action instability (window of 8)',
-        '1',
-        True,
-        'quality',
-        (('a_pi', 'position'), ('a_vi', 'velocity'), ('a_ai', 'acceleration')),
-    ),
-    ('Optimal trajectory difference (window of 8)', '1', False, 'quality', (('ot', 'ot'),)),
-    ('Error against the reference', 'm', False, 'quality', (('ate', 'ATE so far'), ('rte', 'RTE'))),
-    (
-        'Token uncertainty',
-        '1',
-        False,
-        'confidence',
-        (
-            ('tb_tp_step', 'token probability'),
-            ('tb_pcs_step', 'prediction confidence score'),
-            ('tb_d_step', 'DeepGini'),
-        ),
-    ),
-    ('Token entropy', 'nats', False, 'confidence', (('tb_e_step', 'entropy'),)),
-    ('Execution variability', 'unit of the action', False, 'confidence', (('ev_step', 'spread'),)),
-    (
-        'Chunk overlap disagreement',
-        'unit of the action',
-        False,
-        'confidence',
-        (('chunk_overlap', 'mean difference'),),
-    ),
-    ('Confidence', '1', False, 'confidence', (('confidence', 'confidence'),)),
-    ('Control rate', 'Hz', False, 'efficiency', (('control_rate_now', 'rate, last second'),)),
-)
-
 # Of the contact sensor, with contact and without: in free motion, what its model leaves over.
 EXTERNAL_FORCE = 'Estimated external force'
 # Panels from the raw topics: title, unit, role, (value, label, factor).
@@ -147,8 +106,7 @@ STREAM_PANELS = (
     (EXTERNAL_FORCE, 'N', 'contact', ('force', 'estimate', 1.0)),
     ('Inference latency', 'ms', 'inference', ('latency', 'whole call', 1e3)),
 )
-# Where what counts is a small difference from a value that is not 0.
-NOT_FROM_ZERO = ('Optimal trajectory difference (window of 8)',)
+# The order of display; charts of metrics that are not named here follow.
 ORDER = (
     'TCP speed',
     'TCP jerk',
@@ -193,11 +151,10 @@ def episode_end(episode: Episode) -> int:
 def panels(episode: Episode) -> list[Panel]:
     """All panels in the order of display, empty ones too."""
     start = episode_start(episode)
-    made = {}
-    for title, unit, is_logarithmic, kind, fields in METRIC_PANELS:
-        values = episode.metrics.get(kind, {})
-        lines = [_metric_series(values, name, label, start) for name, label in fields]
-        made[title] = Panel(title, unit, lines, is_logarithmic, title not in NOT_FROM_ZERO)
+    made: dict[str, Panel] = {}
+    for entry in REGISTRY.values():
+        if entry.line is not None:
+            _add_line(made, entry, entry.line, episode, start)
     for title, unit, role, (name, label, factor) in STREAM_PANELS:
         stream = episode.streams.get(role)
         line = _stream_series(stream, name, label, factor, episode)
@@ -206,7 +163,19 @@ def panels(episode: Episode) -> list[Panel]:
     if not true.is_empty:
         sensed = replace(made[DISTANCE].series[0], label='sensed')
         made[DISTANCE] = replace(made[DISTANCE], series=[sensed, true])
-    return [made[title] for title in ORDER]
+    return [made[title] for title in dict.fromkeys((*ORDER, *made))]
+
+
+def _add_line(
+    made: dict[str, Panel], entry: Metric, line: Line, episode: Episode, start: int
+) -> None:
+    chart, name = line.chart, f'{entry.id}{line.form}'
+    values = episode.metrics.get(entry.message, {})
+    series = _metric_series(values, name, line.label, start)
+    if chart.title not in made:
+        unit = 'unit of the action' if entry.unit == 'action' else readable_power(entry.unit)
+        made[chart.title] = Panel(chart.title, unit, [], chart.is_logarithmic, chart.is_from_zero)
+    made[chart.title].series.append(series)
 
 
 def _true_distance(episode: Episode) -> Series:

@@ -8,7 +8,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from frame_ros.episodes.episode import MOMENTARY
 from frame_ros.metrics import REGISTRY
 from frame_ros.reports.model.numbers import counted, readable
 from frame_ros.reports.parity.bag_losses import Loss
@@ -137,10 +136,9 @@ def _final_names() -> dict[tuple[str, str], str]:
     """(kind, field) -> name of the metrics whose value of an episode is that at its last step."""
     names = {}
     for entry in REGISTRY.values():
-        for kind in entry.messages if entry.id not in MOMENTARY else ():
-            is_mean = entry.has_three_forms
-            field = f'{entry.id}_mean' if is_mean else entry.id
-            names[kind, field] = f'mean {entry.name}' if is_mean else entry.name
+        for kind in entry.messages if not entry.of_moments else ():
+            name = f'mean {entry.name}' if entry.has_three_forms else entry.name
+            names[kind, entry.episode_field] = name
     return names
 
 

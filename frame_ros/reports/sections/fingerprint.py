@@ -11,7 +11,7 @@ from html import escape
 from itertools import zip_longest
 from typing import Any
 
-from frame_ros.metrics import Fingerprint, fingerprint
+from frame_ros.metrics import REGISTRY, Fingerprint, fingerprint
 from frame_ros.metrics.fingerprint import SMALLEST_POLYGON
 from frame_ros.reports.model.metric_table import MetricRow
 from frame_ros.reports.model.numbers import plot_numbers, readable, readable_unit
@@ -20,7 +20,7 @@ from frame_ros.reports.model.policy_groups import PolicyGroup, policy_groups
 from frame_ros.reports.sections.section import Basis, ReportSection, as_row
 
 # The paper's axes, and those of safety.
-AXES = ('sr', 'pl', 'ps', 'cc', 'ate', 'rte', 'il', 'mu', 'cr', 'op', 'rf')
+AXES = tuple(sorted((id for id in REGISTRY if REGISTRY[id].axis), key=lambda id: REGISTRY[id].axis))
 # Okabe and Ito, and grey; neighbours differ most. Dashes for those who see no colours.
 COLOURS = ('#0072B2', '#E69F00', '#009E73', '#CC79A7', '#D55E00', '#7F7F7F')
 DASHES = ('solid', 'dash', 'dot', 'dashdot', 'longdash', 'longdashdot')
