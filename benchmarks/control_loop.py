@@ -34,6 +34,7 @@ from sensor_msgs.msg import Image, JointState
 from frame_ros.msg import PolicyHeartbeat, PolicyInference
 from frame_ros.nodes.policy.node import PolicyNode
 from frame_ros.nodes.runtime.spinning import run_node, spin_until_stopped
+from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Inference
 
 JOINTS = ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll', 'gripper')
@@ -42,17 +43,14 @@ WORKS = ('torch', 'numpy', 'python')
 PARTS = ('latency', 'preprocess', 'forward', 'postprocess', 'cpu_time')
 
 
-class BusyPolicy:
+class BusyPolicy(Policy):
     """Computes for `duration` s per chunk of 4 s, on two cameras."""
 
-    checkpoint, cameras, poses = '', ('front', 'wrist'), ()
+    cameras = ('front', 'wrist')
 
     def __init__(self, work: str, duration: float, rate: float) -> None:
         self.name = work
         self._step, self._duration, self.rate = make_step(work), duration, rate
-
-    def reset(self, seed: int | None = None) -> None:
-        """Nothing to forget."""
 
     def infer(self, observation) -> Inference:
         """A chunk of zeros."""

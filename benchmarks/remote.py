@@ -21,6 +21,7 @@ import numpy as np
 from bars import Bars, parse
 
 from frame_ros.metrics.token_statistics import token_statistics
+from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Inference, Observation, TokenStatistics
 from frame_ros.policies.remote import (
     InferenceService,
@@ -35,10 +36,10 @@ CAMERAS = ('front', 'wrist')
 BAR = 5.0  # ms
 
 
-class WorkingPolicy:
+class WorkingPolicy(Policy):
     """Sums up the images, works for `work` s, and answers with all that an inference can hold."""
 
-    name, checkpoint, cameras, poses = 'working', '', CAMERAS, ()
+    name, cameras = 'working', CAMERAS
 
     def __init__(self, work: float) -> None:
         self._work = work
@@ -47,9 +48,6 @@ class WorkingPolicy:
         reduced = token_statistics(rng.standard_normal((300, 256)), temperatures=(0.5, 1.0, 2.0))
         places = np.arange(300, dtype=np.int32)
         self._tokens = TokenStatistics(**vars(reduced), step=places // 6, dimension=places % 6)
-
-    def reset(self, seed: int | None = None) -> None:
-        """Nothing to forget."""
 
     def infer(self, observation: Observation) -> Inference:
         """A chunk that depends on every pixel."""

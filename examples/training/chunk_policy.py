@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from frame_ros.policies.base import Policy
 from frame_ros.policies.environment_state import environment_state
 from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.scenes import JOINT_NAMES
@@ -84,19 +85,14 @@ class ChunkNetwork(torch.nn.Module):
         return values.unflatten(-1, self.shape) * self.action_scale + self.action_mean
 
 
-class ChunkPolicy:
+class ChunkPolicy(Policy):
     """The network behind the protocol of policies."""
 
-    cameras: tuple[str, ...] = ()
-    poses: tuple[str, ...] = ('object', 'goal')
-    checkpoint = ''
+    poses = ('object', 'goal')
 
     def __init__(self, network: ChunkNetwork, n_action_steps: int, dt: float, name: str) -> None:
         self.name, self.n_action_steps = name, n_action_steps
         self._network, self._dt = network, dt
-
-    def reset(self, seed: int | None = None) -> None:
-        """Does nothing: the policy remembers nothing."""
 
     def infer(self, observation: Observation) -> Inference:
         """The next chunk."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from frame_ros.episodes.episode import Episode
     from frame_ros.evaluation.action_errors import OpenLoopSummary
     from frame_ros.evaluation.open_loop import EpisodeErrors
-    from frame_ros.policies.protocol import Policy
+    from frame_ros.policies.base import Policy
     from frame_ros.robots import Robot
 
 FORMAT = 'frame_ros open-loop 1'

@@ -31,7 +31,7 @@ from frame_ros.core.input_files import read_text
 from frame_ros.robots.joint_units import UNITS
 
 if TYPE_CHECKING:
-    from frame_ros.policies.protocol import Policy
+    from frame_ros.policies.base import Policy
     from frame_ros.policies.remote.convention import Convention
     from frame_ros.policies.remote.server import PolicyServer
 
@@ -164,7 +164,7 @@ def run(args: argparse.Namespace) -> int:
         logger.warning('the policy is still at work after %g s and is abandoned', GRACE)
         logging.shutdown()
         os._exit(0)
-    _call(policy, 'close')
+    policy.close()
     return 0
 
 
@@ -183,9 +183,9 @@ def make_server(args: argparse.Namespace) -> tuple[PolicyServer, Policy]:
     key = _api_key(args.api_key_file)
     convention = _convention(args, limits)
     policy = make_policy(args.policy, _offered(args, limits), **parse_options(args.option))
-    for note in getattr(policy, 'notes', ()):
+    for note in policy.notes:
         logger.warning('%s', note)
-    _call(policy, 'warm_up')
+    policy.warm_up()
     size = int(args.max_message_size * MEGABYTE)
     service = InferenceService(policy, convention, tuple(limits), size)
     place = args.host, args.port
@@ -318,10 +318,3 @@ def _has_ended(server: PolicyServer) -> bool:
     while server.is_busy and time.monotonic() < end:
         time.sleep(0.02)
     return not server.is_busy
-
-
-def _call(policy: Policy, name: str) -> None:
-    """Calls what a policy may have, see protocol.Policy."""
-    function = getattr(policy, name, None)
-    if function is not None:
-        function()

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +22,10 @@ from frame_ros.core.time import SECOND
 from frame_ros.episodes.observations import RecordedObservations
 from frame_ros.episodes.recorded_actions import RecordedActions
 from frame_ros.metrics import mse
+from frame_ros.policies.base import Policy
 from frame_ros.policies.execution.inference_check import check_own_chunk
 from frame_ros.policies.own_policy import raised_text
-from frame_ros.policies.protocol import Inference, Observation, Policy
+from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.policies.replay import MAX_GAP, SNAP, action_times, actions_at
 
 Convert = Callable[[Inference, Observation], Inference]
@@ -139,9 +139,9 @@ def predict(
     return predictions, dict(left_out)
 
 
-def _show_history(policy: Any, observations: RecordedObservations, begin: int, end: int) -> None:
+def _show_history(policy: Policy, observations: RecordedObservations, begin: int, end: int) -> None:
     """Shows the observations between two stamps (ns), without them, to a policy with a history."""
-    if not getattr(policy, 'needs_history', False):
+    if not policy.needs_history:
         return
     period = round(policy.history_period * SECOND)
     count = min(max(end - begin - 1, 0) // period, MOST_HISTORY)

@@ -7,19 +7,17 @@ from __future__ import annotations
 import numpy as np
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Inference, Observation
 
 
-class HoldPolicy:
+class HoldPolicy(Policy):
     """Holds the robot where it is; a baseline, and a check of a new robot's topics.
 
     horizon: steps of a chunk. dt: s between them.
     """
 
     name = 'hold'
-    checkpoint = ''
-    cameras: tuple[str, ...] = ()
-    poses: tuple[str, ...] = ()
 
     def __init__(self, horizon: int = 20, dt: float = 1 / 30) -> None:
         if horizon < 1 or not (np.isfinite(dt) and dt > 0):

@@ -17,12 +17,10 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import Any
 
 from frame_ros.core.errors import PolicyError
-
-if TYPE_CHECKING:
-    from frame_ros.policies.protocol import Policy
+from frame_ros.policies.base import Policy
 
 METHODS = ('reset', 'infer')
 ATTRIBUTES = ('name', 'checkpoint', 'cameras', 'poses')
@@ -30,6 +28,33 @@ PROTOCOL = (
     'a policy has the attributes name, checkpoint, cameras and poses, and the methods '
     'reset(seed=None) and infer(observation)'
 )
+
+
+class OwnPolicy(Policy):
+    """An object of the user's that derives from nothing of ours.
+
+    Whatever it lacks is the base's.
+    """
+
+    def __init__(self, own: Any) -> None:
+        object.__setattr__(self, '_own', own)
+
+    def __getattribute__(self, name: str) -> Any:
+        own = object.__getattribute__(self, '_own')
+        return getattr(own, name) if hasattr(own, name) else object.__getattribute__(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(object.__getattribute__(self, '_own'), name, value)
+
+
+def as_policy(made: object, spec: str) -> Policy:
+    """Returns what the user's class or function made, as a Policy.
+
+    Raises:
+        PolicyError: it lacks a member of the protocol.
+    """
+    check_members(made, spec)
+    return made if isinstance(made, Policy) else OwnPolicy(made)
 
 
 def is_own_policy(spec: str) -> bool:
@@ -84,7 +109,9 @@ def load_own_policy(spec: str) -> Callable[..., Policy]:
             'function that makes one'
         )
     if inspect.isclass(builder):
-        lacking = [method for method in METHODS if not callable(getattr(builder, method, None))]
+        lacking = [
+            method for method in METHODS if getattr(builder, method, None) in (None, Policy.infer)
+        ]
         if lacking:
             raise PolicyError(f'the class {spec} has no {" and no ".join(lacking)}(); {PROTOCOL}')
     return builder

@@ -1,15 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The protocol between a policy and whoever runs it.
-
-One observation in, one chunk of actions out.
-"""
+"""The data between a policy and its caller: one observation in, one chunk of actions out."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,36 +82,3 @@ class Inference:
     rephrasings: tuple[str, ...] = ()
     rephrasing_confidences: NDArray[np.float64] | None = None
     unavailable: Mapping[str, str] = field(default_factory=dict)
-
-
-@runtime_checkable
-class Policy(Protocol):
-    """Anything that produces actions.
-
-    `cameras` and `poses` name the inputs it needs beside the joint positions; `infer` is called
-    from one thread.
-
-    What a policy may have beside this, and whoever runs it looks for:
-    needs_instruction: bool; whether it cannot act without one.
-    n_action_steps: int; how many steps of a chunk it was meant to execute before the next.
-    warm_up(): makes a first call, outside an episode.
-    notes: texts that a person should read about how it was made.
-    needs_history: bool, with history_period: s, and observe(observation): called at that period
-    while an episode runs, from another thread than `infer`; it must return at once.
-    close(): lets go of what it holds (connections, processes).
-    """
-
-    name: str
-    checkpoint: str
-    cameras: tuple[str, ...]
-    poses: tuple[str, ...]
-
-    def reset(self, seed: int | None = None) -> None:
-        """Forgets the last episode."""
-
-    def infer(self, observation: Observation) -> Inference:
-        """Returns the next chunk.
-
-        Raises:
-            PolicyError: the observation lacks something, or the policy gave something unusable.
-        """

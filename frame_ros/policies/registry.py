@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from frame_ros.core.errors import FrameRosError, PolicyError
+from frame_ros.policies.base import Policy
 from frame_ros.policies.own_policy import (
+    as_policy,
     check_form,
-    check_members,
     is_own_policy,
     load_own_policy,
     raised_text,
 )
-from frame_ros.policies.protocol import Policy
 
 # Name -> module and function that makes the policy; the module is imported when it is asked for.
 BUILDERS: dict[str, tuple[str, str]] = {
@@ -77,8 +77,7 @@ def make_own_policy(
         raise
     except (Exception, SystemExit) as error:  # whatever the user's code raises
         raise PolicyError(f'making the policy {spec} {raised_text(error)}') from error
-    check_members(policy, spec)
-    return policy
+    return as_policy(policy, spec)
 
 
 def builder_of(name: str) -> Callable[..., Policy]:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.core.errors import PolicyError, ShapeError, ValueRangeError
 from frame_ros.core.time import SECOND
+from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Inference, Observation
 
 STARTS = ('blend', 'refuse', 'at_once')
@@ -79,7 +80,7 @@ def actions_at(
     return np.where(share == 0.0, positions[before], between)
 
 
-class ReplayPolicy:
+class ReplayPolicy(Policy):
     """Replays recorded joint positions.
 
     stamps: (T,) ns, increasing. positions: (T, D), rad or m. names: D joints. dt: s between two
@@ -102,8 +103,6 @@ class ReplayPolicy:
     """
 
     name = 'replay'
-    cameras: tuple[str, ...] = ()
-    poses: tuple[str, ...] = ()
 
     def __init__(
         self,

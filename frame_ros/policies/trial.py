@@ -79,7 +79,7 @@ def main(question: str) -> int:
         else:
             policy = make_own_policy(spec, _tuples(asked['offered']), required, options)
             with suppress(Exception):  # the run itself is told
-                getattr(policy, 'close', lambda: None)()
+                policy.close()
     except FrameRosError as error:
         print(error, file=answer, flush=True)
         return PROBLEM

@@ -23,9 +23,10 @@ from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.processing import process_episode
 from frame_ros.episodes.reference import Reference
+from frame_ros.policies.base import Policy
 from frame_ros.policies.execution.action_check import check_chunk
 from frame_ros.policies.execution.action_queue import ActionQueue
-from frame_ros.policies.protocol import Observation, Policy
+from frame_ros.policies.protocol import Observation
 from frame_ros.robots import Robot, load_robot
 from frame_ros.scenes.rollout_record import RolloutRecord
 from frame_ros.scenes.simulation.scene_robot import scene_robot
@@ -113,9 +114,7 @@ class Rollouts:
         self.simulation.reset(seed)
         policy.reset(seed)
         record = RolloutRecord(self._names)
-        queue = ActionQueue(
-            1.0 / self.rate, 'first', getattr(policy, 'n_action_steps', 0), prefetch=0
-        )
+        queue = ActionQueue(1.0 / self.rate, 'first', policy.n_action_steps, prefetch=0)
         queue.open()
         steps = round(self.timeout * self.rate)
         for step in range(steps):

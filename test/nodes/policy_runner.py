@@ -18,6 +18,7 @@ from sensor_msgs.msg import Image, JointState
 from frame_ros.msg import EpisodeEvent, PolicyHeartbeat, PolicyInference
 from frame_ros.nodes.policy.node import PolicyNode
 from frame_ros.nodes.runtime.spinning import spin_until_stopped
+from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Inference
 
 JOINTS = ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll', 'gripper')
@@ -153,7 +154,7 @@ def ns(stamp) -> int:
     return Time.from_msg(stamp).nanoseconds
 
 
-class CountingPolicy:
+class CountingPolicy(Policy):
     """A real policy: each chunk goes on from where the executed actions are, in steps of 0.001 rad
     on all joints.
 
@@ -161,7 +162,7 @@ class CountingPolicy:
     leave the limits.
     """
 
-    name, checkpoint, poses = 'counting', '', ()
+    name = 'counting'
 
     def __init__(self, duration: float = 0.0, horizon: int = 60, cameras=(), wrong=None) -> None:
         self.duration, self.horizon, self.cameras, self.wrong = (

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from frame_ros.metrics.token_statistics import token_statistics
-from frame_ros.policies.protocol import Inference, Observation, Policy, TokenStatistics
+from frame_ros.policies.base import Policy
+from frame_ros.policies.protocol import Inference, Observation, TokenStatistics
 from frame_ros.policies.remote import InferenceService, PolicyServer
 
 JOINTS = ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll', 'gripper')
 
 
-class TokenPolicy:
+class TokenPolicy(Policy):
     """Two binned joints with a vocabulary of 16, from logits that depend on the observation; as
     many confidences as there are rephrasings; a history of 3 observations.
     """

@@ -16,9 +16,10 @@ from own_policy_page import save_policy
 
 from frame_ros.cli import main
 from frame_ros.core.errors import FrameRosError, PolicyError
+from frame_ros.policies.base import Policy
 from frame_ros.policies.execution.inference_check import check_own_chunk
 from frame_ros.policies.own_policy import is_own_policy, with_absolute_file
-from frame_ros.policies.protocol import Observation, Policy
+from frame_ros.policies.protocol import Observation
 from frame_ros.policies.registry import make_policy
 from frame_ros.policies.trial import try_own_policy
 
@@ -207,3 +208,24 @@ def test_a_demo_does_not_start_with_a_policy_that_cannot_be_made(tmp_path, capsy
     assert main(command) == 2
     assert 'raised IndexError in mine.py:8: list index out of range' in capsys.readouterr().err
     assert not (tmp_path / 'run').exists()
+
+
+def test_what_derives_from_nothing_of_ours_has_the_defaults_of_the_base(tmp_path):
+    text = 'class Mine:\n' + MEMBERS + METHODS + '    samples = 4\n    notes = ["from a test"]\n'
+    policy = make_policy(save(tmp_path, text))
+    assert isinstance(policy, Policy) and (policy.name, policy.samples) == ('x', 4)
+    assert not policy.needs_history and policy.n_action_steps == 0 and not policy.facts
+    assert policy.notes == ['from a test']
+    policy.samples = 8
+    policy.warm_up()
+    policy.close()
+    assert policy.samples == 8
+
+
+def test_a_class_that_derives_from_the_base_needs_what_only_it_can_say(tmp_path):
+    head = 'from frame_ros.policies.base import Policy\nclass Mine(Policy):\n'
+    with pytest.raises(PolicyError, match=r'has no infer\(\)'):
+        make_policy(save(tmp_path, head + "    name = 'x'\n"))
+    with pytest.raises(PolicyError, match='has no name; '):
+        (tmp_path / 'other').mkdir()
+        make_policy(save(tmp_path / 'other', head + METHODS))

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from frame_ros.core.errors import PolicyError, ValueRangeError
-from frame_ros.policies.protocol import Observation, Policy
+from frame_ros.policies.base import Policy
+from frame_ros.policies.protocol import Observation
 from frame_ros.policies.registry import make_policy
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from frame_ros.core.errors import PolicyError, ShapeError, ValueRangeError
 from frame_ros.core.time import SECOND
-from frame_ros.policies.protocol import Observation, Policy
+from frame_ros.policies.base import Policy
+from frame_ros.policies.protocol import Observation
 from frame_ros.policies.replay import ReplayPolicy, action_times, actions_at
 
 NAMES = ('a', 'b')

@@ -7,7 +7,8 @@ import pytest
 
 from frame_ros.core.errors import PolicyError, ValueRangeError
 from frame_ros.metrics import rms_jerk
-from frame_ros.policies.protocol import Observation, Policy
+from frame_ros.policies.base import Policy
+from frame_ros.policies.protocol import Observation
 from frame_ros.policies.scripted.pick_place import JOINT_NAMES, ScriptedPickPlace
 from frame_ros.policies.scripted.reaching import rotation_of, solve_reach
 from frame_ros.robots import load_robot

@@ -7,8 +7,9 @@ import pytest
 
 from frame_ros.core.errors import PolicyError, ValueRangeError
 from frame_ros.metrics import rms_jerk
+from frame_ros.policies.base import Policy
 from frame_ros.policies.execution.action_check import check_chunk
-from frame_ros.policies.protocol import Observation, Policy
+from frame_ros.policies.protocol import Observation
 from frame_ros.policies.registry import make_policy
 from frame_ros.policies.scripted.arms import find_arm, scripted_arms
 from frame_ros.policies.scripted.pick_place import ScriptedPickPlace

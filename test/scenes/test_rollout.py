@@ -16,6 +16,7 @@ from frame_ros.metrics import (
     path_smoothness,
     rms_jerk,
 )
+from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Inference
 from frame_ros.policies.scripted.pick_place import ScriptedPickPlace
 from frame_ros.robots import load_robot
@@ -35,7 +36,7 @@ def episode(rollouts):
     return rollouts.run(ScriptedPickPlace(), SEED)
 
 
-class Ramp:
+class Ramp(Policy):
     """Turns the pan joint on at every step of a chunk of 30, of which it wants 7 executed."""
 
     name, checkpoint, cameras, poses = 'ramp', '', (), ()
@@ -148,7 +149,7 @@ def test_settings_out_of_range_are_named(argument, value):
         Rollouts(**{argument: value})
 
 
-class Hold:
+class Hold(Policy):
     """Stays where it is."""
 
     name, checkpoint, cameras, poses = 'hold', '', (), ('object',)

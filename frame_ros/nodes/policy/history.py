@@ -8,25 +8,15 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from typing import Protocol
 
 from rclpy.clock import Clock
 
 from frame_ros.core.errors import FrameRosError
 from frame_ros.nodes.runtime.ticks import Ticks
+from frame_ros.policies.base import Policy
 from frame_ros.policies.execution.observation_buffer import ObservationBuffer
-from frame_ros.policies.protocol import Observation
 
 logger = logging.getLogger(__name__)
-
-
-class ObservingPolicy(Protocol):
-    """What this thread needs of a policy; see `protocol.Policy`."""
-
-    history_period: float
-
-    def observe(self, observation: Observation) -> None:
-        """Keeps the observation."""
 
 
 class HistoryLoop:
@@ -38,7 +28,7 @@ class HistoryLoop:
 
     def __init__(
         self,
-        policy: ObservingPolicy,
+        policy: Policy,
         buffer: ObservationBuffer,
         clock: Clock,
         is_simulated: bool,

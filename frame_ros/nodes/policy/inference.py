@@ -25,6 +25,7 @@ from frame_ros.core.time import SECOND
 from frame_ros.nodes.policy.control import Health
 from frame_ros.nodes.policy.messages import Call, inference_message
 from frame_ros.nodes.policy.problems import Problems
+from frame_ros.policies.base import Policy
 from frame_ros.policies.episode_gate import PolicyEpisode
 from frame_ros.policies.execution.action_check import check_chunk
 from frame_ros.policies.execution.action_queue import ActionQueue, Request
@@ -37,7 +38,7 @@ from frame_ros.policies.execution.inference_check import (
 )
 from frame_ros.policies.execution.observation_buffer import ObservationBuffer
 from frame_ros.policies.own_policy import raised_text
-from frame_ros.policies.protocol import Inference, Observation, Policy
+from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.policies.rephrasing.schedule import RephraseSchedule
 
 DEMAND_TIMEOUT = 0.1  # s between two looks at whether to stop
@@ -214,7 +215,7 @@ class InferenceLoop:
     def _observe(self, episode: PolicyEpisode, request: Request) -> tuple[Observation, str]:
         """What the policy is to see; and why there are no rephrasings, where some are due."""
         instruction = episode.instruction or self._task.instruction
-        if not instruction and getattr(self._policy, 'needs_instruction', False):
+        if not instruction and self._policy.needs_instruction:
             raise PolicyError(
                 f'no inference: policy {self._policy.name} needs an instruction, but the START '
                 'event brings none and the parameter instruction is empty'

@@ -14,9 +14,9 @@ from frame_ros.core.errors import SetupError
 from frame_ros.core.name_values import parse_options
 from frame_ros.episodes.recorded_actions import recorded_actions
 from frame_ros.nodes.policy.options import PolicyOptions
+from frame_ros.policies.base import Policy
 from frame_ros.policies.execution.action_spaces import ActionConverter, ActionSpaceOptions
 from frame_ros.policies.offered_arguments import offered_of, required_of
-from frame_ros.policies.protocol import Policy
 from frame_ros.policies.registry import BUILDERS, builder_of, call_builder, make_policy
 from frame_ros.policies.replay import ReplayPolicy
 from frame_ros.robots import Robot

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from frame_ros.msg import PolicyInference
 from frame_ros.nodes.runtime.message_parts import fill_time
+from frame_ros.policies.base import Policy
 from frame_ros.policies.episode_gate import PolicyEpisode
 from frame_ros.policies.execution.action_queue import Arrival
-from frame_ros.policies.protocol import Inference, Observation, Policy, TokenStatistics
+from frame_ros.policies.protocol import Inference, Observation, TokenStatistics
 
 PAGE_SIZE = os.sysconf('SC_PAGE_SIZE')
 

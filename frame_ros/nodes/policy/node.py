@@ -39,10 +39,10 @@ from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
 from frame_ros.nodes.runtime.parameters import declare
 from frame_ros.nodes.runtime.qos import EVENTS, STREAM
+from frame_ros.policies.base import Policy
 from frame_ros.policies.episode_gate import BOUNDARIES, Boundary, EpisodeGate
 from frame_ros.policies.execution.action_queue import ActionQueue
 from frame_ros.policies.execution.observation_buffer import ObservationBuffer
-from frame_ros.policies.protocol import Policy
 from frame_ros.robots import load_robot
 
 
@@ -109,9 +109,9 @@ class PolicyNode(ManagedNode):
             f'{settings.control_rate:g} Hz '
             f'on {inputs}, {settings.execution}'
         )
-        for fact in getattr(self._policy, 'facts', ()):
+        for fact in self._policy.facts:
             self.get_logger().info(fact)
-        for note in getattr(self._policy, 'notes', ()):
+        for note in self._policy.notes:
             self.get_logger().warning(note)
 
     def _make_publishers(self) -> None:
@@ -128,11 +128,8 @@ class PolicyNode(ManagedNode):
 
     def _warm_up(self, policy: Policy) -> None:
         """Makes the first call, which in a network takes many times longer, outside an episode."""
-        warm_up = getattr(policy, 'warm_up', None)
-        if warm_up is None:
-            return
         try:
-            warm_up()
+            policy.warm_up()
         except FrameRosError:
             raise
         except (
@@ -234,7 +231,7 @@ class PolicyNode(ManagedNode):
         gate: EpisodeGate,
         inference: InferenceLoop,
     ) -> HistoryLoop | None:
-        if not getattr(policy, 'needs_history', False):
+        if not policy.needs_history:
             return None
 
         def is_on() -> bool:
@@ -281,7 +278,7 @@ class PolicyNode(ManagedNode):
         if policy is None or self._given_policy is not None:
             return
         try:
-            getattr(policy, 'close', lambda: None)()
+            policy.close()
         except Exception as error:  # whatever a policy raises, the node ends
             self.get_logger().error(f'policy {policy.name} cannot be closed: {error}')
 
@@ -315,7 +312,7 @@ class PolicyNode(ManagedNode):
 
     def _set_quality(self, policy: Policy) -> None:
         """The scripted policy's quality may be changed between two episodes."""
-        if hasattr(policy, 'quality'):
+        if policy.quality is not None:
             policy.quality = self.get_parameter('quality').value
 
     def _check_parameters(self, parameters: list[Parameter]) -> SetParametersResult:

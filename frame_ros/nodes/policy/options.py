@@ -13,6 +13,7 @@ from rclpy.node import Node
 from frame_ros.core.errors import SetupError
 from frame_ros.nodes.policy.inference import Task
 from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.policies.base import Policy
 from frame_ros.policies.execution.action_queue import (
     ALIGNMENTS,
     ASYNCHRONOUS,
@@ -21,7 +22,6 @@ from frame_ros.policies.execution.action_queue import (
     ActionQueue,
 )
 from frame_ros.policies.execution.chunk_blending import ENSEMBLE_COEFFICIENT
-from frame_ros.policies.protocol import Policy
 from frame_ros.policies.rephrasing.rephrasings import load_rephrasings
 from frame_ros.policies.rephrasing.schedule import RephraseSchedule
 
@@ -122,7 +122,7 @@ class PolicyOptions:
         Raises:
             ValueRangeError: two parameters contradict each other.
         """
-        own = 0 if self.execution == ENSEMBLING else getattr(policy, 'n_action_steps', 0)
+        own = 0 if self.execution == ENSEMBLING else policy.n_action_steps
         return ActionQueue(
             self.period,
             self.alignment,

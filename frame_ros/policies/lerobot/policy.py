@@ -12,22 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import PolicyError
+from frame_ros.policies.base import Policy
+from frame_ros.policies.execution.observation_history import ObservationHistory
 from frame_ros.policies.lerobot.columns import ActionColumns
 from frame_ros.policies.lerobot.families.family import Family, NoActionError, Outcome
 from frame_ros.policies.lerobot.inputs import PolicyInputs
-from frame_ros.policies.lerobot.observation_history import ObservationHistory
 from frame_ros.policies.protocol import Inference, Observation
 
 NOT_ASKED = 'none were asked for (samples is 0)'
 
 
-class LeRobotPolicy:
-    """Made by `load_lerobot_policy`.
-
-    notes: what a person should know about how it was loaded. n_action_steps: how many steps of a
-    chunk it was meant to execute before the next. needs_history: it takes several observations,
-    `history_period` s apart, and wants `observe` to be called at that rate.
-    """
+class LeRobotPolicy(Policy):
+    """Made by `load_lerobot_policy`."""
 
     def __init__(
         self,
@@ -46,7 +42,8 @@ class LeRobotPolicy:
         self.preprocessor, self.postprocessor = processors
         self.n_action_steps = family.n_action_steps
         self.needs_instruction = inputs.needs_instruction
-        self.needs_history = family.history_steps > 1
+        self.history_steps = family.history_steps
+        self.needs_history = self.history_steps > 1
         self.history_period = 1.0 / action_rate
         self._history = ObservationHistory(family.history_steps, self.history_period)
 

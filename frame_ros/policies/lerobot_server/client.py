@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import MissingExtraError, PolicyError, install_hint
 from frame_ros.core.lerobot_import import import_lerobot
+from frame_ros.policies.base import Policy
 from frame_ros.policies.checkpoint import open_checkpoint
 from frame_ros.policies.lerobot_server.replies import read_actions
 from frame_ros.policies.protocol import Inference, Observation
@@ -41,13 +42,10 @@ RISK = (
 UNAVAILABLE = "LeRobot's gRPC server answers with actions only"
 
 
-class LeRobotServerPolicy:
+class LeRobotServerPolicy(Policy):
     """Made by `connect_lerobot_server`. The server has no notion of an episode: `reset` only drops
     what it holds for us.
     """
-
-    name: str
-    poses: tuple[str, ...] = ()
 
     def __init__(
         self,

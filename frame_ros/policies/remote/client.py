@@ -9,11 +9,13 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from frame_ros.core.errors import PolicyError
+from frame_ros.policies.base import Policy
+from frame_ros.policies.execution.observation_history import ObservationHistory
 from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.policies.remote.codec import Encoder, decode
 from frame_ros.policies.remote.convention import Convention
@@ -28,9 +30,6 @@ from frame_ros.policies.remote.messages import (
     observation_to_message,
 )
 from frame_ros.policies.remote.presets import TCP
-
-if TYPE_CHECKING:
-    from frame_ros.policies.lerobot.observation_history import ObservationHistory
 
 UNAVAILABLE = 'the server answers with actions only, as OpenPI has it'
 
@@ -48,7 +47,7 @@ class RemoteInference(Inference):
     waited: float = 0.0
 
 
-class RemotePolicy:
+class RemotePolicy(Policy):
     """Made by `connect_remote_policy`. Called from one thread, but for `observe`.
 
     metadata: what the server said of itself when it was last connected to; None before.
@@ -73,8 +72,6 @@ class RemotePolicy:
         self.cameras, self.poses = cameras, poses
         self.notes: list[str] = []
         self.facts: list[str] = []
-        self.n_action_steps, self.needs_instruction = 0, False
-        self.needs_history, self.history_period = False, 0.0
         self.metadata: Any = None
         self._convention, self._deadline = convention, deadline
         self._dt, self._samples = dt, samples
@@ -259,10 +256,9 @@ class RemotePolicy:
         self.n_action_steps = description.n_action_steps
         self.needs_instruction = description.needs_instruction
         if description.history_steps > 1:
-            from frame_ros.policies.lerobot.observation_history import ObservationHistory
-
-            self.needs_history, self.history_period = True, description.history_period
-            self._history = ObservationHistory(description.history_steps, self.history_period)
+            self.needs_history, self.history_steps = True, description.history_steps
+            self.history_period = description.history_period
+            self._history = ObservationHistory(self.history_steps, self.history_period)
         self.notes += description.notes
 
 

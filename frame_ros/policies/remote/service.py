@@ -18,9 +18,10 @@ import numpy as np
 
 from frame_ros.core.errors import FrameRosError, PolicyError
 from frame_ros.core.version import package_version
+from frame_ros.policies.base import Policy
 from frame_ros.policies.execution.inference_check import check_own_chunk
 from frame_ros.policies.own_policy import raised_text
-from frame_ros.policies.protocol import Observation, Policy
+from frame_ros.policies.protocol import Observation
 from frame_ros.policies.remote.codec import MAX_MESSAGE_SIZE, decode, encode
 from frame_ros.policies.remote.convention import Convention
 from frame_ros.policies.remote.fields import Fields
@@ -70,7 +71,7 @@ class InferenceService:
         self.policy = policy
         self._convention, self._joint_names = convention, joint_names
         self._max_size = max_message_size
-        self._own_samples = getattr(policy, 'samples', None)
+        self._own_samples = policy.samples
         self._client: object = None
         self._memory = ResidentMemory()
 
@@ -81,11 +82,11 @@ class InferenceService:
             checkpoint=self.policy.checkpoint,
             cameras=tuple(self.policy.cameras),
             poses=tuple(self.policy.poses),
-            n_action_steps=int(getattr(self.policy, 'n_action_steps', 0)),
-            needs_instruction=bool(getattr(self.policy, 'needs_instruction', False)),
-            history_steps=_history_steps(self.policy),
-            history_period=float(getattr(self.policy, 'history_period', 0.0)),
-            notes=tuple(getattr(self.policy, 'notes', ())),
+            n_action_steps=self.policy.n_action_steps,
+            needs_instruction=self.policy.needs_instruction,
+            history_steps=self.policy.history_steps if self.policy.needs_history else 1,
+            history_period=float(self.policy.history_period),
+            notes=tuple(self.policy.notes),
         )
         server = {'name': 'frame_ros', 'version': package_version()}
         return encode({'server': server, NAMESPACE: description.to_message()}, self._max_size)
@@ -126,12 +127,11 @@ class InferenceService:
         """Resets the policy where an episode begins, and shows it what was before."""
         if client is not self._client or request.reset:
             if self._own_samples is not None:
-                self.policy.samples = request.samples or self._own_samples  # type: ignore[attr-defined]
+                self.policy.samples = request.samples or self._own_samples
             self.policy.reset(request.seed)
             self._client = client
-        observe = getattr(self.policy, 'observe', None)
-        for earlier in request.history if observe is not None else ():
-            observe(earlier)  # type: ignore[misc]
+        for earlier in request.history:
+            self.policy.observe(earlier)
 
     def _infer(self, observation: Observation, request: Request, waited: float) -> Answer:
         cpu, begun = time.process_time(), time.perf_counter()
@@ -166,12 +166,6 @@ class InferenceService:
         if request is not None:
             reply[NAMESPACE] = answer_to_fields(answer)
         return reply
-
-
-def _history_steps(policy: Any) -> int:
-    if not getattr(policy, 'needs_history', False):
-        return 1
-    return int(getattr(getattr(policy, 'family', policy), 'history_steps', 2))
 
 
 class ResidentMemory:

@@ -16,6 +16,7 @@ from scipy.interpolate import CubicSpline
 
 from frame_ros.core.errors import PolicyError, ValueRangeError
 from frame_ros.core.time import SECOND
+from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.policies.scripted.arms import find_arm
 from frame_ros.policies.scripted.reaching import Kinematics, rotation_of, solve_reach
@@ -52,7 +53,7 @@ class _Plan:
         return sum(map(len, self.rows))
 
 
-class ScriptedPickPlace:
+class ScriptedPickPlace(Policy):
     """Picks the object and puts it at the goal.
 
     Above, descend, grasp, lift, over the bin, lower, release, retreat.
@@ -70,9 +71,9 @@ class ScriptedPickPlace:
     """
 
     name = 'scripted'
-    checkpoint = ''
-    cameras: tuple[str, ...] = ()
-    poses: tuple[str, ...] = ('object', 'goal')
+    poses = ('object', 'goal')
+    quality: float
+    samples: int
 
     def __init__(
         self,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import FrameRosError, PolicyError
 from frame_ros.metrics.families.confidence import token_confidence, token_groups
+from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Inference, Observation, TokenStatistics
 from frame_ros.policies.token_vla.codec import ActionTokens, Codec
 from frame_ros.policies.token_vla.generation import (
@@ -67,14 +68,13 @@ class _Timer:
         return self.marks[-1] - self.marks[-2]
 
 
-class TokenVlaPolicy:
+class TokenVlaPolicy(Policy):
     """A vision-language-action model that writes actions as tokens; made by `load_token_vla`.
 
     notes: what a person should know about how it was loaded.
     """
 
     needs_instruction = True
-    poses: tuple[str, ...] = ()
 
     def __init__(
         self,

@@ -13,10 +13,11 @@ import pytest
 
 from frame_ros.core.errors import CheckpointError, MissingExtraError, PolicyError, ValueRangeError
 from frame_ros.core.lerobot_import import offline
+from frame_ros.policies.base import Policy
 from frame_ros.policies.checkpoint import open_checkpoint
 from frame_ros.policies.lerobot import load_lerobot_policy
 from frame_ros.policies.lerobot.configuration import load_config
-from frame_ros.policies.protocol import Observation, Policy
+from frame_ros.policies.protocol import Observation
 from frame_ros.policies.registry import make_policy
 from frame_ros.robots.joint_units import joint_units
 

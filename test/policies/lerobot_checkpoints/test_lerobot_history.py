@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from frame_ros.core.time import MILLISECOND
-from frame_ros.policies.lerobot.observation_history import ObservationHistory
+from frame_ros.policies.execution.observation_history import ObservationHistory
 from frame_ros.policies.protocol import Observation
 
 PERIOD = 0.1

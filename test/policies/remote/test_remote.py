@@ -25,7 +25,8 @@ pytest.importorskip('websockets')
 from remote_servers import JOINTS, TokenPolicy, behaving, observation, serving
 
 from frame_ros.core.errors import PolicyError, SetupError
-from frame_ros.policies.protocol import Inference, Policy
+from frame_ros.policies.base import Policy
+from frame_ros.policies.protocol import Inference
 from frame_ros.policies.registry import make_policy
 from frame_ros.policies.remote import (
     InferenceService,

@@ -19,7 +19,8 @@ from scipy.stats import entropy, gmean  # noqa: E402
 from vla_models import STATISTICS, make_vla, picture, save_vla, teach  # noqa: E402
 
 from frame_ros.core.errors import PolicyError  # noqa: E402
-from frame_ros.policies.protocol import Observation, Policy  # noqa: E402
+from frame_ros.policies.base import Policy  # noqa: E402
+from frame_ros.policies.protocol import Observation  # noqa: E402
 from frame_ros.policies.registry import make_policy  # noqa: E402
 from frame_ros.policies.token_vla import load_token_vla  # noqa: E402
 from frame_ros.policies.token_vla.generation import Generated, Generator, LogitsReducer  # noqa: E402
