@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Robots from their URDF: forward kinematics, Jacobian, link shapes; and joint states put in
-order.
-"""
+"""Robots from their URDF: forward kinematics, Jacobian, link shapes; and joint state assembly."""
 
 from frame_ros.robots.assembler import AssembledState, JointStateAssembler, StateCounts
 from frame_ros.robots.catalogue import ROBOT_NAMES, find_urdf, load_robot

@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Joint states in any order, with joints too many or too few, made into complete, ordered
-arrays.
-"""
+"""Assembles complete, ordered arrays from joint states with any selection of joints."""
 
 import math
 from collections.abc import Sequence
@@ -18,8 +16,8 @@ Array = NDArray[np.float64]
 
 
 class AssembledState(NamedTuple):
-    """Positions (N,) in rad or m; velocities (N,) per s, or None while not known for every joint;
-    efforts (N,) as they came, NaN where there is none, or None where there never was one.
+    """Positions (N,) in rad or m; velocities (N,) per s, None while unknown for a joint; efforts
+    (N,), NaN where missing, None if never present.
     """
 
     positions: Array
@@ -28,12 +26,12 @@ class AssembledState(NamedTuple):
 
 
 NOTHING: Array = np.empty(0)
-# Publishers take turns with a few lists of names; more than these are not worth keeping.
+# Publishers use a few lists of names in turn; no more than these are worth keeping.
 MOST_LEARNED = 64
 
 
 class _Places(NamedTuple):
-    """Where a list of names has the wanted joints (source), and which those are (target)."""
+    """Positions of the wanted joints in a list of names (source), and their indices (target)."""
 
     problem: str
     source: NDArray[np.intp]
@@ -43,7 +41,7 @@ class _Places(NamedTuple):
 
 @dataclass
 class StateCounts:
-    """How many messages were taken, and why others were not.
+    """Counts of messages taken, and of others by reason.
 
     Attributes:
         accepted: messages whose values were taken.
@@ -96,7 +94,7 @@ class JointStateAssembler:
         self._names: Sequence[str] = ()
         self._size = 0
         self._learned: dict[tuple[str, ...], _Places] = {}
-        self._use(_Places('', np.zeros(0, np.intp), np.zeros(0, np.intp), False))
+        self._check_values(_Places('', np.zeros(0, np.intp), np.zeros(0, np.intp), False))
 
     def forget(self) -> None:
         """Forgets all values: every joint is unseen again."""
@@ -116,7 +114,7 @@ class JointStateAssembler:
         velocities: ArrayLike = (),
         efforts: ArrayLike = (),
     ) -> AssembledState | None:
-        """Take one message's values.
+        """Takes one message's values.
 
         Args:
             names: K joint names, in any order.
@@ -125,9 +123,9 @@ class JointStateAssembler:
             efforts: (K,), or empty.
 
         Returns:
-            The complete state after this message, in fresh arrays; None while joints are still
-            unseen and for a message that was rejected, after which `problem` says why and `last`
-            holds what was good before.
+            The complete state after this message, in fresh arrays; None while joints are unseen,
+                and for a rejected message, for which `problem` gives the reason and `last` the
+                state before.
         """
         values = self.read(names, positions, velocities, efforts)
         return None if values is None else self.store(*values)
@@ -139,11 +137,11 @@ class JointStateAssembler:
         velocities: ArrayLike = (),
         efforts: ArrayLike = (),
     ) -> tuple[Array, Array, Array] | None:
-        """Checks one message without taking its values; what `store` takes of it right after, or
-        None: it was rejected, and `problem` says why.
+        """Checks one message and returns the values that `store` would take right after; None if it
+        was rejected for `problem`.
         """
         if names != self._names:
-            self._learn(names)
+            self._find_joints(names)
         position = np.asarray(positions, dtype=np.float64)
         velocity = np.asarray(velocities, dtype=np.float64)
         effort = np.asarray(efforts, dtype=np.float64)
@@ -159,8 +157,8 @@ class JointStateAssembler:
             return None
         return position, velocity, effort
 
-    def _learn(self, names: Sequence[str]) -> None:
-        """Work out where this list of names has the wanted joints, once for each list."""
+    def _find_joints(self, names: Sequence[str]) -> None:
+        """Finds the wanted joints in this list of names, once for each list."""
         key = tuple(names)
         # Of the same type, so that the next list of the same names is found equal.
         self._names, self._size = list(names) if isinstance(names, list) else key, len(key)
@@ -168,7 +166,7 @@ class JointStateAssembler:
             if len(self._learned) > MOST_LEARNED:
                 self._learned.clear()
             self._learned[key] = self._places(key)
-        self._use(self._learned[key])
+        self._check_values(self._learned[key])
 
     def _places(self, names: tuple[str, ...]) -> _Places:
         index = {name: i for i, name in enumerate(names)}
@@ -184,7 +182,7 @@ class JointStateAssembler:
             names == self.joint_names,
         )
 
-    def _use(self, places: _Places) -> None:
+    def _check_values(self, places: _Places) -> None:
         self._length_problem, self._source, self._target, self._is_in_order = places
 
     def _check_lengths(self, position: Array, velocity: Array, effort: Array) -> str:
@@ -216,7 +214,7 @@ class JointStateAssembler:
     def store(
         self, position: Array, velocity: Array = NOTHING, effort: Array = NOTHING
     ) -> AssembledState | None:
-        """Takes what `read` gave last; the complete state, or None."""
+        """Takes the values last returned by `read`; returns the complete state, or None."""
         target = slice(None) if self._is_in_order else self._target
         if len(velocity) and not _is_finite(velocity):
             self.counts.non_finite_velocity += 1
@@ -251,7 +249,7 @@ class JointStateAssembler:
 
 
 def _is_finite(values: Array) -> bool:
-    """Whether all are finite; the sum of squares decides nearly always, and is several times faster
-    than np.isfinite.
+    """Returns whether all values are finite; their sum of squares nearly always decides, several
+    times faster than np.isfinite.
     """
     return math.isfinite(values.dot(values)) or bool(np.isfinite(values).all())

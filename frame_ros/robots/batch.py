@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Forward kinematics of many configurations at once, in numpy.
 
-Orientations are carried as unit quaternions, one column per configuration. Each joint is first
-turned so that it moves about, or along, its z axis; what is fixed between two joints is then one
-constant rotation, a 4 x 4 matrix on the quaternions, and one constant vector.
+Orientations are unit quaternions, one column per configuration. Each joint is first rotated so that
+it moves about, or along, its z axis; everything fixed between two joints is then one constant
+rotation, a 4 x 4 matrix on the quaternions, and one constant vector.
 """
 
 import math
@@ -52,8 +52,7 @@ class BatchForward:
     def _block(self, q: Array) -> tuple[Array, Array]:
         size = len(q)
         position = np.zeros((3, size))
-        # The rows of a quaternion are kept in the order x, z, y, w: then a turn about z mixes the
-        # upper and lower half.
+        # A quaternion's rows are x, z, y, w: then a turn about z mixes the upper and lower half.
         turned: Array = np.zeros((4, size))
         turned[3] = 1.0
         for column, (slides, turn, offset) in enumerate(self._steps):
@@ -74,15 +73,13 @@ class BatchForward:
 
 
 def _products(turned: Array) -> Array:
-    """(10, B): the products of two quaternion components of which a rotation matrix is made; rows
-    x, z, y, w.
-    """
+    """Returns (10, B), the products of quaternion components in a rotation matrix."""
     x, z, y, w = turned
     return np.stack((x * x, y * y, z * z, w * w, x * y, x * z, y * z, x * w, y * w, z * w))
 
 
 def _rotated(vector: Array) -> Array:
-    """(3, 10): times `_products` gives the constant `vector` turned by each quaternion."""
+    """Returns (3, 10): times `_products` it gives the constant `vector`, rotated."""
     a, b, c = vector
     return np.array(
         [
@@ -97,17 +94,13 @@ _Z = _rotated(np.array([0.0, 0.0, 1.0]))
 
 
 def _right_multiplication(rotation: Array) -> Array:
-    """4 x 4: times a quaternion (rows x, z, y, w) gives its Hamilton product with that of
-    `rotation`.
-    """
+    """Returns 4 x 4: times a quaternion (x, z, y, w) it gives its product with `rotation`."""
     x, y, z, w = quaternion_from_matrix(rotation)
     return np.array([[w, -y, z, x], [y, w, -x, z], [-z, x, w, y], [-x, -z, -y, w]])
 
 
 def quaternion_from_matrix(rotation: Array) -> tuple[float, float, float, float]:
-    """Unit quaternion x, y, z, w of a 3 x 3 rotation (Shepperd 1978: divide by the largest
-    component).
-    """
+    """Returns the unit quaternion x, y, z, w of a 3 x 3 rotation (Shepperd 1978)."""
     m = rotation
     trace = m[0, 0] + m[1, 1] + m[2, 2]
     squares = (*(1.0 + 2.0 * m[i, i] - trace for i in range(3)), 1.0 + trace)
@@ -124,7 +117,7 @@ def quaternion_from_matrix(rotation: Array) -> tuple[float, float, float, float]
 
 
 def _rotation_of_z_to(axis: Array) -> Array:
-    """A rotation whose third column is the unit vector `axis`."""
+    """Returns a rotation whose third column is the unit vector `axis`."""
     if axis[2] == 1.0:
         return np.eye(3)
     other = np.eye(3)[int(np.argmin(np.abs(axis)))]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a URDF says: links, joints with their limits, and collision shapes."""
+"""Parsing of URDFs: links, joints with their limits, and collision shapes."""
 
 import math
 from dataclasses import dataclass, field
@@ -19,9 +19,7 @@ MOVING = ('revolute', 'continuous', 'prismatic')
 @dataclass(frozen=True)
 class Joint:
     """One joint: `translation` (m) and `rotation` (3x3) place the child in the parent at position
-    0.
-
-    Limits are in rad or m, rad/s or m/s, N m or N; what the URDF leaves open is infinite.
+    0. Limits are in rad or m, rad/s or m/s, N m or N; what the URDF leaves open is infinite.
     `mimic` is (joint followed, multiplier, offset), or None.
     """
 
@@ -45,9 +43,7 @@ class Joint:
 
 @dataclass(frozen=True)
 class Capsule:
-    """All points within `radius` (m) of the segment from `start` to `end` (m, in the link's
-    frame).
-    """
+    """All points within `radius` (m) of the segment from `start` to `end` (m, link's frame)."""
 
     start: Array
     end: Array
@@ -56,10 +52,8 @@ class Capsule:
 
 @dataclass(frozen=True)
 class Primitive:
-    """A collision shape in its link's frame.
-
-    `size`: a box's edges x, y, z; a cylinder's radius and length (along z); a sphere's radius. In
-    m.
+    """A collision shape in its link's frame. `size`: a box's edges x, y, z; a cylinder's radius and
+    length (along z); a sphere's radius. In m.
     """
 
     kind: str
@@ -68,7 +62,7 @@ class Primitive:
     rotation: Array
 
     def capsule(self) -> Capsule:
-        """A capsule that holds the whole shape; of a box, along its longest edge."""
+        """Returns a capsule that contains the shape; for a box, along its longest edge."""
         half, radius, axis = 0.0, self.size[0], 2
         if self.kind == 'cylinder':
             half = self.size[1] / 2

@@ -35,8 +35,8 @@ AT_LIMIT = 1e-6  # rad or m, the distance from a limit at which it counts as bin
 
 
 FULL_POSE = TrackingPreset()
-# With fewer than six joints the orientation follows as far as the position leaves freedom, and how
-# far that is, is no fault: only the position has a tolerance.
+# With fewer than six joints the orientation follows as far as the position leaves freedom, which is
+# no fault: only the position has a tolerance.
 POSITION_FIRST = TrackingPreset(orientation_cost=0.003, orientation_tolerance=math.inf)
 
 
@@ -58,10 +58,13 @@ def tracking_preset(robot: Robot) -> TrackingPreset:
 
 
 class Tracked(NamedTuple):
-    """What `track` found for H poses and N joints.
+    """The result of `track` for H poses and N joints.
 
-    joints: (H, N), rad or m. residuals: (H, 2), what is left of each pose: m and rad. limits: for
-    each step the limits that bound it, such as 'fr3_joint4 upper' or 'fr3_joint1 velocity'.
+    Attributes:
+        joints: (H, N), rad or m.
+        residuals: (H, 2), distance to each pose: m and rad.
+        limits: per step, the limits that bound it, such as 'fr3_joint4 upper' or 'fr3_joint1
+            velocity'.
     """
 
     joints: Array
@@ -88,14 +91,18 @@ class DifferentialInverseKinematics:
         posture_cost: float = POSTURE_COST,
         velocity_scale: float = 1.0,
     ) -> None:
-        """tip: a link; None: the preset's. orientation_cost (m/rad): None: the preset's; 0: the
-        orientation is left free. posture_cost: m/rad. velocity_scale: share of the joints' velocity
-        limits that may be used, 0 to 1.
+        """Makes the solver for one link.
+
+        Args:
+            tip: a link; None: the preset's.
+            orientation_cost: m/rad; None: the preset's; 0: the orientation is left free.
+            posture_cost: m/rad.
+            velocity_scale: share of the joints' velocity limits that may be used, 0 to 1.
 
         Raises:
             MissingExtraError: pink or its solver is not installed.
-            RobotError: the robot has no such link. ValueRangeError: a cost or scale is out of
-                range.
+            RobotError: the robot has no such link.
+            ValueRangeError: a cost or scale is out of range.
         """
         preset = tracking_preset(robot)
         cost = preset.orientation_cost if orientation_cost is None else orientation_cost
@@ -115,12 +122,15 @@ class DifferentialInverseKinematics:
         return self._arm.forward(joints)
 
     def track(self, start: ArrayLike, poses: ArrayLike, dt: float) -> Tracked:
-        """Joints that follow poses, one per step of dt seconds.
+        """Returns joints that follow poses, one per step of dt seconds.
 
-        start: (N,) joints before the first step, rad or m. poses: (H, 7), position (m) and
-        quaternion xyzw in the base frame. No joint moves further in a step than its velocity limit
-        allows, and none leaves its limits; one that starts outside comes back as fast as that. What
-        cannot be reached is approached as far as possible: see the residuals.
+        No joint moves further in a step than its velocity limit allows, and none leaves its limits;
+        one that starts outside comes back at that speed. Unreachable poses are approached as
+        closely as possible: see the residuals.
+
+        Args:
+            start: (N,) joints before the first step, rad or m.
+            poses: (H, 7), position (m) and quaternion xyzw in the base frame.
 
         Raises:
             RobotError: an array has the wrong shape, or a value is not finite.
@@ -173,7 +183,7 @@ class _BoundedSolver:
     def __init__(self, pink: Any, arm: Robot, orientation_cost: float, posture_cost: float) -> None:
         import pinocchio
 
-        # The chain's model carries no limits of its own: the bounds given to `solve` are the only.
+        # The chain's model has no limits of its own: only the bounds given to `solve` hold.
         model = arm._model.copy()
         self._pin, self._pink, self._model = pinocchio, pink, model
         self._bounds = pink.bounds_class(len(arm.joint_names))
@@ -188,10 +198,9 @@ class _BoundedSolver:
         self._posture.set_target(joints)
 
     def solve(self, q: Array, pose: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
-        """The joints (N,) nearest to the pose, and what is left of it: m and rad.
-
-        Every accepted iteration brings the tip nearer, so that a target out of reach makes the arm
-        come to rest, not swing.
+        """Returns the joints (N,) nearest to the pose, and the distance to it: m and rad. Every
+        accepted iteration brings the tip nearer, so that an unreachable target makes the arm come
+        to rest instead of swinging.
         """
         target = self._pin.SE3(self._pin.Quaternion(pose[3:]), pose[:3])
         self._tip.set_target(target)
@@ -217,7 +226,7 @@ class _BoundedSolver:
         return q, self._residual(q, target)
 
     def _change(self, least: Array, most: Array) -> Array:
-        """The change of the joints that the quadratic programme asks for; 0 if it has no answer."""
+        """Returns the change of the joints that solves the quadratic programme, or 0."""
         problem = self._pink.build_ik(
             self._state, self._tasks, 1.0, damping=DAMPING, limits=[self._bounds]
         )
@@ -240,7 +249,7 @@ class _BoundedSolver:
 
 
 class _Pink(NamedTuple):
-    """What is used of pink and of its solver."""
+    """The parts of pink and its solver that are used."""
 
     Configuration: Any
     FrameTask: Any

@@ -24,19 +24,16 @@ GRAVITY = (0.0, 0.0, -9.81)  # m/s^2
 
 @dataclass(frozen=True)
 class Payload:
-    """What a link carries that the URDF does not know: a tool, or an object that it holds.
-
-    mass: kg. centre_of_mass: m, in the link's frame. A point mass, unless `inertia` (3, 3), kg m^2
-    about its centre of mass, is given.
+    """A load on a link that the URDF does not know: a tool, or a held object.
 
     Raises:
         RobotError: the mass is negative, or a value is not finite.
     """
 
     link: str
-    mass: float
-    centre_of_mass: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    inertia: Array | None = None
+    mass: float  # kg
+    centre_of_mass: tuple[float, float, float] = (0.0, 0.0, 0.0)  # m, in the link's frame
+    inertia: Array | None = None  # (3, 3), kg m^2 about the centre of mass; None: a point mass
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.mass < math.inf or not np.isfinite(self.centre_of_mass).all():
@@ -57,13 +54,12 @@ class RobotDynamics:
     """M(q) ddq + C(q, dq) dq + g(q) = torque, for the joints named, in the base frame.
 
     All links of the tree count. Joints that are not named stay at `held`, or else at the position
-    nearest to 0 within their limits (mimic joints likewise), with what they carry. Friction is not
-    in here, see `sensing.motor_model`.
-
-    Not thread-safe: it owns one pinocchio data object.
+    nearest to 0 within their limits (mimic joints likewise), with their loads. Friction is not
+    included, see `sensing.motor_model`. Not thread-safe: it owns one pinocchio data object.
 
     Attributes:
-        robot: whose dynamics these are. joint_names: (N) the order of q, dq and all torques.
+        robot: whose dynamics these are.
+        joint_names: (N) the order of q, dq and all torques.
         armature: (N,) kg m^2 (or kg), of rotors and gears, seen at the joint.
     """
 
@@ -77,14 +73,19 @@ class RobotDynamics:
         gravity: Sequence[float] = GRAVITY,
         mass_scales: Mapping[str, float] | None = None,
     ) -> None:
-        """joint_names: None takes those that move the robot's tip. armature: one for all joints,
-        one per joint, or by name. tool: carried beside what the URDF knows. held: positions of the
-        joints that are not named. gravity: m/s^2 in the base frame. mass_scales: link -> factor of
-        its mass and inertia.
+        """Builds the model.
+
+        Args:
+            joint_names: None takes those that move the robot's tip.
+            armature: one for all joints, one per joint, or by name.
+            tool: carried in addition to the URDF's links.
+            held: positions of the joints that are not named.
+            gravity: m/s^2 in the base frame.
+            mass_scales: link -> factor of its mass and inertia.
 
         Raises:
-            RobotError: a joint or link that there is not, a URDF without masses behind a joint, or
-                an armature that cannot be.
+            RobotError: an unknown joint or link, a URDF without masses behind a joint, or an
+                impossible armature.
             MissingExtraError: pinocchio is not installed.
         """
         self.robot = robot
@@ -174,7 +175,7 @@ class RobotDynamics:
                 )
 
     def set_payload(self, payload: Payload | None) -> None:
-        """What a link carries from now on, in place of what it carried before; None: nothing.
+        """Replaces a link's payload; None: it carries nothing.
 
         Raises:
             RobotError: there is no such link.
@@ -185,13 +186,12 @@ class RobotDynamics:
             given = np.zeros((3, 3)) if payload.inertia is None else payload.inertia
             inertia = possible_inertia(given, f'the payload at {payload.link}')
             body = self._pin.Inertia(payload.mass, np.array(payload.centre_of_mass), inertia)
-            self._model.appendBodyToJoint(self._place(payload.link)[0], body, self._place(
-                payload.link
-            )[1])  # fmt: skip
+            joint, placement = self._link_placement(payload.link)
+            self._model.appendBodyToJoint(joint, body, placement)
         self.payload = payload
         self._data = self._model.createData()
 
-    def _place(self, link: str) -> tuple[int, Any]:
+    def _link_placement(self, link: str) -> tuple[int, Any]:
         if link not in self._places:
             raise RobotError(
                 f'{self.robot.name} has no link {link!r}; its links are '
@@ -211,11 +211,11 @@ class RobotDynamics:
             raise RobotError(f'{what} must be finite, not {vector.tolist()}')
         return vector if self._is_same else vector[self._theirs]
 
-    def _back(self, vector: Array) -> Array:
+    def _in_our_order(self, vector: Array) -> Array:
         return vector if self._is_same else vector[self._ours]
 
     def mass_matrix(self, q: ArrayLike) -> Array:
-        """(N, N) symmetric, kg m^2, with the armature on its diagonal. q: (N,) rad or m."""
+        """Returns (N, N) symmetric, kg m^2, with the armature on its diagonal. q: (N,) rad or m."""
         matrix = np.array(self._pin.crba(self._model, self._data, self._vector(q, 'q')))
         matrix = np.triu(matrix) + np.triu(matrix, 1).T
         if not self._is_same:
@@ -224,20 +224,20 @@ class RobotDynamics:
         return matrix
 
     def gravity(self, q: ArrayLike) -> Array:
-        """g(q): (N,) N m that hold the robot at rest."""
+        """Returns g(q): (N,) N m that hold the robot at rest."""
         torques = self._pin.computeGeneralizedGravity(self._model, self._data, self._vector(q, 'q'))
-        return self._back(np.array(torques))
+        return self._in_our_order(np.array(torques))
 
     def coriolis_transpose_momentum(self, q: ArrayLike, dq: ArrayLike) -> Array:
-        """C(q, dq)^T dq: (N,) N m, with C of Christoffel symbols, so that dM/dt = C + C^T."""
+        """Returns C(q, dq)^T dq, (N,) N m, with C of Christoffel symbols: dM/dt = C + C^T."""
         velocity = self._vector(dq, 'dq')
         matrix = self._pin.computeCoriolisMatrix(
             self._model, self._data, self._vector(q, 'q'), velocity
         )
-        return self._back(velocity @ matrix)
+        return self._in_our_order(velocity @ matrix)
 
     def momentum_terms(self, q: Array, dq: Array) -> MomentumTerms:
-        """What a momentum observer needs of one sample, at the least cost."""
+        """Returns what a momentum observer needs of one sample, at the least cost."""
         pin, model, data = self._pin, self._model, self._data
         position, velocity = self._vector(q, 'q'), self._vector(dq, 'dq')
         drift = velocity @ pin.computeCoriolisMatrix(model, data, position, velocity)
@@ -250,12 +250,12 @@ class RobotDynamics:
         return MomentumTerms(momentum + self.armature * dq, drift)
 
     def inverse_dynamics(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> Array:
-        """(N,) N m that give the accelerations ddq, armature included, friction not."""
+        """Returns (N,) N m for the accelerations ddq, including armature but not friction."""
         acceleration = self._vector(ddq, 'ddq')
         torques = self._pin.rnea(
             self._model, self._data, self._vector(q, 'q'), self._vector(dq, 'dq'), acceleration
         )
-        return self._back(np.array(torques)) + self.armature * np.asarray(ddq, np.float64)
+        return self._in_our_order(np.array(torques)) + self.armature * np.asarray(ddq, np.float64)
 
     def kinetic_energy(self, q: ArrayLike, dq: ArrayLike) -> float:
         """J."""
@@ -263,14 +263,12 @@ class RobotDynamics:
         return 0.5 * float(velocity @ self.mass_matrix(q) @ velocity)
 
     def link_jacobian(self, link: str, q: ArrayLike, point: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
-        """(6, N) of a point of a link: linear (m/s) above angular (rad/s) velocity, base axes.
+        """Returns the Jacobian (6, N) of a point of a link: linear (m/s) above angular (rad/s),
+        base axes.
 
-        point: (3,) m, in the link's own frame.
-
-        Raises:
-            RobotError: there is no such link.
+        point: (3,) m, in the link's own frame. Raises RobotError for an unknown link.
         """
-        parent, placement = self._place(link)
+        parent, placement = self._link_placement(link)
         position = self._vector(q, 'q')
         if parent == 0:
             return np.zeros((6, *self._shape))
@@ -284,21 +282,21 @@ class RobotDynamics:
         return jacobian if self._is_same else jacobian[:, self._ours]
 
     def link_pose(self, link: str, q: ArrayLike) -> tuple[Array, Array]:
-        """Rotation (3, 3) and translation (3,) m of a link in the base frame."""
-        parent, placement = self._place(link)
+        """Returns the rotation (3, 3) and translation (3,) m of a link in the base frame."""
+        parent, placement = self._link_placement(link)
         self._pin.forwardKinematics(self._model, self._data, self._vector(q, 'q'))
         pose = self._data.oMi[parent] * placement
         return np.array(pose.rotation), np.array(pose.translation)
 
     @cached_property
     def bodies(self) -> tuple[str, ...]:
-        """The link that each joint of `joint_names` moves first."""
+        """Returns the link that each joint of `joint_names` moves first."""
         of_joint = {joint: link for link, joint in self.robot.joint_of_link.items()}
         return tuple(of_joint[name] for name in self.joint_names)
 
     @cached_property
     def links_of_bodies(self) -> dict[str, tuple[str, ...]]:
-        """Body -> all links that move as one with it."""
+        """Returns body -> all links that move as one with it."""
         index = {self._model.getJointId(n): b for n, b in zip(self.joint_names, self.bodies)}
         return {
             body: tuple(link for link, (j, _) in self._places.items() if index.get(j) == body)
@@ -306,7 +304,7 @@ class RobotDynamics:
         }
 
     def body_torques(self, q: ArrayLike, dq: ArrayLike, ddq: ArrayLike) -> Array:
-        """(N, N) N m: column k is what the masses of body k need; their sum is
+        """Returns (N, N) N m: column k is the part of the masses of body k; their sum is
         `inverse_dynamics` without armature.
         """
         regressor = self._pin.computeJointTorqueRegressor(
@@ -317,12 +315,14 @@ class RobotDynamics:
         for column, name in enumerate(self.joint_names):
             body = self._model.getJointId(name)
             parameters = self._model.inertias[body].toDynamicParameters()
-            torques[:, column] = self._back(regressor[:, 10 * (body - 1) : 10 * body] @ parameters)
+            torques[:, column] = self._in_our_order(
+                regressor[:, 10 * (body - 1) : 10 * body] @ parameters
+            )
         return torques
 
 
 def _outwards(description: RobotDescription) -> list[Joint]:
-    """The joints, each behind those that carry it, branch by branch as pinocchio needs it."""
+    """Returns the joints, each after those that carry it, branch by branch."""
     by_parent: dict[str, list[Joint]] = {}
     for joint in description.joints:
         by_parent.setdefault(joint.parent, []).append(joint)

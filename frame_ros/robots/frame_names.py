@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class FrameNames:
-    """prefix: what tf has in front of the names of the robot's links, such as 'left/'."""
+    """prefix: tf's prefix of the robot's link names, such as 'left/'."""
 
     prefix: str = ''
 
     def of(self, link: str) -> str:
-        """The frame of a link; '' of ''."""
+        """Returns the frame of a link; '' for ''."""
         return f'{self.prefix}{link}' if link else ''
 
     def link(self, frame: str) -> str:
-        """The link of a frame. A driver that knows of no prefix names the link itself."""
+        """Returns the link of a frame, which may lack the prefix if its driver does not know it."""
         return frame.lstrip('/').removeprefix(self.prefix.lstrip('/'))

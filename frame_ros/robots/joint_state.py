@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 
 
 class FullJointState(NamedTuple):
-    """stamp: ns. names, positions, velocities, efforts: as they came, each of its own length; empty
-    where there are none.
-    """
+    """A joint state as received; arrays that are absent are empty."""
 
-    stamp: int
+    stamp: int  # ns
     names: tuple[str, ...]
     positions: NDArray[np.float64]
     velocities: NDArray[np.float64]

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Joint states of one topic merged by joint name, whoever publishes them: arm and gripper, an arm
-in two halves, names in changing order.
+"""Merges one topic's joint states by joint name, from any publishers: arm and gripper, two halves
+of an arm, names in changing order.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from frame_ros.robots import AssembledState, JointStateAssembler
 
 Array = NDArray[np.float64]
 
-# s between the oldest and the newest sample from which one merged state is made.
+# s between the oldest and the newest sample of one merged state.
 MAX_JOINT_AGE = 0.5
-# A part that comes this much more seldom than the most frequent one is not waited for.
+# A part that comes less often than the most frequent one by this factor is not waited for.
 SELDOM = 2
 
 MOST_KEYS = 1024  # lists of names that are known; nobody has more
@@ -32,11 +32,15 @@ HISTORY = 4096  # newest samples of each part: several seconds by which another 
 
 @dataclass(eq=False)
 class _Part:
-    """Messages with the same joints, in whatever order.
+    """Messages with the same joints, in any order.
 
-    rows: places of the joints. stamp: ns, of the newest. gaps: ns, between the newest. period: ns,
-    their median, so that one pause makes no seldom part. is_new: whether it has come since the last
-    state was given. history: stamps and (3, K) positions, velocities and efforts, oldest first.
+    Attributes:
+        rows: places of the joints.
+        stamp: ns, of the newest.
+        gaps: ns, between the newest.
+        period: ns, their median, so that one pause does not make a part rare.
+        is_new: whether it has come since the last state was given.
+        history: stamps and (3, K) positions, velocities and efforts, oldest first.
     """
 
     guard: StampGuard
@@ -48,15 +52,15 @@ class _Part:
     history: deque[tuple[int, Array]] = field(default_factory=lambda: deque(maxlen=HISTORY))
 
     def note(self, stamp: int) -> None:
-        """A message has come."""
+        """Notes a message."""
         if self.stamp:
             self.gaps.append(stamp - self.stamp)
             self.period = sorted(self.gaps)[len(self.gaps) // 2]
         self.stamp = stamp
 
     def around(self, stamp: int) -> tuple[tuple[int, Array], tuple[int, Array]] | None:
-        """The samples before and after a stamp, twice the same if one is of it or none is after it;
-        None if none is before it.
+        """Returns the samples before and after a stamp, twice the same if one has it or none is
+        after it; None if none is before it.
         """
         before = None
         for sample in self.history:
@@ -68,45 +72,45 @@ class _Part:
         return None if before is None else (before, before)
 
     def forget_before(self, stamp: int) -> None:
-        """Lets go of the samples that no later stamp needs."""
+        """Drops the samples that no later stamp needs."""
         while len(self.history) > 1 and self.history[1][0] <= stamp:
             self.history.popleft()
 
 
 def _between(before: tuple[int, Array], after: tuple[int, Array], stamp: int) -> Array:
-    """On the straight line from one sample to the other."""
+    """Interpolates linearly between two samples."""
     (start, first), (end, last) = before, after
     with np.errstate(invalid='ignore'):  # an effort may be infinite twice
         step = last - first
-    # A joint that turns without end goes from pi to -pi: no place between the two is its own.
+    # A continuous joint wraps from pi to -pi: it is at no place between the two.
     step[0, np.abs(step[0]) > math.pi] = 0.0
     return first + (stamp - start) / (end - start) * step
 
 
 class JointMerger:
-    """Complete states of some joints, from messages that have all or a part of them.
+    """Complete states of some joints, from messages that have all or some of them.
 
-    Each set of joints has stamps of its own, which must increase. A state is given as soon as every
-    part has come once more: a part that moved while another stood still would make a staircase of
-    an even motion. Its stamp is the oldest of theirs. The other parts have come up to it and gone
-    beyond, so their values at this stamp lie between two samples that are there: the parts of a
-    state are all of one time, and nothing is waited for to know them. Until a part has a sample
-    before the stamp no state is given.
+    Each set of joints has its own stamps, which must increase. A state is given as soon as every
+    part has come again: a part that moved while another stood still would turn a smooth motion into
+    a staircase. Its stamp is the oldest of the parts' newest. The other parts have reached it and
+    gone beyond, so their values at this stamp lie between two known samples: the parts of a state
+    are all of one time, without further waiting. Until a part has a sample before the stamp no
+    state is given.
 
-    Parts that come half as often as the most frequent one or less are not waited for but held: of
-    them the newest sample at or before the stamp is taken. With `is_held` all parts are, as of
+    Parts that come half as often as the most frequent one or less are held instead of waited for:
+    their newest sample at or before the stamp is taken. With `is_held` all parts are, like
     commands, which hold until the next one; parts with fewer joints than the largest, and parts
-    that have ended, are not waited for. No state is given from samples that lie further apart, or
-    further before the newest, than `max_age`.
+    that have ended, are not waited for. No state is given from samples further apart, or further
+    before the newest, than `max_age`.
 
     Attributes:
-        stamp: ns, that of the last state given.
-        is_reset: whether the clock was set anew with the last message.
+        stamp: ns, of the last state given.
+        is_reset: whether the clock was reset with the last message.
         problem: why the last message gave no state, in words; '' if it did, or waits for others.
         kind: of the problem: 'values', 'stamp' or 'age'.
-        waiting: messages that were used but gave no state: of parts that others were waited for.
-        interpolated: states of which a part lies between two samples. held: states of which a part
-            is older than the state, by `max_age` at most.
+        waiting: messages that were used but gave no state yet.
+        interpolated: states of which a part lies between two samples.
+        held: states of which a part is older than the state, by `max_age` at most.
         stale: messages that gave no state because a joint was too old.
     """
 
@@ -116,7 +120,7 @@ class JointMerger:
         max_age: float = MAX_JOINT_AGE,
         is_held: bool = False,
     ) -> None:
-        """`max_age` in s, may be infinite. Raises RobotError for joint names that cannot be."""
+        """Takes `max_age` in s, may be infinite; raises RobotError for impossible joint names."""
         self._assembler = JointStateAssembler(joint_names)
         self._max_age = max_age * SECOND
         self._is_held = is_held
@@ -144,7 +148,7 @@ class JointMerger:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many messages were not used, gave no state, or were odd, by why."""
+        """Numbers of messages that were unused, gave no state or were odd, by reason."""
         counts = self._assembler.counts
         found = {
             'incomplete': counts.incomplete,
@@ -169,10 +173,14 @@ class JointMerger:
         velocities: ArrayLike = (),
         efforts: ArrayLike = (),
     ) -> AssembledState | None:
-        """Takes one message; the state that it completes, stamped `self.stamp`, or None.
+        """Takes one message; returns the state that it completes, stamped `self.stamp`, or None.
 
-        stamp: ns. names: K joints. positions: (K,) rad or m. velocities: (K,) per s, or empty.
-        efforts: (K,), or empty.
+        Args:
+            stamp: ns.
+            names: K joints.
+            positions: (K,) rad or m.
+            velocities: (K,) per s, or empty.
+            efforts: (K,), or empty.
         """
         self.is_reset = False
         part = self._part
@@ -180,7 +188,7 @@ class JointMerger:
             part = self._find_part(names)
         values = self._assembler.read(names, positions, velocities, efforts)
         if values is None:
-            # Once all joints are heard of, whoever else shares the topic does no harm.
+            # Once all joints are known, others that share the topic do no harm.
             is_harmless = part is self._foreign and not self.missing
             self.problem = '' if is_harmless else self._assembler.problem
             self.kind = 'values'
@@ -206,7 +214,7 @@ class JointMerger:
     def _merged(
         self, names: Sequence[str], part: _Part, state: AssembledState | None
     ) -> AssembledState | None:
-        """The state of several parts, once all that are waited for have come up to it."""
+        """Returns the state of several parts, once all that are waited for have reached it."""
         for name in self._keys[tuple(names)]:
             self._owners[name] = part
         if state is None:
@@ -238,7 +246,7 @@ class JointMerger:
     def _state_at(
         self, stamp: int, owners: list[_Part], awaited: list[_Part]
     ) -> AssembledState | None:
-        """All parts at one stamp; None where one has nothing for it."""
+        """Returns all parts at one stamp; None if one has no value for it."""
         names = self._assembler.joint_names
         values = np.full((3, len(names)), math.nan)
         is_interpolated = is_held = False
@@ -270,14 +278,14 @@ class JointMerger:
         )
 
     def _refuse_old(self, part: _Part, age: int) -> None:
-        """Counts a state that would be made of a part which was silent for `age` ns."""
+        """Counts a state refused because a part was silent for `age` ns."""
         self.stale += 1
         old = sorted(name for name, owner in self._owners.items() if owner is part)
         self.kind = 'age'
         self.problem = f'{", ".join(old)} were not heard of for {age / SECOND:.3f} s'
 
     def _find_part(self, names: Sequence[str]) -> _Part:
-        """The part of messages with these names."""
+        """Returns the part of messages with these names."""
         key = tuple(names)
         if key not in self._keys:
             if len(self._keys) > MOST_KEYS:
@@ -294,7 +302,7 @@ class JointMerger:
         return part
 
     def _restart(self, part: _Part) -> None:
-        """The clock was set anew: what came before is of another time."""
+        """Forgets what came before the clock was reset."""
         self.is_reset = True
         self.stamp = 0
         for other in self._parts.values():

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Joint positions in the units a policy was trained on, and back to radians.
+"""Joint positions in the units of a policy's training, and back to radians.
 
 LeRobot writes the joints of an SO-100 or SO-101 in one of two ways, by its option `use_degrees`:
 
@@ -54,13 +54,15 @@ def joint_units(
 ) -> JointUnits:
     """Returns the map between radians and a policy's units for the joints `names`.
 
-    units: 'rad'; or one of LeRobot's two conventions for arms like the SO-101, 'degrees' and
-    'range_m100_100', with 0 (closed) to 100 (open) for a gripper. gripper_limits: gripper joint ->
-    its lower (closed) and upper (open) limit in rad. joint_ranges: for 'range_m100_100', other
-    joint -> the angles in rad that are -100 and 100: see `calibrated_ranges`.
+    Args:
+        units: 'rad'; or one of LeRobot's two conventions for arms like the SO-101, 'degrees' and
+            'range_m100_100', with 0 (closed) to 100 (open) for a gripper.
+        gripper_limits: gripper joint -> its lower (closed) and upper (open) limit in rad.
+        joint_ranges: for 'range_m100_100', other joint -> the angles in rad that are -100 and 100:
+            see `calibrated_ranges`.
 
     Raises:
-        ValueRangeError: the units are not known, or limits or ranges are missing, unknown or empty.
+        ValueRangeError: the units are unknown, or limits or ranges are missing, unknown or empty.
     """
     if units not in UNITS:
         raise ValueRangeError(f'units are {units!r}; known: {", ".join(UNITS)}')
@@ -78,7 +80,7 @@ def joint_units(
     for name in names:
         if name not in spans:
             spans[name] = _span(name, units, joint_ranges or {})
-    pairs = [_affine(name, *spans[name]) for name in names]
+    pairs = [_line_through(name, *spans[name]) for name in names]
     scale, offset = (np.array(column, np.float64) for column in zip(*pairs, strict=True))
     return JointUnits(scale, offset)
 
@@ -86,11 +88,14 @@ def joint_units(
 def calibrated_ranges(
     calibration: Mapping[str, Mapping[str, int]], resolution: int = 4096
 ) -> dict[str, tuple[float, float]]:
-    """The angles in rad that LeRobot's -100 and 100 are, from an arm's calibration file.
+    """Returns the angles in rad of LeRobot's -100 and 100, from an arm's calibration file.
 
-    calibration: joint -> its entry, with range_min and range_max in steps of the encoder.
-    resolution: steps per turn. The middle of a range is 0 rad, as in the SO-101's URDF. Grippers
-    are left out. A joint whose drive_mode is not 0 has -100 and 100 exchanged.
+    The middle of a range is 0 rad, as in the SO-101's URDF. Grippers are left out. A joint whose
+    drive_mode is not 0 has -100 and 100 exchanged.
+
+    Args:
+        calibration: joint -> its entry, with range_min and range_max in steps of the encoder.
+        resolution: steps per turn.
 
     Raises:
         ValueRangeError: an entry lacks its range, or the range is empty.
@@ -116,10 +121,10 @@ def calibrated_ranges(
 def approximate_ranges(
     joint_limits: Mapping[str, tuple[float, float]],
 ) -> dict[str, tuple[float, float]]:
-    """`calibrated_ranges` without a calibration file: from the limits of a URDF, in rad.
+    """Returns `calibrated_ranges` without a calibration file: from the limits of a URDF, in rad.
 
-    A calibration ends where the person who made it stopped turning, so expect errors of some
-    degrees; joints of a full turn are exact.
+    Calibrations end where the user stopped turning, so expect errors of some degrees; joints of a
+    full turn are exact.
     """
     ranges = {}
     for name, (lower, upper) in joint_limits.items():
@@ -131,7 +136,7 @@ def approximate_ranges(
 def _span(
     name: str, units: str, joint_ranges: Mapping[str, tuple[float, float]]
 ) -> tuple[float, float, float, float]:
-    """Two angles in rad, and the values they have."""
+    """Returns two angles in rad and their values."""
     if units == 'degrees':
         return 0.0, math.radians(100.0), 0.0, 100.0
     if name not in joint_ranges:
@@ -141,10 +146,10 @@ def _span(
     return (*joint_ranges[name], -100.0, 100.0)
 
 
-def _affine(
+def _line_through(
     name: str, first: float, last: float, first_value: float, last_value: float
 ) -> tuple[float, float]:
-    """Scale and offset of the line through two angles (rad) and their values."""
+    """Returns scale and offset of the line through two angles (rad) and their values."""
     is_gripper = first_value == 0.0
     if not (math.isfinite(first) and math.isfinite(last)) or first == last:
         raise ValueRangeError(f'{name} goes from {first} to {last} rad; two angles are needed')

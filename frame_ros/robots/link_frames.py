@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where every link of a robot is, for one joint state: all at once, as arrays."""
+"""Poses of all links of a robot for one joint state, at once, as arrays."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ class LinkFrames:
         self._kinematics = pinocchio.framesForwardKinematics
         self._source, self._factor, self._offset = self._followers(joints)
         first = self._model.getFrameId(self.links[0])
-        # Views of pinocchio's own memory, which every computation of the frames writes anew.
+        # Views of pinocchio's own memory, which every computation of the frames overwrites.
         poses = [self._data.oMf[first + row] for row in range(len(self.links))]
         self._rotations = _joined([pose.rotation for pose in poses], self._data)
         self._translations = _joined([pose.translation for pose in poses], self._data)
 
     def _followers(self, joints: Sequence[Joint]) -> tuple[NDArray[np.intp], Array, Array]:
-        """For each joint of the model: which value moves it, by what factor, plus what."""
+        """Returns for each joint of the model the index of its value, a factor and an offset."""
         column = {name: i for i, name in enumerate(self.joint_names)}
         source = np.zeros(len(joints), np.intp)
         factor, offset = np.zeros(len(joints)), np.zeros(len(joints))
@@ -107,8 +107,8 @@ class LinkFrames:
 
 
 def _tree_model(pinocchio: Any, description: RobotDescription) -> tuple[Any, list[Joint]]:
-    """A pinocchio model of all moving joints with one frame per link, in the order of the links;
-    and the joints in the order of the model's positions.
+    """Returns a pinocchio model of all moving joints with one frame per link in the order of the
+    links, and the joints in the model's order.
     """
     model, moving = pinocchio.Model(), []
     places = {description.base_link: (0, pinocchio.SE3.Identity())}
@@ -144,9 +144,7 @@ class _Memory:
 
 
 def _joined(views: list[Array], owner: object) -> Any:
-    """One array (L, ...) over equally spaced views of one piece of memory; the list itself where
-    they are not so.
-    """
+    """Returns one array (L, ...) over equally spaced views of one memory; else the list."""
     interfaces = [view.__array_interface__ for view in views]
     addresses = [interface['data'][0] for interface in interfaces]
     steps = {b - a for a, b in zip(addresses, addresses[1:])}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Masses and inertias of a robot's links, as its URDF gives them."""
+"""Masses and inertias of a robot's links, from its URDF."""
 
 from __future__ import annotations
 
@@ -23,17 +23,15 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class LinkInertia:
-    """mass: kg. centre_of_mass: (3,) m in the link's frame. inertia: (3, 3) kg m^2 about it, in the
-    link's axes.
-    """
+    """The inertia of a link."""
 
-    mass: float
-    centre_of_mass: Array
-    inertia: Array
+    mass: float  # kg
+    centre_of_mass: Array  # (3,) m in the link's frame
+    inertia: Array  # (3, 3) kg m^2 about the centre of mass, in the link's axes
 
 
 def link_inertias(robot: Robot) -> dict[str, LinkInertia]:
-    """The inertias that a robot's URDF gives; links without one are left out.
+    """Returns the inertias in a robot's URDF; links without one are left out.
 
     Raises:
         RobotError: a mass is negative or a number cannot be read.
@@ -70,10 +68,10 @@ def _inertia(inertial: ElementTree.Element, link: str) -> LinkInertia:
 
 
 def possible_inertia(inertia: Array, what: str) -> Array:
-    """Returns the inertia (3, 3), kg m^2, negative about no axis, not even by rounding.
+    """Returns the inertia (3, 3), kg m^2, with rounding errors below 0 removed.
 
     Raises:
-        RobotError: it is, or is not finite.
+        RobotError: it is negative about an axis, or not finite.
     """
     if not np.isfinite(inertia).all():
         raise RobotError(f'{what} has an inertia that is not finite')

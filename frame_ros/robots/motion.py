@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How fast a pose moves, from two poses and the time between them."""
+"""Twist between two poses."""
 
 import math
 

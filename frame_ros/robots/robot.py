@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A robot from its URDF: where its tip is, and how it moves."""
+"""A robot from its URDF: the pose of its tip, and its motion."""
 
 import math
 from collections.abc import Sequence
@@ -73,9 +73,7 @@ class Robot:
 
     @property
     def joint_limits(self) -> dict[str, tuple[float, float]]:
-        """Name -> (lower, upper) in rad or m of every joint that can be commanded: moving,
-        following no other.
-        """
+        """Joint -> (lower, upper) in rad or m, of every joint that can be commanded."""
         return {
             joint.name: (joint.lower, joint.upper)
             for joint in self._description.joints
@@ -123,8 +121,7 @@ class Robot:
         return pose[:3], quaternion
 
     def jacobian(self, q: ArrayLike) -> Array:
-        """Jacobian (6, N) of the tip: linear (m/s) above angular (rad/s) velocity, in axes of the
-        base frame.
+        """Returns the Jacobian (6, N) of the tip: linear (m/s) above angular (rad/s), in base axes.
 
         Raises:
             RobotError: q has another length or holds values that are not finite.
@@ -140,8 +137,7 @@ class Robot:
         )
 
     def forward_batch(self, q: ArrayLike) -> tuple[Array, Array]:
-        """Poses of the tip for (T, N) joint positions: (T, 3) and (T, 4), as `forward` gives them
-        one by one.
+        """Returns poses of the tip for (T, N) joint positions: (T, 3) and (T, 4), as `forward`.
 
         Raises:
             RobotError: q is not (T, N) or holds values that are not finite.
@@ -156,12 +152,9 @@ class Robot:
         return self._batch(q)
 
     def link_poses(self, positions: dict[str, float]) -> dict[str, tuple[Array, Array]]:
-        """Pose of every link in its parent link: link -> (translation (3,) m, quaternion xyzw
-        (4,)).
-
-        Args:
-            positions: joint name -> position. A joint that mimics another may be left out; any
-                other counts as 0.
+        """Returns the pose of every link in its parent: link -> (translation (3,) m, quaternion
+        xyzw (4,)). positions: joint name -> position. A joint that mimics another may be left out;
+        any other counts as 0.
         """
         poses = {}
         for joint in self._description.joints:
@@ -181,7 +174,7 @@ class Robot:
         return translation, self._pin.Quaternion(rotation).coeffs()
 
     def parent_of(self, link: str) -> str | None:
-        """The link that `link` is mounted on; None for the base.
+        """Returns the link that `link` is mounted on; None for the base.
 
         Raises:
             RobotError: there is no such link.
@@ -191,14 +184,12 @@ class Robot:
 
     @cached_property
     def joint_of_link(self) -> dict[str, str]:
-        """The moving joint right below each link's parent: link -> joint. Links on fixed joints are
-        left out.
-        """
+        """Returns link -> the moving joint right before it; links on fixed joints are left out."""
         return {joint.child: joint.name for joint in self._description.joints if joint.is_moving}
 
     @cached_property
     def link_capsules(self) -> dict[str, tuple[Capsule, ...]]:
-        """For each link the capsules, in its own frame, that hold its collision primitives."""
+        """Returns per link the capsules, in its frame, that contain its collision primitives."""
         return {
             link: tuple(p.capsule() for p in shapes)
             for link, shapes in self.collision_geometry.items()
@@ -246,17 +237,17 @@ def _pinocchio() -> Any:
         import pinocchio
     except ImportError as error:
         raise MissingExtraError(
-            'robots need pinocchio: sudo apt install ros-$ROS_DISTRO-pinocchio beside a sourced '
+            'robots need pinocchio: sudo apt install ros-$ROS_DISTRO-pinocchio with a sourced '
             'ROS 2, or pip install pin'
         ) from error
     return pinocchio
 
 
 def _chain_model(pinocchio: Any, chain: Sequence[Joint]) -> Any:
-    """A pinocchio model of the moving joints of a chain, with the one frame 'tip'.
+    """Returns a pinocchio model of the moving joints of a chain, with the one frame 'tip'.
 
-    Made joint by joint, not by pinocchio's own reader: that one needs limits at every joint, and
-    gives a continuous joint two coordinates.
+    It is made joint by joint, because pinocchio's own reader needs limits at every joint, and gives
+    a continuous joint two coordinates.
     """
     model, parent, placement = pinocchio.Model(), 0, pinocchio.SE3.Identity()
     for joint in chain:

@@ -18,16 +18,16 @@ POSITION_COLUMNS = ('x', 'y', 'z')
 # roll, pitch, yaw: rad, about the fixed axes x, then y, then z, so R = Rz(yaw) Ry(pitch) Rx(roll),
 # as in URDF and REP-103. rx, ry, rz: rotation vector, rad. qx, qy, qz, qw: quaternion, any length.
 ROTATION_COLUMNS = (('roll', 'pitch', 'yaw'), ('rx', 'ry', 'rz'), ('qx', 'qy', 'qz', 'qw'))
-# base: the change is told in the axes of the robot's base. tool: in those of the tip as it stood
-# before the change. mixed: the translation in the base's axes, the rotation in the tip's.
+# base: the change is in the axes of the robot's base. tool: in those of the tip before the change.
+# mixed: the translation in the base's axes, the rotation in the tip's.
 CHANGE_FRAMES = ('base', 'tool', 'mixed')
 
 
 def rotations_of(columns: Sequence[str], values: Array) -> Rotation:
-    """The rotations (T,) written as (T, 3) or (T, 4) values in one of ROTATION_COLUMNS.
+    """Returns the rotations (T,) written as (T, 3) or (T, 4) values in one of ROTATION_COLUMNS.
 
     Raises:
-        ValueRangeError: the columns are none of ROTATION_COLUMNS, or a quaternion has no direction.
+        ValueRangeError: the columns are unknown, or a quaternion has no direction.
     """
     columns = tuple(columns)
     if columns == ROTATION_COLUMNS[0]:
@@ -46,10 +46,9 @@ def rotations_of(columns: Sequence[str], values: Array) -> Rotation:
 def moved(
     position: Array, rotation: Rotation, shift: Array, turn: Rotation, frame: str
 ) -> tuple[Array, Rotation]:
-    """A pose after one change: position (3,) m and rotation in the base frame.
-
-    With p, R the pose and d, D the change: 'base': p + d, D R; 'tool': p + R d, R D; 'mixed':
-    p + d, R D. The rotation turns about the tip, never about the base's origin.
+    """Returns a pose after one change: position (3,) m and rotation in the base frame. With p, R
+    the pose and d, D the change: 'base': p + d, D R; 'tool': p + R d, R D; 'mixed': p + d, R D. The
+    rotation turns about the tip, never about the base's origin.
     """
     placed = position + (rotation.apply(shift) if frame == 'tool' else shift)
     return placed, (turn * rotation if frame == 'base' else rotation * turn)
@@ -63,13 +62,17 @@ def chained_poses(
     frame: str,
     is_cumulative: bool,
 ) -> Array:
-    """Poses (T, 7), position (m) and quaternion xyzw, that T changes lead to.
+    """Returns poses (T, 7), position (m) and quaternion xyzw, that T changes lead to.
 
-    position (3,), rotation: the pose before. shifts: (T, 3) m. turns: T rotations. is_cumulative:
-    each change starts where the one before ended; otherwise all start at the pose before.
+    Args:
+        position, rotation: (3,) and the rotation of the pose before.
+        shifts: (T, 3) m.
+        turns: T rotations.
+        is_cumulative: each change starts where the previous one ended; otherwise all start at the
+            pose before.
 
     Raises:
-        ValueRangeError: the frame is none of CHANGE_FRAMES.
+        ValueRangeError: the frame is not one of CHANGE_FRAMES.
     """
     if frame not in CHANGE_FRAMES:
         raise ValueRangeError(f'frame is {frame!r}; known: {", ".join(CHANGE_FRAMES)}')

@@ -17,7 +17,7 @@ MOST_FRAMES = 256  # a longer chain is a loop
 
 
 def turned(q: Quaternion, v: Vector) -> Vector:
-    """The vector turned by the unit quaternion."""
+    """Returns the vector turned by the unit quaternion."""
     x, y, z, w = q
     tx, ty, tz = 2 * (y * v[2] - z * v[1]), 2 * (z * v[0] - x * v[2]), 2 * (x * v[1] - y * v[0])
     return (
@@ -28,7 +28,7 @@ def turned(q: Quaternion, v: Vector) -> Vector:
 
 
 def product(a: Quaternion, b: Quaternion) -> Quaternion:
-    """The rotation b, then a."""
+    """Returns the rotation b, then a."""
     ax, ay, az, aw = a
     bx, by, bz, bw = b
     return (
@@ -48,14 +48,14 @@ class Transform:
     rotation: Quaternion
 
     def after(self, outer: Transform) -> Transform:
-        """The same pose in the frame that `outer` is in; the stamp stays."""
+        """Returns the same pose in the frame that `outer` is in, with the same stamp."""
         x, y, z = turned(outer.rotation, self.translation)
         u, v, w = outer.translation
         rotation = product(outer.rotation, self.rotation)
         return Transform(self.stamp, (x + u, y + v, z + w), rotation)
 
     def inverse(self) -> Transform:
-        """The parent in the frame."""
+        """Returns the pose of the parent in the frame."""
         x, y, z, w = self.rotation
         back = (-x, -y, -z, w)
         a, b, c = turned(back, self.translation)
@@ -72,7 +72,7 @@ class _Frame:
     newest: deque[Transform] = field(default_factory=lambda: deque(maxlen=HISTORY))
 
     def at(self, stamp: int) -> Transform | None:
-        """The newest at or before a stamp."""
+        """Returns the newest transform at or before a stamp."""
         if self.is_static:
             return self.newest[-1]
         index = bisect_right(self.newest, stamp, key=lambda transform: transform.stamp)
@@ -80,10 +80,9 @@ class _Frame:
 
 
 class TransformTree:
-    """Frames, each in its parent, over time.
-
-    A pose is taken at the newest instant that every moving transform between the two frames has
-    reached, each being the newest at or before it: nothing is interpolated, nothing extrapolated.
+    """Frames, each in its parent, over time. A pose is taken at the newest instant that every
+    moving transform between the two frames has reached, each being the newest at or before it,
+    without interpolation or extrapolation.
     """
 
     def __init__(self) -> None:
@@ -102,7 +101,7 @@ class TransformTree:
         any length; stamp in ns.
 
         Returns whether it can be used: finite, the quaternion not zero, and, of a moving frame,
-        newer than the one before. A stamp more than 10 s back is a clock set anew.
+        newer than the one before. A stamp more than 10 s back means that the clock was reset.
         """
         parent, child = parent.lstrip('/'), child.lstrip('/')
         x, y, z = map(float, translation)
@@ -122,10 +121,10 @@ class TransformTree:
         return True
 
     def pose_of(self, frame: str, base: str) -> Transform | None:
-        """The pose of a frame in another one; None while they are not connected, see `problem`.
+        """Returns the pose of a frame in another one; None while they are not connected, see
+        `problem`.
 
-        Its stamp is the instant at which the pose is taken; where nothing moves, the newest stamp
-        of what it is made of.
+        Its stamp is the instant of the pose; if nothing moves, the newest stamp on the way.
         """
         chains = self._chains(frame, base)
         if isinstance(chains, str):
@@ -148,12 +147,12 @@ class TransformTree:
         return Transform(stamp, found.translation, found.rotation)
 
     def problem(self, frame: str, base: str) -> str:
-        """Why there is no pose, in words; empty: the frames are connected."""
+        """Returns why there is no pose, in words; empty: the frames are connected."""
         chains = self._chains(frame, base)
         return chains if isinstance(chains, str) else ''
 
     def _chains(self, frame: str, base: str) -> tuple[list[str], list[str]] | str:
-        """The frames from either one up to, without, the first that is above both; or why not."""
+        """Returns the frames from either one up to, without, the first common ancestor."""
         frame, base = frame.lstrip('/'), base.lstrip('/')
         up, down = self._ancestors(frame), self._ancestors(base)
         for name, chain in ((frame, up), (base, down)):
@@ -168,7 +167,7 @@ class TransformTree:
         return up[: up.index(common)], down[: down.index(common)]
 
     def _ancestors(self, name: str) -> list[str]:
-        """The frame itself and all above it."""
+        """Returns the frame itself and all above it."""
         names = [name]
         while name in self._frames and len(names) <= MOST_FRAMES:
             name = self._frames[name].parent

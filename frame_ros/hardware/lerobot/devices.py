@@ -42,10 +42,8 @@ MODULES = re.compile(r'^(bi_)?so\d+_(follower|leader)$')
 
 
 class DeviceError(AbsentError):
-    """A device does not answer, or not as it should. is_gone: the port itself is gone, so that
-    retrying is pointless.
-
-    is_gone: the port itself is gone, so that asking again is of no use.
+    """A device does not answer, or not as it should. is_gone: the port is gone, retrying is
+    pointless.
     """
 
     def __init__(self, text: str, is_gone: bool = False) -> None:
@@ -182,11 +180,7 @@ def parse_options(texts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def parse_value(name: str, text: str) -> Any:
-    """Parses one value as on a LeRobot command line; raises SetupError if it cannot be read.
-
-    Raises:
-        SetupError: the text cannot be read.
-    """
+    """Parses one value as on a LeRobot command line; raises SetupError if it cannot be read."""
     try:
         return load_yaml(text)
     except yaml.YAMLError as error:

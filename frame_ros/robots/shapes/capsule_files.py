@@ -28,7 +28,7 @@ DIGITS = 6  # of the numbers in m: to the micrometre
 
 
 def format_capsules(robot: str, capsules: Mapping[str, Sequence[Capsule]]) -> str:
-    """The text of a file. Radii are rounded up, so that what a capsule holds it still holds."""
+    """Returns the text of a file, with radii rounded up so that nothing leaves a capsule."""
     lines = [f'robot: {robot}', 'links:']
     for link, found in capsules.items():
         lines.append(f'  {link}:')
@@ -45,10 +45,10 @@ def _text(point: Sequence[float] | np.ndarray) -> str:
 
 
 def load_capsules(path: str | Path) -> dict[str, list[Capsule]]:
-    """Link -> its capsules, from a file.
+    """Loads link -> its capsules from a file.
 
     Raises:
-        RobotError: the file cannot be read, or does not hold capsules.
+        RobotError: the file cannot be read, or does not contain capsules.
     """
     import yaml
 

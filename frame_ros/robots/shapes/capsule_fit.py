@@ -18,13 +18,13 @@ _ROUNDS = 30
 
 
 def volume(capsule: Capsule) -> float:
-    """m^3."""
+    """Returns the volume, m^3."""
     length = float(np.linalg.norm(capsule.end - capsule.start))
     return math.pi * capsule.radius**2 * (length + 4.0 / 3.0 * capsule.radius)
 
 
 def fit_capsule(points: ArrayLike, radii: ArrayLike = 0.0) -> Capsule:
-    """A capsule that holds balls at points (N, 3) m with radii (N,) m, of nearly least volume.
+    """Returns a capsule of nearly least volume around balls at points (N, 3) m with radii (N,) m.
 
     Found by Nelder-Mead descents over axis and radius, from the principal axes of the points.
 
@@ -53,7 +53,7 @@ def fit_capsule(points: ArrayLike, radii: ArrayLike = 0.0) -> Capsule:
 
 
 def _descend(points: Array, balls: Array, frame: Array) -> Capsule:
-    """From the axis frame[2]. points: (N, 3), no larger than 1."""
+    """Descends from the axis frame[2]. points: (N, 3), no larger than 1."""
     from scipy.optimize import minimize
 
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
@@ -69,9 +69,9 @@ def _descend(points: Array, balls: Array, frame: Array) -> Capsule:
 
 
 def _around(points: Array, balls: Array, frame: Array, parameters: Array) -> Capsule:
-    """The shortest capsule around the balls on an axis: frame[2] turned towards the other two by
-    the first two parameters, through the point of the next two in their plane; its radius is
-    larger than need be by the square of the last.
+    """Returns the shortest capsule around the balls on an axis. The axis is frame[2] turned towards
+    the other two by the first two parameters, through the point of the next two in their plane; its
+    radius exceeds the least one by the square of the last.
     """
     axis = frame[2] + parameters[0] * frame[0] + parameters[1] * frame[1]
     axis = axis / math.sqrt(axis @ axis)
@@ -88,7 +88,7 @@ def _around(points: Array, balls: Array, frame: Array, parameters: Array) -> Cap
 
 
 def fit_capsules(triangles: ArrayLike, count: int) -> list[Capsule]:
-    """Up to `count` capsules that together hold all of triangles (T, 3, 3) m.
+    """Returns up to `count` capsules that together contain all of triangles (T, 3, 3) m.
 
     Each triangle lies in one capsule as a whole. The triangles are divided by their centres, by
     Lloyd's iterations from parts of equal number along the longest principal axis.
@@ -107,7 +107,7 @@ def fit_capsules(triangles: ArrayLike, count: int) -> list[Capsule]:
 
 
 def _divided(centres: Array, count: int) -> NDArray[np.intp]:
-    """(T,) which of up to `count` parts each of the centres belongs to."""
+    """Returns (T,) the part, of up to `count`, that each of the centres belongs to."""
     axis = np.linalg.svd(centres - centres.mean(axis=0), full_matrices=False)[2][0]
     labels = np.empty(len(centres), np.intp)
     for label, rows in enumerate(np.array_split(np.argsort(centres @ axis, kind='stable'), count)):
@@ -123,7 +123,7 @@ def _divided(centres: Array, count: int) -> NDArray[np.intp]:
 
 
 def hull_points(points: Array) -> Array:
-    """The corners of the convex hull of points (N, 3); all of them where they have no volume."""
+    """Returns the corners of the convex hull of points (N, 3); without volume, all points."""
     from scipy.spatial import ConvexHull, QhullError
 
     if len(points) < 5:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How far a robot's own shapes stay from the surface it stands on and from each other."""
+"""Clearances of a robot's shapes from its mounting surface and from each other."""
 
 from __future__ import annotations
 
@@ -20,28 +20,25 @@ NEIGHBOURS = 2  # links with at most so many joints between them are built not t
 
 
 class Clearances(NamedTuple):
-    """floor: (L,) m of each link above the floor; selves: (P,) m between each pair; an upper bound
-    of neither.
-    """
+    """Lower bounds of clearances."""
 
-    floor: Array
-    selves: Array
+    floor: Array  # (L,) m of each link above the floor
+    selves: Array  # (P,) m between each pair
 
 
 class ClearanceCheck:
-    """Of the links that the joints move, from the collision primitives of a URDF.
-
-    Above the floor exactly; between links by spheres along enclosing capsules, which is on the safe
-    side. Links with meshes but without primitives are not checked: `unchecked` names them.
+    """Of the links that the joints move, from the collision primitives of a URDF. Above the floor
+    exactly; between links by spheres along enclosing capsules, which is on the safe side. Links
+    with meshes but without primitives are not checked: `unchecked` names them.
     """
 
     def __init__(self, robot: Robot, joint_names: Sequence[str], floor: float = 0.0) -> None:
-        """floor: m, height of the surface in the base frame."""
+        """Checks the links moved by the joints; `floor` is its height in the base frame, m."""
         self._frames = LinkFrames(robot, joint_names)
         self._floor = floor
         depth = {link: _depth(robot, link, joint_names) for link in robot.links}
         shapes = robot.collision_geometry
-        # A link right behind the first joint stands on the base: nothing lowers it.
+        # A link right behind the first joint stands on the base: no joint lowers it.
         self.links = tuple(k for k in robot.links if depth[k] > 1 and shapes.get(k))
         self._supports = _Supports(
             [(self._frames.index(link), shape) for link in self.links for shape in shapes[link]]
@@ -62,7 +59,7 @@ class ClearanceCheck:
         self._spheres = _SpherePairs({k: self._frames.index(k) for k in solid}, spheres, self.pairs)
 
     def at(self, q: Array) -> Clearances:
-        """q: (N,) in the order of the joint names given."""
+        """Returns the clearances at q, (N,) in the order of the joint names given."""
         rotations, translations = self._frames.compute(q)
         lowest = self._supports.lowest(rotations, translations)
         floor = _least(lowest, self._first_support) - self._floor
@@ -73,14 +70,14 @@ class _Supports:
     """The lowest points of primitives, in closed form."""
 
     def __init__(self, shapes: Sequence[tuple[int, Primitive]]) -> None:
-        """shapes: (row of the link, shape)."""
+        """Takes (row of the link, shape) pairs."""
         self._rows = np.array([row for row, _ in shapes], dtype=np.intp)
         self._translations = np.array([s.translation for _, s in shapes]).reshape(-1, 3)
         self._rotations = np.array([s.rotation for _, s in shapes]).reshape(-1, 3, 3)
         self._sizes = np.array([_sizes(s) for _, s in shapes]).reshape(-1, 5)
 
     def lowest(self, rotations: Array, translations: Array) -> Array:
-        """(S,) m, heights in the base frame, for the links' poses (L, 3, 3) and (L, 3)."""
+        """Returns (S,) m, heights in the base frame, for the links' poses (L, 3, 3) and (L, 3)."""
         up = rotations[self._rows, 2]  # the vertical in the links' axes
         height = (up * self._translations).sum(axis=1) + translations[self._rows, 2]
         up = (up[:, None] @ self._rotations)[:, 0]
@@ -91,8 +88,8 @@ class _Supports:
 
 
 def _sizes(shape: Primitive) -> tuple[float, ...]:
-    """Half lengths along the axes, radius about the third, and radius all round: by the sum of what
-    they reach each shape reaches its lowest point.
+    """Returns half lengths along the axes, radius about the third, and radius all round: their sum
+    is each shape's reach.
     """
     if shape.kind == 'box':
         return (*(0.5 * length for length in shape.size), 0.0, 0.0)
@@ -111,7 +108,7 @@ class _SpherePairs:
         spheres: Mapping[str, tuple[Array, Array]],
         pairs: Sequence[tuple[str, str]],
     ) -> None:
-        """rows: of the links' poses. spheres: centres and radii, in the link's frame."""
+        """Takes rows of the links' poses, and spheres' centres and radii in the link's frame."""
         sizes = {link: len(radii) for link, (_, radii) in spheres.items()}
         self._rows = np.repeat([rows[k] for k in spheres], list(sizes.values())).astype(np.intp)
         self._centres = np.concatenate([np.zeros((0, 3)), *(c for c, _ in spheres.values())])
@@ -128,7 +125,7 @@ class _SpherePairs:
         self._first = _starts([sizes[a] * sizes[b] for a, b in pairs])
 
     def distances(self, rotations: Array, translations: Array) -> Array:
-        """(P,) m of the pairs."""
+        """Returns (P,) m of the pairs."""
         placed = (rotations[self._rows] @ self._centres[:, :, None])[:, :, 0]
         placed += translations[self._rows]
         apart = np.linalg.norm(placed[self._one] - placed[self._other], axis=1)
@@ -136,17 +133,17 @@ class _SpherePairs:
 
 
 def _starts(counts: Sequence[int]) -> NDArray[np.intp]:
-    """Where each of some groups begins, if they lie one behind the other."""
+    """Returns the first index of each of some consecutive groups."""
     return np.concatenate(([0], np.cumsum(counts)[:-1])).astype(np.intp)[: len(counts)]
 
 
 def _least(values: Array, starts: NDArray[np.intp]) -> Array:
-    """(G,) the least value of each group; no group is empty."""
+    """Returns (G,) the least value of each group; no group is empty."""
     return np.minimum.reduceat(values, starts) if len(starts) else np.zeros(0)
 
 
 def _spheres(shapes: Sequence[Primitive]) -> tuple[Array, Array]:
-    """Centres (K, 3) and radii (K,) of spheres that hold the enclosing capsules."""
+    """Returns centres (K, 3) and radii (K,) of spheres that contain the enclosing capsules."""
     centres, radii = [], []
     for capsule in (shape.capsule() for shape in shapes):
         length = float(np.linalg.norm(capsule.end - capsule.start))
@@ -160,7 +157,7 @@ def _spheres(shapes: Sequence[Primitive]) -> tuple[Array, Array]:
 
 
 def _bodies(robot: Robot) -> set[str]:
-    """Links that are more than a frame: with something to see or to collide with."""
+    """Returns links that are more than a frame: with visual or collision geometry."""
     return {
         str(link.get('name'))
         for link in ElementTree.fromstring(robot.urdf).findall('link')
@@ -169,7 +166,7 @@ def _bodies(robot: Robot) -> set[str]:
 
 
 def _depth(robot: Robot, link: str, joint_names: Sequence[str]) -> int:
-    """How many of the joints move a link."""
+    """Returns how many of the joints move a link."""
     count = 0
     parent: str | None = link
     while parent is not None:

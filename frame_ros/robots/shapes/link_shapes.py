@@ -38,19 +38,17 @@ _SAME = 1e-6  # m, by which two radii or places may differ and be the same
 
 @dataclass(frozen=True)
 class Shape:
-    """One shape in its link's frame. half_sizes: (3,) m and radius: m, see above. translation:
-    (3,) m, of its centre. rotation: (3, 3).
-    """
+    """One shape in its link's frame."""
 
     kind: str
-    half_sizes: Array
-    radius: float
-    translation: Array
-    rotation: Array
+    half_sizes: Array  # (3,) m, see above
+    radius: float  # m, see above
+    translation: Array  # (3,) m, of its centre
+    rotation: Array  # (3, 3)
 
     def balls(self) -> tuple[Array, Array]:
-        """Centres (K, 3) and radii (K,) in m of balls whose convex hull holds the shape, in its
-        link's frame.
+        """Returns centres (K, 3) and radii (K,), m, of balls whose convex hull has the shape
+        inside.
         """
         if self.kind == CYLINDER:
             # A polygon of 16 sides around the circle.
@@ -66,12 +64,17 @@ class Shape:
 
 @dataclass(frozen=True)
 class PlacedShapes:
-    """Shapes at one instant, all in one frame.
+    """Shapes at one instant, all in one frame; see the top of the module.
 
-    links: (L) names of those links whose distances are wanted. kinds: (S) of the shapes. owners:
-    (S,) row in `links` of each shape's link, or UNWATCHED: of the robot, but its distance is not
-    wanted. rotations: (S, 3, 3), translations: (S, 3) m of their centres, half_sizes: (S, 3) m,
-    radii: (S,) m: see the top of the module.
+    Attributes:
+        links: (L) names of the links whose distances are wanted.
+        kinds: (S) of the shapes.
+        owners: (S,) row in `links` of each shape's link; UNWATCHED for links whose distance is not
+            wanted.
+        rotations: (S, 3, 3).
+        translations: (S, 3) m of their centres.
+        half_sizes: (S, 3) m.
+        radii: (S,) m.
     """
 
     links: tuple[str, ...]
@@ -91,7 +94,7 @@ class PlacedShapes:
         return len(self.kinds)
 
     def select(self, rows: Sequence[int] | NDArray[np.generic]) -> PlacedShapes:
-        """Only some of the shapes: indices, or (S,) bool. The links stay."""
+        """Returns only some of the shapes: indices, or (S,) bool. The links stay."""
         chosen = np.arange(len(self))[np.asarray(rows)]
         return PlacedShapes(
             self.links, tuple(self.kinds[row] for row in chosen), self.owners[chosen],
@@ -100,7 +103,7 @@ class PlacedShapes:
         )  # fmt: skip
 
     def joined(self, others: PlacedShapes) -> PlacedShapes:
-        """These shapes and others, which belong to none of the links: what the robot holds."""
+        """Returns these shapes and others, such as a held object, that belong to no link."""
         return PlacedShapes(
             self.links, self.kinds + others.kinds,
             np.concatenate((self.owners, np.full(len(others), UNWATCHED, np.intp))),
@@ -111,13 +114,11 @@ class PlacedShapes:
         )  # fmt: skip
 
     def watched(self) -> PlacedShapes:
-        """Only the shapes of `links`."""
+        """Returns only the shapes of `links`."""
         return self.select(self.owners != UNWATCHED)
 
     def seen_from(self, rotation: ArrayLike, translation: ArrayLike) -> PlacedShapes:
-        """The same shapes in the axes of a frame whose pose in the present one is given: rotation
-        (3, 3), translation (3,) m.
-        """
+        """Returns the shapes in the axes of a frame with this pose: (3, 3), (3,) m."""
         turn = np.asarray(rotation, np.float64)
         return PlacedShapes(
             self.links, self.kinds, self.owners, turn.T @ self.rotations,
@@ -126,14 +127,13 @@ class PlacedShapes:
         )  # fmt: skip
 
     def shape_distances(self, points: ArrayLike) -> Array:
-        """(N, S) signed distances in m of points (N, 3) to the surface of each shape, negative
-        inside.
-        """
+        """Returns (N, S) signed distances, m, of points (N, 3) to each shape, negative inside."""
         return signed_distances(self, np.asarray(points, np.float64))
 
     def link_distances(self, points: ArrayLike) -> Array:
-        """(N, L) distances in m of points (N, 3) to each link, the least of its shapes; negative
-        inside (then no nearer to 0 than the true depth), infinite for a link without shapes.
+        """Returns (N, L) distances in m of points (N, 3) to each link, the least of its shapes.
+        Negative inside (then no nearer to 0 than the true depth), infinite for a link without
+        shapes.
         """
         per_shape = self.shape_distances(points)
         result = np.full((len(per_shape), len(self.links)), np.inf)
@@ -143,13 +143,13 @@ class PlacedShapes:
         return result
 
     def closest(self, points: ArrayLike, rows: ArrayLike) -> Array:
-        """(N, 3) m: on the surface of shape `rows` (N,) the point closest to each of points
-        (N, 3), whether that lies outside or inside.
+        """Returns (N, 3) m, the points on the surface of shapes `rows` (N,) closest to points (N,
+        3), which may be inside.
         """
         return closest_points(self, np.asarray(points, np.float64), np.asarray(rows, np.intp))
 
     def enclosing(self) -> tuple[Array, Array, Array]:
-        """starts (S, 3), ends (S, 3) and radii (S,) in m of one capsule around each shape."""
+        """Returns starts (S, 3), ends (S, 3) and radii (S,), m, of a capsule around each shape."""
         return self._enclosing_ends(-1.0), self._enclosing_ends(1.0), self._enclosing_radii()
 
     def _enclosing_ends(self, sign: float) -> Array:
@@ -169,9 +169,11 @@ class PlacedShapes:
 class LinkShapes:
     """The shapes of a robot's links, each in its link's frame.
 
-    links: names of the L links whose distances are wanted. shapes: of these and of all other links
-    of the robot, which are needed to tell the robot from what is near it. owners: (S,) as in
-    PlacedShapes. frames: (S,) row of each shape's link in `robot.links`.
+    Attributes:
+        links: names of the L links whose distances are wanted.
+        shapes: of these and of all other links, which distinguish the robot from nearby objects.
+        owners: (S,) as in PlacedShapes.
+        frames: (S,) row of each shape's link in `robot.links`.
     """
 
     links: tuple[str, ...]
@@ -192,15 +194,17 @@ class LinkShapes:
 
     @cached_property
     def capsules(self) -> tuple[Capsule, ...]:
-        """(L) for each link of `links` one capsule, in the link's frame, that holds all of it."""
+        """Returns for each of the `links` one capsule, in its frame, that contains all of it."""
         return tuple(
             enclosing_capsule([s for s, owner in zip(self.shapes, self.owners) if owner == row])
             for row in range(len(self.links))
         )
 
     def place(self, rotations: Array, translations: Array) -> PlacedShapes:
-        """The shapes with the robot's links at these poses: what `LinkFrames.compute` gives for all
-        links of the robot, rotations (R, 3, 3) and translations (R, 3) m.
+        """Returns the shapes with the robot's links at the poses from `LinkFrames.compute`.
+
+        Args:
+            rotations, translations: (R, 3, 3), (R, 3) m of all links of the robot.
 
         Raises:
             ShapeError: there are fewer poses than links of the robot.
@@ -223,18 +227,19 @@ class LinkShapes:
 def link_shapes(
     robot: Robot, links: Iterable[str] | None = None, exclude: Collection[str] = ()
 ) -> LinkShapes:
-    """The collision primitives of a robot's URDF.
+    """Returns the collision primitives of a robot's URDF.
 
-    links: those whose distances are wanted, such as `links` of PlacedShapes; None: all that have
-    collision geometry. exclude: links whose distances are not wanted, such as the base that stands
-    on the table. All other links of the robot still count as the robot.
+    A cylinder with a sphere of its radius on each end, a URDF's way to write a capsule, becomes
+    one.
 
-    A cylinder with a sphere of its radius on each end, which is how a URDF writes a capsule,
-    becomes one.
+    Args:
+        links: those whose distances are wanted; None: all that have collision geometry.
+        exclude: links whose distances are not wanted, such as the base that stands on the table.
+            They still count as the robot, like all other links.
 
     Raises:
-        RobotError: a link that the robot lacks or that has no collision primitives; no link is
-            left; or the robot has links with collision meshes only (see `frame-ros capsules`).
+        RobotError: a link is unknown or has no collision primitives; no link is left; or the robot
+            has links with collision meshes only (see `frame-ros capsules`).
     """
     description = parse_urdf(robot.urdf)
     unread = [link for link in description.mesh_links if not robot.collision_geometry[link]]
@@ -252,7 +257,7 @@ def link_shapes(
 
 
 def shapes_of(robot: Robot, link: str) -> list[Shape]:
-    """The collision primitives of one link, merged as for `link_shapes`."""
+    """Returns the collision primitives of one link, merged as for `link_shapes`."""
     return merged([_shape(primitive) for primitive in robot.collision_geometry.get(link, ())])
 
 
@@ -262,9 +267,10 @@ def load_shapes(
     links: Iterable[str] | None = None,
     exclude: Collection[str] = (),
 ) -> LinkShapes:
-    """The capsules of a file that `frame-ros capsules` wrote, in place of the URDF's geometry.
+    """Returns the capsules of a file written by `frame-ros capsules`, in place of the URDF's
+    geometry.
 
-    links, exclude: as of `link_shapes`.
+    links, exclude: as for `link_shapes`.
 
     Raises:
         RobotError: the file cannot be read or does not fit the robot.
@@ -285,7 +291,7 @@ def arranged(
     links: Iterable[str] | None = None,
     exclude: Collection[str] = (),
 ) -> LinkShapes:
-    """LinkShapes of given shapes per link; `links` and `exclude` as of `link_shapes`.
+    """Returns LinkShapes of given shapes per link; `links` and `exclude` as for `link_shapes`.
 
     Raises:
         RobotError: a link without shapes is wanted, or no link is left.
@@ -318,13 +324,13 @@ def arranged(
 
 
 def enclosing_capsule(shapes: Sequence[Shape]) -> Capsule:
-    """A capsule of nearly least volume around shapes of one link."""
+    """Returns a capsule of nearly least volume around shapes of one link."""
     centres, radii = zip(*(shape.balls() for shape in shapes))
     return fit_capsule(np.concatenate(centres), np.concatenate(radii))
 
 
 def placed(link: str, shapes: Sequence[Shape]) -> PlacedShapes:
-    """Shapes that are in the wanted frame already, all of one name: a held object, say."""
+    """Returns shapes already in the wanted frame, under one name: a held object, for example."""
     return PlacedShapes(
         (link,),
         tuple(shape.kind for shape in shapes),
@@ -337,9 +343,7 @@ def placed(link: str, shapes: Sequence[Shape]) -> PlacedShapes:
 
 
 def box(size: ArrayLike, translation: ArrayLike = (0, 0, 0), rotation: ArrayLike = ()) -> Shape:
-    """A box of edges `size` (3,) m, its centre at `translation`; rotation (3, 3), none by
-    default.
-    """
+    """Returns a box of edges `size` (3,) m, centred at `translation`; rotation (3, 3)."""
     half = np.asarray(size, np.float64) / 2
     return Shape(BOX, half, 0.0, np.asarray(translation, np.float64), _rotation(rotation))
 
@@ -368,7 +372,7 @@ def capsule_shape(capsule: Capsule) -> Shape:
 
 
 def rotation_to(axis: Array) -> Array:
-    """A rotation (3, 3) whose third column is the unit vector `axis`."""
+    """Returns a rotation (3, 3) whose third column is the unit vector `axis`."""
     across = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
     across /= np.linalg.norm(across)
     return np.stack((across, np.cross(axis, across), axis), axis=1)
@@ -389,8 +393,8 @@ def _shape(primitive: Primitive) -> Shape:
 
 
 def merged(shapes: Sequence[Shape]) -> list[Shape]:
-    """The same shapes; but cylinders with a sphere of their radius at each end become capsules, and
-    spheres that only round such an end are dropped.
+    """Returns the shapes, with cylinders between two spheres of their radius turned into capsules,
+    and the spheres that only round such an end dropped.
     """
     spheres = [shape for shape in shapes if shape.kind == SPHERE]
     dropped: set[int] = set()
@@ -404,7 +408,7 @@ def merged(shapes: Sequence[Shape]) -> list[Shape]:
 
 
 def _round_ends(shape: Shape, spheres: Sequence[Shape]) -> list[Shape] | None:
-    """The spheres that make a cylinder a capsule, if there are such."""
+    """Returns the spheres that make a cylinder a capsule, if any."""
     if shape.kind != CYLINDER:
         return None
     ends = []

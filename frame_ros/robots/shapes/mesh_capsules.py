@@ -29,12 +29,15 @@ def mesh_capsules(
     counts: Mapping[str, int] | None = None,
     package_folders: Sequence[Path] = (),
 ) -> dict[str, list[Capsule]]:
-    """Link -> capsules, in its frame, that hold all of its collision geometry, meshes and
-    primitives.
+    """Returns link -> capsules, in its frame, that contain all of its collision geometry.
 
-    folder: of the URDF, for paths in it. count: how many capsules share the meshes of a link;
-    counts: the same for single links. The primitives of a link become one capsule with its meshes
-    if it has such and count is 1; otherwise capsules of their own.
+    The primitives of a link share one capsule with its meshes if it has any and count is 1;
+    otherwise they get capsules of their own.
+
+    Args:
+        folder: of the URDF, for paths in it.
+        count: number of capsules that share the meshes of a link.
+        counts: the same for single links.
 
     Raises:
         RobotError: a mesh is missing or cannot be read, a count is below 1 or of an unknown link,
@@ -64,9 +67,7 @@ def mesh_capsules(
 def link_meshes(
     robot: Robot, folder: Path, package_folders: Sequence[Path] = ()
 ) -> dict[str, Array]:
-    """Link -> triangles (T, 3, 3) m, in its frame, of its collision meshes. Errors: see
-    `mesh_capsules`.
-    """
+    """Returns link -> triangles (T, 3, 3) m of its meshes; raises as `mesh_capsules`."""
     found: dict[str, list[Array]] = {}
     for link in ElementTree.fromstring(robot.urdf).findall('link'):
         for collision in link.findall('collision'):
@@ -94,7 +95,7 @@ def _of_meshes(triangles: Array, shapes: Sequence[Shape], count: int) -> list[Ca
 
 
 def _of_shapes(shapes: Sequence[Shape], count: int) -> list[Capsule]:
-    """One capsule around all, or, where more are allowed, one around each."""
+    """Returns one capsule around all, or, where more are allowed, one around each."""
     if not shapes:
         return []
     if count < len(shapes):
@@ -103,9 +104,7 @@ def _of_shapes(shapes: Sequence[Shape], count: int) -> list[Capsule]:
 
 
 def divided(triangles: Array, longest: float) -> Array:
-    """(U, 3, 3): triangles (T, 3, 3) halved across their longest edges until no edge is longer than
-    `longest` m.
-    """
+    """Returns triangles (U, 3, 3) halved until no edge is longer than `longest` m."""
     done, waiting = [], triangles
     while len(waiting):
         edges = np.linalg.norm(np.roll(waiting, -1, axis=1) - waiting, axis=2)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The meshes that a URDF names: where their files are, and what is in them."""
+"""The mesh files that a URDF names: their location and content."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from frame_ros.core.errors import MissingExtraError, RobotError, install_hint
 from frame_ros.core.input_files import MESH, is_within, names_file, read_bytes
 
-# What trimesh reads without unpacking archives, and its options for it.
+# Kinds that trimesh reads without unpacking archives, and its options for them.
 MESH_KINDS: dict[str, dict[str, Any]] = {
     'stl': {},
     'obj': {'skip_materials': True},
@@ -27,7 +27,7 @@ MESH_KINDS: dict[str, dict[str, Any]] = {
     'dae': {'ignore_broken': True},
     'glb': {},
 }
-# What folders of URDFs beside one of meshes are called.
+# Usual names of folders of URDFs next to one of meshes.
 URDF_FOLDERS = ('urdf', 'urdfs', 'robots', 'xacro')
 Array = NDArray[np.float64]
 _MESH = re.compile(
@@ -36,18 +36,20 @@ _MESH = re.compile(
 
 
 def find_mesh(reference: str, folder: Path, package_folders: Sequence[Path] = ()) -> Path:
-    """The file of `filename` in a URDF: package://NAME/PATH, model://NAME/PATH, file://PATH, or a
-    path, relative ones from the URDF's folder.
+    """Returns the file of a URDF's `filename`: package://NAME/PATH, model://NAME/PATH, file://PATH,
+    or a path from the URDF's folder.
 
-    folder: of the URDF. A package is looked for in `package_folders` and ROS_PACKAGE_PATH, which
-    hold packages or are one, in share/ of the sourced ROS workspaces, and among the folders above
-    the URDF.
+    A package is looked for in `package_folders` and ROS_PACKAGE_PATH, which hold packages or are
+    one, in share/ of the sourced ROS workspaces, and among the folders above the URDF. A file that
+    lies neither with the URDF (in its package; without a package.xml in its folder, or in the one
+    above where that holds a folder of URDFs) nor in a package's folder is refused.
 
-    A file that lies neither with the URDF (in its package; without a package.xml in its folder, or
-    in the one above where that holds a folder of URDFs) nor in a package's folder is not taken.
+    Args:
+        folder: of the URDF.
 
     Raises:
-        RobotError: there is no such file, or it lies elsewhere; says where it was looked for.
+        RobotError: there is no such file, or it lies elsewhere; the message lists the places
+            searched.
     """
     parts, packages = urlparse(reference), []
     if parts.scheme in ('package', 'model'):
@@ -77,12 +79,10 @@ def find_mesh(reference: str, folder: Path, package_folders: Sequence[Path] = ()
 
 
 def with_absolute_meshes(urdf: str, folder: Path) -> str:
-    """The text of a URDF in which every mesh that is found is a file:// URI, for programs that know
-    nothing of the URDF's folder; others stay as they are.
-    """
+    """Returns a URDF whose meshes, if found, are file:// URIs, for use outside its folder."""
 
     def absolute(match: re.Match[str]) -> str:
-        """The attribute with the mesh's URI; as it was, if the mesh is not found."""
+        """Returns the attribute with the mesh's URI, or unchanged if the mesh is not found."""
         try:
             path = find_mesh(match['name'], folder)
         except RobotError:
@@ -108,12 +108,12 @@ def _package_places(name: str, folder: Path, package_folders: Sequence[Path]) ->
 
 
 def _paths(variable: str) -> list[Path]:
-    """The folders that a variable of the environment lists."""
+    """Returns the folders listed by an environment variable."""
     return [Path(p) for p in os.environ.get(variable, '').split(os.pathsep) if p]
 
 
 def _root_of(folder: Path) -> Path:
-    """The folder in which a URDF's own files lie."""
+    """Returns the folder that contains a URDF's own files."""
     folder = folder.resolve()
     packages = (each for each in (folder, *folder.parents) if (each / 'package.xml').is_file())
     above = folder.parent if folder.name in URDF_FOLDERS else folder
@@ -121,32 +121,29 @@ def _root_of(folder: Path) -> Path:
 
 
 def _is_in(path: Path, folder: Path) -> bool:
-    """Does a path lie in a folder, as it is written or with links followed? A workspace may be made
-    of links."""
+    """Returns whether a path lies in a folder, as written or with links followed."""
     written = Path(os.path.abspath(path)).is_relative_to(os.path.abspath(folder))
     return written or is_within(path, folder)
 
 
 def load_triangles(path: Path, scale: Array) -> Array:
-    """(T, 3, 3) corners in m of the triangles of a mesh file (STL, OBJ, COLLADA, PLY, ...).
+    """Returns (T, 3, 3) corners in m of the triangles of a mesh file (STL, OBJ, COLLADA, PLY, ...).
 
-    scale: (3,) of the URDF.
-
-    Raises:
-        RobotError: the file cannot be read, or holds no triangle.
-        MissingExtraError: trimesh is not installed, or what it needs for this kind of file.
+    scale: (3,) of the URDF. Raises as `load_mesh`.
     """
     corners, faces = load_mesh(path)
     return corners[faces] * scale
 
 
 def load_mesh(path: Path) -> tuple[Array, NDArray[np.int64]]:
-    """Corners (V, 3) in the file's unit, and triangles (T, 3) of their numbers, of a mesh file.
-    Materials and textures, which lie in other files, are not looked for.
+    """Returns a mesh file's corners (V, 3), in the file's unit, and triangles (T, 3) of their
+    indices.
+
+    Materials and textures, which lie in other files, are ignored.
 
     Raises:
-        RobotError: the file is none, of no known kind, too large, cannot be read, or holds no
-            triangle.
+        RobotError: the file is missing, of an unknown kind, too large, unreadable, or has no
+            triangles.
         MissingExtraError: trimesh is not installed, or what it needs for this kind of file.
     """
     trimesh = load_trimesh()
@@ -182,7 +179,7 @@ def load_mesh(path: Path) -> tuple[Array, NDArray[np.int64]]:
 
 
 def load_trimesh() -> Any:
-    """The module.
+    """Returns the trimesh module.
 
     Raises:
         MissingExtraError: it is not installed.

@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 
 class Shapes(Protocol):
-    """S shapes in one frame, as PlacedShapes has them."""
+    """S shapes in one frame, as in PlacedShapes."""
 
     @property
     def rotations(self) -> Array: ...
@@ -33,7 +33,7 @@ class Shapes(Protocol):
 
 
 def signed_distances(shapes: Shapes, points: Array) -> Array:
-    """(N, S) distances in m of points (N, 3) to shapes' surfaces, negative inside."""
+    """Returns (N, S) distances in m of points (N, 3) to shapes' surfaces, negative inside."""
     columns = [
         paired_distances(shapes, points, np.full(len(points), row, np.intp))
         for row in range(len(shapes.radii))
@@ -42,7 +42,7 @@ def signed_distances(shapes: Shapes, points: Array) -> Array:
 
 
 def paired_distances(shapes: Shapes, points: Array, rows: NDArray[np.intp]) -> Array:
-    """(N,) signed distances in m of points (N, 3), each to shape rows[i]."""
+    """Returns (N,) signed distances in m of points (N, 3), each to shape rows[i]."""
     excess, round_by, _ = _excess(shapes, points, rows)
     outside = np.sqrt((np.maximum(excess, 0.0) ** 2).sum(axis=1))
     result: Array = outside + np.minimum(excess.max(axis=1), 0.0) - round_by
@@ -50,10 +50,10 @@ def paired_distances(shapes: Shapes, points: Array, rows: NDArray[np.intp]) -> A
 
 
 def closest_points(shapes: Shapes, points: Array, rows: NDArray[np.intp]) -> Array:
-    """(N, 3) in m: the point closest to points[i] on the surface of shape rows[i]."""
+    """Returns (N, 3) in m: the point closest to points[i] on the surface of shape rows[i]."""
     excess, round_by, axes = _excess(shapes, points, rows)
     outward = np.maximum(excess, 0.0)
-    # Inside the core the nearest face is that which is least far below.
+    # Inside the core the nearest face is the least deep one.
     is_inside = (excess <= 0.0).all(axis=1)
     nearest = np.argmax(excess, axis=1)
     inside = np.flatnonzero(is_inside)
@@ -69,8 +69,8 @@ def closest_points(shapes: Shapes, points: Array, rows: NDArray[np.intp]) -> Arr
 
 
 def _excess(shapes: Shapes, points: Array, rows: NDArray[np.intp]) -> tuple[Array, Array, Array]:
-    """How far each point lies beyond the core's faces, (N, 3), negative inside; the radius around
-    the core, (N,); and the directions, (N, 3, 3) by columns, in which that is counted.
+    """Returns each point's excess over the core's faces, (N, 3), negative inside. Also the radius
+    around the core, (N,), and the directions of the excess, (N, 3, 3) by columns.
     """
     axes = shapes.rotations[rows]
     local = np.matmul((points - shapes.translations[rows])[:, None, :], axes)[:, 0, :]
@@ -85,7 +85,7 @@ def _excess(shapes: Shapes, points: Array, rows: NDArray[np.intp]) -> tuple[Arra
 def _flattened(
     local: Array, half: Array, radii: Array, axes: Array, chosen: NDArray[np.bool_]
 ) -> tuple[Array, Array, Array, Array]:
-    """Cylinders as boxes in the plane of axis and point: x along the radius, y across it."""
+    """Returns cylinders as boxes in the plane of axis and point: x radial, y across it."""
     x, y = local[chosen, 0], local[chosen, 1]
     distance = np.hypot(x, y)
     cosine = np.where(distance > 0.0, x / np.where(distance > 0.0, distance, 1.0), 1.0)
@@ -95,7 +95,7 @@ def _flattened(
     local, axes = local.copy(), axes.copy()
     local[chosen, 0], local[chosen, 1] = distance, 0.0
     axes[chosen, :, 0], axes[chosen, :, 1] = radial, across
-    # No face lies across: one so far that it never is the nearest.
+    # No face lies across: one so far away that it is never the nearest.
     half[chosen, 0], half[chosen, 1] = radii[chosen], 1e9
     radii[chosen] = 0.0
     return local, half, radii, axes

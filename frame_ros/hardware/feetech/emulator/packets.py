@@ -60,10 +60,9 @@ def make_packet(identity: int, code: int, parameters: bytes = b'') -> bytes:
 
 
 class PacketReader:
-    """Finds packets in a stream of bytes that may start anywhere and contain garbage. corrupt:
-    packets with a wrong checksum.
+    """Finds packets in a stream of bytes that may start anywhere and contain garbage.
 
-    corrupt: how many packets had a wrong checksum.
+    corrupt: packets with a wrong checksum.
     """
 
     def __init__(self) -> None:
