@@ -44,12 +44,12 @@ RELAY = 'a node that only passes on'
 # Limits set besides: what a gate may be asked to check at most.
 CASES = {
     'joints': {},
-    'joints, box of the tip': {'workspace': '[-0.1,-0.4,0.0,0.45,0.4,0.5]'},
+    'joints, box of the tip': {'workspace.box': '[-0.1,-0.4,0.0,0.45,0.4,0.5]'},
     'joints, box and floor of all links, tip speed': {
-        'workspace': '[-0.1,-0.4,0.0,0.45,0.4,0.5]',
-        'workspace_links': 'all',
-        'floor': '-0.1',
-        'cartesian_speed': '1.0',
+        'workspace.box': '[-0.1,-0.4,0.0,0.45,0.4,0.5]',
+        'workspace.links': 'all',
+        'workspace.floor': '-0.1',
+        'workspace.speed': '1.0',
     },
 }
 
@@ -159,8 +159,12 @@ def process(module: str, *arguments: str) -> Iterator[subprocess.Popen]:
 
 def gate(**parameters: str) -> contextlib.AbstractContextManager[subprocess.Popen]:
     """The gate with these parameters."""
-    given = {'rate': str(GATE_RATE), 'command_timeout': str(COMMAND_TIMEOUT), **parameters}
-    given['heartbeat_timeout'] = given.get('heartbeat_timeout', str(HEARTBEAT_TIMEOUT))
+    given = {
+        'rate': str(GATE_RATE),
+        'watchdogs.command_timeout': str(COMMAND_TIMEOUT),
+        'watchdogs.heartbeat_timeout': str(HEARTBEAT_TIMEOUT),
+        **parameters,
+    }
     return process('gate', *(part for n, v in given.items() for part in ('-p', f'{n}:={v}')))
 
 
@@ -267,8 +271,11 @@ def report_stops(cell: Cell, kills: int, bars: Bars) -> None:
     print(f'\nSIGKILL of the policy, {kills} times: s from its last command to the stop command')
     cases = {
         'stale command': (COMMAND_TIMEOUT, {}),
-        'stale command, latched': (COMMAND_TIMEOUT, {'on_stale_command': 'stop'}),
-        'heartbeat': (0.2, {'heartbeat_timeout': '0.2', 'command_timeout': '1.0'}),
+        'stale command, latched': (COMMAND_TIMEOUT, {'watchdogs.on_stale_command': 'stop'}),
+        'heartbeat': (
+            0.2,
+            {'watchdogs.heartbeat_timeout': '0.2', 'watchdogs.command_timeout': '1.0'},
+        ),
     }
     for name, (timeout, parameters) in cases.items():
         times = [stop_time(cell, **parameters) for _ in range(kills)]

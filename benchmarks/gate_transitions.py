@@ -275,7 +275,7 @@ def main() -> int:
     rng = random.Random(options.seed)
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     world, operator, bars = World(rng), Operator(), Bars(options)
-    with gate(jitter=str(SLOT)) as process:
+    with gate(**{'limits.jitter': str(SLOT)}) as process:
         operator.wait()
         trouble = Trouble(world, operator, process, rng)
         run(world, trouble, 60.0 * options.minutes, rng)

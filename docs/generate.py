@@ -18,13 +18,16 @@ from pathlib import Path
 from typing import Any
 
 from frame_ros.bringup.arm_options import FrankaOptions, So101Options
+from frame_ros.bringup.declared_nodes import options_of
 from frame_ros.bringup.option_fields import default_of
-from frame_ros.bringup.option_text import text_of
 from frame_ros.bringup.parameter_comments import parameters
+from frame_ros.bringup.parameter_yaml import about, constraints, sections, text_of_value
 from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.cli import COMMANDS, main
 from frame_ros.cli.metrics import python_names
 from frame_ros.core.input_files import FACTOR_VARIABLE, every_limit
+from frame_ros.core.option_texts import text_of
+from frame_ros.core.options import walk
 from frame_ros.metrics import EXPLANATIONS, REGISTRY, Metric
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -226,11 +229,33 @@ def nodes_page() -> str:
         '`python -m frame_ros.nodes.NODE --ros-args ...` sets one.\n'
     )
     for path in sorted((ROOT / 'scripts' / 'nodes').iterdir()):
+        if (kind := options_of(path.name)) is not None:
+            text += f'\n## {path.name}\n\n{escape(about(kind))}\n' + node_options(kind)
+            continue
         lines = (ROOT / 'config' / f'{path.name}.yaml').read_text().splitlines()
         title = next(line for line in lines if line.startswith('#') and 'SPDX' not in line)
         rows = [(f'`{n}`', f'`{default}`', escape(text)) for n, default, text in parameters(lines)]
         head = ('parameter', 'default', 'meaning')
         text += f'\n## {path.name}\n\n{title.lstrip("# ")}\n\n{table(head, rows)}'
+    return text
+
+
+def node_options(kind: Any) -> str:
+    """Tables of the options of a node, one per group."""
+    text = ''
+    for group, found in sections(walk(kind)).items():
+        rows = [
+            (
+                f'`{option.name}`',
+                f'`{text_of_value(option.default)}`',
+                escape(constraints(option)),
+                escape(option.text),
+            )
+            for option in found
+        ]
+        if rows:
+            text += f'\n{escape(found[0].group)}\n' if group else ''
+            text += '\n' + table(('parameter', 'default', 'unit and range', 'meaning'), rows)
     return text
 
 

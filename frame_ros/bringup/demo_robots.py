@@ -42,8 +42,8 @@ SIMULATED: Parameters = {'hold': 0.2, 'max_pose_age': 0.2, 'efficiency_hold': 0.
 # The gate of a simulated arm. A command or a state may come late, and where physics gives time up
 # the arm stands still and is far from its command. The table is the plane z = 0.
 SIMULATED_GATE: Parameters = {
-    'command_timeout': 0.5, 'joint_states_timeout': 1.0, 'heartbeat_timeout': 1.0,
-    'step_limit': 1.5, 'floor': 0.0,
+    'watchdogs.command_timeout': 0.5, 'watchdogs.joint_states_timeout': 1.0,
+    'watchdogs.heartbeat_timeout': 1.0, 'limits.step': 1.5, 'workspace.floor': 0.0,
 }  # fmt: skip
 # Of the contact node: the same lateness.
 SIMULATED_CONTACT: Parameters = {
@@ -66,7 +66,7 @@ SO101 = DemoRobot(
     # Its middle is 14 mm from the TCP.
     metrics={**SIMULATED, 'ot_task': 'put_in', 'grasp_distance': 0.03},
     # The box is what the cameras see of the table.
-    gate={**SIMULATED_GATE, 'workspace': [-0.1, -0.4, 0.0, 0.45, 0.4, 0.5]},
+    gate={**SIMULATED_GATE, 'workspace.box': [-0.1, -0.4, 0.0, 0.45, 0.4, 0.5]},
     contact={**SIMULATED_CONTACT, 'sources': ['joint_effort'], 'motors_file': 'simulated'},
     proximity={
         **SIMULATED_PROXIMITY,
@@ -83,7 +83,7 @@ FR3 = DemoRobot(
     # A cube of 45 mm keeps each finger open by 22 mm.
     grasp={'gripper_margin': 0.01},
     metrics={**SIMULATED, 'ot_task': 'put_in', 'grasp_distance': 0.03},
-    gate={**SIMULATED_GATE, 'workspace': [0.15, -0.7, 0.0, 0.85, 0.7, 0.9]},
+    gate={**SIMULATED_GATE, 'workspace.box': [0.15, -0.7, 0.0, 0.85, 0.7, 0.9]},
     contact={
         **SIMULATED_CONTACT,
         'sources': ['wrench', 'robot'],

@@ -8,19 +8,12 @@ import json
 import typing
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
-
 from frame_ros.core.errors import SetupError
-from frame_ros.core.input_files import names_file, read_text
-from frame_ros.core.strict_yaml import load_yaml
+from frame_ros.core.option_texts import BOOLEANS, parse_list, parse_mapping
 
 Settings = TypeVar('Settings')
-
-BOOLEANS = {'true': True, 'false': False, 'True': True, 'False': False}
-EXAMPLES = {float: '[1.0, 0.5]', str: '[front, wrist]'}
 
 
 def settings_from_text(kind: type[Settings], texts: Mapping[str, str]) -> Settings:
@@ -51,68 +44,6 @@ def _parse(name: str, kind: Any, text: str) -> Any:
         return kind(text)
     except ValueError:
         raise SetupError(f'{name} must be of type {kind.__name__}, not {text!r}') from None
-
-
-def parse_list(name: str, text: str, kind: type) -> tuple[Any, ...]:
-    """A YAML list, such as '[front, wrist]', of texts or numbers; one of them alone is a list too.
-
-    Raises:
-        SetupError: it is no such list.
-    """
-    content = _load(name, text)
-    items = content if isinstance(content, list) else [] if content is None else [content]
-    if kind is float:
-        items = [float(item) if type(item) is int else item for item in items]
-    is_separated = content is not items and isinstance(content, str) and set(content) & set(',;')
-    if is_separated or not all(type(item) is kind for item in items):
-        raise SetupError(f'{name} must be a YAML list such as {EXAMPLES[kind]}, not {text!r}')
-    return tuple(items)
-
-
-def parse_mapping(name: str, text: str) -> dict[str, Any]:
-    """A YAML mapping, such as '{url: ws://127.0.0.1:8000}', or a YAML file that holds one.
-
-    Raises:
-        SetupError: it is neither.
-    """
-    content = _load(name, text)
-    where = ''
-    if isinstance(content, str) and names_file(content):
-        where = f' of the file {content}'
-        content = _load(name + where, _content_of(name, content))
-    if content is None:
-        return {}
-    if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
-        raise SetupError(
-            f'{name}{where} must be a YAML mapping such as {{name: value, other: [1, 2]}}, or a '
-            f'YAML file that holds one, not {text!r}'
-        )
-    return content
-
-
-def _content_of(name: str, path: str) -> str:
-    try:
-        return read_text(Path(path).expanduser())
-    except (OSError, UnicodeDecodeError) as error:
-        raise SetupError(f'{name}: the file {path} cannot be read: {error}') from error
-
-
-def _load(name: str, text: str) -> Any:
-    try:
-        return load_yaml(text)
-    except yaml.YAMLError as error:
-        problem = ' '.join(str(error).split())
-        raise SetupError(f'{name} is no YAML: {problem}') from None
-
-
-def text_of(value: Any) -> str:
-    """The text that `settings_from_text` reads back."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, (Mapping, tuple)):
-        plain = dict(value) if isinstance(value, Mapping) else list(value)
-        return yaml.safe_dump(plain, default_flow_style=True, width=10_000, sort_keys=False).strip()
-    return str(value)
 
 
 def assignments(values: Mapping[str, Any]) -> list[str]:

@@ -10,22 +10,29 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from frame_ros.bringup.declared_nodes import (
+    EVERY_NODE,
+    as_parameter,
+    default_parameters,
+    from_parameter,
+    node_names,
+    options_of,
+)
 from frame_ros.bringup.demo_robots import Value
-from frame_ros.bringup.node_process import Process, share_directory
-from frame_ros.bringup.parameter_values import as_parameters, flat
+from frame_ros.bringup.node_process import Process
+from frame_ros.bringup.parameter_values import as_parameters
 from frame_ros.bringup.run_options import RunOptions
 from frame_ros.core.errors import SetupError
 from frame_ros.core.input_files import read_text
+from frame_ros.core.options import OptionError, check_names, flat, flatten, from_values
 from frame_ros.core.strict_yaml import load_yaml
 
 KEY = 'ros__parameters'
-EVERY_NODE = re.compile(r'use_sim_time|start_type_description_service|qos_overrides\..*')
 Sections = Mapping[str, Mapping[str, Any]]  # name of a node, or a pattern -> its parameters
 
 
@@ -40,11 +47,29 @@ def given_parameters(settings: RunOptions, node: str) -> dict[str, Value]:
     _check(node, given, f'{node}_parameters')
     defaults = default_parameters(node)
     of_file = _of_node(read_file(settings.params_file), node, settings)
-    of_file = {n: v for n, v in of_file.items() if n in defaults or EVERY_NODE.match(n)}
+    of_file = {n: v for n, v in of_file.items() if n in defaults or EVERY_NODE.fullmatch(n)}
     return {
-        **as_parameters('params_file', of_file, defaults),
-        **as_parameters(f'{node}_parameters', given, defaults),
+        **_checked(node, 'params_file', of_file),
+        **_checked(node, f'{node}_parameters', given),
     }
+
+
+def _checked(node: str, where: str, given: Mapping[str, Any]) -> dict[str, Value]:
+    """The parameters of a node as ROS 2 has them.
+
+    Raises:
+        SetupError: a value is of another type or out of range.
+    """
+    kind = options_of(node)
+    if kind is None:
+        return as_parameters(where, given, default_parameters(node))
+    own = {name: value for name, value in given.items() if not EVERY_NODE.fullmatch(name)}
+    try:
+        found = flatten(from_values(kind, {n: from_parameter(v) for n, v in own.items()}))
+    except OptionError as error:
+        raise SetupError(f'{where}: {error}') from None
+    others = {name: value for name, value in given.items() if name not in own}
+    return {**as_parameters(where, others, {}), **{n: as_parameter(found[n]) for n in own}}
 
 
 def with_given(processes: list[Process], settings: RunOptions) -> list[Process]:
@@ -69,14 +94,6 @@ def with_given(processes: list[Process], settings: RunOptions) -> list[Process]:
 def known_parameters(executable: str) -> list[str]:
     """The parameters of one of our nodes, from its file of defaults."""
     return list(default_parameters(executable))
-
-
-@cache
-def default_parameters(executable: str) -> dict[str, Any]:
-    """Parameter -> default, of one of our nodes, from its file of defaults."""
-    path = share_directory() / 'config' / f'{executable}.yaml'
-    (content,) = load_yaml(path.read_text(encoding='utf-8')).values()
-    return dict(content[KEY])
 
 
 def read_file(path: str) -> Sections:
@@ -139,7 +156,7 @@ def _check_sections(sections: Sections, processes: list[Process], settings: RunO
 
     A section with a full name, such as /right/gate, may be of another run.
     """
-    nodes = {path.stem for path in (share_directory() / 'config').glob('*.yaml')}
+    nodes = set(node_names())
     for section, values in sections.items():
         if not set(section) & set('/*') and section not in nodes | {p.name for p in processes}:
             raise SetupError(
@@ -151,16 +168,15 @@ def _check_sections(sections: Sections, processes: list[Process], settings: RunO
         elif met and all(process.config is not None for process in met):
             known = {name for process in met for name in known_parameters(process.executable)}
             for name in values:
-                if name not in known and not EVERY_NODE.match(name):
+                if name not in known and not EVERY_NODE.fullmatch(name):
                     raise SetupError(f'params_file: no node of {section} has a parameter {name!r}')
 
 
 def _check(node: str, given: Mapping[str, Any], where: str) -> None:
     if not given:
         return
-    known = known_parameters(node)
-    unknown = [name for name in given if name not in known and not EVERY_NODE.match(name)]
-    if unknown:
-        raise SetupError(
-            f'{where}: the {node} has no parameter {unknown[0]!r}; it has {", ".join(known)}'
-        )
+    names = [name for name in given if not EVERY_NODE.fullmatch(name)]
+    try:
+        check_names(names, known_parameters(node), f'parameter of the {node}')
+    except OptionError as error:
+        raise SetupError(f'{where}: {error}') from None

@@ -18,17 +18,6 @@ KINDS = (bool, int, float, str)
 INT64 = range(-(2**63), 2**63)
 
 
-def flat(values: Mapping[str, Any], prefix: str = '') -> dict[str, Any]:
-    """Nested parameters by their dotted names."""
-    found: dict[str, Any] = {}
-    for name, value in values.items():
-        if isinstance(value, Mapping) and value:
-            found |= flat(value, f'{prefix}{name}.')
-        else:
-            found[f'{prefix}{name}'] = value
-    return found
-
-
 def as_parameters(
     where: str, given: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> dict[str, Value]:

@@ -29,10 +29,11 @@ from frame_ros.bringup.node_process import (
     share_directory,
     watching_environment,
 )
-from frame_ros.bringup.option_text import assignments, text_of
+from frame_ros.bringup.option_text import assignments
 from frame_ros.bringup.parameter_files import given_parameters, known_parameters, with_given
 from frame_ros.bringup.run_options import POLICIES, ROBOTS, DemoOptions, RunOptions
 from frame_ros.bringup.sensing_processes import arm_sensing, demo_sensing
+from frame_ros.core.option_texts import text_of
 from frame_ros.policies.own_policy import is_own_policy, with_absolute_file
 
 __all__ = [
@@ -201,7 +202,9 @@ def _monitors(
     names = settings.remappings()
     bounds = {**(of_gate or {}), **given_parameters(settings, 'gate')} if settings.has_gate else {}
     drawn: dict[str, Value] = {
-        name: bounds[name] for name in ('workspace', 'floor') if name in bounds
+        name: bounds[of_gate]
+        for name, of_gate in (('workspace', 'workspace.box'), ('floor', 'workspace.floor'))
+        if of_gate in bounds
     }
     robot: dict[str, Value] = {'robot': settings.robot_source}
     transforms: dict[str, Value] = {'publish_tf': 'false'} if settings.robot_state_publisher else {}

@@ -59,7 +59,9 @@ class RunOptions:
     )
     gate: bool = option(True, 'with a policy: its commands pass the command gate')
     gate_parameters: Mapping[str, Any] = option(
-        {}, 'parameters of the gate: a YAML mapping, {velocity_scale: 0.3, floor: 0.0}, or a file'
+        {},
+        'parameters of the gate: a YAML mapping, {limits.velocity_scale: 0.3, '
+        'workspace.floor: 0.0}, or a file',
     )
     contact_parameters: Mapping[str, Any] = option(
         {}, 'parameters of the contact node, likewise: {wrench_force_on: 3.0}'

@@ -55,6 +55,7 @@ class CommandGate:
         log: gets the interventions.
         announce: gets 'stop', 'takeover_start' and 'takeover_end' with their reason, when they
             happen.
+        is_simulated: whether velocities are measured by the robot's clock, which is simulated.
 
     Attributes:
         status, reason, since: the state, its cause and its start (ns, robot's clock).
@@ -68,15 +69,16 @@ class CommandGate:
         config: GateRules,
         log: InterventionLog,
         announce: Callable[[str, Reason, Moment], None] = lambda kind, reason, moment: None,
+        is_simulated: bool = False,
     ) -> None:
         self.config, self.counts, self.version = config, GateCounts(), 0
         self.status, self.reason, self.since = GateStatus.IDLE, Reason(''), 0
-        self.episode, self.watch = GateEpisode(), Watch(config.watch)
+        self.episode, self.watch = GateEpisode(), Watch(config.watchdogs)
         self._duty = Duty(self.watch, self.episode)
-        self._stream = GateStream(limiter, arm, config, self.watch)
+        self._stream = GateStream(limiter, arm, config, self.watch, is_simulated)
         self._limiter, self._log, self._announce = limiter, log, announce
         self._readers = {
-            source: CommandReader(limiter.limits.names, config.watch.command_timeout)
+            source: CommandReader(limiter.limits.names, config.watchdogs.command_timeout)
             for source in (POLICY, TELEOPERATOR)
         }
         self._is_synchronised = self._has_taken_over = False
@@ -163,7 +165,7 @@ class CommandGate:
             return None
         command = reader.read(stamp, names, positions, moment)
         if isinstance(command, Reason):
-            return self._refuse(command, self.config.on_bad_command, moment)
+            return self._refuse(command, self.config.reactions.bad_command, moment)
         reader.accept(command, publisher, moment)
         self._duty.on_command(command, moment)
         if self.status == GateStatus.STOPPED:
@@ -375,7 +377,7 @@ class CommandGate:
             return False
         if self.status in (GateStatus.HOLDING, GateStatus.STOPPED):
             return True
-        is_driven = self.watch.command_age(moment) <= self.config.watch.command_timeout
+        is_driven = self.watch.command_age(moment) <= self.config.watchdogs.command_timeout
         if self.status == GateStatus.TAKEOVER and not is_driven:
             return True
         if self.status == GateStatus.IDLE:

@@ -52,11 +52,17 @@ class GateStream:
     """
 
     def __init__(
-        self, limiter: CommandLimiter, arm: Sequence[str], config: GateRules, watch: Watch
+        self,
+        limiter: CommandLimiter,
+        arm: Sequence[str],
+        config: GateRules,
+        watch: Watch,
+        is_simulated: bool,
     ) -> None:
         names = limiter.limits.names
         self.limiter, self.names = limiter, names
         self._config, self._watch = config, watch
+        self._is_simulated = is_simulated
         self._path = SentPath(len(names), int(LAG * SECOND))
         self.joints = MeasuredJoints(limiter.limits, watch.config.joint_states_timeout, self._path)
         self.suspicion: Reason | None = None
@@ -75,7 +81,7 @@ class GateStream:
 
     def time(self, moment: Moment) -> int:
         """Returns ns on the clock by which velocities are measured."""
-        return moment.clock if self._config.is_simulated else moment.monotonic
+        return moment.clock if self._is_simulated else moment.monotonic
 
     def has_stood_still(self, moment: Moment) -> bool:
         """Returns whether nothing was called for longer than a period: the process stood still."""
@@ -245,7 +251,7 @@ class GateStream:
         """
         if moment.monotonic - self.sent_at < int(self._config.period * SECOND):
             return False
-        return self._config.is_streaming or self.is_moving(moment)
+        return self._config.stream or self.is_moving(moment)
 
     def is_moving(self, moment: Moment) -> bool:
         """Returns whether the arm is to be sent farther although no command comes."""
@@ -261,7 +267,7 @@ class GateStream:
     def next_deadline(self, moment: Moment) -> int | None:
         """Returns when (monotonic, ns) an input is overdue or the arm must brake; None: unknown."""
         overdue = self._watch.next_deadline(moment)
-        due = None if self._config.is_simulated else self.limiter.deadline()
+        due = None if self._is_simulated else self.limiter.deadline()
         if due is None or due <= moment.monotonic:
             return overdue
         return due if overdue is None else min(due, overdue)

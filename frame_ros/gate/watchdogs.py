@@ -7,44 +7,49 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.options import option, options
 from frame_ros.core.time import SECOND
 from frame_ros.gate.causes import Cause
 from frame_ros.gate.records import Moment, Reason
 
-HOLD, STOP = 'hold', 'stop'
+HOLD, STOP = REACTIONS = 'hold', 'stop'
 
 
-@dataclass(frozen=True)
-class WatchdogRules:
-    """Timeouts in s, and what follows on each: 'hold' or 'stop'.
-
-    Raises:
-        ValueRangeError: a timeout is not above 0, or an action is neither hold nor stop.
+@options
+class WatchdogOptions:
+    """Timeouts while commands are owed, and the reaction to each: hold (until the cause is gone) or
+    stop (latched).
     """
 
-    command_timeout: float = 0.25
-    stop_timeout: float = 2.0  # without commands, after which a hold becomes a stop; 0: never
-    start_timeout: float = 30.0  # from START to the first command
-    heartbeat_timeout: float = 0.5
-    joint_states_timeout: float = 0.5
-    observation_timeout: float = 5.0
-    problem_timeout: float = 0.5
-    on_stale_command: str = HOLD
-    on_heartbeat: str = STOP
-    on_stale_joint_states: str = HOLD
-    on_stale_observation: str = HOLD
-    on_policy_problem: str = HOLD
-    is_heartbeat_required: bool = False  # also watched before the first one came
-
-    def __post_init__(self) -> None:
-        for name in self.__dataclass_fields__:
-            value = getattr(self, name)
-            may_be_off = name == 'stop_timeout' and value == 0.0
-            if name.endswith('_timeout') and not (value > 0.0 or may_be_off):
-                raise ValueRangeError(f'{name} is {value} s; it must be above 0')
-            if name.startswith('on_') and value not in (HOLD, STOP):
-                raise ValueRangeError(f'{name} is {value!r}; it must be hold or stop')
+    command_timeout: float = option(
+        0.25, 'time without a command; an older stamp is refused', unit='s', above=0.0
+    )
+    on_stale_command: str = option(HOLD, 'reaction to it', choices=REACTIONS)
+    stop_timeout: float = option(
+        2.0,
+        'time without a command after which a hold becomes a latched stop; 0: never',
+        unit='s',
+        at_least=0.0,
+    )
+    start_timeout: float = option(30.0, 'time from START to the first command', unit='s', above=0.0)
+    heartbeat_timeout: float = option(
+        0.5, 'time without policy_heartbeat, once one has come', unit='s', above=0.0
+    )
+    heartbeat_required: bool = option(False, 'refuse commands before the first heartbeat')
+    on_heartbeat: str = option(STOP, 'reaction to a missing heartbeat', choices=REACTIONS)
+    joint_states_timeout: float = option(0.5, 'time without new joint states', unit='s', above=0.0)
+    on_stale_joint_states: str = option(HOLD, 'reaction to it', choices=REACTIONS)
+    observation_timeout: float = option(
+        5.0,
+        'age of the observation behind an action; more than a chunk lasts',
+        unit='s',
+        above=0.0,
+    )
+    on_stale_observation: str = option(HOLD, 'reaction to an older one', choices=REACTIONS)
+    problem_timeout: float = option(
+        0.5, 'time for which the policy reports that it cannot act', unit='s', above=0.0
+    )
+    on_policy_problem: str = option(HOLD, 'reaction to it', choices=REACTIONS)
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ class Watch:
     stands still nor inputs repeated with old stamps pass unnoticed.
     """
 
-    def __init__(self, config: WatchdogRules) -> None:
+    def __init__(self, config: WatchdogOptions) -> None:
         self.config = config
         self.heartbeat: Heartbeat | None = None
         self._command: int | None = None
@@ -150,7 +155,7 @@ class Watch:
     def heartbeat_problem(self, moment: Moment) -> Reason | None:
         """Returns a reason if the heartbeat is missing."""
         age, limit = self.heartbeat_age(moment), self.config.heartbeat_timeout
-        if age <= limit or (math.isnan(age) and not self.config.is_heartbeat_required):
+        if age <= limit or (math.isnan(age) and not self.config.heartbeat_required):
             return None
         text = (
             'no heartbeat of the policy yet'

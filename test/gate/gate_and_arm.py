@@ -4,13 +4,13 @@
 
 import numpy as np
 
+from frame_ros.core.options import flatten, from_values
 from frame_ros.core.time import MILLISECOND, SECOND
 from frame_ros.gate.command_gate import POLICY, CommandGate
 from frame_ros.gate.limits.command_limiter import CommandLimiter
 from frame_ros.gate.limits.command_limits import limits_of
 from frame_ros.gate.options import GateRules
 from frame_ros.gate.records import InterventionLog, Moment
-from frame_ros.gate.watchdogs import WatchdogRules
 from frame_ros.robots import load_robot
 
 ROBOT = load_robot('so101')
@@ -18,6 +18,13 @@ LIMITS = limits_of(ROBOT, step=0.35, tick=0.2)
 NAMES = LIMITS.names
 HOME = np.array([0.0, -1.35, 1.25, 0.85, 0.0, 0.3])
 PERIOD = 33 * MILLISECOND
+
+
+def rules(**options):
+    """Rules of a gate by plain names: on_velocity_limit, command_timeout."""
+    names = flatten(GateRules())
+    plain = {n.replace('reactions.', 'on_').replace('watchdogs.', ''): n for n in names}
+    return from_values(GateRules, {plain[name]: value for name, value in options.items()})
 
 
 class Bench:
@@ -28,15 +35,15 @@ class Bench:
 
     def __init__(self, follows=True, longest=0.1, **options):
         self.interventions, self.marks, self.announced = [], [], []
-        watch = {k: v for k, v in options.items() if k in WatchdogRules.__dataclass_fields__}
-        others = {k: v for k, v in options.items() if k not in watch}
+        is_simulated = options.pop('is_simulated', False)
         log = InterventionLog(self.interventions.append, self.marks.append)
         self.gate = CommandGate(
             CommandLimiter(LIMITS, longest=longest),
             ROBOT.joint_names,
-            GateRules(watch=WatchdogRules(**watch), **others),
+            rules(**options),
             log,
             lambda kind, reason, moment: self.announced.append((kind, reason.cause)),
+            is_simulated,
         )
         self.moment = Moment(1000 * SECOND, 5000 * SECOND)
         self.gate.activate(self.moment)

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
+from gate_and_arm import rules
 from gate_witness import LED, Witness
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize
@@ -15,9 +16,7 @@ from frame_ros.gate.command_gate import POLICY, CommandGate
 from frame_ros.gate.limits.command_limiter import CommandLimiter
 from frame_ros.gate.limits.command_limits import limits_of
 from frame_ros.gate.limits.workspace import Workspace
-from frame_ros.gate.options import GateRules
 from frame_ros.gate.records import GateStatus, InterventionLog, Moment
-from frame_ros.gate.watchdogs import WatchdogRules
 from frame_ros.robots import load_robot
 
 ROBOT = load_robot('so101')
@@ -59,7 +58,7 @@ options = st.fixed_dictionaries(
         'is_simulated': st.sampled_from([False, False, True]),
         'outside': st.sampled_from([None] * 4 + [(k, sign) for k in range(5) for sign in (0, 1)]),
         'stop_behaviour': st.sampled_from(['damped', 'damped', 'hold']),
-        'is_streaming': st.sampled_from([True, True, False]),
+        'stream': st.sampled_from([True, True, False]),
         'stop_timeout': st.sampled_from([2.0, 0.5, 0.0]),
         'command_timeout': st.sampled_from([0.25, 0.1, 1.0]),
         'on_velocity_limit': actions,
@@ -87,13 +86,14 @@ class GateWorld(RuleBasedStateMachine):
             tick=chosen['tick'],
         )
         workspace = Workspace(ROBOT, BOX, floor=0.01) if chosen['box'] else None
-        watch = {k: v for k, v in chosen.items() if k in WatchdogRules.__dataclass_fields__}
-        rest = {k: v for k, v in chosen.items() if k in GateRules.__dataclass_fields__}
+        names = ('stop_behaviour', 'stream', 'stop_timeout', 'command_timeout')
+        rest = {k: v for k, v in chosen.items() if k in names or k.startswith('on_')}
         self.gate = CommandGate(
             CommandLimiter(limits, workspace, chosen['jitter'], chosen['longest']),
             ROBOT.joint_names,
-            GateRules(watch=WatchdogRules(**watch), period=PERIOD / SECOND, **rest),
+            rules(rate=SECOND / PERIOD, **rest),
             InterventionLog(lambda _: None, lambda _: None),
+            is_simulated=chosen['is_simulated'],
         )
         self.names, self.limits, self.chosen = limits.names, limits, chosen
         self.witness = Witness(limits, chosen['jitter'])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gate_and_arm import HOME, LIMITS, NAMES, PERIOD, Bench
+from gate_and_arm import HOME, LIMITS, NAMES, PERIOD, Bench, rules
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,9 +17,8 @@ from frame_ros.core.time import MILLISECOND, SECOND
 from frame_ros.gate.causes import Cause
 from frame_ros.gate.command_gate import POLICY, TELEOPERATOR
 from frame_ros.gate.episode import END, START
-from frame_ros.gate.options import GateRules
 from frame_ros.gate.records import Act, GateStatus, Moment, Reason
-from frame_ros.gate.watchdogs import Heartbeat, WatchdogRules
+from frame_ros.gate.watchdogs import Heartbeat
 
 
 def test_a_good_policy_passes_bit_by_bit_and_nothing_is_said():
@@ -183,7 +182,7 @@ def test_held_commands_stream_and_stay_where_the_arm_was_sent():
 
 
 def test_a_hold_may_be_sent_once():
-    bench = Bench(is_streaming=False)
+    bench = Bench(stream=False)
     bench.drive(10)
     bench.wait(1.5)
     assert sum(output.is_hold for _, output in bench.sent) == 1
@@ -210,7 +209,7 @@ def test_a_heartbeat_that_fails_stops_the_arm_though_commands_come():
 
 
 def test_a_heartbeat_may_be_required_from_the_start():
-    bench = Bench(is_heartbeat_required=True)
+    bench = Bench(heartbeat_required=True)
     assert bench.command(HOME) is None
     assert bench.said == [(Act.REFUSED, 'heartbeat', False)]
     bench.beats = Heartbeat(is_acting=True)
@@ -634,14 +633,14 @@ def test_whatever_happens_what_is_sent_is_finite_and_inside(happenings, behaviou
         {'on_velocity_limit': 'ignore'},
         {'on_bad_command': 'clamp'},
         {'stop_behaviour': 'off'},
-        {'period': 0.0},
-        {'watch': {'heartbeat_timeout': 0.0}},
-        {'watch': {'on_heartbeat': 'clamp'}},
+        {'rate': 0.0},
+        {'heartbeat_timeout': 0.0},
+        {'on_heartbeat': 'clamp'},
     ],
 )
 def test_settings_that_make_no_sense_are_refused(options):
     with pytest.raises(ValueRangeError):
-        GateRules(**{k: WatchdogRules(**v) if k == 'watch' else v for k, v in options.items()})
+        rules(**options)
 
 
 def test_every_cause_is_in_the_message_and_the_documentation():

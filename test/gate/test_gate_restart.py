@@ -278,7 +278,7 @@ def test_a_command_during_a_hold_ends_the_way_back_to_where_it_held(ahead):
 def test_a_refused_command_leaves_the_way_back_to_where_it_held(how, is_streaming, monkeypatch):
     gentle = limits_of(ROBOT, step=0.35, tick=0.2, acceleration_scale=0.1)
     monkeypatch.setattr('gate_and_arm.LIMITS', gentle)
-    options = {'on_joint_limit': 'refuse', 'is_streaming': is_streaming}
+    options = {'on_joint_limit': 'refuse', 'stream': is_streaming}
     bench = Bench(longest=0.04, stop_behaviour='hold', **options)
     bench.drive(12, speed=1.0)
     if how == 'released':

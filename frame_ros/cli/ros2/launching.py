@@ -20,9 +20,10 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from frame_ros.bringup.option_fields import default_of
-from frame_ros.bringup.option_text import BOOLEANS, Settings, settings_from_text, text_of
+from frame_ros.bringup.option_text import Settings, settings_from_text
 from frame_ros.bringup.process_table import Process, arm_environment, watching_environment
 from frame_ros.bringup.run_checks import check_run
+from frame_ros.core.option_texts import BOOLEANS, text_of
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
 RESPAWN_DELAY = 2.0  # s before a monitor that has failed is started again

@@ -43,7 +43,7 @@ from frame_ros.nodes.gate.options import GateOptions
 from frame_ros.nodes.gate.outputs import GateOutputs
 from frame_ros.nodes.runtime.joint_state_bytes import ReadJointState
 from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
-from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.nodes.runtime.parameters import declare_options
 from frame_ros.nodes.runtime.polled_service import PolledService
 from frame_ros.nodes.runtime.publisher_identity import Publishers
 
@@ -65,8 +65,7 @@ class GateNode(ManagedNode):
     def __init__(self, **options: Any) -> None:
         """Raises FrameRosError for a robot, a limit or another parameter that cannot be used."""
         super().__init__('gate', **options)
-        autostart = declare(self, 'autostart', True)
-        self.settings = GateOptions.declare(self)
+        self.options = declare_options(self, GateOptions, self._change)
         self.gate: CommandGate | None = None
         self._outputs: GateOutputs | None = None
         self._inputs: GateInputs | None = None
@@ -82,21 +81,27 @@ class GateNode(ManagedNode):
             PolledService(self, Trigger, '~/stop', self._on_stop),
             PolledService(self, Trigger, '~/reset', self._on_reset),
         )
-        self.autostart(autostart)
+        self.autostart(self.options.autostart)
+
+    def _change(self, options: GateOptions) -> None:
+        self.options = options
+        if self._outputs is not None:
+            self._outputs.set_state_rate(options.state_rate)
 
     def _configure(self) -> None:
-        settings = self.settings
-        robot = settings.load_robot()
+        options = self.options
+        robot = options.load_robot()
         self.readiness.hardware_id = robot.name
-        limiter = settings.make_limiter(robot)
-        self._outputs = outputs = GateOutputs(self, settings, robot, limiter.limits.names)
+        limiter = options.make_limiter(robot)
+        self._outputs = outputs = GateOutputs(self, options, robot, limiter.limits.names)
         # One limiter for all activations: it knows where the arm was sent.
         self._make_gate = lambda: CommandGate(
             limiter,
             robot.joint_names,
-            settings.make_config(self._is_simulated),
+            options,
             InterventionLog(outputs.intervene, outputs.note),
             self._announce,
+            self._is_simulated,
         )
         self._make_gate()  # what is wrong with it is said now
         limits = limiter.limits
@@ -121,7 +126,7 @@ class GateNode(ManagedNode):
             self,
             self._polled_services,
             self._outputs.events_identity,
-            self.settings.command_rate_limit,
+            self.options.command_rate_limit,
         )
         self._ending.clear()
         self._thread = threading.Thread(target=self._run, name='gate', daemon=True)
@@ -156,8 +161,8 @@ class GateNode(ManagedNode):
     # The thread.
 
     def _run(self) -> None:
-        raise_priority(self.settings.realtime_priority)
-        raise_receiving(self.settings.realtime_priority)
+        raise_priority(self.options.realtime_priority)
+        raise_receiving(self.options.realtime_priority)
         while not self._ending.is_set():
             try:
                 self._turn()
@@ -179,7 +184,7 @@ class GateNode(ManagedNode):
         is_urgent = inputs.wait(source, self._timeout(gate), time.monotonic_ns())
         with self._lock:
             waited = (time.monotonic_ns() - self._looked.monotonic) / SECOND
-            is_late = waited > self.settings.longest_period
+            is_late = waited > self.options.limits.longest_period
             if not is_urgent and not is_late:  # commands need not wait for a look at all of it
                 self._take_commands(gate, inputs)
             self._take_urgent(gate, inputs, outputs)
@@ -204,7 +209,7 @@ class GateNode(ManagedNode):
                 outputs.flush(gate, moment, self._latency)
                 is_moving = gate.is_moving(moment)
                 if is_moving:
-                    time.sleep(self.settings.period)
+                    time.sleep(self.options.period)
             outputs.wait_until_received()
         if is_moving:
             self.get_logger().error(f'the arm was not at rest after {REST_TIME:g} s')
@@ -286,9 +291,9 @@ class GateNode(ManagedNode):
         """s until the next look: a period, or less if a watchdog may be overdue before."""
         due = gate.next_deadline(self._looked)
         if due is None:
-            return self.settings.period
+            return self.options.period
         left = (due - time.monotonic_ns()) / SECOND
-        return min(max(left, SHORTEST_WAIT), self.settings.period)
+        return min(max(left, SHORTEST_WAIT), self.options.period)
 
     def _send(self, output: Output | None, data: bytes | None = None) -> None:
         if output is not None and self.gate is not None and self._outputs is not None:
@@ -312,7 +317,7 @@ class GateNode(ManagedNode):
         with self._lock:
             self._is_done(stop) or self._is_done(send_last)
         self._is_done(lambda: self._warnings.fail('gate', text))
-        self._ending.wait(self.settings.period)
+        self._ending.wait(self.options.period)
 
     def _is_done(self, action: Callable[[], None]) -> bool:
         """Whether it could be done; the thread goes on in any case."""

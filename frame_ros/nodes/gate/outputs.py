@@ -67,11 +67,15 @@ class GateOutputs:
         self._waiting: deque[tuple[Any, Any]] = deque()
         self._last_stamp = 0
         self._last: Output | None = None
-        self._full = FullCommand(names, robot.joint_names, settings.longest_period)
+        self._full = FullCommand(names, robot.joint_names, settings.limits.longest_period)
         self._warnings = RepeatedWarnings(node.get_logger())
         self._shown = -1
         self._next_state = 0.0
-        self._state_period = 1.0 / settings.state_rate
+        self.set_state_rate(settings.state_rate)
+
+    def set_state_rate(self, rate: float) -> None:
+        """Sets the rate of gate_state, Hz."""
+        self._state_period = 1.0 / rate
 
     def _make_controller(self, node: Node, settings: GateOptions, robot: Robot) -> Any:
         if settings.output == 'none':

@@ -1,21 +1,149 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters as every node declares them: described, refused with a clear message, and fixed where
-they are read once."""
+"""Declared options as the parameters of a node."""
 
 from __future__ import annotations
 
 import sys
 from array import array
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from rcl_interfaces.msg import ParameterDescriptor
+from rcl_interfaces.msg import (
+    FloatingPointRange,
+    IntegerRange,
+    ParameterDescriptor,
+    SetParametersResult,
+)
 from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 
+from frame_ros.bringup.declared_nodes import (
+    EVERY_NODE,
+    as_parameter,
+    from_parameter,
+    names_of_all,
+)
 from frame_ros.bringup.parameter_comments import meanings
 from frame_ros.core.errors import SetupError
+from frame_ros.core.options import (
+    DOWNWARDS,
+    FIXED,
+    INT64,
+    Option,
+    OptionError,
+    changed,
+    check_names,
+    from_values,
+    walk,
+)
+
+Made = TypeVar('Made')
+
+
+def declare_options(
+    node: Node, kind: type[Made], on_change: Callable[[Made], None] = lambda options: None
+) -> Made:
+    """Declares the parameters of a node, with descriptions and ranges, and returns its options.
+
+    on_change: gets the options whenever live ones were set. They are checked as a whole before.
+
+    Raises:
+        OptionError: a value is of another type or out of range, or a parameter has a name that no
+            node has.
+    """
+    declared = {option.name: option for option in walk(kind)}
+    given = {name: _value(each) for name, each in node._parameter_overrides.items()}
+    _check_given(given, declared)
+    made = from_values(kind, {name: given[name] for name in declared if name in given})
+    for option in walk(made):
+        value = as_parameter(option.default)
+        if value == [''] and option.item is not str:
+            raise OptionError(option.name, f'is empty; it must be {option.expected}')
+        node.declare_parameter(option.name, value, descriptor_of(option), ignore_override=True)
+    if any(option.live != FIXED for option in declared.values()):
+        _Live(node, made, declared, on_change)
+    return made
+
+
+def descriptor_of(option: Option) -> ParameterDescriptor:
+    """The description, range and choices of a parameter."""
+    unit = f' [{option.unit}]' if option.unit else ''
+    found = ParameterDescriptor(
+        description=option.text + unit,
+        additional_constraints=option.expected,
+        read_only=option.live == FIXED,
+    )
+    lower = [b for b in (option.above, option.at_least) if b is not None]
+    upper = [b for b in (option.below, option.at_most) if b is not None]
+    if option.is_list or not (lower or upper):
+        return found
+    least, most = min([*lower, *option.besides]), max([*upper, *option.besides], default=None)
+    if option.kind is int:
+        most = INT64[-1] if not upper else int(most)
+        found.integer_range = [IntegerRange(from_value=int(least), to_value=most)]
+    else:
+        most = float('inf') if not upper else float(most)
+        found.floating_point_range = [FloatingPointRange(from_value=float(least), to_value=most)]
+    return found
+
+
+class _Live:
+    """Checks what is set while the node runs, as a whole, and hands the new options on."""
+
+    def __init__(
+        self,
+        node: Node,
+        made: Any,
+        declared: Mapping[str, Option],
+        on_change: Callable[[Any], None],
+    ) -> None:
+        self._options, self._declared, self._on_change = made, declared, on_change
+        node.add_on_set_parameters_callback(self._check)
+        node.add_post_set_parameters_callback(self._take)
+
+    def _check(self, parameters: list[Parameter]) -> SetParametersResult:
+        try:
+            self._changed(parameters)
+        except OptionError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        return SetParametersResult(successful=True)
+
+    def _take(self, parameters: list[Parameter]) -> None:
+        options = self._changed(parameters)
+        if options != self._options:
+            self._options = options
+            self._on_change(options)
+
+    def _changed(self, parameters: list[Parameter]) -> Any:
+        values = {p.name: _value(p) for p in parameters if p.name in self._declared}
+        options = changed(self._options, values)
+        before = {option.name: option.default for option in walk(self._options)}
+        for option in walk(options):
+            if option.live == DOWNWARDS and option.default > before[option.name]:
+                raise OptionError(
+                    option.name,
+                    f'is {option.default!r}; while the node runs it must be at most '
+                    f'{before[option.name]!r}',
+                )
+        return options
+
+
+def _check_given(given: Collection[str], known: Collection[str]) -> None:
+    """Refuses names that no node has: a file may hold the parameters of several nodes."""
+    unknown = [name for name in given if name not in known and not EVERY_NODE.fullmatch(name)]
+    others = names_of_all() if unknown else set()
+    check_names([name for name in unknown if name not in others], known, 'parameter')
+
+
+def _value(parameter: Parameter) -> Any:
+    value = parameter.value
+    if value is None:  # what ROS makes of []
+        return ()
+    return from_parameter(list(value) if isinstance(value, array) else value)
+
 
 KINDS = {bool: 'true or false', int: 'a whole number', float: 'a number', str: 'a text'}
 

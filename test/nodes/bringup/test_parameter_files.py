@@ -43,7 +43,7 @@ SECTIONS = """
 gate:
   ros__parameters:
     tip: tcp
-    workspace: [0, -0.4, 0.0, 0.7, 0.4, 0.8]
+    workspace.box: [0, -0.4, 0.0, 0.7, 0.4, 0.8]
 /left/kinematics:
   ros__parameters: {side_rate: 20.0}
 left:
@@ -62,14 +62,14 @@ def test_a_file_of_parameters_is_above_ours_and_an_argument_above_the_file(write
         namespace='left',
         contact_sources=('robot',),
         params_file=write(SECTIONS),
-        gate_parameters={'velocity_scale': 0.3, 'tip': 'flange'},
+        gate_parameters={'limits.velocity_scale': 0.3, 'tip': 'flange'},
     )
     found = parameters(franka_processes(settings))
-    assert found['gate']['tip'] == 'flange' and found['gate']['velocity_scale'] == 0.3
-    assert found['gate']['workspace'] == [0.0, -0.4, 0.0, 0.7, 0.4, 0.8]
-    assert {type(value) for value in found['gate']['workspace']} == {float}
+    assert found['gate']['tip'] == 'flange' and found['gate']['limits.velocity_scale'] == 0.3
+    assert found['gate']['workspace.box'] == [0.0, -0.4, 0.0, 0.7, 0.4, 0.8]
+    assert {type(value) for value in found['gate']['workspace.box']} == {float}
     assert (
-        found['markers']['workspace'] == found['gate']['workspace']
+        found['markers']['workspace'] == found['gate']['workspace.box']
     )  # what is drawn is what holds
     assert found['kinematics']['tip'] == 'hand' and found['kinematics']['side_rate'] == 20.0
     assert found['contact']['publish_rate'] == 10.0
@@ -87,18 +87,27 @@ def test_a_nodes_own_name_takes_precedence_over_a_pattern(write):
     ('text', 'message'),
     [
         ('gat: {ros__parameters: {tip: tcp}}', "names the node 'gat'; there are contact, "),
-        ('gate: {ros__parameters: {tipp: tcp}}', "the gate has no parameter 'tipp'; it has "),
+        (
+            'gate: {ros__parameters: {tipp: tcp}}',
+            "'tipp' is no parameter of the gate; did you mean 'tip'",
+        ),
         ('/**: {ros__parameters: {tipp: tcp}}', r"no node of /\*\* has a parameter 'tipp'"),
         ('gate: {tip: tcp}', 'must hold parameters by node'),
         ('[1]', 'must hold parameters by node'),
         ('gate: {', 'cannot be read'),
         ('gate: {ros__parameters: {tip: a, tip: b}}', "'tip' is given twice"),
-        ('gate: {ros__parameters: {tip: null}}', 'params_file: tip is null; a parameter is true'),
+        ('gate: {ros__parameters: {tip: null}}', 'params_file: tip is null; it must be a text'),
         ('gate: {ros__parameters: {tip: }}', 'params_file: tip is null'),
-        ('gate: {ros__parameters: {workspace: []}}', r'workspace is \[\]; .* that is not empty'),
-        ('gate: {ros__parameters: {workspace: [[0, 1]]}}', r'workspace is \[\[0, 1\]\]'),
-        ('gate: {ros__parameters: {floor: 2026-01-02}}', 'floor is datetime.date'),
-        ('gate: {ros__parameters: {floor: 99999999999999999999}}', 'floor is 99999999999999999999'),
+        (
+            'gate: {ros__parameters: {workspace.box: []}}',
+            r'workspace.box is \[\]; it must be 6 numbers',
+        ),
+        ('gate: {ros__parameters: {workspace.box: [[0, 1]]}}', r'workspace.box is \[\[0, 1\]\]'),
+        ('gate: {ros__parameters: {workspace.floor: 2026-01-02}}', 'floor is datetime.date'),
+        (
+            'gate: {ros__parameters: {realtime_priority: 99999999999999999999}}',
+            'realtime_priority is 99999999999999999999; it must be 0 to 99',
+        ),
         ('"/**": {ros__parameters: {use_sim_time: null}}', 'use_sim_time is null'),
     ],
 )

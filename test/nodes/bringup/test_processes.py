@@ -18,7 +18,7 @@ from patience import PATIENCE
 
 from frame_ros.bringup.arm_options import FrankaOptions, So101Options
 from frame_ros.bringup.node_process import RANGE
-from frame_ros.bringup.option_text import parse_qualities, settings_from_text, text_of
+from frame_ros.bringup.option_text import parse_qualities, settings_from_text
 from frame_ros.bringup.process_table import (
     PROFILES,
     Process,
@@ -35,6 +35,8 @@ from frame_ros.bringup.process_table import (
 from frame_ros.bringup.run_options import POLICIES, DemoOptions
 from frame_ros.bringup.supervisor import ProcessError, Supervisor, free_domain, ros_environment
 from frame_ros.core.errors import FrameRosError, SetupError
+from frame_ros.core.option_texts import text_of
+from frame_ros.core.options import flat
 from frame_ros.policies.registry import BUILDERS
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
@@ -65,7 +67,7 @@ def test_every_process_of_a_table_exists(table):
 def test_parameters_of_a_table_are_declared_in_the_nodes_yaml(table):
     make, settings = TABLES[table]
     for process in make(settings):
-        declared = yaml.safe_load(process.config.read_text())['/**']['ros__parameters']
+        declared = flat(yaml.safe_load(process.config.read_text())['/**']['ros__parameters'])
         assert set(process.parameters) <= set(declared), process.name
 
 
@@ -452,18 +454,21 @@ def test_the_gate_is_set_by_the_launch_arguments():
         policy='scripted',
         output='franka_ros2',
         gate_parameters={
-            'velocity_scale': 0.3,
-            'workspace': [0.2, -0.4, 0.0, 0.7, 0.4, 0.8],
+            'limits.velocity_scale': 0.3,
+            'workspace.box': [0.2, -0.4, 0.0, 0.7, 0.4, 0.8],
             'tip': 'tcp',
         },
     )
     processes = by_name(franka_processes(settings))
     parameters = processes['gate'].parameters
-    assert parameters['velocity_scale'] == 0.3 and parameters['tip'] == 'tcp'
+    assert parameters['limits.velocity_scale'] == 0.3 and parameters['tip'] == 'tcp'
     assert (parameters['robot'], parameters['output']) == ('fr3', 'franka_ros2')
     drawn = processes['markers'].parameters
     assert drawn == {'robot': 'fr3', 'workspace': [0.2, -0.4, 0.0, 0.7, 0.4, 0.8]}
-    with pytest.raises(SetupError, match="the gate has no parameter 'velocity_scal'"):
+    with pytest.raises(
+        SetupError,
+        match="'velocity_scal' is no parameter of the gate; did you mean 'limits.velocity_scale'",
+    ):
         franka_processes(replace(settings, gate_parameters={'velocity_scal': 0.3}))
 
 

@@ -11,6 +11,7 @@ from frame_ros.bringup.arm_options import FRANKA_WRENCH, FrankaOptions, So101Opt
 from frame_ros.bringup.process_table import demo_processes, franka_processes, so101_processes
 from frame_ros.bringup.run_options import SIMULATED_ROBOTS, DemoOptions
 from frame_ros.core.errors import SetupError
+from frame_ros.core.options import flat
 
 
 def by_name(processes):
@@ -37,7 +38,7 @@ def test_the_demo_takes_contact_and_distance_from_sensors_or_the_simulator(robot
 def test_every_parameter_of_the_demo_is_one_of_its_node(robot):
     processes = by_name(demo_processes(DemoOptions(robot=robot)))
     for process in processes.values():
-        declared = yaml.safe_load(process.config.read_text())['/**']['ros__parameters']
+        declared = flat(yaml.safe_load(process.config.read_text())['/**']['ros__parameters'])
         wrong = set(process.parameters) - set(declared) - {'policy_options'}
         assert wrong == set(), process.name
     rate = processes['proximity'].parameters['alignment_rate']
@@ -108,7 +109,7 @@ def test_contact_of_a_franka_comes_of_its_flags_or_of_a_sensor():
         (
             So101Options,
             {'proximity_cameras': ('front',), 'proximity_parameters': {'paddin': 0.1}},
-            "the proximity has no parameter 'paddin'",
+            "'paddin' is no parameter of the proximity; did you mean 'padding'",
         ),
         (
             So101Options,

@@ -6,11 +6,9 @@ import math
 import signal
 import threading
 import time
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
-import yaml
 from patience import PATIENCE
 
 rclpy = pytest.importorskip('rclpy')
@@ -31,7 +29,6 @@ from frame_ros.msg import (  # noqa: E402
     PolicyHeartbeat,
 )
 from frame_ros.nodes.gate.node import GateNode  # noqa: E402
-from frame_ros.nodes.gate.options import GateOptions  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -132,7 +129,7 @@ def test_a_busy_executor_does_not_keep_the_watchdog_waiting(bench):
 
 
 def test_a_clock_that_stands_still_does_not_stop_the_watchdog(bench):
-    parameters = {'use_sim_time': True, 'joint_states_timeout': 60.0}
+    parameters = {'use_sim_time': True, 'watchdogs.joint_states_timeout': 60.0}
     ticking, now = threading.Event(), [1000.0]
     bench.cell.set_parameters([Parameter('use_sim_time', value=True)])
 
@@ -202,7 +199,7 @@ def test_the_gates_thread_goes_on_when_not_even_a_stop_can_be_sent(bench, monkey
 def test_a_gate_that_is_deactivated_at_speed_brakes_the_arm_to_rest(bench):
     place = list(HOME)
     place[0] = bench.cell.positions[0] = -1.5
-    bench.gate(acceleration_limits=[3.0])
+    bench.gate(**{'limits.acceleration': [3.0]})
     request = ChangeState.Request()
     request.transition.id = Transition.TRANSITION_DEACTIVATE
     asked, future = set(), None
@@ -336,28 +333,22 @@ def test_a_controller_that_wants_all_joints_gets_them_with_a_command_of_one(benc
     assert not any(state.cause == 'internal_error' for state in bench.cell.states)
 
 
-def test_the_file_of_defaults_has_every_parameter_and_its_default():
-    values = yaml.safe_load((ROOT / 'config' / 'gate.yaml').read_text())['/**']['ros__parameters']
-    defaults = {
-        s.name: list(s.default) if isinstance(s.default, tuple) else s.default
-        for s in fields(GateOptions)
-    }
-    assert values == {'autostart': True, **defaults}
-
-
 @pytest.mark.parametrize(
     ('parameters', 'message'),
     [
         ({'rate': 0.0}, 'rate is 0.0; it must be 1 to 200 Hz'),
         ({'robot': 'r2d2'}, "no robot 'r2d2'"),
-        ({'on_velocity_limit': 'ignore'}, 'must be clamp or refuse or stop'),
-        ({'on_heartbeat': 'clamp'}, 'must be hold or stop'),
-        ({'command_timeout': 0.0}, 'command_timeout is 0.0 s'),
-        ({'workspace': [0.0, 0.0]}, 'workspace is'),
-        ({'workspace_links': 'some'}, 'must be tip or all'),
-        ({'velocity_limits': [1.0, 2.0]}, 'has 2 values'),
-        ({'velocity_limits': [math.nan]}, 'nothing is known'),
-        ({'step_limit': -1.0}, 'step is'),
+        ({'reactions.velocity_limit': 'ignore'}, 'must be clamp, refuse or stop'),
+        ({'watchdogs.on_heartbeat': 'clamp'}, 'must be hold or stop'),
+        ({'watchdogs.command_timeout': 0.0}, 'command_timeout is 0.0; it must be above 0 s'),
+        ({'workspace.box': [0.0, 0.0]}, 'workspace.box is'),
+        ({'workspace.links': 'some'}, 'it must be tip or all'),
+        ({'limits.velocity': [1.0, 2.0]}, 'has 2 values'),
+        (
+            {'limits.velocity': [math.nan]},
+            'limits.velocity is .nan.; it must be a list of numbers, each at least 0',
+        ),
+        ({'limits.step': -1.0}, 'limits.step is -1.0'),
         ({'output': 'ros1'}, "output is 'ros1'"),
     ],
 )

@@ -15,11 +15,14 @@ pytest.importorskip('rclpy')
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from frame_ros.bringup.declared_nodes import from_parameter, node_names, options_of
 from frame_ros.bringup.parameter_comments import meanings
+from frame_ros.bringup.parameter_yaml import parameter_yaml
 from frame_ros.core.errors import SetupError
+from frame_ros.core.options import flat, from_values, group, option, options, rule, walk
 from frame_ros.nodes.kinematics.node import KinematicsNode
 from frame_ros.nodes.metrics.node import MetricsNode
-from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.nodes.runtime.parameters import declare, declare_options
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 
@@ -113,7 +116,11 @@ def test_a_node_describes_its_parameters_and_fixes_them(ros_context, kind):
 
 
 # All but lists that are no node's parameters.
-NODES = sorted(path for path in ROOT.glob('config/*.yaml') if path.stem != 'rephrasings')
+NODES = sorted(
+    path
+    for path in ROOT.glob('config/*.yaml')
+    if path.stem != 'rephrasings' and options_of(path.stem) is None
+)
 
 
 @pytest.mark.parametrize('path', NODES, ids=lambda path: path.stem)
@@ -173,3 +180,107 @@ def test_a_node_without_a_library_says_how_to_get_it(ros_domain, tmp_path, libra
     assert library.replace('_', '-') in line.replace('_', '-')
     assert '`make setup` in ' in line and 'pip install ' in line
     assert 'Traceback' not in done.stderr
+
+
+@options
+class ProbeLimits:
+    """Limits of the probe."""
+
+    share: float = option(1.0, 'share', above=0.0, at_most=1.0, live='downwards')
+    threshold: float = option(2.0, 'force', unit='N', above=0.0, live=True)
+
+
+@options
+class ProbeOptions:
+    """A probe."""
+
+    rate: float = option(50.0, 'rate of the state', unit='Hz', at_least=1.0, at_most=200.0)
+    count: int = option(0, 'a count; 0: none', at_least=5, besides=(0,))
+    mode: str = option('auto', 'a mode', choices=('auto', 'true', 'false'))
+    words: tuple[str, ...] = option((), 'some words')
+    numbers: tuple[float, ...] = option((0.5,), 'some numbers')
+    limits: ProbeLimits = group(ProbeLimits)
+
+    @rule('limits.threshold', 'at most the rate')
+    def _is_met(self):
+        return self.limits.threshold <= self.rate
+
+
+def test_options_are_declared_with_descriptions_and_ranges(node_with):
+    node = node_with(rate=20, words=['a'], mode=True)
+    made = declare_options(node, ProbeOptions)
+    assert made == ProbeOptions(rate=20.0, words=('a',), mode='true')
+    assert node.get_parameter('limits.share').value == 1.0
+    assert node.get_parameter('words').value == ['a']
+    rate, count = node.describe_parameter('rate'), node.describe_parameter('count')
+    assert (rate.description, rate.additional_constraints) == (
+        'rate of the state [Hz]',
+        '1 to 200 Hz',
+    )
+    assert rate.read_only and not node.describe_parameter('limits.threshold').read_only
+    found = rate.floating_point_range[0]
+    assert (found.from_value, found.to_value) == (1.0, 200.0)
+    assert (count.integer_range[0].from_value, count.additional_constraints) == (
+        0,
+        '0, or at least 5',
+    )
+    assert node.describe_parameter('mode').additional_constraints == 'auto, true or false'
+
+
+def test_an_empty_list_of_texts_is_one_empty_text(node_with):
+    node = node_with()
+    assert declare_options(node, ProbeOptions).words == ()
+    assert node.get_parameter('words').value == ['']
+    assert declare_options(node_with(words=['']), ProbeOptions).words == ()
+
+
+@pytest.mark.parametrize(
+    ('given', 'message'),
+    [
+        ({'rate': 0.5}, 'rate is 0.5; it must be 1 to 200 Hz'),
+        ({'limits.share': 2.0}, 'limits.share is 2.0; it must be above 0 and at most 1'),
+        ({'limits.treshold': 2.0}, "'limits.treshold' is no parameter; did you mean 'limits.thres"),
+        ({'rate': 1.0}, 'limits.threshold is 2.0; it must be at most the rate'),
+    ],
+)
+def test_what_cannot_be_is_refused_at_start(node_with, given, message):
+    with pytest.raises(SetupError, match=message):
+        declare_options(node_with(**given), ProbeOptions)
+
+
+def test_parameters_of_another_node_are_no_mistake(node_with):
+    given = {'watchdogs.command_timeout': 1.0, 'use_sim_time': False}
+    assert declare_options(node_with(**given), ProbeOptions) == ProbeOptions()
+
+
+def test_live_options_are_checked_as_a_whole_and_handed_on(node_with):
+    node, changes = node_with(), []
+    declare_options(node, ProbeOptions, changes.append)
+
+    def put(**values):
+        given = [Parameter(f'limits.{name}', value=value) for name, value in values.items()]
+        result = node.set_parameters_atomically(given)
+        return result.successful or result.reason
+
+    assert put(threshold=5.0) is True and changes[-1].limits.threshold == 5.0
+    assert put(threshold=60.0) == 'limits.threshold is 60.0; it must be at most the rate'
+    assert put(share=0.5) is True and changes[-1].limits == ProbeLimits(0.5, 5.0)
+    assert put(share=0.75) == 'limits.share is 0.75; while the node runs it must be at most 0.5'
+    assert node.get_parameter('limits.share').value == 0.5 and len(changes) == 2
+    fixed = node.set_parameters([Parameter('rate', value=60.0)])[0]
+    assert not fixed.successful and 'read-only' in fixed.reason
+    assert put(threshold=5.0) is True and len(changes) == 2  # nothing has changed
+
+
+DECLARED = [node for node in node_names() if options_of(node) is not None]
+
+
+@pytest.mark.parametrize('node', DECLARED)
+def test_the_file_of_default_parameters_is_what_the_declaration_writes(node):
+    path = ROOT / 'config' / f'{node}.yaml'
+    text = path.read_text()
+    assert text == parameter_yaml(options_of(node)), 'python -m frame_ros.bringup.parameter_yaml'
+    values = flat(yaml.safe_load(text)['/**']['ros__parameters'])
+    read = {name: from_parameter(value) for name, value in values.items()}
+    assert from_values(options_of(node), read) == options_of(node)()
+    assert set(read) == {option.name for option in walk(options_of(node))}

@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The nodes and the options that each declares, without importing ROS."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+import frame_ros
+from frame_ros.bringup.node_process import share_directory
+from frame_ros.core.options import flat, walk
+
+# Parameters that every node has.
+EVERY_NODE = re.compile(r'use_sim_time|start_type_description_service|qos_overrides\..*')
+
+
+@cache
+def node_names() -> tuple[str, ...]:
+    """The nodes that have parameters: the folders of frame_ros/nodes that declare options."""
+    folders = [Path(root) / 'nodes' for root in frame_ros.__path__]
+    found = {path.parent.name for each in folders for path in each.glob('*/options.py')}
+    old = {'kinematics', 'markers', 'session'}
+    return tuple(sorted((found | old) - {'runtime'}))
+
+
+@cache
+def options_of(node: str) -> Any:
+    """The class of a node's options, made by `options`; None: it does not declare them so."""
+    name = ''.join(part.title() for part in node.split('_')) + 'Options'
+    try:
+        found = getattr(import_module(f'frame_ros.nodes.{node}.options'), name, None)
+    except ModuleNotFoundError:
+        return None
+    return found if hasattr(found, '__attrs_attrs__') else None
+
+
+@cache
+def default_parameters(node: str) -> dict[str, Any]:
+    """Dotted name -> default of every parameter of a node, as ROS 2 has them."""
+    declared = options_of(node)
+    if declared is not None:
+        return {option.name: as_parameter(option.default) for option in walk(declared)}
+    path = share_directory() / 'config' / f'{node}.yaml'
+    (content,) = yaml.safe_load(path.read_text(encoding='utf-8')).values()
+    return flat(content['ros__parameters'])
+
+
+def names_of_all() -> set[str]:
+    """The parameters of all nodes."""
+    return {name for node in node_names() for name in default_parameters(node)}
+
+
+def as_parameter(value: Any) -> Any:
+    """A value as ROS 2 has it, which knows no type of an empty list: it is [''], one empty text."""
+    if isinstance(value, (list, tuple)):
+        return list(value) or ['']
+    return value
+
+
+def from_parameter(value: Any) -> Any:
+    """The value of an option from that of a parameter; see `as_parameter`."""
+    return () if value == [''] else value

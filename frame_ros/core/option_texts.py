@@ -1,0 +1,180 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Declared options as texts: of launch files, and of command lines."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+
+from frame_ros.core.errors import SetupError
+from frame_ros.core.input_files import names_file, read_text
+from frame_ros.core.options import Option, OptionError, changed, check_names, walk
+from frame_ros.core.strict_yaml import load_yaml
+
+Made = TypeVar('Made')
+BOOLEANS = {'true': True, 'false': False, 'True': True, 'False': False}
+EXAMPLES = {float: '[1.0, 0.5]', int: '[1, 2]', str: '[front, wrist]', bool: '[true, false]'}
+
+
+def from_texts(kind: type[Made], texts: Mapping[str, str]) -> Made:
+    """Options from a text per dotted name; those that are not given have their defaults.
+
+    Raises:
+        SetupError: a text is not of its option's type, or no option has the name.
+    """
+    declared = {option.name: option for option in walk(kind)}
+    check_names(texts, declared)
+    return changed(kind(), {name: parse(declared[name], text) for name, text in texts.items()})
+
+
+def parse(option: Option, text: str) -> Any:
+    """The value that a text stands for; lists and mappings are YAML, the latter or a file of it.
+
+    Raises:
+        SetupError: it is not of the type of the option.
+    """
+    if option.is_mapping:
+        return parse_mapping(option.name, text)
+    if option.is_list:
+        return parse_list(option.name, text, option.item)
+    if option.item is str:
+        return text
+    if option.item is bool:
+        return BOOLEANS.get(text, text)
+    try:
+        return option.item(text)
+    except ValueError:
+        return text  # refused with the option's own message
+
+
+def parse_list(name: str, text: str, kind: type) -> tuple[Any, ...]:
+    """A YAML list, such as '[front, wrist]', of texts or numbers; one of them alone is a list too.
+
+    Raises:
+        SetupError: it is no such list.
+    """
+    content = _load(name, text)
+    items = content if isinstance(content, list) else [] if content is None else [content]
+    if kind is float:
+        items = [float(item) if type(item) is int else item for item in items]
+    is_separated = content is not items and isinstance(content, str) and set(content) & set(',;')
+    if is_separated or not all(type(item) is kind for item in items):
+        raise SetupError(f'{name} must be a YAML list such as {EXAMPLES[kind]}, not {text!r}')
+    return tuple(items)
+
+
+def parse_mapping(name: str, text: str) -> dict[str, Any]:
+    """A YAML mapping, such as '{url: ws://127.0.0.1:8000}', or a YAML file that holds one.
+
+    Raises:
+        SetupError: it is neither.
+    """
+    content = _load(name, text)
+    where = ''
+    if isinstance(content, str) and names_file(content):
+        where = f' of the file {content}'
+        content = _load(name + where, _content_of(name, content))
+    if content is None:
+        return {}
+    if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
+        raise SetupError(
+            f'{name}{where} must be a YAML mapping such as {{name: value, other: [1, 2]}}, or a '
+            f'YAML file that holds one, not {text!r}'
+        )
+    return content
+
+
+def text_of(value: Any) -> str:
+    """The text that `parse` reads back."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (Mapping, tuple)):
+        plain = dict(value) if isinstance(value, Mapping) else list(value)
+        return yaml.safe_dump(plain, default_flow_style=True, width=10_000, sort_keys=False).strip()
+    return str(value)
+
+
+def add_options(
+    parser: argparse._ActionsContainer, kind: Any, without: Collection[str] = ()
+) -> None:
+    """Adds an argument per option: --limits.velocity-scale of limits.velocity_scale; a bool is a
+    pair, --record and --no-record.
+
+    kind: a class made by `options`, or an object of one, whose values are the defaults. without:
+    names, or groups, that get no argument.
+    """
+    for option in walk(kind):
+        if option.name in without or option.name.partition('.')[0] in without:
+            continue
+        flag = f'--{option.name.replace("_", "-")}'
+        shown = f'{option.text} ({_details(option)})'.replace('%', '%%')
+        if option.kind is bool:
+            parser.add_argument(
+                flag,
+                dest=option.name,
+                action=argparse.BooleanOptionalAction,
+                default=argparse.SUPPRESS,
+                help=shown,
+            )
+            continue
+        parser.add_argument(
+            flag,
+            dest=option.name,
+            type=_reader(option),
+            default=argparse.SUPPRESS,
+            help=shown,
+            metavar=option.name.rpartition('.')[2].upper(),
+        )
+
+
+def from_arguments(kind: type[Made] | Made, arguments: argparse.Namespace) -> Made:
+    """Options from what a parser with `add_options` has read; further arguments are left alone.
+
+    kind: as of `add_options`.
+
+    Raises:
+        OptionError: several options contradict each other.
+    """
+    made: Any = kind() if isinstance(kind, type) else kind
+    names = {option.name for option in walk(made)}
+    given = {name: value for name, value in vars(arguments).items() if name in names}
+    found: Made = changed(made, given)
+    return found
+
+
+def _reader(option: Option) -> Any:
+    def read(text: str) -> Any:
+        try:
+            return option.checked(parse(option, text))
+        except OptionError as error:
+            raise argparse.ArgumentTypeError(error.problem) from None
+        except SetupError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return read
+
+
+def _details(option: Option) -> str:
+    allowed = option.range or option.unit
+    default = text_of(option.default) or 'empty'
+    return f'{allowed}; default {default}' if allowed else f'default {default}'
+
+
+def _content_of(name: str, path: str) -> str:
+    try:
+        return read_text(Path(path).expanduser())
+    except (OSError, UnicodeDecodeError) as error:
+        raise SetupError(f'{name}: the file {path} cannot be read: {error}') from error
+
+
+def _load(name: str, text: str) -> Any:
+    try:
+        return load_yaml(text)
+    except yaml.YAMLError as error:
+        problem = ' '.join(str(error).split())
+        raise SetupError(f'{name} is no YAML: {problem}') from None
