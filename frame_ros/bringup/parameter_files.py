@@ -45,8 +45,8 @@ def given_parameters(settings: RunOptions, node: str) -> dict[str, Value]:
     """
     given = flat(settings.parameters_of(node))
     _check(node, given, f'{node}_parameters')
-    defaults = default_parameters(node)
     of_file = _of_node(read_file(settings.params_file), node, settings)
+    defaults = default_parameters(node) if of_file else {}
     of_file = {n: v for n, v in of_file.items() if n in defaults or EVERY_NODE.fullmatch(n)}
     return {
         **_checked(node, 'params_file', of_file),
@@ -60,9 +60,9 @@ def _checked(node: str, where: str, given: Mapping[str, Any]) -> dict[str, Value
     Raises:
         SetupError: a value is of another type or out of range.
     """
-    kind = options_of(node)
+    kind = options_of(node) if given else None
     if kind is None:
-        return as_parameters(where, given, default_parameters(node))
+        return as_parameters(where, given, default_parameters(node) if given else {})
     own = {name: value for name, value in given.items() if not EVERY_NODE.fullmatch(name)}
     try:
         found = flatten(from_values(kind, {n: from_parameter(v) for n, v in own.items()}))

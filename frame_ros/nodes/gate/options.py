@@ -8,7 +8,6 @@ from frame_ros.core.options import group, option, options
 from frame_ros.gate.limits.command_limiter import CommandLimiter
 from frame_ros.gate.limits.options import LimitOptions, WorkspaceOptions
 from frame_ros.gate.options import GateRules
-from frame_ros.hardware.controllers import PRESETS
 from frame_ros.nodes.runtime.options import ManagedOptions
 from frame_ros.robots import Robot
 from frame_ros.robots.options import TIPS, TipOptions
@@ -44,7 +43,9 @@ class GateOptions(GateRules, TipOptions, ManagedOptions):
         besides=(0.0,),
     )
     output: str = option(
-        'none', 'controller that commands go to, beside joint_commands', choices=PRESETS
+        'none',
+        'controller that commands go to, beside joint_commands: none, or a name of '
+        'docs/action-spaces.md',
     )
     output_options: tuple[str, ...] = option(
         (),
