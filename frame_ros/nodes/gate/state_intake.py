@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
 
 from frame_ros.core.taken import Taken
-from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
-from frame_ros.nodes.runtime.joint_state_bytes import JointStateReader, ReadJointState
+from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT
+from frame_ros.nodes.runtime.joint_state_bytes import ReadJointState
+from frame_ros.nodes.runtime.joint_states import JointStateInput
 from frame_ros.nodes.runtime.publisher_identity import UNKNOWN
 from frame_ros.sensing.stream_health.newest import newest_of_each
 
@@ -34,10 +34,9 @@ class StateIntake:
     """Takes from joint_states. For one thread."""
 
     def __init__(self, node: Node) -> None:
-        self._reader = JointStateReader()
-        self.subscription = FittingSubscription(
-            node, JointState, 'joint_states', depth=DEPTH, reliability=BEST_EFFORT, is_live=True,
-            is_steady=True, is_required=True, is_identified=True, read=self._reader.read,
+        self.subscription = JointStateInput(
+            node, depth=DEPTH, reliability=BEST_EFFORT, is_live=True, is_identified=True,
+            has_positions_only=True,
         )  # fmt: skip
 
     def take(self) -> Iterator[Heard]:
@@ -49,7 +48,7 @@ class StateIntake:
     def _source(self, taken: Taken) -> tuple[bytes, bytes] | None:
         """Whose a message is, and of which joints; None: not known."""
         data, info = taken
-        key = info.get('publisher', UNKNOWN), self._reader.layout(data)
+        key = info.get('publisher', UNKNOWN), self.subscription.reader.layout(data)
         return key if all(key) else None
 
     def close(self) -> None:

@@ -22,7 +22,7 @@ from sensor_msgs.msg import JointState
 
 from frame_ros.core.errors import SetupError
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
-from frame_ros.nodes.runtime.joint_state_bytes import JointStateReader
+from frame_ros.nodes.runtime.joint_states import JointStateInput
 from frame_ros.nodes.runtime.message_parts import header_message
 from frame_ros.nodes.runtime.node_inputs import inputs_of
 from frame_ros.nodes.runtime.wrench_bytes import StampedNumbers, WrenchReader
@@ -74,9 +74,7 @@ class IdentificationNode(Node):
         self._joints = JointMerger(self.joint_names, OLDEST_PART)
         self.counts = {'incomplete': 0, 'not_later': 0}
         # A kilohertz of both is more than an executor takes.
-        self._joint_input = FittingSubscription(
-            self, JointState, 'joint_states', read=JointStateReader().read_all
-        )
+        self._joint_input = JointStateInput(self)
         self._wrench_input = (
             FittingSubscription(self, WrenchStamped, wrench_topic, read=WrenchReader().read)
             if wrench_topic

@@ -14,7 +14,6 @@ import numpy as np
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from nav_msgs.msg import Path
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 
 from frame_ros.core.errors import SetupError
@@ -26,9 +25,8 @@ from frame_ros.nodes.runtime.fitting_subscription import (
     DEPTH,
     FITTING,
     RELIABILITIES,
-    FittingSubscription,
 )
-from frame_ros.nodes.runtime.joint_state_bytes import JointStateReader
+from frame_ros.nodes.runtime.joint_states import JointStateInput
 from frame_ros.nodes.runtime.message_bytes import PoseBytes
 from frame_ros.nodes.runtime.message_parts import header_message
 from frame_ros.nodes.runtime.node_readiness import Readiness
@@ -130,11 +128,9 @@ class KinematicsNode(Node):
         self._before: tuple[int, np.ndarray, np.ndarray] | None = None
         self._warnings = RepeatedWarnings(self.get_logger())
         self.published = 0
-        self.joint_states = FittingSubscription(
-            self, JointState, 'joint_states', depth=chosen['queue_depth'],
-            read=JointStateReader().read_all,
-            reliability=chosen['reliability'], is_required=True, is_steady=True,
-        )  # fmt: skip
+        self.joint_states = JointStateInput(
+            self, depth=chosen['queue_depth'], reliability=chosen['reliability']
+        )
         self._readiness = Readiness(self, self.robot.name)
         self.get_logger().info(
             f'{self.robot.name}: {self.robot.base_link} to {self.robot.tip_link}'

@@ -14,13 +14,15 @@ import numpy as np
 from geometry_msgs.msg import PoseStamped
 from numpy.typing import NDArray
 from rclpy.node import Node
-from sensor_msgs.msg import Image, JointState
+from sensor_msgs.msg import Image
 
 from frame_ros.bags.streams.conversion import pose_values
 from frame_ros.core.errors import PolicyError, SetupError
 from frame_ros.core.thread_priority import raise_priority
 from frame_ros.core.time import stamp_ns, stamp_of_serialised
 from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
+from frame_ros.nodes.runtime.joint_state_bytes import ReadJointState
+from frame_ros.nodes.runtime.joint_states import JointStateInput
 from frame_ros.policies.execution.observation_buffer import JOINTS, ObservationBuffer
 from frame_ros.robots.joint_state_merge import JointMerger
 
@@ -68,7 +70,15 @@ class PolicyInputs:
             )  # fmt: skip
 
         self._subscriptions = [
-            subscribe(JointState, 'joint_states', self._on_joints, JOINTS_DEPTH),
+            JointStateInput(
+                node,
+                'joint_states',
+                self._on_joints,
+                depth=JOINTS_DEPTH,
+                reliability=BEST_EFFORT,
+                is_called=True,
+                has_positions_only=True,
+            ),  # fmt: skip
             *(
                 subscribe(Image, t, partial(self._on_image, n), read=stamped_image)
                 for n, t in cameras.items()
@@ -82,12 +92,12 @@ class PolicyInputs:
             subscription.destroy()
         self._subscriptions.clear()
 
-    def _on_joints(self, message: JointState) -> None:
+    def _on_joints(self, message: ReadJointState) -> None:
         if self._priority:
             raise_priority(self._priority)
             self._priority = 0
         joints = self._joints
-        state = joints.update(stamp_ns(message.header.stamp), message.name, message.position)
+        state = joints.update(message.stamp, message.names, message.positions)
         if state is not None:
             self._buffer.put(JOINTS, joints.stamp, lambda: state.positions)
         elif problem := joints.problem:

@@ -14,7 +14,7 @@ import time
 
 import cv2
 from rclpy.node import Node
-from sensor_msgs.msg import JointState, PointCloud2
+from sensor_msgs.msg import PointCloud2
 
 from frame_ros.core.rate_limit import RateLimit
 from frame_ros.core.repeated_warnings import RepeatedWarnings
@@ -27,8 +27,7 @@ from frame_ros.nodes.proximity.fusion import fused, source_of
 from frame_ros.nodes.proximity.messages import alignment_message, cloud_message, proximity_message
 from frame_ros.nodes.proximity.obstacles import KnownObstacleSource
 from frame_ros.nodes.proximity.options import ProximityOptions
-from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
-from frame_ros.nodes.runtime.joint_state_bytes import JointStateReader
+from frame_ros.nodes.runtime.joint_states import JointStateInput
 from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
 from frame_ros.robots.frame_names import FrameNames
@@ -116,15 +115,7 @@ class ProximityNode(Node):
     def _subscribe_joints(self) -> None:
         gripper = self.settings.gripper_topic
         self._joint_inputs = [
-            FittingSubscription(
-                self,
-                JointState,
-                topic,
-                depth=JOINT_DEPTH,
-                read=JointStateReader().read_all,
-                is_required=True,
-                is_steady=True,
-            )
+            JointStateInput(self, topic, depth=JOINT_DEPTH)
             for topic in ('joint_states', *([gripper] if gripper else ()))
         ]
 

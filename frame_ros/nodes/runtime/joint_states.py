@@ -1,0 +1,38 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Subscriptions of joint states."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+
+from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
+from frame_ros.nodes.runtime.joint_state_bytes import JointStateReader
+
+
+class JointStateInput(FittingSubscription):
+    """Joint states, which come all the time and which the node needs, read from their bytes.
+
+    It hands over `FullJointState`, or `ReadJointState` where positions do.
+
+    Attributes:
+        reader: what reads the messages.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        topic: str = 'joint_states',
+        *args: Any,
+        has_positions_only: bool = False,
+        **options: Any,
+    ) -> None:
+        """args, options: of FittingSubscription."""
+        self.reader = JointStateReader()
+        read = self.reader.read if has_positions_only else self.reader.read_all
+        super().__init__(
+            node, JointState, topic, *args, read=read, is_required=True, is_steady=True, **options
+        )
