@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import Field, fields
+from typing import TypeVar
 
 from launch.actions import (
     DeclareLaunchArgument,
@@ -20,19 +21,21 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from frame_ros.bringup.option_fields import default_of
-from frame_ros.bringup.option_text import Settings, settings_from_text
+from frame_ros.bringup.option_text import settings_from_text
 from frame_ros.bringup.process_table import Process, arm_environment, watching_environment
 from frame_ros.bringup.run_checks import check_run
+from frame_ros.bringup.run_options import RunOptions
 from frame_ros.core.option_texts import BOOLEANS, text_of
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
+Options = TypeVar('Options', bound=RunOptions)
 RESPAWN_DELAY = 2.0  # s before a monitor that has failed is started again
 RESPAWN_TRIES = 5  # one that cannot start, for a wrong parameter say, is given up
 
 
 def launch_description(
-    kind: type[Settings],
-    table: Callable[[Settings], list[Process]],
+    kind: type[Options],
+    table: Callable[[Options], list[Process]],
     environment: Callable[[Mapping[str, str]], dict[str, str]] = arm_environment,
 ) -> LaunchDescription:
     """A launch file's description: one argument per setting, then the table's processes.

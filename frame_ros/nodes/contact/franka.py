@@ -14,6 +14,7 @@ import importlib
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rclpy.serialization import deserialize_message
 
 from frame_ros.core.time import stamp_ns
@@ -45,7 +46,7 @@ class StateFlagReader:
     """
 
     def __init__(self) -> None:
-        self._collided = np.zeros(JOINTS, dtype=bool)
+        self._collided: NDArray[np.bool_] = np.zeros(JOINTS, dtype=bool)
 
     def read(self, data: bytes) -> Indicators | None:
         """What is in `data`; None if it does not tell."""

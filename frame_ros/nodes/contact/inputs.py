@@ -72,7 +72,7 @@ class SensorStream:
 
     def take(self) -> list[Sample]:
         """What has arrived and can be used, as it came."""
-        samples = []
+        samples: list[Sample] = []
         for value, info in self.subscription.take(MOST_AT_ONCE):
             if value is None:
                 self._untold += 1

@@ -144,7 +144,7 @@ class ContactOptions:
         """
         values: dict[str, Any] = {}
         for setting in fields(cls):
-            default = setting.default
+            default: Any = setting.default
             is_list = isinstance(default, tuple)
             given = declare(node, setting.name, list(default) if is_list else default)
             values[setting.name] = tuple(given) if isinstance(given, (list, array)) else given

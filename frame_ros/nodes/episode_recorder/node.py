@@ -59,17 +59,16 @@ class EpisodeRecorderNode(LifecycleNode):
         self._events = RecorderEvents(self)
         # A start waits for others to become ready, while everything else is served.
         self._starting = ReentrantCallbackGroup()
-        self.create_service(
-            StartEpisode, 'start_episode', self._on_start, callback_group=self._starting
-        )
+        on_start: Any = self._on_start  # rclpy's types know of no coroutine
+        self.create_service(StartEpisode, 'start_episode', on_start, callback_group=self._starting)
         self.create_service(MarkEpisode, 'mark_episode', self._on_mark)
         self.create_service(EndEpisode, 'end_episode', self._on_end)
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._discovery: Any = None
-        self._recorded: TopicSubscriptions | None = None
-        self._recording: EpisodeRecording | None = None
-        self._time: RecordingClock | None = None
+        self._recorded: Any = None  # of TopicSubscriptions, once configured
+        self._recording: Any = None  # an EpisodeRecording, once active
+        self._time: Any = None  # a RecordingClock, once active
         self._folder_lock = RecordingLock()
         self._only = MachineLock('recorder', self.get_namespace())
         self._videos = EpisodeVideos(self)

@@ -59,7 +59,9 @@ class ControllerOutput:
         """
         self.layout = layout = controller_layout(preset, robot, period, **overrides)
         self._node = node
-        self._publisher, self._gripper_publisher, self._gripper_action = None, None, None
+        self._publisher: Any = None
+        self._gripper_publisher: Any = None
+        self._gripper_action: GripperCommandOutput | None = None
         self._arm: Robot | None = None
         self._quaternion = np.array((0.0, 0.0, 0.0, 1.0))
         self._told: dict[str, float] = {}
@@ -106,8 +108,8 @@ class ControllerOutput:
         if self.layout.kind == 'none':
             return
         told = _by_name(names, positions)
-        is_carried = velocities is not None and self.layout.kind == 'joint_state'
-        moving = _by_name(names, velocities) if is_carried else None
+        is_carried = self.layout.kind == 'joint_state'
+        moving = _by_name(names, velocities) if is_carried and velocities is not None else None
         main = self._message(stamp_ns, told, moving)
         self._publisher.publish(main)
         self._send_gripper(told)

@@ -7,6 +7,7 @@ waiting, and takes what stops the arm first.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from rclpy.node import Node
 from std_msgs.msg import Bool
@@ -98,7 +99,8 @@ class GateInputs:
 
     def close(self) -> None:
         """Ends the subscriptions."""
-        for intake in (*self.commands.values(), self.joint_states, self._events):
+        intakes: list[Any] = [*self.commands.values(), self.joint_states, self._events]
+        for intake in intakes:
             intake.close()
         for subscription in (self._heartbeats, *self._takeovers):
             subscription.destroy()

@@ -199,7 +199,8 @@ class KinematicsNode(Node):
         if self._before is None:
             return None
         before, *pose = self._before
-        return twist_between(*pose, position, quaternion, (stamp - before) / SECOND)
+        dt = (stamp - before) / SECOND
+        return twist_between(pose[0], pose[1], position, quaternion, dt)
 
     def _publish_transforms(
         self, stamp: int, names: tuple[str, ...], positions: np.ndarray

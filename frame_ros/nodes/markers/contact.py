@@ -51,7 +51,7 @@ class ContactMarkers:
         return self._arrows(contact, pose) + self._bars(contact)
 
     def _arrows(self, contact: ContactState, pose: PoseStamped | None) -> list[Marker]:
-        arrows = []
+        arrows: list[Marker] = []
         for place, normal, force, is_expected in zip(
             contact.positions, contact.normals, contact.forces, contact.is_expected
         ):

@@ -9,6 +9,7 @@ import math
 import sys
 import threading
 from types import SimpleNamespace
+from typing import Any
 
 from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
@@ -116,7 +117,7 @@ class MarkersNode(Node):
                 **{name: declare(self, name, default) for name, default in DEFAULTS.items()}
             )
         )
-        self._last: dict[str, object] = {}
+        self._last: dict[str, Any] = {}
         self._fresh: set[str] = set()
         self._ages: dict[str, int] = {}  # draws since the message came
         self._cameras: dict[str, CameraAlignment] = {}
@@ -204,12 +205,12 @@ class MarkersNode(Node):
             for message, _ in subscription.take(2):
                 self._remember(name, message)
 
-    def _remember(self, name: str, message: object) -> None:
+    def _remember(self, name: str, message: Any) -> None:
         self._last[name] = message
         self._fresh.add(name)
         self._ages[name] = 0
 
-    def _recent(self, name: str, seconds: float) -> object | None:
+    def _recent(self, name: str, seconds: float) -> Any:
         """The newest message of a name, if it came within so many seconds."""
         age = self._ages.get(name)
         return self._last[name] if age is not None and age < seconds * self._look.rate else None
@@ -224,7 +225,7 @@ class MarkersNode(Node):
             markers += self._contacts.draw(self._last['contact'], pose)
         for event in self._events:
             markers += self._contacts.events(event, pose)
-        if 'pose' in self._fresh:
+        if pose is not None and 'pose' in self._fresh:
             markers += self._metrics.draw(pose.header)
         if 'cloud' in self._fresh:
             points = cloud_marker(self._last['cloud'], self._look.cloud_points, self._look.lifetime)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker
@@ -42,7 +43,8 @@ def obstacle_markers(
 
 def _shape(obstacle: Obstacle) -> Shape:
     size, place, kind = obstacle.size, obstacle.translation, obstacle.kind
-    radius, half = 0.0, np.zeros(3)
+    radius: float = 0.0
+    half: NDArray[np.float64] = np.zeros(3)
     if kind == 'half_space':
         kind, half = 'box', np.array(PLANE) / 2
         place = place - obstacle.rotation[:, 2] * half[2]

@@ -90,7 +90,8 @@ class MetricsNode(Node):
         proximity = self._feeder('proximity', conversion.proximity_values)
         inference = self._feeder('inference', conversion.inference_values)
         action = self._feeder('action', conversion.action_values)
-        fit, steady = FittingSubscription, {'is_steady': True}
+        fit: Any = FittingSubscription
+        steady = {'is_steady': True}
         return [
             fit(self, EpisodeEvent, 'episode_events', self._on_event, is_latched=True),
             fit(self, ContactState, 'contact', self._on_contact, **steady),

@@ -70,8 +70,8 @@ def _with_gripper(settings: dict[str, Any], preset: Gripper | None, robot: str) 
                 f'gripper_closed and gripper_open are not set, and the gripper of {robot!r} is not '
                 'known: give the positions from which it counts as closed and as open'
             )
-        default = preset or find_profile('so101').gripper
-        found |= {'gripper_closed': default.closed, 'gripper_open': default.opened}
+        if default := preset or find_profile('so101').gripper:
+            found |= {'gripper_closed': default.closed, 'gripper_open': default.opened}
     return found
 
 

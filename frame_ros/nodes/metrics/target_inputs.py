@@ -47,7 +47,9 @@ class TargetInputs:
         self._subscriptions: list[FittingSubscription] = []
         self.topics: dict[str, str] = {}
         streams = target_streams(config)
-        framed = {s: frames[s] for s in ('object', 'goal') if s in streams and frames[s]}
+        framed: dict[str, str] = {
+            s: frames[s] for s in ('object', 'goal') if s in streams and frames[s]
+        }
         for stream in streams:
             if stream == 'gripper':
                 self._subscribe_gripper(node, names[stream], config)

@@ -104,7 +104,7 @@ class ControlLoop:
         action, is_stalled = self._queue.take()
         # Also with a stamp before the last one: a clock that was set back must not end the motion.
         is_acting = action is not None and not (is_stalled and health.problem)
-        if is_acting:
+        if is_acting and action is not None:
             self._commands.publish(self._command(action, now))
         self._heartbeats.publish(self._heartbeat(now, is_acting, is_stalled, health))
         self._sequence += 1

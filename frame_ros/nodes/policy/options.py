@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from array import array
 from dataclasses import dataclass, fields
+from typing import Any
 
 from rclpy.node import Node
 
@@ -80,7 +81,7 @@ class PolicyOptions:
             SetupError: a value is of the wrong type.
         """
         for setting in fields(cls):
-            default = setting.default
+            default: Any = setting.default
             value = list(default) if isinstance(default, tuple) else default
             declare(node, setting.name, value, read_only=setting.name not in SETTABLE)
 
@@ -91,10 +92,11 @@ class PolicyOptions:
         Raises:
             SetupError: a value is out of its range.
         """
-        values = {setting.name: node.get_parameter(setting.name).value for setting in fields(cls)}
-        settings = cls(
-            **{n: tuple(v) if isinstance(v, (list, array)) else v for n, v in values.items()}
-        )
+        values: dict[str, Any] = {}
+        for setting in fields(cls):
+            value = node.get_parameter(setting.name).value
+            values[setting.name] = tuple(value) if isinstance(value, (list, array)) else value
+        settings = cls(**values)
         settings.check()
         return settings
 

@@ -8,6 +8,7 @@ import math
 from array import array
 from dataclasses import dataclass, fields
 from pathlib import PurePosixPath
+from typing import Any
 
 from rclpy.node import Node
 
@@ -103,9 +104,9 @@ class ProximityOptions:
         Raises:
             SetupError: a value is of the wrong type or out of its range.
         """
-        values = {}
+        values: dict[str, Any] = {}
         for setting in fields(cls):
-            default = setting.default
+            default: Any = setting.default
             value = list(default) if isinstance(default, tuple) else default
             given = declare(node, setting.name, value, is_word=setting.name == 'grasp_source')
             values[setting.name] = tuple(given) if isinstance(given, (list, array)) else given
@@ -260,8 +261,8 @@ class ProximityOptions:
             )
         settings = GraspOptions(
             source=self.grasp_source,
-            closed=self.gripper_closed if is_set else preset.closed,
-            opened=self.gripper_open if is_set else preset.opened,
+            closed=self.gripper_closed if is_set or not preset else preset.closed,
+            opened=self.gripper_open if is_set or not preset else preset.opened,
             smaller_is_closed=self.gripper_smaller_is_closed,
             empty=self.gripper_empty,
             margin=self.gripper_margin,

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from typing import Any
 
 from rclpy.node import Node
 
@@ -54,7 +55,7 @@ class DriverOptions:
             SetupError: a value is of the wrong type.
         """
         for setting in fields(cls):
-            default = setting.default
+            default: Any = setting.default
             value = list(default) if isinstance(default, tuple) else default
             declare(node, setting.name, value, read_only=setting.name not in SETTABLE)
 
@@ -65,10 +66,11 @@ class DriverOptions:
         Raises:
             SetupError: a value is out of its range.
         """
-        values = {setting.name: node.get_parameter(setting.name).value for setting in fields(cls)}
-        settings = cls(
-            **{name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
-        )
+        values: dict[str, Any] = {}
+        for setting in fields(cls):
+            value = node.get_parameter(setting.name).value
+            values[setting.name] = tuple(value) if isinstance(value, list) else value
+        settings = cls(**values)
         settings.check()
         return settings
 

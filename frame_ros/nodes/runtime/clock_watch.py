@@ -8,6 +8,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 from rclpy.node import Node
 
@@ -25,7 +26,8 @@ def clock_watched(node: Node, patience: float = PATIENCE) -> Iterator[None]:
     It looks from a plain thread: a timer of the node would wait for the same clock. The time itself
     reaches the node by its executor, so the block must run one.
     """
-    if not node.get_clock().ros_time_is_active:
+    clock: Any = node.get_clock()
+    if not clock.ros_time_is_active:
         yield
         return
     stop = threading.Event()
@@ -40,7 +42,8 @@ def clock_watched(node: Node, patience: float = PATIENCE) -> Iterator[None]:
 
 def _watch(node: Node, patience: float, stop: threading.Event) -> None:
     """Until the first time has come, or `stop`."""
-    clock, logger = node.get_clock(), node.get_logger()
+    clock: Any = node.get_clock()
+    logger = node.get_logger()
     begun = time.monotonic()
     has_warned = False
     while not stop.wait(min(PERIOD, patience)):

@@ -68,7 +68,8 @@ class CalledSubscription:
             on_taken([(message, info)])
 
         self._node = node
-        self._subscription = node.create_subscription(message_type, topic, call, qos, raw=raw)
+        callback: Any = call  # rclpy's types know of none that takes the info, too
+        self._subscription = node.create_subscription(message_type, topic, callback, qos, raw=raw)
 
     @property
     def topic_name(self) -> str:

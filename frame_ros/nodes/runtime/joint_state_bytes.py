@@ -45,7 +45,7 @@ class _Layout(NamedTuple):
     middle: bytes
     names: tuple[str, ...]
     start: int
-    count: int
+    size: int
 
 
 class JointStateReader:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import threading
 import traceback
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Generator, Iterable
 from typing import Any
 
 from lifecycle_msgs.msg import State, Transition
@@ -36,7 +36,7 @@ RETRIES = (1.0, 2.0, 5.0, 10.0)  # s before the next attempt to start; the last 
 class _Turn:
     """Awaited, lets the executor run what else is ready, once."""
 
-    def __await__(self) -> Iterator[None]:
+    def __await__(self) -> Generator[None, None, None]:
         yield
 
 

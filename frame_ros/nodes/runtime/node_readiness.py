@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
@@ -144,15 +145,15 @@ def _input_message(state: InputState) -> NodeInput:
     return message
 
 
+def _input_state(message: NodeInput) -> InputState:
+    values: dict[str, Any] = {name: getattr(message, name) for name in PLAIN}
+    values |= {name: stamp_ns(getattr(message, name)) for name in STAMPS}
+    return InputState(**values)
+
+
 def state_of(message: NodeReadiness) -> NodeState:
     """The state that a message tells."""
-    inputs = tuple(
-        InputState(
-            **{name: getattr(each, name) for name in PLAIN},
-            **{name: stamp_ns(getattr(each, name)) for name in STAMPS},
-        )
-        for each in message.inputs
-    )
+    inputs = tuple(_input_state(each) for each in message.inputs)
     of_inputs = {each.problem for each in inputs}
     own = [part for part in message.reason.split('; ') if part not in of_inputs]
     return NodeState(

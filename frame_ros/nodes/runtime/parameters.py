@@ -80,13 +80,13 @@ def descriptor_of(option: Option) -> ParameterDescriptor:
     upper = [b for b in (option.below, option.at_most) if b is not None]
     if option.is_list or not (lower or upper):
         return found
-    least, most = min([*lower, *option.besides]), max([*upper, *option.besides], default=None)
+    least = min([*lower, *option.besides])
     if option.kind is int:
-        most = INT64[-1] if not upper else int(most)
+        most = int(max([*upper, *option.besides])) if upper else INT64[-1]
         found.integer_range = [IntegerRange(from_value=int(least), to_value=most)]
     else:
-        most = float('inf') if not upper else float(most)
-        found.floating_point_range = [FloatingPointRange(from_value=float(least), to_value=most)]
+        largest = float(max([*upper, *option.besides])) if upper else float('inf')
+        found.floating_point_range = [FloatingPointRange(from_value=float(least), to_value=largest)]
     return found
 
 

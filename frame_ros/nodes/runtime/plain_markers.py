@@ -6,11 +6,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from geometry_msgs.msg import Point, Vector3
+from numpy.typing import NDArray
 from rclpy.duration import Duration
 from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker
+
+Numbers = Sequence[float] | NDArray[Any]
 
 STOPS = ((0.15, 0.70, 0.30), (0.95, 0.80, 0.15), (0.85, 0.15, 0.15))  # green, yellow, red
 EXPECTED = ColorRGBA(r=0.2, g=0.5, b=0.9, a=1.0)
@@ -36,16 +40,14 @@ def attached(header: Header, frame: str) -> Header:
     return Header(frame_id=frame) if frame else Header(frame_id=header.frame_id)
 
 
-def set_pose(
-    marker: Marker, translation: Sequence[float], quaternion: Sequence[float] = (0, 0, 0, 1)
-) -> None:
+def set_pose(marker: Marker, translation: Numbers, quaternion: Numbers = (0, 0, 0, 1)) -> None:
     """Places a marker: m, and x, y, z, w."""
     place, turn = marker.pose.position, marker.pose.orientation
     place.x, place.y, place.z = map(float, translation)
     turn.x, turn.y, turn.z, turn.w = map(float, quaternion)
 
 
-def set_scale(marker: Marker, scale: Sequence[float]) -> None:
+def set_scale(marker: Marker, scale: Numbers) -> None:
     """The edges of a marker, m."""
     marker.scale.x, marker.scale.y, marker.scale.z = map(float, scale)
 

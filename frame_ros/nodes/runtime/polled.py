@@ -125,7 +125,7 @@ class PolledSubscription:
         self._wait_set: Any = None
         group = MutuallyExclusiveCallbackGroup() if use_executor else _NotForExecutors()
         self._subscription = self._subscribe(topic, group)
-        self._handle = getattr(self._subscription, 'handle', None)
+        self._handle: Any = getattr(self._subscription, 'handle', None)
         self.is_polled = not use_executor and callable(getattr(self._handle, 'take_message', None))
         is_identified = is_identified and self.is_polled and CAN_IDENTIFY
         self._identifying = IdentifyingTake() if is_identified else None
@@ -134,8 +134,9 @@ class PolledSubscription:
             self._subscription = self._subscribe(topic, MutuallyExclusiveCallbackGroup())
 
     def _subscribe(self, topic: str, group: CallbackGroup) -> Any:
+        call: Any = self._on_message  # rclpy's types know of none that takes the info, too
         return self._node.create_subscription(
-            self._msg_type, topic, self._on_message, self._qos, callback_group=group, raw=self._raw
+            self._msg_type, topic, call, self._qos, callback_group=group, raw=self._raw
         )
 
     def _on_message(self, message: Any, info: Any) -> None:
@@ -164,7 +165,7 @@ class PolledSubscription:
         """
         if not self.is_polled:
             return self._take_from_executor(max_count)
-        taken = []
+        taken: list[Taken] = []
         handle, msg_type, raw = self._handle, self._msg_type, self._raw
         with handle:
             take_next = self._identified if self._identifying else handle.take_message
@@ -198,9 +199,10 @@ class PolledSubscription:
         if _WaitSet is None:
             time.sleep(min(timeout, 0.002))
             return True
-        with self._handle, self._node.context.handle:
+        context: Any = self._node.context.handle
+        with self._handle, context:
             if self._wait_set is None:
-                self._wait_set = _WaitSet(1, 0, 0, 0, 0, 0, self._node.context.handle)
+                self._wait_set = _WaitSet(1, 0, 0, 0, 0, 0, context)
             wait_set = self._wait_set
             wait_set.clear_entities()
             index = wait_set.add_subscription(self._handle)

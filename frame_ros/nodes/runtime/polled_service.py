@@ -53,7 +53,7 @@ class PolledService:
         with contextlib.suppress(AttributeError, ValueError):  # no such functions, other capsules
             self._calls = ServiceCalls(service_type)
         is_pollable = self._calls is not None and isinstance(getattr(handle, 'pointer', None), int)
-        self.wait_handle = handle if is_pollable else None
+        self.wait_handle: Any = handle if is_pollable else None
         self._answers: SimpleQueue[tuple[RequestId, Any] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
 

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 import rclpy
 from rclpy.exceptions import NameValidationException, ParameterException
@@ -28,6 +29,7 @@ from rclpy.signals import SignalHandlerOptions
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.nodes.runtime.clock_watch import clock_watched
 
+NodeType = TypeVar('NodeType', bound=Node)
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 # What a user can cause and mend: our own errors, and rclpy's about names and parameters.
 USER_ERRORS = (FrameRosError, NameValidationException, ParameterException)
@@ -36,9 +38,9 @@ MOST_CALLBACKS = 100  # at one look: a flood of requests must not keep the node 
 
 
 def run_node(
-    factory: Callable[[], Node],
+    factory: Callable[[], NodeType],
     arguments: Sequence[str] | None = None,
-    spin: Callable[[Node, threading.Event], None] | None = None,
+    spin: Callable[[NodeType, threading.Event], None] | None = None,
 ) -> int:
     """Runs one node until it is told to stop: `sys.exit(run_node(MyNode))`, in the main thread.
 
@@ -150,7 +152,7 @@ def poll_with_services(
     """
     executor = SingleThreadedExecutor(context=node.context)
     executor.add_node(node)
-    clock = node.get_clock()
+    clock: Any = node.get_clock()  # the types of rclpy's wheels leave out what only ROS's has
     next_look = 0.0
     try:
         while not stop.is_set():

@@ -25,10 +25,11 @@ class WakeSet:
     """
 
     def __init__(self, node: Node, subscriptions: int, services: int) -> None:
-        self._context = node.context.handle
+        context: Any = node.context.handle
         kind: Any = getattr(rclpy_implementation, 'WaitSet', None)
-        with self._context:
-            self._set = kind and kind(subscriptions, 0, 0, 0, services, 0, self._context)
+        with context:
+            self._set = kind and kind(subscriptions, 0, 0, 0, services, 0, context)
+        self._context = context
 
     def wait(
         self, subscriptions: Sequence[Any], services: Sequence[PolledService], timeout: float

@@ -67,7 +67,7 @@ class SessionOptions:
         Raises:
             SetupError: a value is out of its range.
         """
-        values = {}
+        values: dict[str, Any] = {}
         for name, setting in cls.__dataclass_fields__.items():
             default = (
                 list(setting.default) if isinstance(setting.default, tuple) else setting.default

@@ -70,7 +70,7 @@ class SimulatorOptions:
         """
         values: dict[str, Any] = {}
         for name, setting in cls.__dataclass_fields__.items():
-            default = setting.default
+            default: Any = setting.default
             is_list = isinstance(default, tuple)
             value = declare(
                 node, name, list(default) if is_list else default, is_word=name == 'viewer'
