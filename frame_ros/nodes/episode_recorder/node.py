@@ -33,12 +33,12 @@ from frame_ros.nodes.episode_recorder.events import (
     texts_of,
 )
 from frame_ros.nodes.episode_recorder.options import DEFAULTS, SETTABLE
+from frame_ros.nodes.episode_recorder.pausing import pause
 from frame_ros.nodes.episode_recorder.topics import TopicFilter, TopicSubscriptions, absolute_names
 from frame_ros.nodes.episode_recorder.video import EpisodeVideos
 from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.runtime.parameters import declare
-from frame_ros.nodes.runtime.pausing import pause
 from frame_ros.nodes.runtime.readiness_watch import ReadinessWatch
 from frame_ros.nodes.runtime.spinning import run_node
 from frame_ros.srv import EndEpisode, MarkEpisode, StartEpisode

@@ -19,11 +19,11 @@ from frame_ros.msg import PolicyHeartbeat
 from frame_ros.nodes.gate.command_intake import CommandIntake
 from frame_ros.nodes.gate.event_intake import EventIntake, HeardEvent
 from frame_ros.nodes.gate.state_intake import StateIntake
+from frame_ros.nodes.gate.wake_set import WakeSet
 from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
 from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.nodes.runtime.polled_service import PolledService
 from frame_ros.nodes.runtime.qos import EVENTS
-from frame_ros.nodes.runtime.wake_set import WakeSet
 
 BEAT_DEPTH = 5
 CROWDED = 0.005  # s between two looks at commands of which some must be left out

@@ -14,9 +14,9 @@ from rclpy.node import Node
 from rclpy.publisher import Publisher
 
 from frame_ros.core.errors import MissingExtraError, SetupError
-from frame_ros.nodes.runtime.latched_description import LatchedDescription, grace
+from frame_ros.nodes.kinematics.latched_description import LatchedDescription, grace
+from frame_ros.nodes.kinematics.other_transforms import TF, TF_STATIC, OtherTransforms
 from frame_ros.nodes.runtime.message_parts import time_message
-from frame_ros.nodes.runtime.other_transforms import TF, TF_STATIC, OtherTransforms
 from frame_ros.nodes.runtime.qos import STATE
 from frame_ros.robots import Robot
 from frame_ros.robots.frame_names import FrameNames

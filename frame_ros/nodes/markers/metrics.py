@@ -15,7 +15,7 @@ from geometry_msgs.msg import Point
 from std_msgs.msg import Header
 from visualization_msgs.msg import Marker
 
-from frame_ros.nodes.runtime.plain_markers import (
+from frame_ros.nodes.markers.plain_markers import (
     WHITE,
     colour,
     is_finite,

@@ -32,12 +32,12 @@ from frame_ros.msg import (
 from frame_ros.nodes.markers.contact import ContactMarkers
 from frame_ros.nodes.markers.metrics import MetricMarkers
 from frame_ros.nodes.markers.obstacles import obstacle_markers
+from frame_ros.nodes.markers.plain_markers import attached
 from frame_ros.nodes.markers.proximity import ProximityMarkers, cloud_marker
 from frame_ros.nodes.markers.warnings import camera_marker, warning_marker, warnings
 from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
 from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.runtime.parameters import declare
-from frame_ros.nodes.runtime.plain_markers import attached
 from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
 from frame_ros.robots import Robot, load_robot
 from frame_ros.robots.shapes.link_shapes import LinkShapes, link_shapes, load_shapes

@@ -12,8 +12,8 @@ from scipy.spatial.transform import Rotation
 from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker
 
+from frame_ros.nodes.markers.plain_markers import new_marker, point, set_pose, set_scale
 from frame_ros.nodes.markers.proximity import shape_markers
-from frame_ros.nodes.runtime.plain_markers import new_marker, point, set_pose, set_scale
 from frame_ros.robots.shapes.link_shapes import Shape
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker
 
 from frame_ros.msg import Proximity
-from frame_ros.nodes.runtime.plain_markers import (
+from frame_ros.nodes.markers.plain_markers import (
     EXPECTED,
     WARNING,
     attached,

@@ -12,7 +12,7 @@ from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker
 
 from frame_ros.msg import CameraAlignment, ContactState, Proximity
-from frame_ros.nodes.runtime.plain_markers import (
+from frame_ros.nodes.markers.plain_markers import (
     STOPS,
     UNEXPECTED,
     UNKNOWN,

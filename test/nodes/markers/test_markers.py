@@ -24,7 +24,7 @@ from frame_ros.msg import (
 )
 from frame_ros.nodes.markers.metrics import Trail
 from frame_ros.nodes.markers.node import DEFAULTS
-from frame_ros.nodes.runtime.plain_markers import (
+from frame_ros.nodes.markers.plain_markers import (
     EXPECTED,
     UNEXPECTED,
     UNKNOWN,

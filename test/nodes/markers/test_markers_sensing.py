@@ -18,8 +18,8 @@ from visualization_msgs.msg import Marker
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.msg import CameraAlignment, ContactEvent, ContactState, Proximity
 from frame_ros.nodes.markers.contact import event_text
+from frame_ros.nodes.markers.plain_markers import EXPECTED, UNEXPECTED, UNKNOWN, WARNING
 from frame_ros.nodes.markers.proximity import cloud_marker
-from frame_ros.nodes.runtime.plain_markers import EXPECTED, UNEXPECTED, UNKNOWN, WARNING
 from frame_ros.robots import load_robot
 from frame_ros.robots.shapes.link_shapes import link_shapes
 

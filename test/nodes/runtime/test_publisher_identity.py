@@ -15,6 +15,7 @@ from rclpy.qos import QoSDurabilityPolicy, QoSProfile  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
+from frame_ros.nodes.gate.wake_set import WakeSet  # noqa: E402
 from frame_ros.nodes.runtime.polled import PolledSubscription  # noqa: E402
 from frame_ros.nodes.runtime.polled_service import PolledService  # noqa: E402
 from frame_ros.nodes.runtime.publisher_identity import (  # noqa: E402
@@ -22,7 +23,6 @@ from frame_ros.nodes.runtime.publisher_identity import (  # noqa: E402
     Publishers,
     identity_of,
 )
-from frame_ros.nodes.runtime.wake_set import WakeSet  # noqa: E402
 
 
 @pytest.fixture()
