@@ -228,15 +228,16 @@ def nodes_page() -> str:
         '`config/`. `ros2 run frame_ros NODE --ros-args -p NAME:=VALUE` or '
         '`python -m frame_ros.nodes.NODE --ros-args ...` sets one.\n'
     )
-    for path in sorted((ROOT / 'scripts' / 'nodes').iterdir()):
-        if (kind := options_of(path.name)) is not None:
-            text += f'\n## {path.name}\n\n{escape(about(kind))}\n' + node_options(kind)
+    for path in sorted((ROOT / 'frame_ros' / 'nodes').glob('*/__main__.py')):
+        name = path.parent.name
+        if (kind := options_of(name)) is not None:
+            text += f'\n## {name}\n\n{escape(about(kind))}\n' + node_options(kind)
             continue
-        lines = (ROOT / 'config' / f'{path.name}.yaml').read_text().splitlines()
+        lines = (ROOT / 'config' / f'{name}.yaml').read_text().splitlines()
         title = next(line for line in lines if line.startswith('#') and 'SPDX' not in line)
         rows = [(f'`{n}`', f'`{default}`', escape(text)) for n, default, text in parameters(lines)]
         head = ('parameter', 'default', 'meaning')
-        text += f'\n## {path.name}\n\n{title.lstrip("# ")}\n\n{table(head, rows)}'
+        text += f'\n## {name}\n\n{title.lstrip("# ")}\n\n{table(head, rows)}'
     return text
 
 

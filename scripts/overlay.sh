@@ -7,8 +7,8 @@
 overlay_key() {
   {
     cat "$STAMPS/venv"
-    find msg srv frame_ros scripts/nodes launch config rviz urdf -type f ! -name '*.pyc' ! -name '*.nb[ic]' -print0 | sort -z | xargs -0 sha256sum
-    sha256sum CMakeLists.txt package.xml setup.cfg scripts/frame-ros
+    find msg srv frame_ros launch config rviz urdf -type f ! -name '*.pyc' ! -name '*.nb[ic]' -print0 | sort -z | xargs -0 sha256sum
+    sha256sum CMakeLists.txt package.xml setup.cfg scripts/frame-ros scripts/node.in
   } | digest
 }
 
@@ -20,8 +20,9 @@ interfaces_key() { { echo "$@" && cat CMakeLists.txt package.xml && ls msg srv; 
 build_overlay() {
   local options=(-DBUILD_TESTING=OFF "-DPython3_EXECUTABLE=$VENV/bin/python")
   [ "$ros" != wheels ] || options+=(-DFRAME_ROS_PYTHON_INTERFACES_ONLY=ON)
-  # Installing takes nothing away: libraries of other generators and interfaces that are gone would stay.
-  is_fresh interfaces "$(interfaces_key "${options[@]}")" || rm -rf "$ROOT/build" "$ROOT/install"
+  # Installing takes nothing away: modules that are gone would stay, as would libraries of other generators and interfaces.
+  rm -rf "$ROOT/install"
+  is_fresh interfaces "$(interfaces_key "${options[@]}")" || rm -rf "$ROOT/build"
   (
     # shellcheck disable=SC1091
     set +u && source "$VENV/bin/activate" && set -u

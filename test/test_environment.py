@@ -73,7 +73,7 @@ def test_the_overlay_has_one_metadata_folder_with_the_command():
 
 @in_overlay
 def test_the_overlay_holds_every_node_and_what_ros_users_look_for():
-    nodes = {path.name for path in (ROOT / 'scripts' / 'nodes').iterdir()}
+    nodes = {path.parent.name for path in (ROOT / 'frame_ros/nodes').glob('*/__main__.py')}
     installed = {
         path.name for path in (OVERLAY / 'lib' / 'frame_ros').iterdir() if os.access(path, os.X_OK)
     }
@@ -262,27 +262,37 @@ BUILD = """
 """
 
 
-def test_an_overlay_of_other_generators_is_built_from_nothing(tmp_path):
+def test_an_overlay_keeps_nothing_that_is_gone(tmp_path):
     for name in ('msg', 'srv', 'frame_ros', 'launch', 'config', 'rviz', 'urdf', '.venv/bin'):
         (tmp_path / name).mkdir(parents=True)
-    for name in ('scripts/nodes', 'stamps'):
+    for name in ('scripts', 'stamps'):
         (tmp_path / name).mkdir(parents=True)
-    for name in ('CMakeLists.txt', 'package.xml', 'setup.cfg', 'scripts/frame-ros'):
+    for name in (
+        'CMakeLists.txt',
+        'package.xml',
+        'setup.cfg',
+        'scripts/frame-ros',
+        'scripts/node.in',
+    ):
         (tmp_path / name).touch()
     for name in ('.venv/bin/activate', 'stamps/venv', 'msg/A.msg', 'frame_ros/code.py'):
         (tmp_path / name).touch()
     script = BUILD.format(folder=tmp_path, scripts=ROOT / 'scripts')
-    stale = tmp_path / 'install' / 'libof_another_generator.so'
+    module = tmp_path / 'install' / 'module_that_is_gone.py'
+    library = tmp_path / 'build' / 'libof_another_generator.so'
 
-    def is_stale_after(ros):
+    def left_after(ros):
         subprocess.run(['bash', '-c', script, 'build', ros], check=True)
-        found = stale.exists()
-        stale.touch()
+        found = {path.name for path in (module, library) if path.exists()}
+        library.parent.mkdir(exist_ok=True)
+        library.touch()
+        module.touch()
         return found
 
-    assert not is_stale_after('wheels')
+    assert not left_after('wheels')
+    assert left_after('wheels') == {module.name, library.name}, 'nothing has changed'
     (tmp_path / 'frame_ros' / 'code.py').write_text('changed')
-    assert is_stale_after('wheels'), 'a change of code needs no build from nothing'
-    assert not is_stale_after('jazzy')
+    assert left_after('wheels') == {library.name}, 'a change of code compiles nothing again'
+    assert not left_after('jazzy')
     (tmp_path / 'msg' / 'A.msg').rename(tmp_path / 'msg' / 'B.msg')
-    assert not is_stale_after('jazzy')
+    assert not left_after('jazzy')

@@ -182,7 +182,7 @@ def run_launch(words: list[str], folder: Path) -> None:
 def run_node(words: list[str], folder: Path) -> None:
     """The node exists, and has every parameter, of the type of its default."""
     name = words[3] if words[0] == 'ros2' else words[2].rpartition('.')[2]
-    assert (ROOT / 'scripts' / 'nodes' / name).is_file()
+    assert (ROOT / 'frame_ros' / 'nodes' / name / '__main__.py').is_file()
     known = yaml.safe_load((ROOT / 'config' / f'{name}.yaml').read_text())['/**']['ros__parameters']
     for option, text in zip(words, words[1:], strict=False):
         if option == '-p':

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m frame_ros.nodes.episode_recorder`."""
+"""`python -m frame_ros.nodes.episode_recorder`, as `ros2 run frame_ros episode_recorder`."""
 
-from frame_ros.nodes.episode_recorder.node import main
+from frame_ros.nodes.start import start
 
-main()
+start('episode_recorder')

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m frame_ros.nodes.gate`."""
+"""`python -m frame_ros.nodes.gate`, as `ros2 run frame_ros gate`."""
 
-from frame_ros.nodes.gate.node import main
+from frame_ros.nodes.start import start
 
-main()
+start('gate')

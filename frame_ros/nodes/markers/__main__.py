@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m frame_ros.nodes.markers`."""
+"""`python -m frame_ros.nodes.markers`, as `ros2 run frame_ros markers`."""
 
-from frame_ros.nodes.markers.node import main
+from frame_ros.nodes.start import start
 
-main()
+start('markers')

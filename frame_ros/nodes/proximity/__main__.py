@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m frame_ros.nodes.proximity`."""
+"""`python -m frame_ros.nodes.proximity`, as `ros2 run frame_ros proximity`."""
 
-from frame_ros.nodes.proximity.node import main
+from frame_ros.nodes.start import start
 
-main()
+start('proximity')

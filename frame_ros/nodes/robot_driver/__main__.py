@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m frame_ros.nodes.robot_driver`."""
+"""`python -m frame_ros.nodes.robot_driver`, as `ros2 run frame_ros robot_driver`."""
 
-from frame_ros.nodes.robot_driver.node import main
+from frame_ros.nodes.start import start
 
-main()
+start('robot_driver')

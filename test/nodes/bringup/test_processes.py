@@ -56,8 +56,8 @@ def by_name(processes):
 def test_every_process_of_a_table_exists(table):
     make, settings = TABLES[table]
     for process in make(settings):
-        script = ROOT / 'scripts' / 'nodes' / process.executable
-        assert f'from {process.module}.node import main' in script.read_text()
+        script = ROOT / Path(*process.module.split('.')) / '__main__.py'
+        assert script.parent.name == process.executable
         assert os.access(script, os.X_OK)
         assert (ROOT / 'frame_ros' / 'nodes' / process.executable / 'node.py').is_file()
         assert process.config == share_directory() / 'config' / f'{process.executable}.yaml'
