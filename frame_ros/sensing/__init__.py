@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""From what sensors measure to what the robot touches and what is near it; numbers in, no ROS.
+"""From sensor measurements to contacts of the robot and its distances to objects, without ROS.
 
 | room | what |
 |---|---|

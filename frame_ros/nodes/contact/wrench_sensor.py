@@ -23,8 +23,8 @@ from frame_ros.sensing.contact.sensor_mount import (
     SensorFrames,
     SensorMount,
     ancestors,
+    given_mount,
     pose_at_zero,
-    told_mount,
 )
 from frame_ros.sensing.contact.source import ContactSource
 from frame_ros.sensing.contact.wrench.detector import WrenchContact
@@ -60,7 +60,7 @@ class WrenchSensor:
     def __init__(self, settings: ContactOptions, robot: Robot, joints: JointArrays) -> None:
         """Raises FrameRosError for settings, a tool or a mount that cannot be used."""
         self._settings, self._robot, self._joints = settings, robot, joints
-        mount = told_mount(
+        mount = given_mount(
             settings.wrench_mount_link, settings.wrench_mount_xyz, settings.wrench_mount_rpy
         )
         self.frames = SensorFrames(robot, mount, FrameNames(settings.frame_prefix))

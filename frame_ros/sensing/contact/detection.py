@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a contact detector says of one sample of its sensor."""
+"""A contact detector's result for one sample of its sensor."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 
 
 def unknown(size: int) -> Array:
-    """(size,) of NaN: not measured."""
+    """Returns (size,) of NaN: not measured."""
     return np.full(size, nan)
 
 
@@ -22,12 +22,18 @@ def unknown(size: int) -> Array:
 class Detection:
     """One sample of a contact sensor, all in the robot's base frame.
 
-    stamp: ns. source: one of ContactState.SOURCE_*. is_contact: after thresholds, hysteresis and
-    debounce; None: not known, and `unavailable` says why. force: N, norm of the external force;
-    NaN if not measured. wrench: (6,) external force (N) and torque (N m) about the tip.
-    link: of the robot that is touched, '' if not known. position: (3,) m; NaN if not known.
-    normal: (3,) unit vector of the force on the robot. residuals, thresholds: (J,) N m of the
-    joints in `joint_names`; is_stalled: of the same joints.
+    Attributes:
+        stamp: ns.
+        source: one of ContactState.SOURCE_*.
+        is_contact: after thresholds, hysteresis and debounce; None: unknown, for the reason in
+            `unavailable`.
+        force: N, norm of the external force; NaN if not measured.
+        wrench: (6,) external force (N) and torque (N m) about the tip.
+        link: the touched link of the robot, '' if unknown.
+        position: (3,) m; NaN if unknown.
+        normal: (3,) unit vector of the force on the robot.
+        residuals, thresholds: (J,) N m of the joints in `joint_names`.
+        is_stalled: (J,) of the same joints.
     """
 
     stamp: int

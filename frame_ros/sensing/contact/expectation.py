@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a contact is meant: by gripper, task phase, named links and regions, with the reason."""
+"""Expected and unexpected contacts, by gripper, task phase, links and regions, with reasons."""
 
 from __future__ import annotations
 
@@ -17,21 +17,26 @@ from frame_ros.sensing.contact.detection import Detection, unknown
 
 Array = NDArray[np.float64]
 Vector = tuple[float, float, float]
-# Of the force through what is held, which pushes or pulls along the vertical.
-_SLACK = 1.0  # N that may be wrong of it
-_ASIDE = 0.5  # share of a weight that acts across it: the arm accelerates, the sensor is tilted
+# Of the force through a held object, which pushes or pulls along the vertical.
+_SLACK = 1.0  # N of its error
+_ASIDE = 0.5  # share of a weight that acts sideways: the arm accelerates, the sensor is tilted
 _FRICTION = 1.5  # largest coefficient of friction between what is held and what it rests on
 _MORE = 0.1  # share by which a weight that was found may be wrong
 
 
 @dataclass(frozen=True)
 class ContactContext:
-    """What is known of the robot and its task at a stamp (ns).
+    """The state of the robot and its task at a stamp (ns).
 
-    gripper_position: rad or m; gripper_effort: N m or N; NaN: not known. is_grasped: of
-    sensing.grasp; None: not known. tip_position: (3,) m in the base frame. link_positions: link ->
-    (3,) m likewise, those that are known. phase: text of the task's phase, '' if none is known.
-    held_weight: N of what is held, if it was weighed and is taken off the wrench; NaN: it was not.
+    Attributes:
+        gripper_position: rad or m; NaN: unknown.
+        gripper_effort: N m or N; NaN: unknown.
+        is_grasped: of sensing.grasp; None: unknown.
+        tip_position: (3,) m in the base frame.
+        link_positions: link -> (3,) m likewise, where known.
+        phase: text of the task's phase, '' if unknown.
+        held_weight: N of the held object, if it was weighed and is subtracted from the wrench; NaN:
+            it was not.
     """
 
     stamp: int
@@ -46,11 +51,14 @@ class ContactContext:
 
 @dataclass(frozen=True)
 class AllowedRegion:
-    """A box in the base frame, in which contact is meant: a surface to place on.
+    """A box in the base frame in which contact is expected: a surface to place on.
 
-    lower, upper: (3,) m. max_force: N. links: that may touch there; empty: any, also one that is
-    not known. phases: words one of which the task's phase must contain; empty: any phase.
-    held_only: only what the gripper holds may touch there, not the gripper itself.
+    Attributes:
+        lower, upper: (3,) m.
+        max_force: N.
+        links: that may touch there; empty: any, including an unknown one.
+        phases: words one of which the task's phase must contain; empty: any phase.
+        held_only: only the held object may touch there, not the gripper itself.
 
     Raises:
         ValueRangeError: lower is not below upper, or the force is not positive.
@@ -79,9 +87,7 @@ class AllowedRegion:
             )
 
     def holds(self, point: Array, reach: float = 0.0) -> bool:
-        """Whether a point (3,), or one up to `reach` m below it, is in it; false if it is not
-        known.
-        """
+        """Returns whether a point (3,), or one up to `reach` m below it, is known to be inside."""
         x, y, z = point.tolist()
         return bool(
             self.lower[0] <= x <= self.upper[0]
@@ -93,21 +99,28 @@ class AllowedRegion:
 
 @dataclass(frozen=True)
 class ContactExpectations:
-    """From which contacts are meant.
+    """Rules for expected contacts.
 
-    max_force: N, beyond which no contact is. finger_links: expected to touch while the gripper
-    closes or holds. allowed_links: always. regions: where contact is meant. grasp_phases: words; in
-    a phase that contains one, fingers may touch whatever the gripper does. max_grasp_force: N of a
-    contact whose link is not known, to be explained by the gripper or by what it holds.
-    smaller_is_closed: whether the gripper's position falls when it closes. gripper_motion: change
-    of that position (rad or m) that counts as motion. settling: s that a motion of the gripper goes
-    on explaining contact, and that a grasp or release does. held_reach: m that what is held reaches
-    below the tip, at most. held_clearance: m from the height of the grasp within which what is held
-    may touch what it lay on. doubt: s for which such a contact, of which the link is not known, may
-    go on without an explanation, before it counts as unexpected after all.
+    Attributes:
+        max_force: N, above which no contact is expected.
+        finger_links: expected to touch while the gripper closes or holds.
+        allowed_links: always expected to touch.
+        regions: where contact is expected.
+        grasp_phases: words; in a phase that contains one, fingers may touch whatever the gripper
+            does.
+        max_grasp_force: N of a contact with an unknown link, to be explained by the gripper or the
+            held object.
+        smaller_is_closed: whether the gripper's position falls when it closes.
+        gripper_motion: change of that position (rad or m) that counts as motion.
+        settling: s for which a motion of the gripper, a grasp or a release still explains contact.
+        held_reach: m that a held object reaches below the tip, at most.
+        held_clearance: m from the height of the grasp within which a held object may touch the
+            surface that it lay on.
+        doubt: s for which such a contact with an unknown link may go on unexplained before it
+            counts as unexpected.
 
     Raises:
-        ValueRangeError: a value that cannot be.
+        ValueRangeError: a value is impossible.
     """
 
     finger_links: tuple[str, ...] = ()
@@ -144,9 +157,14 @@ class ContactExpectations:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a contact is meant, why, and up to which force (N) that holds. other: what is touched
-    as far as the reason tells, else ''. is_lasting: whether that holds as long as the contact
-    lasts; false: it depends on the force's direction, or on what the gripper does.
+    """The verdict on a contact.
+
+    Attributes:
+        reason: in words.
+        limit: N up to which the verdict holds.
+        other: the touched object as far as the reason names it, else ''.
+        is_lasting: whether the verdict holds as long as the contact lasts; False: it depends on the
+            force's direction, or on the gripper.
     """
 
     is_expected: bool
@@ -157,9 +175,10 @@ class Verdict:
 
 
 class GripperWatch:
-    """What the gripper has just done: closed, opened, grasped, released; and where it grasped.
+    """The gripper's recent actions: closing, opening, grasping, releasing; and the place of the
+    grasp.
 
-    grasp_height: m, of the tip in the base frame when the grasp began that lasts; NaN: not known.
+    grasp_height: m, of the tip in the base frame when the present grasp began; NaN: unknown.
     """
 
     def __init__(self, expectations: ContactExpectations) -> None:
@@ -169,14 +188,14 @@ class GripperWatch:
         self.reset()
 
     def reset(self) -> None:
-        """Forgets all."""
+        """Forgets everything."""
         self._reference = nan
         self._is_grasped: bool | None = None
         self.grasp_height = nan
         self._times: dict[str, int] = {}
 
     def update(self, context: ContactContext) -> None:
-        """Takes the newest context; one of a stamp before the last is taken all the same."""
+        """Takes the newest context, even if its stamp is before the last."""
         position = self._sign * context.gripper_position
         if isnan(self._reference):
             self._reference = position
@@ -192,7 +211,7 @@ class GripperWatch:
             self._is_grasped = grasped
 
     def has_just(self, what: str, stamp: int) -> bool:
-        """Whether 'closing', 'opening', 'grasped' or 'released' was so within `settling`."""
+        """Returns whether 'closing', 'opening', 'grasped' or 'released' was so recently."""
         since = self._times.get(what)
         return since is not None and stamp - since <= self._settling
 
@@ -200,13 +219,13 @@ class GripperWatch:
 class ContactJudge:
     """Applies ContactExpectations to one contact at a time.
 
-    In this order: a force beyond max_force is never expected; then allowed links, fingers (by
-    gripper, grasp or phase), regions. A region is asked at the contact's position; else, for
-    fingers and where the link is not known, at the tip and, while something is held, below it down
-    to `held_reach`; else at the origin of its link.
+    In this order: a force above max_force is never expected; then allowed links, fingers (by
+    gripper, grasp or phase), regions. A region is tested at the contact's position; else, for
+    fingers and unknown links, at the tip and, while something is held, below it down to
+    `held_reach`; else at the origin of the link.
 
-    A contact whose link is not known counts as unexpected unless one of these explains it: the
-    gripper closes or has just grasped or released; what it holds (see `_by_held`); a grasp phase; a
+    A contact with an unknown link counts as unexpected unless one of these explains it: the gripper
+    closes or has just grasped or released; the held object (see `_by_held`); a grasp phase; a
     region.
     """
 
@@ -215,24 +234,24 @@ class ContactJudge:
         self.gripper = GripperWatch(expectations)
 
     def judge(self, detection: Detection, context: ContactContext) -> Verdict:
-        """The verdict on the contact of a detection."""
+        """Returns the verdict on a detection's contact."""
         settings, force, link = self.expectations, detection.force, detection.link
         if force > settings.max_force:
             return Verdict(
-                False, f'{force:.1f} N, and beyond {settings.max_force:g} N no contact is expected'
+                False, f'{force:.1f} N, and above {settings.max_force:g} N no contact is expected'
             )
         most = settings.max_force
         if link and link in settings.allowed_links:
             return Verdict(True, f'{link} may always touch', most)
-        beside: list[Verdict] = []
+        lasting: list[Verdict] = []
         for verdict in (self._by_gripper(detection, context), self._by_region(detection, context)):
             if verdict is None:
                 continue
             if verdict.is_expected and not force > verdict.limit:
                 return replace(verdict, limit=min(verdict.limit, most))
-            beside.append(verdict)
-        if beside:
-            verdict = beside[0]
+            lasting.append(verdict)
+        if lasting:
+            verdict = lasting[0]
             if verdict.is_expected:
                 return Verdict(
                     False, f'{force:.1f} N, more than the {verdict.limit:g} N allowed: '
@@ -256,7 +275,8 @@ class ContactJudge:
             return None
         limit = settings.max_force if link else settings.max_grasp_force
         what = link or 'link not known'
-        # Where nothing tells that something is held, the gripper goes on explaining what it began.
+        # Without information about a grasp, the gripper goes on explaining the contact that it
+        # began.
         lasts = bool(link) or context.is_grasped is None
         if self.gripper.has_just('closing', context.stamp):
             return Verdict(True, f'{what}: the gripper closes', limit, '', lasts)
@@ -273,28 +293,29 @@ class ContactJudge:
         return None
 
     def _by_held(self, detection: Detection, context: ContactContext) -> str:
-        """How what the gripper holds explains a force; '' if it does not.
+        """Returns how a held object explains a force; '' if it does not.
 
-        It pulls down by its weight, and across by a share of it in motion. Once its weight is found
-        and taken off the wrench, it pushes up by as much when something bears it. At the height at
-        which it was grasped it touches the surface that it lay on, which pushes up, and across by
-        friction. While the gripper opens, it is let go. More force across is not explained.
+        It pulls down by its weight, and sideways by a share of it in motion. Once its weight is
+        known and subtracted from the wrench, it pushes up by as much when something supports it. At
+        the height of the grasp it touches the surface that it lay on, which pushes up, and sideways
+        by friction. While the gripper opens, the object is released. Larger sideways forces are not
+        explained.
         """
         x, y, up = detection.wrench[:3].tolist()
         across = hypot(x, y)
         if not isfinite(across + up):
             return ''
         if self.gripper.has_just('opening', context.stamp):
-            return 'the gripper opens, and lets go of what it holds'
+            return 'the gripper opens and releases the held object'
         is_upright = across <= _ASIDE * abs(up) + _SLACK
         if up < 0 and is_upright:
             return 'the gripper holds something, and the force is a weight'
         if is_upright and up <= (1.0 + _MORE) * context.held_weight + _SLACK:
-            return 'something bears the weight of what the gripper holds'
+            return 'something supports the weight of the held object'
         height = float(context.tip_position[2]) - self.gripper.grasp_height
         is_low = abs(height) <= self.expectations.held_clearance
         if is_low and across <= _FRICTION * (up + _SLACK):
-            return 'what the gripper holds touches the surface that it lay on'
+            return 'the held object touches the surface that it lay on'
         return ''
 
     def _by_region(self, detection: Detection, context: ContactContext) -> Verdict | None:
@@ -324,7 +345,7 @@ class ContactJudge:
         return refused
 
     def _place(self, detection: Detection, context: ContactContext) -> Array | None:
-        """(3,) where the contact is, as far as it is known."""
+        """Returns the contact's place (3,), as far as it is known."""
         if isfinite(detection.position[0]):
             return detection.position
         if self._is_at_tip(detection) and isfinite(context.tip_position[0]):
@@ -332,7 +353,7 @@ class ContactJudge:
         return context.link_positions.get(detection.link)
 
     def _is_at_tip(self, detection: Detection) -> bool:
-        """Whether it may be of what is at the tip; false where it is known to be elsewhere."""
+        """Returns whether the contact may be at the tip: it is not known to be elsewhere."""
         link = detection.link
         is_placed = isfinite(detection.position[0])
         return not is_placed and (not link or link in self.expectations.finger_links)

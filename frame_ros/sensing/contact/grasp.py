@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the gripper holds something, from its position, its effort, or its contacts."""
+"""Detection of a grasp from the gripper's position, effort or contacts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SOURCES = ('position', 'effort', 'contact')
 
 @dataclass(frozen=True)
 class GraspOptions:
-    """What counts as a grasp.
+    """Criteria of a grasp.
 
     source: 'position', 'effort' or 'contact'. closed, opened: positions (rad or m) between which
     nothing changes: from `closed` on the gripper counts as closed, from `opened` on as open.
@@ -70,15 +70,16 @@ class GraspOptions:
 
 
 class GraspDetector:
-    """Whether the gripper holds something: `is_grasped`, None before the first usable sample.
+    """Detects whether the gripper holds something: `is_grasped`, None before the first usable
+    sample.
 
-    Each source has hysteresis, and a change counts once its sign has lasted for the debounce time
-    of the samples' own stamps. The first sample counts at once: there is no state to defend. It is
-    a guess from the gripper alone: what it holds, it cannot know.
+    Each source has hysteresis, and a change counts once its sign has lasted for the debounce time,
+    by the samples' stamps. The first sample counts at once. It is a guess from the gripper alone,
+    whatever the object.
 
     position: closed at least to `closed`, but not to within `margin` of `empty`, where it holds
-    nothing. effort: a magnitude of `effort_on` while the gripper is not opening. contact: as many
-    links as asked touch the same thing.
+    nothing. effort: a magnitude of `effort_on` while the gripper is not opening. contact: the
+    required number of links touch the same thing.
     """
 
     __slots__ = (
@@ -88,7 +89,7 @@ class GraspDetector:
 
     def __init__(self, settings: GraspOptions) -> None:
         self.settings = s = settings
-        # Positions are turned so that a smaller one is more closed.
+        # Positions are negated where needed so that a smaller one is more closed.
         self._sign = 1.0 if s.smaller_is_closed else -1.0
         self._closed, self._opened = self._sign * s.closed, self._sign * s.opened
         self._least = self._sign * s.empty + s.margin if s.margin > 0 else float('-inf')
@@ -104,11 +105,9 @@ class GraspDetector:
         self._is_opening = False
 
     def update(self, stamp: int, position: float, effort: float) -> None:
-        """Takes one sample of the gripper: stamp in ns, position (rad or m), effort (N m or N; NaN:
-        not measured). With the source 'contact', `position` is the number of links that touch the
-        same thing as expected.
-
-        A value that the source needs and that is not finite changes nothing.
+        """Takes one sample of the gripper: stamp in ns, position (rad or m), effort (N m or N).
+        With the source 'contact', `position` is the number of links that touch the same thing as
+        expected. A required value that is not finite changes nothing.
         """
         source = self.settings.source
         if source == 'position':
@@ -138,9 +137,7 @@ class GraspDetector:
         return effort >= (settings.effort_off if self.is_grasped else settings.effort_on)
 
     def _follow(self, position: float) -> None:
-        """Whether the gripper is opening: its last motion of half the band between closed and open
-        went that way.
-        """
+        """Notices whether the gripper's last motion of half the band was an opening."""
         band = 0.5 * (self._opened - self._closed)
         moved = position - self._extreme
         if moved != moved:  # the first position

@@ -17,17 +17,15 @@ Array = NDArray[np.float64]
 
 
 class JointSample(NamedTuple):
-    """positions (J,) rad or m; velocities (J,) per s, None if not known of all; efforts (J,) as
-    they came, NaN where there are none.
-    """
+    """Values of J joints."""
 
-    positions: Array
-    velocities: Array | None
-    efforts: Array
+    positions: Array  # (J,) rad or m
+    velocities: Array | None  # (J,) per s; None if unknown for a joint
+    efforts: Array  # (J,) as received, NaN where missing
 
 
 class _Places(NamedTuple):
-    """Where the wanted joints are in the message, and where they go."""
+    """Positions of the wanted joints in the message, and their indices here."""
 
     source: NDArray[np.intp]
     target: NDArray[np.intp]
@@ -39,17 +37,18 @@ NOTHING: frozenset[str] = frozenset()
 
 
 class JointRows(NamedTuple):
-    """Some of the joints, in an order of their own. rows: where they are. joints: their names."""
+    """Some of the joints, in their own order."""
 
-    rows: NDArray[np.intp]
-    joints: frozenset[str]
+    rows: NDArray[np.intp]  # their indices
+    joints: frozenset[str]  # their names
 
 
 class JointArrays:
     """Keeps the newest values of each wanted joint.
 
-    counts: messages that could not be used, by why. problem: why the last message could not be, in
-    words; '' if it could.
+    Attributes:
+        counts: unusable messages, by reason.
+        problem: why the last message was unusable, in words; '' if it was not.
     """
 
     def __init__(self, joint_names: Sequence[str]) -> None:
@@ -70,15 +69,15 @@ class JointArrays:
         self._stamps[:] = 0
 
     def positions(self, wanted: JointRows) -> Array:
-        """(K,) rad or m, NaN where not known."""
+        """Returns (K,) rad or m, NaN where unknown."""
         return self._positions[wanted.rows]
 
     def oldest(self, wanted: JointRows) -> int:
-        """ns, the stamp from which all of them are at least; 0 while one is not known."""
+        """Returns the oldest stamp of these joints, ns; 0 while one is unknown."""
         return min(self._stamps[wanted.rows].tolist())
 
     def missing_of(self, wanted: JointRows) -> tuple[str, ...]:
-        """Those without a position."""
+        """Returns those without a position."""
         if _is_finite(self._positions[wanted.rows]):
             return ()
         return tuple(n for n in self.joint_names if n in wanted.joints and self._is_unknown(n))
@@ -87,11 +86,11 @@ class JointArrays:
         return not isfinite(self.position_of(joint))
 
     def position_of(self, joint: str) -> float:
-        """rad or m; NaN if not known."""
+        """Returns rad or m; NaN if unknown."""
         return self._of(self._positions, joint)
 
     def effort_of(self, joint: str) -> float:
-        """As it came; NaN if not known."""
+        """Returns the effort as received; NaN if unknown."""
         return self._of(self._efforts, joint)
 
     def _of(self, values: Array, joint: str) -> float:
@@ -100,12 +99,12 @@ class JointArrays:
         return float(values[self.joint_names.index(joint)])
 
     def rows(self, joint_names: Sequence[str]) -> JointRows:
-        """For `sample`: these joints in this order; all must be among `joint_names`."""
+        """Returns these joints in this order for `sample`; all must be among `joint_names`."""
         rows = np.array([self.joint_names.index(name) for name in joint_names], dtype=np.intp)
         return JointRows(rows, frozenset(joint_names))
 
     def take(self, state: FullJointState) -> frozenset[str]:
-        """Takes one message; the joints that it had, none if it cannot be used."""
+        """Takes one message; returns its joints, none if it cannot be used."""
         places = self._places.get(state.names) or self._learn(state.names)
         size = len(state.names)
         lengths = (len(state.positions), len(state.velocities), len(state.efforts))
@@ -130,7 +129,7 @@ class JointArrays:
         return places.joints
 
     def sample(self, wanted: JointRows) -> JointSample | None:
-        """The newest values, in fresh arrays; None while a position is not known."""
+        """Returns the newest values in fresh arrays; None while a position is unknown."""
         rows = wanted.rows
         positions = self._positions[rows]
         if not _is_finite(positions):
@@ -161,5 +160,5 @@ class JointArrays:
 
 
 def _is_finite(values: Array) -> bool:
-    """Whether all are finite; one that is not makes the sum of squares so."""
+    """Returns whether all values are finite, by their sum of squares."""
     return isfinite(values.dot(values))

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Contact from what a robot itself says: its contact and collision flags, and its own estimate of
-the external wrench, as Franka arms publish them.
+"""Contact from a robot's own report: its contact and collision flags, and its estimate of the
+external wrench, as published by Franka arms.
 """
 
 from __future__ import annotations
@@ -28,9 +28,8 @@ _AXES = ('force x', 'force y', 'force z', 'torque x', 'torque y', 'torque z')
 
 
 class RobotFlags(NamedTuple):
-    """Flags as libfranka's RobotState has them: joint_contact, joint_collision (N,) and
-    cartesian_contact, cartesian_collision (6,), true where set. A contact flag clears itself; a
-    collision flag stays until the robot's error is recovered.
+    """Flags of libfranka's RobotState, true where set: (N,) of joints, (6,) cartesian. A contact
+    flag clears itself; a collision flag stays until the robot's error is recovered.
     """
 
     joint_contact: Flags
@@ -49,7 +48,7 @@ class RobotContactOptions:
 
     offset_force (N), offset_torque (N m): what the wrench typically is in free space. spread_gain:
     the thresholds are widened by so many standard deviations of what is not yet known of that.
-    largest_spread: N, standard deviation of the offset from which the force is not told at all.
+    largest_spread: N, standard deviation of the offset from which the force is not reported.
     speed_gain: N per rad/s of the fastest joint by which the threshold is widened, and a tenth of
     that in N m.
 
@@ -100,20 +99,20 @@ class RobotContact:
     (PostureOffset): from postures at least `posture_step` apart, so that standing still teaches
     nothing and a lasting contact is not absorbed; only below `learn_below` of the threshold,
     without flags, while nothing is held; and only once `learn_delay` has passed without contact.
-    What is not yet known widens the thresholds, and where that is more than `largest_spread`, force
-    and wrench are NaN and the flags still tell of contact. A contact is absorbed where it begins
-    before anything was learnt of such postures and stays below the widened threshold.
+    The uncertainty widens the thresholds, and where it is more than `largest_spread`, force and
+    wrench are NaN and only the flags report contact. A contact is absorbed if it begins before
+    anything was learnt of such postures and stays below the widened threshold.
 
-    A collision flag says that there was a collision until someone recovers the robot: it is told by
-    `collisions` and `collision_since`, and counts as contact for `collision_time` only; one that is
-    set already in the first flags, since nobody knows when, does not.
+    A collision flag means that there was a collision until the robot is recovered: `collisions` and
+    `collision_since` report it, and it counts as contact for `collision_time` only; one that is
+    already set in the first flags does not, as its time is unknown.
 
-    A sample whose stamp is not after the last is counted in `late`, and gives the last detection
-    again; a stamp that falls by more than 1 s is a clock that began anew.
+    A sample whose stamp is not after the last is counted in `late`, and returns the last detection
+    again; a stamp that falls by more than 1 s means that the clock was reset.
     """
 
     def __init__(self, settings: RobotContactOptions, joints: int = 7) -> None:
-        """joints: N, of the arm."""
+        """`joints`: number N of the arm's joints."""
         self.settings = settings
         self.joints = joints
         scales = np.repeat([settings.offset_force, settings.offset_torque], 3)
@@ -135,7 +134,7 @@ class RobotContact:
         )
 
     def reset(self) -> None:
-        """Forgets the samples; keeps what was learnt."""
+        """Forgets the samples; keeps the learnt offsets."""
         self.threshold.reset()
         self._pending.clear()
         self._last = None
@@ -156,9 +155,12 @@ class RobotContact:
         """Takes one sample.
 
         Args:
-            stamp: ns. q: (N,) rad. external: (6,) N and N m about the tip, in axes of the base;
-                None: not published. flags: None likewise. speed: rad/s of the fastest joint.
-                is_holding: whether the gripper holds something; while it does, nothing is learnt.
+            stamp: ns.
+            q: (N,) rad.
+            external: (6,) N and N m about the tip, in axes of the base; None: not published.
+            flags: None likewise.
+            speed: rad/s of the fastest joint.
+            is_holding: whether the gripper holds something; while it does, nothing is learnt.
 
         Raises:
             ShapeError: q or external has another shape.
@@ -176,7 +178,7 @@ class RobotContact:
             self.threshold.reset()
             self._pending.clear()
             if flags is None:
-                why = 'the robot tells neither flags nor a finite external wrench and posture'
+                why = 'the robot reports neither flags nor a finite external wrench and posture'
                 return self._keep(Detection(stamp, int(ContactSource.ROBOT), None, unavailable=why))
             return self._keep(Detection(stamp, int(ContactSource.ROBOT), is_flagged))
         offset, spread = self._offset(q)
@@ -199,7 +201,7 @@ class RobotContact:
         return detection
 
     def _take_flags(self, stamp: int, flags: RobotFlags | None) -> bool:
-        """Whether the flags tell of contact now."""
+        """Returns whether the flags report contact now."""
         if flags is None:
             return False
         latched = [f'joint {i + 1}' for i in np.flatnonzero(flags.joint_collision).tolist()]
@@ -218,7 +220,7 @@ class RobotContact:
         )  # fmt: skip
 
     def _external(self, q: Array, external: ArrayLike | None) -> Array | None:
-        """(6,) on the robot; None if it is not known."""
+        """Returns the wrench (6,) on the robot; None if unknown."""
         if external is None:
             return None
         wrench = np.asarray(external, dtype=np.float64)
@@ -229,7 +231,7 @@ class RobotContact:
         return wrench if self.settings.is_force_on_robot else -wrench
 
     def _offset(self, q: Array) -> tuple[Array, Array]:
-        """Offset and spread, from the last posture if this one is within 1 mrad of it."""
+        """Returns offset and spread, from the last posture if this one is within 1 mrad of it."""
         if self._known is None or np.abs(q - self._known[0]).max() > 1e-3:
             self._known = (q.copy(), *self.offset.predict(q))
         self.spread = float(self._known[2][0])
@@ -248,7 +250,7 @@ class RobotContact:
         return self.threshold.update(stamp, self.share)
 
     def _collect(self, stamp: int, q: Array, wrench: Array, is_touched: bool) -> None:
-        """Learns what has waited long enough, and puts this posture in the queue."""
+        """Learns the postures that have waited long enough, and queues this one."""
         if is_touched:
             self._pending.clear()
             self._taken = q.copy()

@@ -30,7 +30,7 @@ class Indicators(NamedTuple):
 
 
 def indicators_of(message: Any) -> Indicators:
-    """The flags of a FrankaRobotState, live or from a bag."""
+    """Returns the flags of a FrankaRobotState, live or from a bag."""
     flags = message.collision_indicators
     values = [getattr(getattr(flags, name), axis) for name in VECTORS for axis in 'xyz']
     values += [*flags.is_joint_collision, *flags.is_joint_contact]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The least force that a contact sensor feels at a moment, and how long it must last."""
+"""The least force that a contact sensor detects at a moment, and its least duration."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ FELT = 0.95
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """force: N at the tip that counts as contact, in the direction that is felt best; NaN if it is
-    not known. response_time: s for which that force must last to be felt (to 95 %) and to count.
+    """A detection limit.
+
+    Attributes:
+        force: N at the tip that counts as contact, in the most sensitive direction; NaN if unknown.
+        response_time: s for which that force must last to be felt (to 95 %) and to count.
     """
 
     force: float = nan
@@ -27,6 +30,6 @@ UNKNOWN = Sensitivity()
 
 
 def best_of(found: Iterable[Sensitivity]) -> Sensitivity:
-    """The one that feels the least force; UNKNOWN if none is known."""
+    """Returns the most sensitive one; UNKNOWN if none is known."""
     known = [each for each in found if isfinite(each.force)]
     return min(known, key=lambda each: each.force, default=UNKNOWN)

@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 class SensorMount(NamedTuple):
-    """link: of the URDF. rotation (3, 3), translation (3,) m: pose of the sensor in the link."""
+    """The pose of a sensor in a link of the URDF: rotation (3, 3), translation (3,) m."""
 
     link: str
     rotation: Array
@@ -27,31 +27,35 @@ class SensorMount(NamedTuple):
 
 
 class SensorFrames:
-    """Finds the mount of a frame: it is a link, is told by parameters, or tf_static has it."""
+    """Finds the mount of a frame: a link, parameters, or tf_static."""
 
     def __init__(
-        self, robot: Robot, told: SensorMount | None = None, names: FrameNames | None = None
+        self, robot: Robot, given: SensorMount | None = None, names: FrameNames | None = None
     ) -> None:
-        """told: the mount of the sensor whatever its frame is called. names: of the links in tf.
+        """Takes the robot, and any mount given by parameters.
+
+        Args:
+            given: the sensor's mount whatever its frame is called.
+            names: of the links in tf.
 
         Raises:
-            RobotError: the mount's link is none of the robot's.
+            RobotError: the mount's link is unknown to the robot.
         """
-        self._robot, self._told, self._names = robot, told, names or FrameNames()
+        self._robot, self._given, self._names = robot, given, names or FrameNames()
         self._tree = TransformTree()
-        if told is not None:
-            robot.parent_of(told.link)
+        if given is not None:
+            robot.parent_of(given.link)
 
     def add(
         self, parent: str, child: str, translation: Sequence[float], rotation: Sequence[float]
     ) -> bool:
-        """Takes a fixed transform: translation in m, quaternion xyzw; whether it can be used."""
+        """Takes a static transform, m and xyzw; returns whether it can be used."""
         return self._tree.add(parent, child, 0, translation, rotation, is_static=True)
 
     def find(self, frame: str) -> SensorMount | None:
-        """The mount of a frame; None if it is not known, see `problem`."""
-        if self._told is not None:
-            return self._told
+        """Returns the mount of a frame; None if unknown, see `problem`."""
+        if self._given is not None:
+            return self._given
         link = self._names.link(frame)
         if link in self._robot.links:
             return SensorMount(link, np.eye(3), np.zeros(3))
@@ -64,24 +68,24 @@ class SensorFrames:
         return None
 
     def problem(self, frame: str) -> str:
-        """Why a frame has no mount, in words."""
+        """Returns why a frame has no mount, in words."""
         known = ', '.join(self._robot.links)
         return (
-            f'wrench in an unknown frame: {frame!r} is no link of {self._robot.name} ({known}), '
+            f'wrench in an unknown frame: {frame!r} is not a link of {self._robot.name} ({known}), '
             'and tf_static does not fix it to one; set wrench_frame to the link whose axes the '
             'sensor has, or wrench_mount_link, wrench_mount_xyz and wrench_mount_rpy to its place'
         )
 
 
-def told_mount(link: str, xyz: Sequence[float], rpy: Sequence[float]) -> SensorMount | None:
-    """The mount that parameters tell: xyz in m, rpy in rad as in a URDF; None without a link."""
+def given_mount(link: str, xyz: Sequence[float], rpy: Sequence[float]) -> SensorMount | None:
+    """Returns the mount given by parameters: xyz in m, rpy in rad; None without a link."""
     if not link:
         return None
     return SensorMount(link, Rotation.from_euler('xyz', rpy).as_matrix(), np.array(xyz, float))
 
 
 def ancestors(robot: Robot, link: str) -> list[str]:
-    """The link itself and all above it, the base left out.
+    """Returns the link itself and all above it, without the base.
 
     Raises:
         RobotError: there is no such link.
@@ -95,7 +99,7 @@ def ancestors(robot: Robot, link: str) -> list[str]:
 
 
 def pose_at_zero(robot: Robot, chain: Sequence[str]) -> tuple[Array, Array]:
-    """Translation (3,) and rotation (3, 3) of the first of a chain of links, all joints at 0."""
+    """Returns translation (3,) and rotation (3, 3) of the first link, all joints at 0."""
     poses = robot.link_poses({})
     translation, rotation = np.zeros(3), np.eye(3)
     for link in chain:

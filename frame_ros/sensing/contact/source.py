@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What told of a contact; the numbers are those of msg/ContactState and msg/ContactEvent."""
+"""Sources of contacts; the numbers are those of msg/ContactState and msg/ContactEvent."""
 
 from __future__ import annotations
 

@@ -14,12 +14,12 @@ from frame_ros.core.time import SECOND
 
 
 class Threshold:
-    """Whether a magnitude is over a threshold: `is_over`.
+    """A comparison of a magnitude with a threshold: `is_over`.
 
     It becomes true once every sample of `on_time` has been at least `on`, and false once every
-    sample of `off_time` has been below `off`; between the two nothing changes. With a time of 0 the
+    sample of `off_time` has been below `off`; in between nothing changes. With a time of 0 the
     first such sample decides. A magnitude that is NaN, and a sample whose stamp is not after the
-    one before, change nothing; a NaN also interrupts a change that was under way.
+    one before, change nothing; a NaN also interrupts a pending change.
     """
 
     __slots__ = (
@@ -27,7 +27,11 @@ class Threshold:
     )  # fmt: skip
 
     def __init__(self, on: float, off: float, on_time: float = 0.0, off_time: float = 0.0) -> None:
-        """on, off: in the unit of the magnitude, on >= off >= 0. on_time, off_time: s.
+        """Makes a threshold, not reached.
+
+        Args:
+            on, off: in the unit of the magnitude, on >= off >= 0.
+            on_time, off_time: s.
 
         Raises:
             ValueRangeError: on is below off, or a value is negative or not finite.
@@ -53,7 +57,7 @@ class Threshold:
         self._last: int | None = None
 
     def update(self, stamp: int, magnitude: float) -> bool:
-        """Takes one sample, stamp in ns; gives `is_over`."""
+        """Takes one sample, stamp in ns; returns `is_over`."""
         if self._last is not None and stamp <= self._last:
             return self.is_over
         self._last = stamp
@@ -71,7 +75,7 @@ class Threshold:
     def update_block(
         self, stamps: NDArray[np.int64], magnitudes: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
-        """Takes samples (T,) at once; gives `is_over` after each, as `update` one by one does."""
+        """Takes samples (T,) at once; returns `is_over` after each, as `update` does one by one."""
         bound = self.off if self.is_over else self.on
         changes = magnitudes < bound if self.is_over else magnitudes >= bound
         if not len(stamps):

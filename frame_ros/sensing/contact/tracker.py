@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Contacts over time, from what several sensors detect sample by sample."""
+"""Contacts over time, from the detections of several sensors sample by sample."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from frame_ros.sensing.contact.expectation import (
 from frame_ros.sensing.contact.source import ContactSource
 
 Array = NDArray[np.float64]
-# From the source that measures a force best to that which does worst.
+# From the most to the least accurate source of force.
 _EXACTNESS = (
     ContactSource.SIMULATOR,
     ContactSource.WRENCH,
@@ -44,18 +44,16 @@ class ContactEventType(IntEnum):
 
 @dataclass(frozen=True)
 class TrackedContact:
-    """A contact that lasts, as of `stamp` (ns), of its newest sample; the names and units are those
-    of msg/ContactEvent. sources: that tell of it now. begin: ns.
-    """
+    """A lasting contact at `stamp` (ns) of its newest sample; as in msg/ContactEvent."""
 
     id: int
     source: int
-    sources: tuple[int, ...]
+    sources: tuple[int, ...]  # that report it now
     link: str
     other: str
     is_expected: bool
     reason: str
-    begin: int
+    begin: int  # ns
     stamp: int
     position: Array
     normal: Array
@@ -90,30 +88,30 @@ class ContactEventRecord:
 
 
 class ContactTracker:
-    """Makes contacts with a begin and an end of detections, and judges each.
+    """Turns detections into contacts with a begin and an end, and judges each.
 
-    Several sources at once: detections of different sources are one contact if they overlap in time
+    With several sources: detections of different sources are one contact if they overlap in time
     and name the same link, or one of them names none. Such a contact is of SOURCE_FUSED as long as
-    more than one source tells of it, goes on until none does, and its force is that of the source
-    that measures it best (simulator, wrench, robot, joint effort). One source tells of one contact
-    at a time; where its link changes from one known link to another, the contact ends and another
-    begins, which sources that name no link then tell of too.
+    more than one source reports it, goes on until none does, and its force is that of the most
+    accurate source (simulator, wrench, robot, joint effort). A source reports one contact at a
+    time; where its link changes from one known link to another, the contact ends and another
+    begins, which sources that name no link then report too.
 
-    A contact is judged when it begins, and stands by that, but for two changes: if it was expected
-    and its force passes the limit of its reason, or if it was explained by the gripper or what that
-    holds and, for `doubt` of the expectations, is no more, it is a collision from then on.
-    `collisions` counts all, contacts that begin unexpected and those that become so. A link that is
-    named only later is told, and changes no verdict: of joint efforts it may be one before that
-    which is touched. So while an expected contact of unknown link lasts, another one is part of it.
+    A contact is judged when it begins, and that stands but for two changes: if it was expected and
+    its force passes the limit of its reason, or if it was explained by the gripper or a held object
+    and no longer is, for `doubt` of the expectations, it is a collision from then on. `collisions`
+    counts all, contacts that begin unexpected and those that become so. A link that is named only
+    later is reported but changes no verdict: with joint efforts it may be one before the touched
+    link. So while an expected contact with an unknown link lasts, another one is part of it.
 
-    A source that becomes unavailable, or gives no detection for `patience`, tells of no contact
-    from then on; the contact ends with what is known of it at its last sample, and the reason says
-    so. Peak and impulse (trapezoids between stamps) are NaN if no force is measured; what passes
-    while it is not is no part of them.
+    A source that becomes unavailable, or gives no detection for `patience`, reports no contact from
+    then on; the contact ends as known at its last sample, and the reason says so. Peak and impulse
+    (trapezoids between stamps) are NaN if no force is measured, and leave out the time in which it
+    is not.
     """
 
     def __init__(self, expectations: ContactExpectations, patience: float = 0.5) -> None:
-        """patience: s."""
+        """`patience`: s."""
         self._judge = ContactJudge(expectations)
         self._patience = int(patience * SECOND)
         self._doubt = int(expectations.doubt * SECOND)
@@ -121,7 +119,7 @@ class ContactTracker:
         self.reset()
 
     def reset(self) -> None:
-        """Forgets all contacts, without events; ids go on, so that none is given twice."""
+        """Forgets all contacts, without events; ids go on, so that none is used twice."""
         self._judge.gripper.reset()
         self._open: list[_Contact] = []
         self._stamps: dict[int, int] = {}
@@ -129,20 +127,19 @@ class ContactTracker:
 
     @property
     def contacts(self) -> list[TrackedContact]:
-        """Those that last, oldest first."""
+        """Lasting contacts, oldest first."""
         return [contact.tracked() for contact in self._open]
 
     @property
     def in_collision(self) -> bool:
-        """Whether any contact that lasts is not expected."""
+        """True if any lasting contact is not expected."""
         return any(not contact.verdict.is_expected for contact in self._open)
 
     def update(
         self, detections: Sequence[Detection], context: ContactContext
     ) -> tuple[list[TrackedContact], list[ContactEventRecord]]:
-        """Takes the newest detections, at most one per source, in any order; one with the stamp of
-        the last of its source, or before, is left out. Gives the contacts that last and what began
-        or ended.
+        """Takes the newest detections, at most one per source, in any order. One not later than the
+        last of its source is ignored. Returns the lasting contacts and the events.
         """
         self._judge.gripper.update(context)
         events: list[ContactEventRecord] = []
@@ -197,8 +194,8 @@ class ContactTracker:
     def _judge_again(
         self, contact: _Contact, detection: Detection, context: ContactContext
     ) -> None:
-        """Turns a contact unexpected that has not been explained for `doubt`. It was judged as of
-        unknown link, and is so again: a link that is named only later changes no verdict.
+        """Makes a contact unexpected that has not been explained for `doubt`. It is judged as of an
+        unknown link: a link that is named only later changes no verdict.
         """
         verdict = self._judge.judge(replace(detection, link=''), context)
         is_known = isfinite(detection.force) and bool(np.isfinite(detection.wrench[:3]).all())
@@ -224,7 +221,7 @@ class ContactTracker:
     def _end(
         self, contact: _Contact, stamp: int, why: str, events: list[ContactEventRecord]
     ) -> None:
-        """why: the contact is only known to have ended as far as it was seen; empty: it ended."""
+        """Ends a contact. why: it is only known to have lasted so far; empty: it ended."""
         self._open.remove(contact)
         if why:
             reason = f'{contact.verdict.reason}; not seen to end: {why}'
@@ -233,8 +230,11 @@ class ContactTracker:
 
 
 class _Contact:
-    """One that lasts. newest: source -> its newest detection of it. doubted: ns since when nothing
-    explains it any more; None: it is explained.
+    """A lasting contact.
+
+    Attributes:
+        newest: source -> its newest detection of it.
+        doubted: ns since when nothing explains it; None: it is explained.
     """
 
     def __init__(self, number: int, detection: Detection, verdict: Verdict) -> None:
@@ -250,16 +250,16 @@ class _Contact:
         self._place(detection)
 
     def may_be(self, link: str) -> bool:
-        """Whether a detection on this link may be of this contact."""
+        """Returns whether a detection on this link may be of this contact."""
         return not link or not self.link or link == self.link
 
     @property
     def is_named(self) -> bool:
-        """Whether a source that tells of it now names its link."""
+        """True if a source that reports it now names its link."""
         return any(detection.link for detection in self.newest.values())
 
     def add(self, detection: Detection) -> bool:
-        """Takes a detection of it; whether its force is the one that counts."""
+        """Takes a detection of it; returns whether its force is the one that counts."""
         self.newest[detection.source] = detection
         self.source = detection.source if len(self.newest) == 1 else int(ContactSource.FUSED)
         self.link = self.link or detection.link
@@ -273,13 +273,13 @@ class _Contact:
         return True
 
     def is_past_doubt(self, stamp: int, doubt: int) -> bool:
-        """Nothing explains it at `stamp`, ns; whether that is so for `doubt` ns by now."""
+        """Notes that nothing explains it at `stamp`; returns whether for `doubt` ns now."""
         if self.doubted is None:
             self.doubted = stamp
         return stamp - self.doubted >= doubt
 
     def leave(self, source: int) -> bool:
-        """A source tells of it no more; whether none does."""
+        """Removes a source; returns whether none is left."""
         if source not in self.newest:
             return False
         if len(self.newest) > 1:
@@ -290,13 +290,13 @@ class _Contact:
         return True
 
     def pass_limit(self) -> None:
-        """It was expected, and is too strong now."""
+        """Turns an expected contact that is too strong into an unexpected one."""
         verdict = self.verdict
         reason = f'{self.force:.1f} N, more than the {verdict.limit:g} N allowed: {verdict.reason}'
         self.verdict = Verdict(False, reason, inf, verdict.other)
 
     def tracked(self) -> TrackedContact:
-        """As it is now."""
+        """Returns it as it is now."""
         return TrackedContact(
             self.id, self.source, tuple(sorted(self.newest)), self.link, self.verdict.other,
             self.verdict.is_expected, self.verdict.reason, self.begin, self.stamp, self.position,
@@ -304,7 +304,7 @@ class _Contact:
         )  # fmt: skip
 
     def event(self, kind: ContactEventType, stamp: int) -> ContactEventRecord:
-        """Its begin or end."""
+        """Returns its begin or end."""
         return ContactEventRecord(
             kind, stamp, self.source, self.id, self.link, self.verdict.other,
             self.verdict.is_expected, self.verdict.reason, self.position, self.normal, self.force,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an arm's own estimate of the external wrench is in free space, learnt posture by posture."""
+"""The offset of an arm's own estimate of the external wrench, learnt posture by posture."""
 
 from __future__ import annotations
 
@@ -29,8 +29,12 @@ class PostureOffset:
     """
 
     def __init__(self, joints: int, scales: Array, noise: float, seed: int = 0) -> None:
-        """joints: N. scales: (D,) standard deviations of the offsets over all postures. noise: of a
-        sample, as a share of the scale. seed: of the random features.
+        """Makes a function of `joints` positions.
+
+        Args:
+            scales: (D,) standard deviations of the offsets over all postures.
+            noise: of a sample, as a share of the scale.
+            seed: of the random features.
 
         Raises:
             ValueRangeError: a scale or the noise is not positive.
@@ -52,14 +56,14 @@ class PostureOffset:
         self.samples = 0
 
     def predict(self, q: Array) -> tuple[Array, Array]:
-        """Offset (D,) and its spread (D,) at q (N,)."""
+        """Returns the offset (D,) and its spread (D,) at q (N,)."""
         features = self._features(q)
         leverage = float(features @ self._covariance @ features)
         spread = self._noise * np.sqrt(max(leverage, 0.0))
         return (features @ self._weights) * self._scales, spread * self._scales
 
     def learn(self, q: Array, values: Array) -> None:
-        """Takes what was measured (D,) at q (N,)."""
+        """Takes a measurement (D,) at q (N,)."""
         features = self._features(q)
         along = self._covariance @ features
         gain = along / (1.0 + float(features @ along))

@@ -26,7 +26,7 @@ from frame_ros.robots import load_robot
 from frame_ros.robots.joint_state import FullJointState
 from frame_ros.sensing.contact.joint_arrays import JointArrays
 from frame_ros.sensing.contact.robot_indicators import indicators_of
-from frame_ros.sensing.contact.sensor_mount import SensorFrames, SensorMount, told_mount
+from frame_ros.sensing.contact.sensor_mount import SensorFrames, SensorMount, given_mount
 
 STREAMS = ('commands', 'joints', 'wrench')
 
@@ -184,10 +184,10 @@ def test_mounts_by_link_by_parameters_and_by_fixed_transforms():
     assert found.link == 'wrist_link'
     np.testing.assert_allclose(found.rotation, turn.as_matrix(), atol=1e-12)
     np.testing.assert_allclose(found.translation, [0.1, 0.0, -0.2])
-    told = SensorFrames(robot, told_mount('wrist_link', (1.0, 2.0, 3.0), (0.1, 0.2, 0.3)))
+    told = SensorFrames(robot, given_mount('wrist_link', (1.0, 2.0, 3.0), (0.1, 0.2, 0.3)))
     np.testing.assert_allclose(told.find('anything').rotation, turn.as_matrix(), atol=1e-12)
     with pytest.raises(RobotError, match='hand'):
-        SensorFrames(robot, told_mount('hand', (0.0,) * 3, (0.0,) * 3))
+        SensorFrames(robot, given_mount('hand', (0.0,) * 3, (0.0,) * 3))
 
 
 def test_the_tip_in_the_sensor_is_that_of_the_kinematics():

@@ -127,7 +127,7 @@ def test_what_is_held_makes_no_collision_from_grasp_to_release(grasped, mass):
     arm.set_down_and_let_go()
     assert arm.tracker.collisions == 0 and arm.events
     assert 'surface that it lay on' in arm.reasons
-    assert ('is a weight' in arm.reasons) == ('bears the weight' in arm.reasons) == (mass > 0.2)
+    assert ('is a weight' in arm.reasons) == ('supports the weight' in arm.reasons) == (mass > 0.2)
 
 
 PUSHES = {

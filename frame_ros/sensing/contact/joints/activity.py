@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How much a joint has been doing lately: what the size of a model's errors depends on."""
+"""Recent activity of each joint, on which the size of a model's errors depends."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ Array = NDArray[np.float64]
 
 
 class JointActivity:
-    """Held maxima of what has happened at each joint, which fade with a time constant.
+    """Maxima of each joint's activity, which fade with a time constant.
 
-    values: (3, N): nearness to rest or to a reversal, 0 to 1 (1 at zero speed, 0.37 at the
-    Stribeck velocity), speed (rad/s), acceleration (rad/s^2, by differences). Friction is least
-    known at the first, grows with the second, and samples far apart miss most at the third.
+    values: (3, N): nearness to rest or to a reversal, 0 to 1 (1 at zero speed, 0.37 at the Stribeck
+    velocity), speed (rad/s), acceleration (rad/s^2, by differences). Friction is least known at the
+    first, grows with the second, and widely spaced samples miss most at the third.
     """
 
     __slots__ = ('values', '_factor', '_time', '_velocity', '_fading')
 
     def __init__(self, count: int, stribeck_velocity: float, time: float) -> None:
-        """count: of joints. stribeck_velocity: rad/s. time: s in which what was fades to 0.37."""
+        """Takes the Stribeck velocity, rad/s, and the time of fading to 0.37, s."""
         self._factor, self._time = -1.0 / stribeck_velocity**2, time
         self.values: Array = np.zeros((3, count))
         self._velocity: Array | None = None
@@ -40,7 +40,7 @@ class JointActivity:
         nearness, speed = now[0], now[1]
         np.abs(velocity, out=speed)
         before = velocity if self._velocity is None else self._velocity
-        # A sign that changed from one sample to the next has passed through zero between them.
+        # A sign that changed between two samples has passed through zero.
         np.multiply(speed, velocity * before >= 0.0, out=nearness)
         nearness *= nearness
         nearness *= self._factor

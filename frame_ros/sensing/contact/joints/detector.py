@@ -92,15 +92,15 @@ class JointContact:
     """Detects contacts of any link behind the first joint from the efforts of the joints.
 
     A contact on a link gives torque only to the joints between it and the base (Haddadin et al.
-    2017, section IV), by which links are told apart, see `LinkEvidence`: `link` is the hand's until
-    enough speaks for another. A force through a joint's axis, or along it, gives that joint no
-    torque. A contact is what one joint feels above
-    its threshold, or all together above theirs: the root of the sum of squares of what independent
-    errors make, a threshold being some three standard deviations, passes 1.24 thresholds (of five
-    joints) or 1.34 (of seven) as seldom as one of them its own.
+    2017, section IV), which distinguishes the links, see `LinkEvidence`: `link` is the hand's until
+    there is enough evidence for another. A force through a joint's axis, or along it, gives that
+    joint no torque. A contact is one joint's residual above its threshold, or all together above
+    theirs: the root of the sum of squares of independent errors, a threshold being about three
+    standard deviations, passes 1.24 thresholds (of five joints) or 1.34 (of seven) as rarely as one
+    of them its own.
 
     Attributes:
-        residual, threshold: (N,) N m of the newest sample. settings, motors, dynamics.
+        residual, threshold: (N,) N m of the newest sample.
     """
 
     def __init__(
@@ -109,7 +109,10 @@ class JointContact:
         settings: JointContactOptions | None = None,
         motors: MotorModel | None = None,
     ) -> None:
-        """dynamics: with the armature and mass scales of `motors`, see `dynamics_for`.
+        """Makes a detector.
+
+        Args:
+            dynamics: with the armature and mass scales of `motors`, see `dynamics_for`.
 
         Raises:
             SetupError: the motor model is missing, or lacks one of the joints.
@@ -129,7 +132,7 @@ class JointContact:
         self._shape = (count,)
         self._dry = self.motors.coulomb + self.motors.stribeck
         limits = np.array([dynamics.robot.joint_limits[n] for n in self.joint_names])
-        # Joints without limits have none to come near to.
+        # Joints without limits have none to approach.
         limits = np.clip(limits, -1e6, 1e6)
         self._middle = limits.mean(axis=1)
         self._half = 0.5 * (limits[:, 1] - limits[:, 0]) - self.settings.limit_margin
@@ -165,9 +168,7 @@ class JointContact:
 
     @property
     def sensitivity(self) -> Sensitivity:
-        """At the newest sample: of the force at the tip that brings one joint to its threshold, or
-        all together to theirs.
-        """
+        """The force at the tip that brings one joint, or all together, to threshold now."""
         if self._position is None:
             return UNKNOWN
         lever = self.dynamics.link_jacobian(self.dynamics.robot.tip_link, self._position)[:3]
@@ -178,7 +179,7 @@ class JointContact:
         return Sensitivity(1.0 / felt if felt > 0.0 else math.inf, seconds)
 
     def set_payload(self, payload: Payload | None) -> None:
-        """A known payload from now on, whose weight then is none of a contact's force."""
+        """Sets a known payload, whose weight is then not part of a contact's force."""
         self.dynamics.set_payload(payload)
         self._observer.reset()
 
@@ -193,12 +194,16 @@ class JointContact:
     ) -> Detection:
         """Takes one sample of the joints, in the order of `joint_names`.
 
-        stamp: ns. q: (N,) rad. dq: (N,) rad/s; None: differences of q. effort: (N,) in the unit of
-        the motor model. command: (N,) rad where the joints are told to be; None: not known, then no
-        stall is. is_holding: whether the gripper holds an object.
+        `unavailable` of the detection gives the reason for unknown results: missing values, stamps
+        not later than before, the first samples after a beginning or a gap.
 
-        `unavailable` of the detection says why nothing is known: values missing, stamps not later
-        than before, the first samples after a beginning or a gap.
+        Args:
+            stamp: ns.
+            q: (N,) rad.
+            dq: (N,) rad/s; None: differences of q.
+            effort: (N,) in the unit of the motor model.
+            command: (N,) rad, the commanded positions; None: unknown, then no stall is detected.
+            is_holding: whether the gripper holds an object.
         """
         if problem := self._problem(stamp, q, effort):
             return self._unknown(stamp, problem)
@@ -284,7 +289,7 @@ class JointContact:
         )
 
     def _estimated(self, stamp: int, q: Array, body: int, is_contact: bool) -> ForceEstimate:
-        """The force now; in free motion now and then, as it costs more than all the rest."""
+        """Estimates the force; in free motion only now and then, as that is costly."""
         last = self._estimate
         if last is not None and not is_contact and stamp - last[0] < FORCE_PERIOD:
             return last[2]
@@ -312,13 +317,14 @@ def dynamics_for(
     joint_names: Sequence[str] | None = None,
     tool: Payload | None = None,
 ) -> RobotDynamics:
-    """The dynamics of a robot with the armature and the masses that were identified.
+    """Returns the dynamics of a robot with the identified armature and masses.
 
-    joint_names: None takes the arm's joints that the motor model has.
+    Args:
+        joint_names: None takes the arm's joints that the motor model has.
 
     Raises:
-        SetupError: a joint that the motor model does not have.
-        RobotError: as of `RobotDynamics`.
+        SetupError: the motor model does not have a joint.
+        RobotError: as `RobotDynamics`.
     """
     if joint_names is None:
         joint_names = [name for name in robot.joint_names if name in motors.joint_names]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A motion that shows what the motors of a robot do: periodic, within limits, above the table.
+"""A motion that identifies a robot's motors: periodic, within limits, above the table.
 
 Finite Fourier series after Swevers, Ganseman, Tukel, de Schutter and van Brussel, "Optimal robot
 excitation and identification" (IEEE Transactions on Robotics and Automation 13(5), 1997), here with
@@ -72,15 +72,15 @@ class ExcitationOptions:
 
 @dataclass(frozen=True)
 class FourierSeries:
-    """centre: (N,) rad; sines, cosines: (N, H) rad of the harmonics 1 to H. period: s."""
+    """A periodic motion of N joints with H harmonics."""
 
-    centre: Array
-    sines: Array
-    cosines: Array
-    period: float
+    centre: Array  # (N,) rad
+    sines: Array  # (N, H) rad of the harmonics 1 to H
+    cosines: Array  # (N, H) rad of the harmonics 1 to H
+    period: float  # s
 
     def at(self, phase: Array) -> tuple[Array, Array, Array]:
-        """Positions, velocities, accelerations (T, N) at phases (T,) from 0 to 1 of a period."""
+        """Returns positions, velocities, accelerations (T, N) at phases (T,), 0 to 1."""
         rate = 2.0 * math.pi * np.arange(1, self.sines.shape[1] + 1)
         sine, cosine = np.sin(np.outer(phase, rate)), np.cos(np.outer(phase, rate))
         omega = rate / self.period
@@ -92,9 +92,13 @@ class FourierSeries:
 
 @dataclass(frozen=True)
 class Excitation:
-    """A motion from the start to the start. series: its periodic part. poses: (K, N) rad, visited
-    one by one. condition: of the regressor of the worst joint, lower is better. speed,
-    acceleration: the limits.
+    """A motion from the start to the start.
+
+    Attributes:
+        series: its periodic part.
+        poses: (K, N) rad, visited one by one.
+        condition: of the regressor of the worst joint, lower is better.
+        speed, acceleration: the limits.
     """
 
     start: Array
@@ -104,10 +108,11 @@ class Excitation:
     settings: ExcitationOptions
 
     def positions(self, rate: float, scale: float = 1.0) -> Array:
-        """(T, N) rad at `rate` Hz. scale: of the speed, above 0 to 1.
+        """Returns (T, N) rad at `rate` Hz, at a speed scaled by `scale`, above 0 to 1.
 
-        To the series' start, one period, one at a quarter of the speed, then from pose to pose
-        with pauses and back to the start, twice: smoothly, and in steps, as by a slow policy.
+        The motion goes to the series' start, through one period, one at a quarter of the speed,
+        then from pose to pose with pauses and back to the start, twice: smoothly, and in steps,
+        like a slow policy.
 
         Raises:
             ValueRangeError: the scale is out of its range, or the rate not positive.
@@ -135,7 +140,7 @@ class Excitation:
 def _straight(
     start: Array, end: Array, settings: ExcitationOptions, rate: float, scale: float
 ) -> Array:
-    """A straight way in joint space with minimum jerk (Flash and Hogan 1985)."""
+    """Returns a straight way in joint space with minimum jerk (Flash and Hogan 1985)."""
     distance = float(np.abs(end - start).max(initial=0.0))
     # Its largest speed is 15/8 of the mean, its largest acceleration 10/sqrt(3) d/T^2.
     seconds = max(
@@ -150,11 +155,13 @@ def plan_excitation(
     dynamics: RobotDynamics,
     start: Array,
     settings: ExcitationOptions | None = None,
-    is_told: Callable[[int, float], None] | None = None,
+    report: Callable[[int, float], None] | None = None,
 ) -> Excitation:
-    """The best of random motions from a start posture, (N,) rad in the order of the dynamics.
+    """Returns the best of random motions from a start posture, (N,) rad in the order of the
+    dynamics.
 
-    is_told: called with the number of the candidate and the least condition so far.
+    Args:
+        report: called with the number of the candidate and the least condition so far.
 
     Raises:
         RobotError: the start is outside of the joints' limits, or no motion keeps clear.
@@ -168,8 +175,8 @@ def plan_excitation(
             condition = planner.condition(series)
             if (best is None or condition < best[0]) and planner.is_finely_clear(series):
                 best = condition, series
-        if is_told is not None:
-            is_told(number + 1, math.inf if best is None else best[0])
+        if report is not None:
+            report(number + 1, math.inf if best is None else best[0])
     if best is None:
         raise RobotError(
             f'none of {settings.candidates} motions keeps {settings.clearance} m above the table '
@@ -189,7 +196,7 @@ class PoseTour:
     settings: ExcitationOptions
 
     def positions(self, rate: float, scale: float, pause: float) -> Array:
-        """(T, N) rad at `rate` Hz, `pause` s at each pose; scale: of the speed."""
+        """Returns (T, N) rad at `rate` Hz, `pause` s at each pose; scale: of the speed."""
         parts, here = [], self.start
         for pose in (*self.poses, self.start):
             parts.append(_straight(here, pose, self.settings, rate, scale))
@@ -201,8 +208,7 @@ class PoseTour:
 def plan_poses(
     dynamics: RobotDynamics, start: Array, settings: ExcitationOptions, count: int
 ) -> PoseTour:
-    """Random postures, no two alike, each reached from the one before in a straight line that keeps
-    clear.
+    """Returns distinct random postures, each reached from the one before on a clear straight line.
 
     Raises:
         RobotError: too few keep clear.
@@ -222,7 +228,7 @@ def plan_poses(
 
 
 def _phases(count: int) -> Array:
-    """(count,) from 0 to 1, the end left out."""
+    """Returns (count,) from 0 to 1, the end left out."""
     return np.arange(count, dtype=np.float64) / count
 
 
@@ -231,7 +237,7 @@ class _Planner:
         self._dynamics, self.start, self._settings = dynamics, start, settings
         self._random = np.random.default_rng(settings.seed)
         limits = np.array([dynamics.robot.joint_limits[n] for n in dynamics.joint_names])
-        # A joint that turns without end is used over half a turn either way.
+        # A joint without limits is used over half a turn either way.
         limits = np.clip(limits, -math.pi, math.pi)
         middle, half = limits.mean(axis=1), 0.5 * (limits[:, 1] - limits[:, 0])
         self._lower = middle - settings.range_share * half
@@ -250,7 +256,7 @@ class _Planner:
         )
 
     def candidate(self) -> FourierSeries | None:
-        """A random series that keeps to all limits, as large as it may be; None if none does."""
+        """Returns a random series that keeps to all limits, as large as possible, if any."""
         settings, count = self._settings, len(self.start)
         sines = self._random.standard_normal((count, settings.harmonics))
         cosines = self._random.standard_normal((count, settings.harmonics))
@@ -284,7 +290,7 @@ class _Planner:
         return all(map(self._keeps_clear, postures)) and self._is_way_clear(self.start, postures[0])
 
     def is_finely_clear(self, series: FourierSeries) -> bool:
-        """Also between the postures that a candidate is checked in."""
+        """Returns whether the series also keeps clear between the checked postures."""
         return all(map(self._keeps_clear, series.at(_phases(FINELY * CHECKED))[0]))
 
     def _is_way_clear(self, start: Array, end: Array) -> bool:
@@ -301,8 +307,8 @@ class _Planner:
         )
 
     def condition(self, series: FourierSeries) -> float:
-        """Of the worst joint's regressor of rigid-body torque, friction, offset and armature, its
-        columns of equal length.
+        """Returns the condition of the worst joint's regressor (rigid-body torque, friction,
+        offset, armature), scaled.
         """
         worst = 1.0
         q, dq, ddq = series.at(_phases(CHECKED))
@@ -324,9 +330,12 @@ class _Planner:
         before: Sequence[Array] | None = None,
         apart: float = 0.0,
     ) -> Array:
-        """(K, N), at most `count` postures of the series, each in a straight line from the one
-        before and from the start. before: where the first comes from; None: the series' start.
-        apart: rad of some joint between any two of them, and those before.
+        """Returns (K, N), up to `count` postures of the series that are connected by clear straight
+        lines.
+
+        Args:
+            before: the posture before the first; None: the series' start.
+            apart: rad of some joint between any two of them, and those before.
         """
         postures = series.at(_phases(CHECKED))[0]
         here = postures[0] if before is None else before[-1]

@@ -13,20 +13,18 @@ from numpy.typing import NDArray
 from frame_ros.robots.dynamics import RobotDynamics
 
 Array = NDArray[np.float64]
-# What is usual of contacts; it decides only what the joints leave open.
+# Usual values of contacts; they decide only what the joints leave open.
 USUAL_FORCE, USUAL_TORQUE = 10.0, 0.5  # N, N m
 LEAST_FELT = 0.25  # of a joint's deviation, that a usual force must make to be estimated at all
 
 
 @dataclass(frozen=True)
 class ForceEstimate:
-    """force: (3,) N, base axes, as if it acted at `position` (3,) m. wrench: (6,) the same about
-    the tip, N and N m. NaN where no joint feels the link.
-    """
+    """A contact force. NaN where no joint feels the link."""
 
-    force: Array
+    force: Array  # (3,) N, base axes, as if it acted at `position` (3,) m
     position: Array
-    wrench: Array
+    wrench: Array  # (6,) the same about the tip, N and N m
 
 
 class ForceEstimator:
@@ -48,7 +46,12 @@ class ForceEstimator:
         self._usual = np.array((USUAL_FORCE,) * 3 + (USUAL_TORQUE,) * 3)
 
     def estimate(self, q: Array, residuals: Array, deviations: Array, body: int) -> ForceEstimate:
-        """q: (N,) rad. residuals, deviations: (N,) N m. body: which is touched, 0 to N - 1."""
+        """Returns the estimate for a touched body, 0 to N - 1.
+
+        Args:
+            q: (N,) rad.
+            residuals, deviations: (N,) N m.
+        """
         tip = self._dynamics.robot.tip_link
         if body == len(residuals) - 1:
             jacobian = self._dynamics.link_jacobian(tip, q)
@@ -68,7 +71,7 @@ class ForceEstimator:
 
 
 def _solved(jacobian: Array, usual: Array, residuals: Array, deviations: Array) -> Array:
-    """(K,) of the K rows of the Jacobian."""
+    """Returns (K,) for the K rows of the Jacobian."""
     felt = jacobian.T * usual / deviations[:, None]
     gram = felt @ felt.T
     if not gram.trace() > LEAST_FELT**2:
@@ -79,7 +82,7 @@ def _solved(jacobian: Array, usual: Array, residuals: Array, deviations: Array) 
 
 
 def _middle(dynamics: RobotDynamics, body: str) -> tuple[str, Array]:
-    """A link of the body that has shapes, and their middle (3,) m in its frame."""
+    """Returns a link of the body that has shapes, and their middle (3,) m in its frame."""
     geometry = dynamics.robot.collision_geometry
     for link in dynamics.links_of_bodies[body]:
         if shapes := geometry.get(link):

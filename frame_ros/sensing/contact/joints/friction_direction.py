@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which way dry friction acts at each joint, also at rest."""
+"""Direction of dry friction at each joint, even at rest."""
 
 from __future__ import annotations
 
@@ -11,18 +11,22 @@ Array = NDArray[np.float64]
 
 
 class FrictionDirection:
-    """direction: (N,) -1 to 1. It turns round over a small way, the presliding, when the joint
-    does, and stays as it was at rest (Dahl, "A solid friction model", 1968, in its linear form):
-    gears that have come to rest still hold part of the load.
+    """The direction of dry friction.
 
-    uncertainty: (N,) 0 to 1, how far it can be off: 1 before anything has moved, 0 once the joint
-    has gone through its presliding.
+    It reverses over a small way, the presliding, when the joint does, and stays as it was at rest
+    (Dahl, "A solid friction model", 1968, in its linear form): gears that have come to rest still
+    hold part of the load.
+
+    Attributes:
+        direction: (N,) -1 to 1.
+        uncertainty: (N,) 0 to 1, its possible error: 1 before any motion, 0 once the joint has gone
+            through its presliding.
     """
 
     __slots__ = ('direction', 'uncertainty', '_bounds', '_per_way', '_position')
 
     def __init__(self, count: int, presliding: float) -> None:
-        """count: of joints. presliding: rad from no friction to the whole of it, more than 0."""
+        """Takes the number of joints, and rad from no friction to all of it, more than 0."""
         self._per_way = 1.0 / presliding
         self._bounds = np.empty((2, count))
         self.reset()
@@ -39,7 +43,7 @@ class FrictionDirection:
         self.uncertainty: Array = 0.5 * (high - low)
 
     def update(self, q: Array) -> Array:
-        """Takes the positions (N,) rad of the next sample; gives `direction`."""
+        """Takes the positions (N,) rad of the next sample; returns `direction`."""
         if self._position is not None:
             moved = q - self._position
             moved *= self._per_way

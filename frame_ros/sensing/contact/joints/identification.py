@@ -44,7 +44,7 @@ MOST_LOAD = 0.3  # share that gears lose; more is something else, on a joint wit
 LEAST_LOAD = 0.5  # share of the motor's torque that load must be, to show what gears lose of it
 OPTIONAL = ('stribeck', 'offset', 'load_friction')  # small ones, whose value may well be 0
 OUTLIER = 5.0  # standard deviations beyond which a sample is left out: a bump, a limit
-# Of the drive, and why it is left out where torque is measured behind it.
+# The drive's term, and why it is left out where torque is measured behind it.
 DRIVE = ('coulomb', 'stribeck', 'viscous', 'armature', 'load_friction')
 BEHIND = 'the sensors are behind the gears'
 ROUNDS = 3
@@ -53,8 +53,9 @@ SURE = 0.5  # the same of the others
 BLOCK = 4.0  # s; blocks in turn fit and check
 LEAST_MOVED = 0.1  # rad
 THRESHOLD_QUANTILE = 0.9995
-# What friction and inertia may do that a recording of minutes does not show: temperature, wear,
-# other loads and rates. Shares of coulomb, viscous and armature that thresholds at least allow for.
+# Effects on friction and inertia that a recording of minutes does not show: temperature, wear,
+# other loads and rates. Shares of coulomb, viscous and armature that thresholds allow for, at
+# least.
 DOUBT = {'reversal': 0.5, 'velocity': 0.25, 'acceleration': 0.25}
 
 
@@ -87,12 +88,16 @@ class IdentificationOptions:
 
 @dataclass(frozen=True)
 class JointFit:
-    """What was found of one joint, in the units of MotorModel.
+    """The fit of one joint, in the units of MotorModel.
 
-    values, standard_errors: by name of the column; a standard error is NaN where the value was not
-    fitted. condition: of the regressor, its columns of equal length. rms_before: N m that masses
-    alone leave unexplained; rms_after: what is left, largest: of it; all in the blocks that were
-    not fitted to. not_identifiable: why a value was not fitted, or is uncertain.
+    Attributes:
+        values: by name of the column.
+        standard_errors: likewise; NaN where the value was not fitted.
+        condition: of the regressor, its columns of equal length.
+        rms_before: N m that masses alone leave unexplained, in the blocks not used for fitting.
+        rms_after: N m that are left there.
+        largest: N m, the largest of these.
+        not_identifiable: why a value was not fitted, or is uncertain.
     """
 
     name: str
@@ -107,14 +112,12 @@ class JointFit:
 
 @dataclass(frozen=True)
 class JointIdentification:
-    """motors: to be saved. joints: how well each is known. duration: s that were used. left_out:
-    share of the samples that were left out as outliers.
-    """
+    """The result of an identification."""
 
-    motors: MotorModel
-    joints: tuple[JointFit, ...]
-    duration: float
-    left_out: float
+    motors: MotorModel  # to be saved
+    joints: tuple[JointFit, ...]  # how well each is known
+    duration: float  # s that were used
+    left_out: float  # share of the samples that were left out as outliers
 
 
 def identify_joints(
@@ -125,10 +128,12 @@ def identify_joints(
 ) -> JointIdentification:
     """Fits the motor model of `dynamics.joint_names` to a recording of free motion.
 
-    dynamics: without armature. source: what the file will say of where it comes from.
+    Args:
+        dynamics: without armature.
+        source: the origin noted in the file.
 
     Raises:
-        SetupError: a joint did not move, or the effort scale is not known and no joint shows it.
+        SetupError: a joint did not move, or the effort scale is unknown and no joint shows it.
         ShapeError: the recording is too short or lacks a joint.
     """
     settings = settings or IdentificationOptions()
@@ -158,7 +163,7 @@ def _best_shape(
     settings: IdentificationOptions,
     rate: float,
 ) -> tuple[FrictionShape, ObservedTerms]:
-    """Of the shapes of dry friction the one that leaves least over."""
+    """Returns the shape of dry friction that leaves the least residual."""
     found = []
     for presliding in PRESLIDINGS:
         for velocity in STRIBECK_VELOCITIES:
@@ -170,7 +175,7 @@ def _best_shape(
 
 
 def residuals(motors: MotorModel, terms: ObservedTerms) -> Array:
-    """(K, N) N m that an observer with this model would give: `motors` with its armature."""
+    """Returns (K, N) N m of an observer with this model: `motors` with its armature."""
     friction = (
         motors.coulomb * terms.direction
         + motors.stribeck * terms.slow
@@ -217,7 +222,7 @@ class _Fitting:
         self.left_out = 0.0
 
     def cost(self) -> float:
-        """Sum over the joints of what a free fit leaves over, relative to the effort."""
+        """Returns the sum over the joints of the residual of a free fit, relative to the effort."""
         total = 0.0
         for joint in range(len(self._names)):
             matrix, target = self._equations(joint, None)
@@ -228,7 +233,7 @@ class _Fitting:
         return total
 
     def fits(self) -> list[JointFit]:
-        """What was found of each joint; raises SetupError if none shows the effort's unit."""
+        """Returns the fit of each joint; raises SetupError if none shows the effort's unit."""
         scale = self._settings.effort_scale
         first = [self._fit(j, scale) for j in range(len(self._names))]
         if scale is not None:
@@ -239,17 +244,17 @@ class _Fitting:
                 'no joint shows what a unit of effort is in N m: give it (--effort-scale), or let '
                 'the joints that carry weight move further'
             )
-        # Motors of one arm are taken to be of one kind where gravity does not tell.
+        # Motors of one arm are assumed to be of one kind where gravity does not show.
         shared = float(np.median([f.values['effort_scale'] for f in sure]))
         return [f if f in sure else self._with_shared(j, shared) for j, f in enumerate(first)]
 
     def _with_shared(self, joint: int, shared: float) -> JointFit:
         fit = self._fit(joint, shared)
-        why = {'effort_scale': 'too little weight on this joint: that of the others is taken'}
+        why = {'effort_scale': 'too little weight on this joint: the value of the others is used'}
         return replace(fit, not_identifiable={**why, **fit.not_identifiable})
 
     def _equations(self, joint: int, scale: float | None) -> tuple[Array, Array]:
-        """Matrix and left-hand side; with a known scale the masses' torque is on the left too."""
+        """Returns matrix and left-hand side, which includes the masses if the scale is known."""
         terms = self._terms
         columns = [
             terms.direction[:, joint], terms.slow[:, joint], terms.velocity[:, joint],
@@ -275,7 +280,7 @@ class _Fitting:
             found = dict(zip([names[k] for k in kept], solution, strict=True))
             sign = 1.0 if scale is not None else math.copysign(1.0, found.get('rigid', 1.0))
             negative = [n for n in NEVER_NEGATIVE if sign * found.get(n, 0.0) < 0.0]
-            # One at a time: what one wrongly has taken, another may give back.
+            # One at a time: a wrongly fitted one may take from another.
             if sign * found.get('load_friction', 0.0) > MOST_LOAD:
                 why['load_friction'] = f'it came out above {MOST_LOAD}, which no gear has; left out'
             elif negative:
@@ -295,7 +300,7 @@ class _Fitting:
         return self._checked(joint, values, deviations, condition, why)
 
     def _load_share(self, joint: int, scale: float | None) -> float:
-        """Torque of the masses as a share of the motor's; 1 where that is not known yet."""
+        """Returns the torque of the masses as a share of the motor's; 1 while unknown."""
         if scale is None:
             return 1.0
         rows, terms = self._is_fitted, self._terms
@@ -343,7 +348,7 @@ class _Fitting:
 def _in_units(
     found: Mapping[str, float], spread: Mapping[str, float], scale: float | None
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Values and standard errors of the motor model's columns."""
+    """Returns values and standard errors of the motor model's columns."""
     values = {name: found.get(name, 0.0) for name in COLUMNS[1:]}
     deviations = {name: spread.get(name, math.nan) for name in COLUMNS[1:]}
     if scale is not None:
@@ -386,9 +391,7 @@ def _motors(
 def _thresholds(
     motors: MotorModel, terms: ObservedTerms, activity: Array, settings: IdentificationOptions
 ) -> dict[str, Any]:
-    """For each joint a sum of what explains the size of the residuals, scaled to be above nearly
-    all of them.
-    """
+    """Returns per joint a sum of the residuals' explanations, scaled to exceed nearly all."""
     left = np.abs(residuals(motors, terms))
     columns = np.zeros((4, len(motors.joint_names)))
     rows = terms.is_settled
@@ -396,7 +399,7 @@ def _thresholds(
         lately = activity[rows][:, :, joint]
         matrix = np.column_stack((np.ones(len(lately)), lately))
         target = left[rows, joint]
-        # A floor keeps a joint that hardly moved from having none.
+        # A floor keeps a threshold for a joint that hardly moved.
         shape = nnls(matrix, target)[0]
         shape[0] = max(shape[0], 0.5 * float(np.sqrt((target**2).mean())))
         factor = float(np.quantile(target / (matrix @ shape), THRESHOLD_QUANTILE))

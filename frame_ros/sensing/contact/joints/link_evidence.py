@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which body of an arm is touched, from how well a force on each would explain the residuals."""
+"""Identifies the touched body of an arm by how well a force on each would explain the residuals."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from frame_ros.sensing.contact.joints.force_estimate import USUAL_FORCE, USUAL_T
 Array = NDArray[np.float64]
 Place = tuple[str, Array]
 PERIOD = 20_000_000  # ns between two looks; each costs more than all the rest of a detection
-# Of the evidence, in units of its logarithm: how much of each look speaks for the hand whatever is
-# felt, as a force hardly ever acts just where it is sought; and how much in sum settles that it is
-# not the hand. Both chosen on recorded episodes: see docs/sensing-evaluation.md.
+# Of the evidence, in units of its logarithm: how much of each evaluation favours the hand
+# regardless of the residuals, as a force hardly ever acts exactly at the assumed place; and how
+# much in sum rules out the hand. Both chosen on recorded episodes: see docs/sensing-evaluation.md.
 DOUBT, SETTLED = 0.5, 5.0
 FADING = 0.25  # share of the observer's own decay from which a residual fades
 
 
 class LinkEvidence:
-    """Says which body is touched, while a contact lasts: the last one, the hand, until enough
-    speaks for another, and from then on that one.
+    """Identifies the touched body while a contact lasts: the last one, the hand, until there is
+    enough evidence for another, and from then on that one.
 
     A force on a body gives torque only to the joints before it, in the ratio of their levers. Its
     evidence is the likelihood of the residuals, where forces on the body have a zero mean and
     USUAL_FORCE as deviation per axis (the hand: a wrench, also USUAL_TORQUE), averaged over the
     ends of the body's shapes. That weighs what an outer joint does not feel by the force that the
-    others do feel. Evidence adds up over time, in units of the time in which the residual becomes
-    another; one that fades lags behind a force that is gone or changes, and is no evidence.
+    others do feel. Evidence adds up over time, in units of the time in which the residual changes;
+    one that fades lags behind a force that is gone or changes, and is not evidence.
     """
 
     def __init__(self, dynamics: RobotDynamics, gain: float) -> None:
-        """gain: 1/s, of the observer."""
+        """Takes the dynamics and the observer's gain, 1/s."""
         self._dynamics, self._gain = dynamics, gain
         self._places = [_places(dynamics, body) for body in dynamics.bodies]
         self.reset()
@@ -49,8 +49,13 @@ class LinkEvidence:
         self._last: tuple[int, float] | None = None
 
     def update(self, stamp: int, q: Array, residuals: Array, thresholds: Array) -> int:
-        """Takes one sample of a contact; gives the body. stamp: ns. q, residuals, thresholds: (N,)
-        rad, N m, N m; a threshold is three deviations, an infinite one is of a joint not judged.
+        """Takes one sample of a contact; returns the body.
+
+        Args:
+            stamp: ns.
+            q: (N,) rad.
+            residuals: (N,) N m.
+            thresholds: (N,) N m, three deviations each; infinite for a joint that is not judged.
         """
         hand = len(self._places) - 1
         if self._last is not None and stamp - self._last[0] < PERIOD:
@@ -71,7 +76,7 @@ class LinkEvidence:
         return self.body
 
     def _evidence(self, q: Array, residuals: Array, deviations: Array) -> Array:
-        """(N,) log of the likelihood of the residuals, of a force on each body."""
+        """Returns (N,) log likelihoods of the residuals for a force on each body."""
         hand = len(self._places) - 1
         usual = np.array((USUAL_FORCE,) * 3 + (USUAL_TORQUE,) * 3)
         found = np.empty(len(self._places))
@@ -91,7 +96,7 @@ class LinkEvidence:
 
 
 def _log_likelihood(jacobian: Array, usual: Array, residuals: Array, deviations: Array) -> float:
-    """Of (N,) residuals, but for a constant; jacobian: (K, N), usual: (K,)."""
+    """Returns that of (N,) residuals, up to a constant; jacobian: (K, N), usual: (K,)."""
     felt = jacobian.T * usual
     root = np.linalg.cholesky(felt @ felt.T + np.diag(deviations**2))
     white = np.linalg.solve(root, residuals)
@@ -99,7 +104,7 @@ def _log_likelihood(jacobian: Array, usual: Array, residuals: Array, deviations:
 
 
 def _places(dynamics: RobotDynamics, body: str) -> list[Place]:
-    """Ends of the shapes of a body's links, (3,) m in the frames of these; its origin without."""
+    """Returns ends of a body's shapes, (3,) m in their links' frames, or else its origin."""
     geometry = dynamics.robot.collision_geometry
     found: list[Place] = []
     for link in dynamics.links_of_bodies[body]:

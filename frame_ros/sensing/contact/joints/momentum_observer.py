@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 class ObserverOptions:
     """gain: 1/s per joint, or one for all: the residual follows the external torque like a
     first-order filter of time constant 1/gain. max_gap: s between two samples from which the
-    observer begins anew. velocity_time: s, time constant of the filter of velocities that are
+    observer starts again. velocity_time: s, time constant of the filter of velocities that are
     differences of positions.
 
     Raises:
@@ -54,8 +54,9 @@ class MomentumObserver:
 
         r = K (p - integral of (tau + C^T dq - g + r) dt),   p = M(q) dq
 
-    tau: what reaches the links of the motors' torque. In discrete time, exactly for whatever is
-    constant between two samples: with d the mean external torque since the last sample,
+    tau: the part of the motors' torque that reaches the links.
+    In discrete time, exactly for whatever is constant between two samples: with d the mean external
+    torque since the last sample,
     (p_k - p_k-1)/dt - mean(tau + C^T dq - g), and a = exp(-K dt),
 
         r_k = a r_k-1 + (1 - a) d
@@ -75,7 +76,7 @@ class MomentumObserver:
     )  # fmt: skip
 
     def __init__(self, dynamics: RobotDynamics, settings: ObserverOptions | None = None) -> None:
-        """Raises ValueRangeError: there is not one gain for all, or one per joint."""
+        """Raises ValueRangeError unless there is one gain for all joints, or one per joint."""
         self.dynamics, self.settings = dynamics, settings or ObserverOptions()
         count = len(dynamics.joint_names)
         gains = np.atleast_1d(np.asarray(self.settings.gain, np.float64))
@@ -101,7 +102,7 @@ class MomentumObserver:
         self._decay: tuple[int, Array] = (0, np.zeros(count))
 
     def velocity_at(self, stamp: int, q: Array, dq: Array | None) -> Array | None:
-        """(N,) rad/s: those given, or else filtered differences; None where there is none yet."""
+        """Returns (N,) rad/s: those given, or filtered differences; None without either."""
         if dq is not None and math.isfinite(np.add.reduce(dq)):
             return dq
         if self._stamp is None or not 0 < stamp - self._stamp <= self._max_gap:
@@ -114,11 +115,16 @@ class MomentumObserver:
         return filtered
 
     def update(self, stamp: int, q: Array, dq: Array | None, torque: Array) -> bool:
-        """Takes one sample and says whether `residual` is of it.
+        """Takes one sample and returns whether `residual` is of it.
 
-        stamp: ns. q, dq: (N,) rad, rad/s; dq None or not finite: differences of q. torque: (N,)
-        N m that reach the links, friction taken off. A sample that is not later than the one before
-        changes nothing; after a gap the observer begins anew.
+        A sample that is not later than the one before changes nothing; after a gap the observer
+        starts again.
+
+        Args:
+            stamp: ns.
+            q: (N,) rad.
+            dq: (N,) rad/s; None or not finite: differences of q.
+            torque: (N,) N m that reach the links, without friction.
         """
         if self._stamp is not None and stamp <= self._stamp:
             return False
@@ -126,7 +132,7 @@ class MomentumObserver:
         return self.advance(stamp, q, velocity, torque)
 
     def advance(self, stamp: int, q: Array, velocity: Array | None, torque: Array) -> bool:
-        """`update` with the velocity of `velocity_at`, of a stamp later than the last."""
+        """Updates with the velocity of `velocity_at`, at a stamp later than the last."""
         gap = None if self._stamp is None else stamp - self._stamp
         if gap is None or gap > self._max_gap:
             self.reset()
@@ -160,9 +166,7 @@ class MomentumObserver:
 
 
 def first_order(values: ArrayLike, intervals: ArrayLike, gain: float) -> Array:
-    """What `MomentumObserver` does to the mean torques d of the intervals: (T, ...) filtered along
-    the first axis from 0. intervals: (T,) s.
-    """
+    """Filters mean torques (T, ...) of intervals (T,) s as `MomentumObserver` does, from 0."""
     series = np.asarray(values, np.float64)
     filtered = np.empty_like(series)
     state = np.zeros(series.shape[1:])

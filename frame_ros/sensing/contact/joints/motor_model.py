@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the motors of a robot turn their effort into, and what friction takes of it; as YAML."""
+"""Motor models, effort to torque and friction losses, as YAML."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ COLUMNS = {
     'effort_scale': ('N m per unit of joint_states.effort', True),
     'coulomb': ('N m, friction at any speed', False),
     'stribeck': ('N m, how much more of it there is near rest', False),
-    'viscous': ('N m s/rad, friction per speed; what is lost between samples is in it', True),
+    'viscous': ('N m s/rad, friction per speed, including losses between samples', True),
     'load_friction': ('N m per N m of the motor, friction of loaded gears', False),
     'offset': ('N m, at zero speed', True),
     'armature': ('kg m^2 of rotor and gears at the joint', True),
     'threshold_base': ('N m, largest residual of free motion, with margin', False),
-    'threshold_reversal': ('N m, what rest and reversals add to it', False),
-    'threshold_velocity': ('N m s/rad, what speed adds to it', False),
-    'threshold_acceleration': ('N m s^2/rad, what acceleration adds to it', False),
-    'residual_rms': ('N m, what the model did not explain in free motion', False),
+    'threshold_reversal': ('N m, added by rest and reversals', False),
+    'threshold_velocity': ('N m s/rad, added by speed', False),
+    'threshold_acceleration': ('N m s^2/rad, added by acceleration', False),
+    'residual_rms': ('N m, not explained by the model in free motion', False),
 }
 REQUIRED = ('effort_scale',)
 
 
 @dataclass(frozen=True)
 class MotorModel:
-    """What reaches the links of the motors' effort, (N,) N m:
+    """The torque that reaches the links from the motors' effort, (N,) N m:
 
         tau = effort_scale effort - offset - viscous dq - s (coulomb
               + stribeck exp(-(dq / stribeck_velocity)^2) + load_friction |effort_scale effort|)
@@ -112,7 +112,7 @@ class MotorModel:
                 raise SetupError(f'{name} is {getattr(self, name)}; it must be positive')
 
     def torque(self, effort: Array, velocity: Array, direction: Array) -> Array:
-        """(N,) N m that reach the links, of efforts in joint_states' unit, rad/s and directions."""
+        """Returns (N,) N m that reach the links, of efforts, rad/s and directions."""
         motor = self.effort_scale * effort
         result: Array = motor - self.viscous * velocity
         result -= self.offset
@@ -126,10 +126,9 @@ class MotorModel:
         return result
 
     def threshold(self, activity: Array) -> Array:
-        """(N,) N m, the residual of free motion that may be expected.
+        """Returns (N,) N m, the expected residual of free motion.
 
-        activity: (3, N): how near to rest or a reversal each joint is, 0 to 1, its speed (rad/s)
-        and its acceleration (rad/s^2), see `activity.JointActivity`.
+        activity: (3, N), see `activity.JointActivity`.
         """
         result: Array = self.threshold_base + self.threshold_reversal * activity[0]
         result += self.threshold_velocity * activity[1]
@@ -137,10 +136,10 @@ class MotorModel:
         return result
 
     def of(self, joint_names: Sequence[str]) -> MotorModel:
-        """The model of some of the joints, in the order given.
+        """Returns the model of some of the joints, in the order given.
 
         Raises:
-            SetupError: a joint that it does not have.
+            SetupError: it does not have a joint.
         """
         if tuple(joint_names) == self.joint_names:
             return self
@@ -157,7 +156,7 @@ class MotorModel:
 def simple_motors(
     robot: str, joint_names: Sequence[str], effort_scale: ArrayLike = 1.0
 ) -> MotorModel:
-    """Motors whose effort is their torque but for a factor; thresholds are still to be found."""
+    """Returns motors whose effort is proportional to their torque, without thresholds yet."""
     scale = np.broadcast_to(np.asarray(effort_scale, np.float64), (len(joint_names),)).copy()
     return MotorModel(robot, tuple(joint_names), scale)
 
@@ -167,7 +166,7 @@ def load_motors(path_or_robot: str | os.PathLike[str]) -> MotorModel:
     config/motors.
 
     Raises:
-        SetupError: there is no such file, or what it holds is no motor model.
+        SetupError: there is no such file, or it is not a motor model.
     """
     path = find_motors(os.fspath(path_or_robot))
     try:
@@ -184,12 +183,12 @@ def own_motors(path: str | os.PathLike[str]) -> MotorModel:
     """Reads the motor model of a real arm.
 
     Raises:
-        SetupError: as of `load_motors`, or it was identified in simulation.
+        SetupError: as `load_motors`, or it was identified in simulation.
     """
     motors = load_motors(path)
     if motors.is_simulated:
         raise SetupError(
-            f'{path} is of a simulated {motors.robot} ({motors.source.rstrip(".")}), and tells '
+            f'{path} is of a simulated {motors.robot} ({motors.source.rstrip(".")}), and says '
             "nothing of a real arm's motors: identify yours with `frame-ros identify joints "
             f'--robot {motors.robot}`, and give the file that it writes as motors_file'
         )
@@ -197,7 +196,7 @@ def own_motors(path: str | os.PathLike[str]) -> MotorModel:
 
 
 def find_motors(path_or_robot: str) -> Path:
-    """The file of a motor model, from its path or the robot's name.
+    """Returns the file of a motor model, from its path or the robot's name.
 
     Raises:
         SetupError: there is none.
@@ -286,9 +285,9 @@ def save_motors(motors: MotorModel, path: str | os.PathLike[str]) -> None:
     }
     comments = [f'#   {name}: {unit}' for name, (unit, _) in COLUMNS.items()]
     lines = [
-        '# Motors of a robot: effort to torque, friction, and what of it the model leaves over.',
+        '# Motors of a robot: effort to torque, friction, and residuals of the model.',
         '# sample_rate: Hz; presliding: rad; stribeck_velocity: rad/s; gain: 1/s of the observer.',
-        '# Of each joint (N and m in place of N m and rad where it slides):',
+        '# Per joint (N and m in place of N m and rad if it is prismatic):',
         *comments,
         yaml.safe_dump(general, sort_keys=False).rstrip(),
         yaml.safe_dump({'joints': joints}, sort_keys=False).rstrip(),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A recorded motion of the joints, and what a momentum observer makes of it, term by term."""
+"""A recorded motion of the joints, and a momentum observer's view of it, term by term."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ UNSURE = 0.1  # of a friction's direction, from which samples are not used
 
 @dataclass(frozen=True)
 class JointRecording:
-    """stamps: (T,) ns, rising. positions, velocities, efforts: (T, N) rad, rad/s, and
-    joint_states' unit; velocities None where the messages have none.
+    """A recording of N joints.
 
     Raises:
         ShapeError: too few samples, lengths that differ, values that are not finite, or stamps that
@@ -39,10 +38,10 @@ class JointRecording:
     """
 
     joint_names: tuple[str, ...]
-    stamps: NDArray[np.int64]
-    positions: Array
-    velocities: Array | None
-    efforts: Array
+    stamps: NDArray[np.int64]  # (T,) ns, rising
+    positions: Array  # (T, N) rad
+    velocities: Array | None  # (T, N) rad/s; None if the messages have none
+    efforts: Array  # (T, N) in joint_states' unit
 
     def __post_init__(self) -> None:
         shape = (len(self.stamps), len(self.joint_names))
@@ -66,10 +65,10 @@ class JointRecording:
         return SECOND / float(np.median(np.diff(self.stamps)))
 
     def of(self, joint_names: Sequence[str]) -> JointRecording:
-        """The recording of some joints, in the order given.
+        """Returns the recording of some joints, in the order given.
 
         Raises:
-            ShapeError: a joint that was not recorded.
+            ShapeError: a joint was not recorded.
         """
         if missing := [name for name in joint_names if name not in self.joint_names]:
             raise ShapeError(
@@ -90,11 +89,13 @@ def recording_of(
     velocities: Array,
     efforts: Array,
 ) -> JointRecording:
-    """A recording; samples without an effort of each joint are left out, and velocities that are
-    missing in any of the others are left out of all.
+    """Makes a recording from the samples with an effort of each joint.
+
+    Velocities that are missing in any of these are left out of all.
 
     Raises:
-        SetupError: there are no efforts of a joint. ShapeError: too few samples.
+        SetupError: there are no efforts of a joint.
+        ShapeError: too few samples.
     """
     if len(stamps):
         is_known = np.isfinite(efforts)
@@ -120,14 +121,23 @@ class FrictionShape(NamedTuple):
 
 @dataclass(frozen=True)
 class ObservedTerms:
-    """The mean of each term of the equation of motion from sample to sample, each (K, N), filtered
-    as the observer filters what it leaves over. So the residual of any parameters is a weighted sum
-    of them, and what fits best here leaves the least there.
+    """The mean of each term of the equation of motion between samples, each (K, N).
 
-    rigid: N m that the masses need. effort: of the message. velocity: rad/s. acceleration: rad/s^2.
-    one: the offset's. direction: of dry friction; slow: of what there is of it near rest; loaded:
-    times |effort|. stamps: (K,) ns. is_settled: (K,) whether filter and directions have settled
-    since the recording or its last gap began.
+    Each is filtered like the observer's residual, so that the residual of any parameters is a
+    weighted sum of the terms, and the best fit here leaves the least there.
+
+    Attributes:
+        rigid: N m of the masses.
+        effort: of the message.
+        velocity: rad/s.
+        acceleration: rad/s^2.
+        one: the offset's.
+        direction: of dry friction.
+        slow: its part near rest.
+        loaded: times |effort|.
+        stamps: (K,) ns.
+        is_settled: (K,) whether filter and directions have settled since the recording or its last
+            gap began.
     """
 
     stamps: NDArray[np.int64]
@@ -143,12 +153,12 @@ class ObservedTerms:
 
 
 class ObservedMotion:
-    """A recording as an observer of these settings takes it."""
+    """A recording as seen by an observer with these options."""
 
     def __init__(
         self, dynamics: RobotDynamics, recording: JointRecording, settings: ObserverOptions
     ) -> None:
-        """dynamics: without armature, its joints those of the recording.
+        """Observes a recording of the joints of `dynamics`, which has no armature.
 
         Raises:
             ShapeError: no samples follow each other without a gap.
@@ -161,7 +171,7 @@ class ObservedMotion:
         self._directions: dict[float, list[tuple[Array, Array]]] = {}
 
     def terms(self, friction: FrictionShape) -> ObservedTerms:
-        """The terms, for dry friction of this shape."""
+        """Returns the terms for dry friction of this shape."""
         presliding = friction.presliding
         if presliding not in self._directions:
             self._directions[presliding] = [
@@ -176,7 +186,7 @@ class ObservedMotion:
         )
 
     def activity(self, stribeck_velocity: float, time: float) -> Array:
-        """(K, 3, N) of `JointActivity`, as the detector has it."""
+        """Returns (K, 3, N) of `JointActivity`, as the detector has it."""
         return np.concatenate([_activity(piece, stribeck_velocity, time) for piece in self._pieces])
 
 
@@ -191,7 +201,7 @@ class _Piece:
 
 
 class _Followed:
-    """What an observer takes as velocities, piece by piece between gaps."""
+    """The velocities of an observer, piece by piece between gaps."""
 
     def __init__(
         self, dynamics: RobotDynamics, recording: JointRecording, settings: ObserverOptions
@@ -237,7 +247,7 @@ class _Followed:
 
 
 def _plain_terms(piece: _Piece, gain: float) -> Array:
-    """(K, 5, N): the terms up to `one`, which no friction's shape changes."""
+    """Returns (K, 5, N): the terms up to `one`, which do not depend on friction."""
     seconds = np.diff(piece.stamps) / SECOND
 
     def mean(values: Array) -> Array:
@@ -270,7 +280,7 @@ def _terms(
     columns = np.stack((direction, direction * near_rest, direction * np.abs(piece.effort)), axis=1)
     dry = first_order(0.5 * (columns[1:] + columns[:-1]), seconds, gain)
     age = (piece.stamps[1:] - piece.stamps[0]) / SECOND
-    # What was unsure is forgotten by the filter after a few of its time constants.
+    # The filter forgets uncertain values after a few of its time constants.
     unsure = np.flatnonzero(uncertainty.max(axis=1) > UNSURE)
     sure_since = age[min(unsure[-1], len(age) - 1)] if len(unsure) else 0.0
     rigid, effort, velocity, acceleration, one = (plain[:, i] for i in range(plain.shape[1]))
@@ -281,7 +291,7 @@ def _terms(
 
 
 def _directions(positions: Array, presliding: float) -> tuple[Array, Array]:
-    """Direction and uncertainty (T, N) of dry friction."""
+    """Returns direction and uncertainty (T, N) of dry friction."""
     friction = FrictionDirection(positions.shape[1], presliding)
     directions, uncertainties = np.empty_like(positions), np.empty_like(positions)
     for row, q in enumerate(positions):

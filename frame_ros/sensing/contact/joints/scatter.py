@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How far the residual may be off by what happens between samples, and is not measured."""
+"""Error of the residual from torques that change between samples."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ GAP = 1.5  # times the interval before, from which samples are missing
 
 
 class ResidualScatter:
-    """deviation: (N,) N m, of the observer's residual, by the scatter of the torques behind it.
+    """The observer's residual deviation, (N,) N m, from the scatter of the torques behind it.
 
-    An effort is measured at an instant, and stands for all the time since the one before. Where
-    commands come in coarse steps, late or in bunches, or stamps are not those of the measurement,
-    the torque changes in between, and what the model leaves unexplained jumps to and fro from
-    sample to sample. A force of outside does not: it begins and ends once. So a change counts only
-    as far as the one before it was as large; where samples are missing, all of it does. Its square
-    passes through the observer's filter as independent noise does.
+    An effort is measured at an instant, and stands for the whole interval before. Where commands
+    come in coarse steps, late or in bunches, or stamps are not those of the measurement, the torque
+    changes in between, and the unexplained part jumps back and forth between samples. An external
+    force does not: it begins and ends once. So a change counts only as far as the previous one was
+    as large; where samples are missing, all of it counts. Its square passes through the observer's
+    filter like independent noise.
     """
 
     __slots__ = ('deviation', '_variance', '_torque', '_change', '_interval')
@@ -41,8 +41,12 @@ class ResidualScatter:
         self._interval = math.inf
 
     def update(self, torque: Array, decay: Array, interval: float) -> Array:
-        """Takes the unfiltered external torque (N,) N m of the interval, s, since the last sample,
-        and the share of the residual (N,) that its filter kept; gives `deviation`.
+        """Takes a sample and returns `deviation`.
+
+        Args:
+            torque: (N,) N m, the unfiltered external torque of the interval.
+            decay: (N,) share of the residual that its filter kept.
+            interval: s since the last sample.
         """
         change = None if self._torque is None else np.abs(torque - self._torque)
         variance = decay * decay * self._variance

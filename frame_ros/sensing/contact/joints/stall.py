@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a joint is stalled: it pushes hard, is not where it was told to be, and that lasts."""
+"""Stall of a joint: it pushes hard away from its commanded position, and that lasts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class StallOptions:
-    """What counts as a stall; all of it together.
+    """Criteria of a stall, all of which must hold.
 
     torque: N m of the motor, at least. position_error: rad from the commanded position, at least.
     time: s that both last. speed: rad/s, at most, when it begins. release: share of torque and
@@ -48,12 +48,10 @@ class StallOptions:
 
 
 class StallDetector:
-    """`is_stalled`: per joint. A stall goes on over samples that are missing; the time that one
-    must last to begin does not.
-    """
+    """Stalls per joint: `is_stalled`. Missing samples end none, but restart the time."""
 
     def __init__(self, count: int, settings: StallOptions | None = None) -> None:
-        """count: of joints."""
+        """Takes the number of joints and the criteria."""
         self.settings = settings or StallOptions()
         self._count = count
         self._time = round(self.settings.time * SECOND)
@@ -69,10 +67,14 @@ class StallDetector:
     def update(
         self, stamp: int, torque: Array, q: Array, dq: Array, command: Array | None
     ) -> tuple[bool, ...]:
-        """Takes one sample. stamp: ns, later than the last. torque: (N,) N m of the motors.
+        """Takes one sample, at a stamp later than the last.
 
-        q, dq: (N,) rad, rad/s. command: (N,) rad; None, or NaN: not known, which begins no stall,
-        and ends none as long as the torque is there.
+        Args:
+            stamp: ns.
+            torque: (N,) N m of the motors.
+            q, dq: (N,) rad, rad/s.
+            command: (N,) rad; None, or NaN: unknown, which begins no stall, and ends none as long
+                as the torque is there.
         """
         settings = self.settings
         effort = np.abs(torque)
@@ -82,7 +84,7 @@ class StallDetector:
         pushes = (effort >= settings.torque) & (error >= settings.position_error)
         pushes &= np.abs(dq) <= settings.speed
         share = settings.release
-        # What is not known, NaN, ends nothing.
+        # An unknown value, NaN, ends nothing.
         goes_on = ~(effort < share * settings.torque) & ~(error < share * settings.position_error)
         self.is_stalled = tuple(
             self._judge(joint, stamp, bool(pushes[joint]), bool(goes_on[joint]))
@@ -93,7 +95,7 @@ class StallDetector:
         return self.is_stalled
 
     def interrupt(self) -> None:
-        """Samples are missing: what is stalled stays so, the time of what is not begins anew."""
+        """Notes missing samples: stalled joints stay so, the others' time starts again."""
         self._since = [None] * self._count
 
     def _judge(self, joint: int, stamp: int, pushes: bool, goes_on: bool) -> bool:
@@ -109,5 +111,5 @@ class StallDetector:
 
 
 def position_error(q: Array, command: Array | None) -> Array:
-    """(N,) rad from where the joints are to where they are told to be; NaN where not known."""
+    """Returns (N,) rad from the joints' positions to the commanded ones; NaN where unknown."""
     return np.full(len(q), math.nan) if command is None else command - q

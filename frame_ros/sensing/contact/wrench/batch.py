@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Contact from recorded samples of a force-torque sensor: the same as one by one, block by block
-in arrays.
-"""
+"""Contact from recorded samples of a force-torque sensor, block by block in arrays."""
 
 from __future__ import annotations
 
@@ -25,18 +23,22 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class WrenchSamples:
-    """What a force-torque sensor tells of T samples; see Detection.
+    """The results for T samples of a force-torque sensor; see Detection.
 
-    is_contact: (T,) 1, 0, or -1 where it is not known. force: (T,) N. wrench: (T, 6) at the tip, in
-    axes of the base frame. share: (T,) of the threshold that was reached. unavailable: T texts.
+    Attributes:
+        is_contact: (T,) 1, 0, or -1 where unknown.
+        force: (T,) N.
+        wrench: (T, 6) at the tip, in axes of the base frame.
+        share: (T,) of the threshold that was reached.
+        unavailable: T texts.
     """
 
     stamps: NDArray[np.int64]
-    is_contact: NDArray[np.int8]
-    force: Array
-    wrench: Array
-    share: Array
-    unavailable: list[str]
+    is_contact: NDArray[np.int8]  # (T,) 1, 0, or -1 where it is not known
+    force: Array  # (T,) N
+    wrench: Array  # (T, 6) at the tip, in axes of the base frame
+    share: Array  # (T,) of the threshold that was reached
+    unavailable: list[str]  # T texts
 
 
 def process(
@@ -192,7 +194,7 @@ class _Batch:
         )
         contact.last = int(stamps[-1])
         rotation = self._motions.rotation[rows.stop - 1].ravel().tolist()
-        contact.tell(contact.last, filtered[-1].tolist(), rotation, bool(is_over[-1]))
+        contact.detect(contact.last, filtered[-1].tolist(), rotation, bool(is_over[-1]))
         x, y, z = gravity[-1].tolist()
         contact.gravity = (x, y, z)
 
@@ -208,7 +210,7 @@ class _Batch:
         return values
 
     def _prepare(self, start: int) -> None:
-        """What the tool itself does, from row `start` on."""
+        """Computes the tool's own wrench, from row `start` on."""
         contact = self._contact
         self._load, self._from = contact.load, start
         motions, settings, load = self._motions[start:], contact.settings, contact.load

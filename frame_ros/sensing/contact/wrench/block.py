@@ -19,11 +19,15 @@ BLOCK = 50_000_000  # ns
 class WrenchBlock:
     """n samples in a row.
 
-    start, end: ns, of its first and last sample. readings: (n, 6) N and N m, not filtered, force
-    and torque on the tool without what the tool (and its payload) itself does; the bias is in them.
-    down: (n, 3) unit vectors of gravity in the sensor's axes. worst: largest share of a threshold
-    that was reached. is_contact: whether there was contact. is_moving: whether the sensor moved;
-    None: not known. is_holding: whether the gripper held something; None: not known.
+    Attributes:
+        start, end: ns, of its first and last sample.
+        readings: (n, 6) N and N m, not filtered, force and torque on the tool without those of the
+            tool and its payload; the bias is included.
+        down: (n, 3) unit vectors of gravity in the sensor's axes.
+        worst: largest share of a threshold that was reached.
+        is_contact: whether there was contact.
+        is_moving: whether the sensor moved; None: unknown.
+        is_holding: whether the gripper held something; None: unknown.
     """
 
     start: int
@@ -54,8 +58,11 @@ class BlockBuffer:
     def add(
         self, stamp: int, row: list[float], share: float, is_contact: bool, moving: int
     ) -> None:
-        """One sample. row: 6 values of the reading and 3 of gravity in the sensor's axes. moving:
-        1, 0, or -1 if not known.
+        """Adds one sample.
+
+        Args:
+            row: 6 values of the reading and 3 of gravity in the sensor's axes.
+            moving: 1, 0, or -1 if unknown.
         """
         self._rows.append(row)
         self._end = stamp
@@ -69,7 +76,16 @@ class BlockBuffer:
     def add_many(
         self, end: int, rows: Array, share: float, is_contact: bool, moving: NDArray[np.int8]
     ) -> None:
-        """Samples (n, 9) up to the stamp `end`. share: their largest. is_contact: of any."""
+        """Adds samples (n, 9) up to the stamp `end`.
+
+        Args:
+            share: their largest.
+            is_contact: of any.
+
+        Args:
+            share: their largest.
+            is_contact: of any.
+        """
         self._flush()
         self._chunks.append(rows)
         self._end = end
@@ -79,7 +95,7 @@ class BlockBuffer:
             self._moving = 1 if (moving > 0).any() or self._moving > 0 else -1
 
     def close(self) -> WrenchBlock | None:
-        """The block; None if it has no sample."""
+        """Returns the block; None if it has no sample."""
         self._flush()
         if not self._chunks:
             return None

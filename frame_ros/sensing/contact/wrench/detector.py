@@ -34,28 +34,26 @@ for _constant in (_NONE, _POINT, _SIX):
 
 
 class WrenchContact:
-    """Whether something touches the tool beyond a force-torque sensor, sample by sample.
+    """Detects whether something touches the tool beyond a force-torque sensor, sample by sample.
 
-    Of each sample the weight and inertia of the tool (and of the payload, once known) are taken;
-    the rest goes through one causal low-pass, loses the bias, and is compared with the thresholds:
-    the largest of force norm, torque norm and single axes, each as a share of its threshold. The
-    inertia goes through the same low-pass, so phases agree; what may be wrong of it widens the
-    thresholds for as long as it lasts. Joint states that come seldom, or without velocities, tell
-    of accelerations late: a motion that begins is not seen yet, so the thresholds are then wider by
-    what the tool's inertia may be meanwhile, also at rest.
+    The weight and inertia of the tool (and of the payload, once known) are subtracted from each
+    sample; the rest goes through one causal low-pass, loses the bias, and is compared with the
+    thresholds: the largest of force norm, torque norm and single axes, each as a share of its
+    threshold. The inertia goes through the same low-pass, so phases agree; its possible error
+    widens the thresholds for as long as it lasts. Infrequent joint states, or those without
+    velocities, show accelerations late: the beginning of a motion is not seen yet, so the
+    thresholds are then wider by the tool's possible inertia, even at rest.
 
     Tare, drift of the bias and payload are worked out per block of 50 ms, which begins at the first
-    sample and anew whenever `is_holding` changes. The first tare begins by itself and goes on
+    sample and again whenever `is_holding` changes. The first tare begins by itself and goes on
     until the sensor has been at rest for its window; until then contact is unavailable.
 
-    A sample whose stamp is not after the last is counted in `late`, and gives the last detection
-    again. After a gap, or a clock that fell back, the filter begins anew; the bias stays.
+    A sample whose stamp is not after the last is counted in `late`, and returns the last detection
+    again. After a gap, or a clock that fell back, the filter starts again; the bias stays.
     """
 
     def __init__(self, settings: WrenchOptions, tool: Tool, bias: ArrayLike | None = None) -> None:
-        """bias: (6,) N and N m of the sensor, as force on the tool, if it is known: then no tare
-        begins by itself.
-        """
+        """bias: (6,) N and N m, as force on the tool, if known: then no tare begins by itself."""
         self.settings = settings
         self.tool = tool
         self.late = 0
@@ -82,14 +80,12 @@ class WrenchContact:
 
     @property
     def delay(self) -> float:
-        """s by which the filtered wrench is late."""
+        """Delay of the filtered wrench, s."""
         return self.filter.delay
 
     @property
     def sensitivity(self) -> Sensitivity:
-        """At the newest sample: of the force at the tip that reaches the threshold of the force's
-        norm or, by its lever, of the torque's.
-        """
+        """The force at the tip that reaches the threshold of force or torque now."""
         if self.newest.is_contact is None:
             return UNKNOWN
         settings, (force, torque) = self.settings, self.peak
@@ -100,18 +96,19 @@ class WrenchContact:
 
     @property
     def payload(self) -> Payload:
-        """What the gripper is taken to hold."""
+        """The payload that the gripper holds."""
         return self._payload.payload
 
     @property
     def is_taring(self) -> bool:
-        """Whether a tare is under way."""
+        """True while a tare is under way."""
         return self._tare.is_running
 
     def tare(self, ignore_change: bool = False) -> None:
-        """Begins a tare with the next block of samples. `tare_result` is None until it has ended,
-        and then tells how. A refused one keeps the bias as it was; without any, tares go on by
-        themselves.
+        """Begins a tare with the next block of samples, whose result is in `tare_result`, None
+        until then.
+
+        A refused tare keeps the bias as it was; without any, tares go on by themselves.
 
         ignore_change: accepts a bias unlike the one before, and a reading that counts as contact:
         for a tool that was changed, free of contact.
@@ -121,7 +118,7 @@ class WrenchContact:
         self.tare_result = None
 
     def cancel_tare(self, why: str) -> None:
-        """Refuses the tare that is under way, if there is one."""
+        """Refuses the tare that is under way, if any."""
         if self._tare.is_running:
             self._finish(self._tare.interrupt(why, self.last or 0, self.bias))
 
@@ -131,9 +128,11 @@ class WrenchContact:
         """Takes one sample.
 
         Args:
-            stamp: ns. wrench: (6,) N and N m, in the sensor's axes about its origin. motion: of
-                the sensor at this stamp. is_holding: whether the gripper holds something; None: not
-                known, and then nothing is compensated as payload.
+            stamp: ns.
+            wrench: (6,) N and N m, in the sensor's axes about its origin.
+            motion: of the sensor at this stamp.
+            is_holding: whether the gripper holds something; None: unknown, and then no payload is
+                compensated.
 
         Raises:
             ShapeError: the wrench is not (6,).
@@ -161,12 +160,12 @@ class WrenchContact:
         moving = -1 if motion.is_moving is None else int(motion.is_moving)
         assert self.block is not None
         self.block.add(stamp, row[:6] + list(gravity), self.share, is_over, moving)
-        return self.tell(stamp, filtered, rotation, is_over)
+        return self.detect(stamp, filtered, rotation, is_over)
 
     def reset(self) -> None:
         """Forgets all samples, and the payload; keeps the bias."""
-        self.begin_anew()
-        self._tare.begin_anew()
+        self.restart()
+        self._tare.restart()
         self._drift.reset()
         self._payload.reset()
         self.load = ToolLoad(self.tool)
@@ -180,15 +179,15 @@ class WrenchContact:
         self.swing = 2.0 * pi * settings.motion_bandwidth
 
     def _step(self, stamp: int) -> int | None:
-        """ns since the last sample; None if it comes late."""
+        """Returns ns since the last sample; None if it comes late."""
         if self.last is None:
             return 0
         step = stamp - self.last
         if step > 0:
             return step
         if -step > self.gap:
-            self.begin_anew()
-            self._tare.begin_anew()
+            self.restart()
+            self._tare.restart()
             self._drift.hold(stamp)
             self._payload.interrupt(stamp)
             return 0
@@ -202,7 +201,7 @@ class WrenchContact:
         gravity: tuple[float, float, float],
         motion: ToolMotion,
     ) -> list[float]:
-        """8 values: what is read beyond the tool, and by how much force and torque may be wrong."""
+        """Returns 8 values: the wrench beyond the tool, and its possible errors, N and N m."""
         load, sign = self.load, self.sign
         own = load.weight(gravity)
         most = self.settings.unknown_acceleration
@@ -220,9 +219,9 @@ class WrenchContact:
         return row
 
     def _unseen(self, motion: ToolMotion) -> tuple[float, float]:
-        """N and N m that the inertia may be wrong by though none is seen. Accelerations that are
-        late may have changed by `unknown_acceleration`, as far as `motion_bandwidth` lets them in
-        that time; or they scatter. What the thresholds leave room for is not counted.
+        """Returns N and N m of the inertia's possible error though none is seen. Late accelerations
+        may have changed by `unknown_acceleration`, as far as `motion_bandwidth` lets them in that
+        time; or they scatter. The thresholds' own allowance is not counted.
         """
         settings = self.settings
         late = settings.unknown_acceleration * min(self.swing * motion.delay, 1.0)
@@ -233,13 +232,11 @@ class WrenchContact:
         )
 
     def _lever(self) -> float:
-        """m from the sensor to the centre of mass."""
+        """Returns m from the sensor to the centre of mass."""
         return norm(*self.load.tool.centre_of_mass)
 
     def roll(self, stamp: int, is_holding: bool | None) -> bool:
-        """Begins a new block if this sample is the first of one; whether what the tool is taken to
-        be has changed by that.
-        """
+        """Begins a new block at its first sample; returns whether that changed the tool."""
         block = self.block
         if block is None:
             self.block = BlockBuffer(stamp, is_holding)
@@ -279,7 +276,7 @@ class WrenchContact:
             self._tare.start(is_patient=True)
 
     def _carry(self) -> None:
-        """Takes the payload as part of the tool from now on, without a jump in the filter."""
+        """Makes the payload part of the tool from now on, without a jump in the filter."""
         before, payload = self.load, self.payload
         self.load = ToolLoad(self.tool.with_payload(payload.mass, payload.position))
         gravity = self.gravity
@@ -288,7 +285,7 @@ class WrenchContact:
         self.filter.shift(change)
 
     def _compare(self, stamp: int, step: int, filtered: list[float]) -> bool:
-        """Whether there is contact; takes the bias off `filtered`, and keeps share and peak."""
+        """Returns whether there is contact; removes the bias from `filtered`."""
         settings = self.settings
         if self.bias is None:
             self.share = 0.0
@@ -311,11 +308,14 @@ class WrenchContact:
         self.share = share
         return self.threshold.update(stamp, share)
 
-    def tell(
+    def detect(
         self, stamp: int, external: list[float], rotation: list[float], is_over: bool
     ) -> Detection:
-        """The detection of a sample; `newest` from now on. external: 6 values, in the sensor's
-        axes. rotation: 9 values.
+        """Returns the detection of a sample, `newest` from now on.
+
+        Args:
+            external: 6 values, in the sensor's axes.
+            rotation: 9 values.
         """
         if self.bias is None:
             self.newest = self._unavailable(stamp, self.why_not_tared())
@@ -346,7 +346,7 @@ class WrenchContact:
         )
 
     def why_not_tared(self) -> str:
-        """Why contact is not known before the first tare."""
+        """Returns why contact is unknown before the first tare."""
         refused = self.tare_result
         return f'not tared yet: {refused.reason}' if refused else 'not tared yet'
 
@@ -356,8 +356,8 @@ class WrenchContact:
         )
 
     def _interrupt(self, stamp: int, why: str) -> Detection:
-        """A sample that cannot be used."""
-        self.begin_anew()
+        """Returns the detection of an unusable sample."""
+        self.restart()
         self.last = stamp
         if self._tare.is_running:
             self._finish(self._tare.interrupt(why, stamp, self.bias))
@@ -368,10 +368,10 @@ class WrenchContact:
 
     def _after_gap(self, stamp: int, step: int) -> Detection:
         return self._interrupt(
-            stamp, f'no wrench for {step / SECOND:.3f} s; the filter begins anew'
+            stamp, f'no wrench for {step / SECOND:.3f} s; the filter starts again'
         )
 
-    def begin_anew(self) -> None:
+    def restart(self) -> None:
         """Forgets the samples, not the bias."""
         self.filter.reset()
         self.threshold.reset()

@@ -15,10 +15,10 @@ Array = NDArray[np.float64]
 
 
 class BiasDrift:
-    """Moves the bias towards what is read in free space, with a time constant and a largest rate.
+    """Moves the bias towards the reading in free space, with a time constant and a largest rate.
 
-    Nothing moves in contact, near it (a share of the threshold), while something is held, and for
-    a guard time after these. What is absorbed of a real contact: one that grows more slowly than
+    Nothing moves in contact, near it (a share of the threshold), while something is held, and for a
+    guard time after these. A real contact is absorbed as follows: one that grows more slowly than
     the largest rates (0.002 N/s and 0.0002 N m/s unless set otherwise) is never seen; one that
     stays below the near-contact share is absorbed with the time constant, at most at those rates;
     of any other, nothing once it is near contact.
@@ -39,12 +39,12 @@ class BiasDrift:
         self._free_from = self._last_end = None
 
     def hold(self, stamp: int) -> None:
-        """Tracks nothing until the guard time after `stamp`, ns."""
+        """Pauses until the guard time after `stamp`, ns."""
         self._free_from = stamp + self._guard
         self._last_end = None
 
     def update(self, block: WrenchBlock, bias: Array) -> Array:
-        """The bias (6,) after a block, from that before."""
+        """Returns the bias (6,) after a block, from that before."""
         if block.is_contact or block.worst > self._below or block.is_holding:
             self.hold(block.end)
             return bias

@@ -59,7 +59,7 @@ class CausalLowPass:
             self._rows = self._rows + self._at_rest(offset)
 
     def update(self, step: int, values: Array) -> Array:
-        """Takes samples (C,) `step` ns after those before; gives the filtered ones (C,)."""
+        """Takes samples (C,) `step` ns after the last; returns the filtered ones (C,)."""
         rows = self._rows
         if rows is None:
             self._rows = self._at_rest(values)
@@ -74,7 +74,8 @@ class CausalLowPass:
 
     @property
     def slope(self) -> Array:
-        """(C,) per s: how fast the newest filtered values change, exactly.
+        """(C,) per s: the rate of the newest filtered values, exactly; raises ShapeError without
+        samples.
 
         Raises:
             ShapeError: there was no sample yet.
@@ -86,8 +87,8 @@ class CausalLowPass:
         return found
 
     def update_block(self, steps: NDArray[np.int64], values: Array) -> Array:
-        """Takes samples (T, C), `steps` (T,) ns after the one before each; gives (T, C), equal to
-        those of `update`, one by one, up to rounding.
+        """Takes samples (T, C), `steps` (T,) ns after the previous one each; returns (T, C), as
+        `update` one by one, up to rounding.
         """
         if not len(values):
             return values.copy()
@@ -109,7 +110,7 @@ class CausalLowPass:
         return np.array([state.real, state.imag, 1.0, 1.0])[:, None] * values
 
     def _coefficients(self, step: int) -> Array:
-        """(3, 4): the new first three rows of the four."""
+        """Returns (3, 4): the new first three rows of the four."""
         decay, before, now = self._complex(step / SECOND)
         if len(self._kept) >= _JITTERS:
             self._kept.clear()
@@ -123,9 +124,7 @@ class CausalLowPass:
         return mixing
 
     def _complex(self, time: float) -> tuple[complex, complex, complex]:
-        """How much of the state, of the input before, and of the input now the state holds `time` s
-        later.
-        """
+        """Returns the weights of state, last input and new input in the state `time` s later."""
         reach = self._pole * time
         decay = exp(reach)
         if abs(reach) > 0.01:

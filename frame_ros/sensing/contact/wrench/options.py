@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a force-torque sensor is taken to be, and from which wrench on it is a contact."""
+"""Options of a force-torque sensor, and the thresholds of contact."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class WrenchOptions:
     (at rest it then reads the tool's weight, pointing down); false: the reverse. tip: (3,) m, of
     the tip in the sensor's axes, to which the external wrench is moved.
 
-    Filter. cutoff: Hz. gap: s between samples from which the filter begins anew.
+    Filter. cutoff: Hz. gap: s between samples from which the filter starts again.
 
     Thresholds. force_on (N), torque_on (N m): of the norms at the sensor. force_axes_on,
     torque_axes_on: of single axes of the sensor; infinite: not asked. hysteresis: share of the
@@ -39,7 +39,7 @@ class WrenchOptions:
     change, which makes accelerations that are late by some delay wrong by 2 pi times both;
     unknown_acceleration: m/s^2, counted where the tool moves, or may, and its accelerations are
     not known, and of which 2 pi times bandwidth and delay, at most all, may have come since the
-    newest accelerations that are known: what joint states at 50 Hz cannot tell; accelerations
+    newest accelerations that are known: what joint states at 50 Hz cannot show; accelerations
     that scatter by more are not used; peak_time: s with which a widening decays.
 
     Tare. tare_window: s. steady_force (N), steady_torque (N m): largest standard deviation of an

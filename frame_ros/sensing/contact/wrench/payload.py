@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The weight of what the gripper holds, from the wrench once it hangs still."""
+"""The weight of a held object, from the wrench once it hangs still."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Payload:
 
 
 class PayloadEstimator:
-    """Mass and place of the object held: `payload`, of mass 0 until it is known.
+    """Mass and place of the held object: `payload`, of mass 0 until it is known.
 
-    While something is held, the force that is read beyond tool and bias is its weight if it points
-    down within about 20 degrees and is steady over `payload_window`; the torque then says how far
-    from the sensor the weight acts. It is found once per grasp; if more weight comes within
-    `payload_settling` (an object that was lifted in part first), once more. Blind time: from the
+    While something is held, the force beyond tool and bias is its weight if it points down within
+    about 20 degrees and is steady over `payload_window`; the torque then shows how far from the
+    sensor the weight acts. It is found once per grasp; if more weight comes within
+    `payload_settling` (an object that was partly lifted first), once more. Blind time: from the
     lift until the window has passed in quiet motion the weight reads as a force down, which
     expectations explain by the grasp; a push straight down of less than `largest_payload` that
     begins in that time, and lasts, is taken for weight. Release ends it at once.
@@ -51,20 +51,20 @@ class PayloadEstimator:
         self._weighed: int | None = None
 
     def reset(self) -> None:
-        """Nothing is held."""
+        """Forgets the held object."""
         if self.payload.mass:
             self.payload = Payload()
         self._weighed = None
         self._means.clear()
 
     def interrupt(self, stamp: int) -> None:
-        """The samples go on at `stamp`, ns, and those so far are no part of a window any more."""
+        """Begins a new window at `stamp`, ns."""
         self._means.clear()
         if self._weighed is not None:
             self._weighed = min(self._weighed, stamp)
 
     def update(self, block: WrenchBlock, bias: Array) -> Payload:
-        """The payload after a block; bias: (6,)."""
+        """Returns the payload after a block; bias: (6,)."""
         if not block.is_holding or self._settings.largest_payload == 0 or self._gravity == 0:
             self.reset()
             return self.payload
@@ -101,7 +101,7 @@ class PayloadEstimator:
         self._means.clear()
 
     def _place(self, external: Array, mass: float) -> tuple[float, float, float]:
-        """Where the weight acts: the point nearest to the tip on the force's line of action."""
+        """Returns where the weight acts: on the force's line of action, nearest to the tip."""
         force, torque = external[:3], external[3:]
         square = float(force @ force)
         point = np.cross(force, torque) / square

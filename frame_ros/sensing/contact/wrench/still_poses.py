@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Poses in which an arm stands still, and what its force-torque sensor reads meanwhile."""
+"""Poses in which an arm stands still, and the readings of its force-torque sensor there."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ SILENCE = SECOND // 2  # without joint states, after which nobody knows whether 
 
 @dataclass(frozen=True)
 class StillPose:
-    """positions: (N,) rad. wrench: (6,) N and N m, the mean; spread: (6,) its standard deviation
-    over the samples, `count` of them. stamp: ns, of the first.
-    """
+    """A pose at rest."""
 
-    stamp: int
-    positions: Array
-    wrench: Array
-    spread: Array
-    count: int
+    stamp: int  # ns, of the first
+    positions: Array  # (N,) rad
+    wrench: Array  # (6,) N and N m, the mean
+    spread: Array  # (6,) its standard deviation over the samples
+    count: int  # number of samples
 
 
 class StillPoses:
     """Collects `poses`, each once the arm has stood still for long enough.
 
-    settle: s after the last motion that are left out. time: s that are averaged. tolerance: rad
-    (m) that a joint may move meanwhile. apart: rad that some joint must differ from all earlier
-    poses.
+    Args:
+        settle: s after the last motion that are left out.
+        time: s that are averaged.
+        tolerance: rad (m) that a joint may move meanwhile.
+        apart: rad that some joint must differ from all earlier poses.
 
     Raises:
         ValueRangeError: a value is not positive.
@@ -64,7 +64,7 @@ class StillPoses:
             self._wrenches = []
 
     def add_wrench(self, stamp: int, wrench: Array) -> StillPose | None:
-        """Takes one wrench (6,); gives the pose that it completes, if it does."""
+        """Takes one wrench (6,); returns the pose that it completes, if any."""
         if self._since is None or stamp < self._since + self._settle:
             return None
         if stamp > self._seen + SILENCE:

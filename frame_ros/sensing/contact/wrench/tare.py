@@ -21,11 +21,14 @@ _FEWEST = 5  # samples in the window
 
 @dataclass(frozen=True)
 class TareResult:
-    """How a tare ended.
+    """The result of a tare.
 
-    bias: (6,) N and N m, that holds now; if it was refused, the one before, and None if there was
-    none. reason: why it was refused, and what would be right; empty if it was not. deviation: (6,)
-    standard deviations over the window; None if it was cut short. stamp: ns, of its last sample.
+    Attributes:
+        bias: (6,) N and N m, that holds now; if refused, the one before, and None if there was
+            none.
+        reason: why it was refused, and what would be right; empty if it was not.
+        deviation: (6,) standard deviations over the window; None if it was cut short.
+        stamp: ns, of its last sample.
     """
 
     is_accepted: bool
@@ -36,11 +39,11 @@ class TareResult:
 
 
 class _Refused(FrameRosError):
-    """Why a tare cannot be taken."""
+    """A tare cannot be taken, for this reason."""
 
 
 class WrenchTare:
-    """Collects blocks for a tare and judges them. `is_running` says whether one is under way."""
+    """Collects blocks for a tare and judges them; `is_running` while one is under way."""
 
     def __init__(self, settings: WrenchOptions) -> None:
         self._settings = settings
@@ -50,15 +53,18 @@ class WrenchTare:
         self._blocks: list[WrenchBlock] = []
 
     def start(self, ignore_change: bool = False, is_patient: bool = False) -> None:
-        """Begins one. ignore_change: a bias that is unlike the one before is taken all the same.
-        is_patient: while there is no bias, it goes on by itself after a refusal.
+        """Begins a tare.
+
+        Args:
+            ignore_change: accepts a bias unlike the one before.
+            is_patient: while there is no bias, starts again after a refusal.
         """
         self.is_running = True
         self._ignores_change, self._is_patient = ignore_change, is_patient
         self._blocks = []
 
-    def begin_anew(self) -> None:
-        """Forgets the blocks so far, which are of another time; one that is under way goes on."""
+    def restart(self) -> None:
+        """Forgets the blocks so far, which are from another time; a running tare goes on."""
         self._blocks = []
 
     def interrupt(self, why: str, stamp: int, bias: Array | None) -> TareResult:
@@ -68,7 +74,7 @@ class WrenchTare:
         return TareResult(False, bias, f'tare refused: {why}', stamp)
 
     def update(self, block: WrenchBlock, bias: Array | None) -> TareResult | None:
-        """Takes a block; gives the result once the window is full. bias: (6,) before."""
+        """Takes a block; returns the result once the window is full. bias: (6,) before."""
         if bias is not None and block.is_contact and not self._ignores_change:
             why = 'the robot is in contact; free it and tare again'
             return self.interrupt(why, block.end, bias)
@@ -105,7 +111,7 @@ class WrenchTare:
         return found, deviation
 
     def _check_steady(self, readings: Array, deviation: Array) -> None:
-        """Raises: the reading swings, or moves from the first to the second half of the window."""
+        """Raises if the reading swings, or moves between the halves of the window."""
         half = len(readings) // 2
         moved = np.abs(readings[half:].mean(axis=0) - readings[:half].mean(axis=0))
         settings = self._settings
@@ -127,7 +133,7 @@ class WrenchTare:
                 )
 
     def _check_change(self, found: Array, before: Array | None) -> None:
-        """Raises: this is not the bias of the same sensor, free of contact."""
+        """Raises if this is not the bias of the same sensor, free of contact."""
         settings = self._settings
         known = 'the last tare'
         if before is None and settings.expected_bias is not None:

@@ -17,7 +17,7 @@ from frame_ros.sensing.contact.wrench.tool_motion import check_rotation
 Array = NDArray[np.float64]
 FEWEST = 4
 _LEAST_SPREAD = 0.02  # of 1: mean square by which directions of gravity leave a point, or a line
-_LEAST_MASS = 0.01  # kg; below, the centre of mass cannot be told
+_LEAST_MASS = 0.01  # kg; below, the centre of mass is not identifiable
 _HUBER = 1.345  # residuals beyond so many standard deviations count less (Huber 1964)
 _ROUNDS = 30
 _GOOD_POSES = '8 to 12 poses, turned about two horizontal axes by 90 degrees and more,'
@@ -27,14 +27,20 @@ _GOOD_POSES = '8 to 12 poses, turned about two horizontal axes by 90 degrees and
 class ToolFit:
     """A tool as K still poses show it; all in the sensor's axes, from its origin.
 
-    mass: kg. centre_of_mass: (3,) m. bias: (6,) N and N m, force on the tool. Each is NaN, and so
-    is its standard error, where `undetermined` says that the poses do not tell it. residuals:
-    (K, 6) N and N m that the fit leaves of each pose and axis. weights: (K,) 1 for a pose that
-    counts in full, less where a robust fit found it an outlier.
+    Values are NaN, with their standard errors, where the poses do not determine them.
 
-    mass_error (kg), centre_error (3,) (m), bias_error (6,): standard errors, from the residuals.
-    condition: condition number of the scaled equations; 1 is best, above about 10 poses are badly
-    spread. undetermined: which quantities the poses do not determine, in words; empty: none.
+    Attributes:
+        mass: kg.
+        centre_of_mass: (3,) m.
+        bias: (6,) N and N m, force on the tool.
+        residuals: (K, 6) N and N m of each pose and axis.
+        weights: (K,) 1 for a pose that counts in full, less where a robust fit found it an outlier.
+        mass_error: kg, standard error from the residuals.
+        centre_error: (3,) m, likewise.
+        bias_error: (6,) likewise.
+        condition: condition number of the scaled equations; 1 is best, above about 10 poses are
+            badly spread.
+        undetermined: quantities that the poses do not determine, in words; empty: none.
     """
 
     mass: float
@@ -59,7 +65,7 @@ class ToolFit:
         return float(np.sqrt(np.mean(self.residuals[:, 3:] ** 2)))
 
     def tool(self, gravity: Vector = (0.0, 0.0, -GRAVITY)) -> Tool:
-        """The tool, of unknown moments of inertia.
+        """Returns the tool, of unknown moments of inertia.
 
         Raises:
             ValueRangeError: the poses do not determine it.
@@ -142,20 +148,20 @@ class _Equations:
 
     @classmethod
     def of_force(cls, down: Array) -> _Equations:
-        """Unknowns: weight, force bias."""
+        """Returns the equations of weight and force bias."""
         identity = np.broadcast_to(np.eye(3), (len(down), 3, 3))
         return cls(np.concatenate([down[:, :, None], identity], axis=2))
 
     @classmethod
     def of_torque(cls, down: Array) -> _Equations:
-        """Unknowns: weight times centre of mass, torque bias."""
+        """Returns the equations of weight times centre of mass, and torque bias."""
         identity = np.eye(3)
         turning = np.array([[np.cross(axis, row) for axis in identity] for row in down])
         biases = np.broadcast_to(identity, (len(down), 3, 3))
         return cls(np.concatenate([np.swapaxes(turning, 1, 2), biases], axis=2))
 
     def solve(self, readings: Array, weights: Array) -> _Solution:
-        """Weighted least squares; of what is not determined, the least values."""
+        """Returns the weighted least squares solution; the least values of undetermined ones."""
         unknowns = self._matrix.shape[2]
         flat, targets = self._matrix.reshape(-1, unknowns), readings.ravel()
         root = np.sqrt(np.repeat(weights, 3))
@@ -184,9 +190,7 @@ class _Solved:
 
 
 def _solve(down: Array, readings: Array, is_robust: bool) -> _Solved:
-    """down: (K, 3) directions of gravity in the sensor's axes. readings: (K, 6) as force on the
-    tool.
-    """
+    """Solves for directions of gravity (K, 3), in the sensor's axes, and readings (K, 6)."""
     forces, torques = _Equations.of_force(down), _Equations.of_torque(down)
     condition = max(forces.condition, torques.condition)
     weights: Array = np.ones(len(down))
@@ -201,7 +205,7 @@ def _solve(down: Array, readings: Array, is_robust: bool) -> _Solved:
 
 
 def _as_tool(solved: _Solved, strength: float) -> ToolFit:
-    """All as if the poses determined it. strength: of gravity, m/s^2."""
+    """Returns the fit as if the poses determined everything. strength: of gravity, m/s^2."""
     force, torque = solved.force, solved.torque
     mass, mass_error = float(force.values[0]) / strength, float(force.errors[0]) / strength
     centre, centre_error = _centre(
@@ -237,12 +241,12 @@ def _checked(rotations: ArrayLike, wrenches: ArrayLike, gravity: Vector) -> tupl
     for rotation in turned:
         check_rotation(rotation)
     if not np.linalg.norm(gravity) > 0:
-        raise ValueRangeError(f'gravity is {gravity}; without it no pose tells of the mass')
+        raise ValueRangeError(f'gravity is {gravity}; without it no pose shows the mass')
     return turned, readings
 
 
 def too_few(count: int) -> str:
-    """What is wrong with so few poses, and what would be right."""
+    """Returns why so few poses do not suffice, and what would."""
     return (
         f'{count} still poses; at least {FEWEST} are needed, in which the direction of gravity in '
         f'the sensor varies by {_degrees(_LEAST_SPREAD):.0f} degrees and more (root mean square): '
@@ -251,32 +255,28 @@ def too_few(count: int) -> str:
 
 
 def _degrees(spread: float) -> float:
-    """The angle that a mean square of directions stands for."""
+    """Returns the angle that a mean square of directions stands for."""
     return degrees(asin(sqrt(min(max(spread, 0.0), 1.0))))
 
 
 def _spread(down: Array) -> tuple[Array, Array]:
-    """Mean squares (3,), rising, of gravity's directions (K, 3) along their principal axes, which
-    are the columns (3, 3).
-    """
+    """Returns mean squares (3,), rising, of gravity's directions, and principal axes (3, 3)."""
     centred = down - down.mean(axis=0)
     spread, axes = np.linalg.eigh(centred.T @ centred / len(down))
     return spread, axes
 
 
 def _determined(down: Array) -> tuple[bool, bool]:
-    """Whether gravity's directions in the sensor determine the mass and the bias of the force, and
-    the centre of mass and the bias of the torque.
-
-    A mass needs them to spread at all. The centre of mass along an axis is told by their spread
-    across it.
+    """Returns whether the poses determine mass and force bias, and centre of mass and torque bias.
+    A mass needs gravity's directions to spread at all; the centre of mass along an axis needs a
+    spread across it.
     """
     spread, _ = _spread(down)
     return bool(spread.sum() >= _LEAST_SPREAD), bool(spread[0] + spread[1] >= _LEAST_SPREAD)
 
 
 def _undetermined(down: Array, mass: float) -> tuple[str, ...]:
-    """What the poses do not determine, in words."""
+    """Returns the quantities that the poses do not determine, in words."""
     has_mass, has_moment = _determined(down)
     spread, axes = _spread(down)
     least = f'at least {_degrees(_LEAST_SPREAD):.0f} are needed'
@@ -294,7 +294,7 @@ def _undetermined(down: Array, mass: float) -> tuple[str, ...]:
         off = _degrees(spread[0] + spread[1])
         found.append(
             f'centre of mass and torque bias along ({axis}) of the sensor (the direction of '
-            f'gravity varies by {off:.1f} degrees, root mean square, beside changing along that '
+            f'gravity varies by {off:.1f} degrees, root mean square, other than along that '
             f'axis; {least})'
         )
     if mass < _LEAST_MASS:
@@ -305,7 +305,7 @@ def _undetermined(down: Array, mass: float) -> tuple[str, ...]:
 def _centre(
     moment: Array, moment_error: Array, mass: float, mass_error: float
 ) -> tuple[Array, Array]:
-    """The centre of mass and its standard error, (3,) and (3,)."""
+    """Returns the centre of mass and its standard error, (3,) and (3,)."""
     if abs(mass) < 1e-9:
         return np.full(3, np.nan), np.full(3, np.nan)
     centre = moment / mass
@@ -313,7 +313,7 @@ def _centre(
 
 
 def _weights(residuals: Array) -> Array:
-    """(K,) Huber weights from the poses' residual forces and torques."""
+    """Returns (K,) Huber weights from the poses' residual forces and torques."""
     weights: Array = np.ones(len(residuals))
     for rows in (slice(0, 3), slice(3, 6)):
         sizes = np.linalg.norm(residuals[:, rows], axis=1) / sqrt(3.0)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a force-torque sensor reads of the tool it carries: its weight and its inertia."""
+"""A force-torque sensor's reading of its tool: weight and inertia."""
 
 from __future__ import annotations
 
@@ -27,11 +27,14 @@ _KEYS = ('mass', 'centre_of_mass', 'inertia')
 
 @dataclass(frozen=True)
 class Tool:
-    """All that is beyond a force-torque sensor, as one rigid body, in the sensor's axes.
+    """Everything beyond a force-torque sensor, as one rigid body, in the sensor's axes.
 
-    mass: kg. centre_of_mass: (3,) m from the sensor's origin. inertia: ixx, ixy, ixz, iyy, iyz, izz
-    in kg m^2 about the centre of mass; all 0: not known, and then a point mass. gravity: (3,) m/s^2
-    in the base frame.
+    Attributes:
+        mass: kg.
+        centre_of_mass: (3,) m from the sensor's origin.
+        inertia: ixx, ixy, ixz, iyy, iyz, izz in kg m^2 about the centre of mass; all 0: unknown,
+            treated as a point mass.
+        gravity: (3,) m/s^2 in the base frame.
 
     Raises:
         ValueRangeError: a negative mass, a value that is not finite, or a wrong count.
@@ -57,12 +60,12 @@ class Tool:
             )
 
     def inertia_matrix(self) -> Array:
-        """(3, 3) kg m^2 about the centre of mass."""
+        """Returns (3, 3) kg m^2 about the centre of mass."""
         xx, xy, xz, yy, yz, zz = self.inertia
         return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
     def with_payload(self, mass: float, position: Sequence[float]) -> Tool:
-        """This tool and a point mass (kg) at a position (3,) m in the sensor's axes."""
+        """Returns this tool with a point mass (kg) at a position (3,) m in the sensor's axes."""
         total = self.mass + mass
         if not mass > 0:
             return self
@@ -76,11 +79,12 @@ class Tool:
 
 
 class ToolLoad:
-    """What the sensor reads of a tool in motion, without contact, as force and torque on the tool
-    about the sensor's origin and in its axes: the force m (g - a) of Newton's law at the centre of
-    mass, and Euler's equation about the origin.
+    """The reading of a tool in motion, without contact, as force and torque about the sensor's
+    origin.
 
-    `weight` is the part of gravity, `inertial` that of the accelerations.
+    In the sensor's axes: the force m (g - a) of Newton's law at the centre of mass, and Euler's
+    equation about the origin. `weight` is the part of gravity, `inertial` that of the
+    accelerations.
     """
 
     __slots__ = ('tool', '_mass', '_moment', '_inertia', '_gravity')
@@ -95,20 +99,18 @@ class ToolLoad:
         self._gravity = tuple(float(value) for value in tool.gravity)
 
     def gravity(self, rotation: Sequence[float]) -> Vector:
-        """In the sensor's axes, m/s^2. rotation: of the sensor in the base, 9 values by rows."""
+        """Returns gravity in the sensor's axes, m/s^2; rotation: 9 values by rows."""
         return _to_sensor(rotation, self._gravity)
 
     def weight(self, gravity: Vector) -> list[float]:
-        """Force (N) and torque (N m), 6 values, under a gravity in the sensor's axes."""
+        """Returns force (N) and torque (N m), 6 values, under a gravity in the sensor's axes."""
         x, y, z = gravity
         hx, hy, hz = self._moment
         mass = self._mass
         return [mass * x, mass * y, mass * z, hy * z - hz * y, hz * x - hx * z, hx * y - hy * x]
 
     def inertial(self, rotation: Sequence[float], motion: ToolMotion) -> list[float] | None:
-        """As `weight`, of the tool's accelerations; None if they are not known. rotation: 9 values,
-        as `motion.rotation` has them.
-        """
+        """Returns the accelerations' part as `weight`; None if unknown. rotation: 9 values."""
         acceleration, alpha = motion.linear_acceleration, motion.angular_acceleration
         if acceleration is None or motion.angular_velocity is None or alpha is None:
             return None
@@ -119,8 +121,8 @@ class ToolLoad:
         )
 
     def _of_motion(self, a: Vector, w: Vector, t: Vector) -> list[float]:
-        """Of an acceleration a of the origin, an angular velocity w and acceleration t, in the
-        sensor's axes; h is the first moment of mass, J the inertia about the origin.
+        """Returns it for an acceleration a of the origin, an angular velocity w and acceleration t,
+        in the sensor's axes; h is the first moment of mass, J the inertia about the origin.
         """
         mass = self._mass
         hx, hy, hz = self._moment
@@ -144,16 +146,16 @@ class ToolLoad:
         ]
 
     def gravities(self, rotations: Array) -> Array:
-        """(T, 3) for rotations (T, 3, 3), as `gravity` of each."""
+        """Returns (T, 3) for rotations (T, 3, 3), as `gravity` of each."""
         found: Array = np.array(self._gravity) @ rotations
         return found
 
     def weights(self, gravities: Array) -> Array:
-        """(T, 6) as `weight` of each of (T, 3)."""
+        """Returns (T, 6) as `weight` of each of (T, 3)."""
         return self._of_fields(gravities)
 
     def inertials(self, motions: ToolMotions) -> Array:
-        """(T, 6) as `inertial` of each; NaN where an acceleration is."""
+        """Returns (T, 6) as `inertial` of each; NaN where an acceleration is."""
         turned = np.swapaxes(motions.rotation, 1, 2)
         accelerations = (turned @ motions.linear_acceleration[:, :, None])[:, :, 0]
         omega = (turned @ motions.angular_velocity[:, :, None])[:, :, 0]
@@ -170,11 +172,11 @@ class ToolLoad:
 
 
 def read_tool(path: str | Path) -> Tool:
-    """A tool from a YAML file: mass (kg), centre_of_mass (3, m), inertia (6, kg m^2, may be left
-    out).
+    """Reads a tool from a YAML file: mass (kg), centre_of_mass (3, m), optional inertia (6, kg
+    m^2).
 
     Raises:
-        SetupError: the file cannot be read, or is no tool.
+        SetupError: the file cannot be read, or is not a tool.
     """
     try:
         found = load_yaml(read_text(Path(path).expanduser()))
@@ -183,7 +185,7 @@ def read_tool(path: str | Path) -> Tool:
     entries = found.get('tool') if isinstance(found, dict) else None
     if not isinstance(entries, dict) or 'mass' not in entries or 'centre_of_mass' not in entries:
         raise SetupError(
-            f'{path} is no tool file: an entry `tool` with `mass` (kg) and `centre_of_mass` '
+            f'{path} is not a tool file: an entry `tool` with `mass` (kg) and `centre_of_mass` '
             f'(3 numbers, m) is expected'
         )
     unknown = sorted(set(entries) - set(_KEYS), key=str)
@@ -201,7 +203,7 @@ def read_tool(path: str | Path) -> Tool:
 
 
 def write_tool(path: str | Path, tool: Tool, comment: str = '') -> None:
-    """Writes a tool so that `read_tool` gives it again. comment: put above it, line by line.
+    """Writes a tool for `read_tool`, with a comment above it.
 
     Raises:
         SetupError: the file cannot be written.
@@ -219,19 +221,19 @@ def write_tool(path: str | Path, tool: Tool, comment: str = '') -> None:
 
 
 def norm(x: float, y: float, z: float) -> float:
-    """Length of a vector."""
+    """Returns the length of a vector."""
     return sqrt(x * x + y * y + z * z)
 
 
 def _spread(mass: float, offset: ArrayLike) -> Array:
-    """Moments of inertia (3, 3) of a point mass, about a point that it is `offset` (3,) from."""
+    """Returns the inertia (3, 3) of a point mass about a point `offset` (3,) away."""
     x = np.asarray(offset, dtype=np.float64)
     spread: Array = mass * (x @ x * np.eye(3) - np.outer(x, x))
     return spread
 
 
 def _to_sensor(r: Sequence[float], v: Sequence[float]) -> Vector:
-    """A vector in base axes, in the axes of the sensor that is turned by r there."""
+    """Returns a vector given in base axes in the axes of a sensor rotated by r."""
     x, y, z = v
     return (
         r[0] * x + r[3] * y + r[6] * z,

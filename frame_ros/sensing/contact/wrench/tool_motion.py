@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How a force-torque sensor moves: its orientation and accelerations, from the joints."""
+"""Motion of a force-torque sensor, its orientation and accelerations, from the joints."""
 
 from __future__ import annotations
 
@@ -20,37 +20,41 @@ from frame_ros.sensing.contact.wrench.filter import CausalLowPass
 
 Array = NDArray[np.float64]
 NOISE_TIME = 1.0  # s with which a scatter that was seen is forgotten
-NOISE_LEAST = 1e-3  # m/s^2; below, the arm stands, and an encoder that stands tells nothing new
+NOISE_LEAST = 1e-3  # m/s^2; below, the arm stands, and an encoder that stands shows nothing new
 NOISE_LEVER = 0.1  # m from the sensor at which angular accelerations count as linear ones
 
 
 class ToolMotion(NamedTuple):
     """Motion of a force-torque sensor, in axes of the base frame.
 
-    rotation: (3, 3), turns vectors in the sensor's axes into base axes. linear_acceleration: (3,)
-    m/s^2 of its origin, without gravity; angular_velocity: (3,) rad/s; angular_acceleration: (3,)
-    rad/s^2; each None if not known. is_moving: None if not known. delay: s by which the
-    accelerations are late. unavailable: why the orientation is not known; then nothing else counts.
-    noise: m/s^2 by which accelerations that are differences of positions scatter.
+    Attributes:
+        rotation: (3, 3), turns vectors in the sensor's axes into base axes.
+        linear_acceleration: (3,) m/s^2 of its origin, without gravity; None if unknown.
+        angular_velocity: (3,) rad/s; None if unknown.
+        angular_acceleration: (3,) rad/s^2; None if unknown.
+        is_moving: None if unknown.
+        delay: s by which the accelerations are late.
+        unavailable: why the orientation is unknown; then nothing else counts.
+        noise: m/s^2 of scatter of accelerations that are differences of positions.
     """
 
-    rotation: Array
-    linear_acceleration: Array | None = None
-    angular_velocity: Array | None = None
-    angular_acceleration: Array | None = None
-    is_moving: bool | None = None
-    delay: float = 0.0
-    unavailable: str = ''
-    noise: float = 0.0
+    rotation: Array  # (3, 3), turns vectors in the sensor's axes into base axes
+    linear_acceleration: Array | None = None  # (3,) m/s^2 of its origin, without gravity;
+    angular_velocity: Array | None = None  # (3,) rad/s;
+    angular_acceleration: Array | None = None  # (3,) rad/s^2; each None if not known
+    is_moving: bool | None = None  # None if not known
+    delay: float = 0.0  # s by which the accelerations are late
+    unavailable: str = ''  # why the orientation is not known; then nothing else counts
+    noise: float = 0.0  # m/s^2 by which accelerations that are differences of positions scatter
 
     @classmethod
     def missing(cls, why: str) -> ToolMotion:
-        """The orientation is not known, and why."""
+        """Returns a motion of unknown orientation, with the reason."""
         return cls(np.full((3, 3), nan), unavailable=why)
 
     @classmethod
     def at_rest(cls, rotation: Array) -> ToolMotion:
-        """A sensor that does not move."""
+        """Returns the motion of a sensor at rest."""
         zero = np.zeros(3)
         return cls(rotation, zero, zero, zero, False)
 
@@ -59,25 +63,28 @@ class ToolMotion(NamedTuple):
 class ToolMotions:
     """Many ToolMotion at once: their fields with a leading axis of T samples.
 
-    Accelerations that are not known are NaN. is_moving: (T,) 1, 0, or -1 if not known. delay: (T,)
-    s. unavailable: T texts. noise: (T,) m/s^2.
+    Attributes:
+        is_moving: (T,) 1, 0, or -1 if unknown.
+        delay: (T,) s.
+        unavailable: T texts.
+        noise: (T,) m/s^2.
     """
 
     rotation: Array
     linear_acceleration: Array
     angular_velocity: Array
     angular_acceleration: Array
-    is_moving: NDArray[np.int8]
-    delay: Array
-    unavailable: Sequence[str]
-    noise: Array
+    is_moving: NDArray[np.int8]  # (T,) 1, 0, or -1 if not known
+    delay: Array  # (T,) s
+    unavailable: Sequence[str]  # T texts
+    noise: Array  # (T,) m/s^2
 
     def __len__(self) -> int:
         return len(self.rotation)
 
     @classmethod
     def of(cls, motions: Sequence[ToolMotion]) -> ToolMotions:
-        """From single ones."""
+        """Stacks single motions."""
         unknown = np.full(3, nan)
 
         def column(name: str) -> Array:
@@ -111,7 +118,7 @@ class ToolMotions:
 
 @dataclass(frozen=True)
 class MotionOptions:
-    """How the motion of the sensor is found.
+    """Options of the sensor's motion.
 
     rotation: (3, 3) and translation: (3,) m of the sensor in its link. cutoff: Hz, of the low-pass
     on the velocities before they are differentiated. max_age: s, joint states older than this tell
@@ -143,22 +150,22 @@ class MotionOptions:
 
 
 class ToolMotionEstimator:
-    """Motion of a force-torque sensor from joint states of any rate from about 50 Hz on.
+    """Motion of a force-torque sensor from joint states of about 50 Hz or more.
 
     The velocity of the sensor is the Jacobian times the joint velocities (differences of positions
     if those are not measured), through a causal low-pass of 2nd order; its accelerations are the
     slope of that. They are late by `delay` of the filter and half a period of the joint states (a
-    whole one where velocities are differences), which ToolMotion tells, so that thresholds can be
-    widened where it matters. Of velocities that are differences it also tells by how much their
-    accelerations scatter (the steps of an encoder): the largest change of their change, as a share
-    of what white noise would make of it (the square root of 6), that the last second of motion saw.
-    Of an encoder that has stood since the beginning nothing is known yet.
+    whole one where velocities are differences), which ToolMotion reports, so that thresholds can be
+    widened where it matters. For velocities that are differences it also reports the scatter of
+    their accelerations (the steps of an encoder): the largest change of their change, as a share of
+    that of white noise (the square root of 6), in the last second of motion. Of an encoder that has
+    stood since the beginning nothing is known yet.
 
     `update` takes the joint states; `at` gives the motion at the stamp of a wrench, for which the
-    orientation is turned on by the angular velocity. Joint states that are older than `max_age`
-    there, or none, give a motion that is unavailable. Two that lie further apart than it are not
+    angular velocity advances the orientation. Joint states that are older than `max_age` there, or
+    none, give a motion that is unavailable. Two that lie further apart than that are not
     differentiated; late ones (a stamp not after the last) are left out and counted in `late`. A
-    stamp that falls by more than `max_age` is a clock that began anew: all is forgotten.
+    stamp that falls by more than `max_age` means that the clock was reset: all is forgotten.
     """
 
     def __init__(
@@ -193,8 +200,12 @@ class ToolMotionEstimator:
         self._newest = ToolMotion.missing('no joint states yet')
 
     def update(self, stamp: int, q: ArrayLike, dq: ArrayLike | None = None) -> ToolMotion:
-        """Takes one joint state: stamp in ns, q and dq (N,) in the order of `joint_names`, rad or m
-        and per s; dq None or with NaN: not measured. Gives the motion at this stamp.
+        """Takes one joint state and returns the motion at its stamp.
+
+        Args:
+            stamp: ns.
+            q: (N,) in the order of `joint_names`, rad or m.
+            dq: (N,) per s; None or with NaN: not measured.
 
         Raises:
             RobotError: q has another length or is not finite.
@@ -223,7 +234,7 @@ class ToolMotionEstimator:
         return self._newest
 
     def at(self, stamp: int) -> ToolMotion:
-        """The motion at `stamp`, ns, from the joint states so far."""
+        """Returns the motion at `stamp`, ns, from the joint states so far."""
         motion = self._newest
         if self._stamp is None or stamp == self._stamp:
             return motion
@@ -240,7 +251,7 @@ class ToolMotionEstimator:
         return motion._replace(rotation=rotation, delay=motion.delay + max(seconds, 0.0))
 
     def _step(self, stamp: int) -> int | None:
-        """ns since the joint state before; None if that says nothing of this one."""
+        """Returns ns since the previous joint state; None if that one is of no use."""
         if self._stamp is None:
             return None
         step = stamp - self._stamp
@@ -285,7 +296,7 @@ class ToolMotionEstimator:
         return ToolMotion(rotation, slope[:3], twist[3:], slope[3:], is_moving, delay, '', noise)
 
     def _scatter(self, slope: Array, period: float) -> float:
-        """m/s^2, of accelerations (6,); those of angles count at NOISE_LEVER."""
+        """Returns m/s^2, of accelerations (6,); those of angles count at NOISE_LEVER."""
         before = self._slopes if self._samples > 2 else None
         if before is None:
             self._slopes, self._noise = (slope, np.zeros(6)), 0.0
@@ -301,10 +312,10 @@ class ToolMotionEstimator:
 
 
 def check_rotation(rotation: ArrayLike) -> Array:
-    """The rotation matrix (3, 3) as an array.
+    """Returns the rotation matrix (3, 3) as an array.
 
     Raises:
-        ValueRangeError: it is none.
+        ValueRangeError: it is not one.
     """
     matrix = np.asarray(rotation, dtype=np.float64)
     if matrix.shape != (3, 3) or not np.allclose(matrix @ matrix.T, np.eye(3), atol=1e-6):
