@@ -21,7 +21,7 @@ from frame_ros.metrics.constants import VERSION
 from frame_ros.reports import compare_live
 from frame_ros.reports.html.tiles import tiles
 from frame_ros.reports.model.episode_check import check_episode, problems_of
-from frame_ros.reports.parity.comparison import BAR, lagging_steps, relative_difference
+from frame_ros.reports.parity.comparison import BAR, relative_difference
 from frame_ros.reports.parity.verdict import parity_verdict
 from frame_ros.reports.report import Report, report_data
 
@@ -137,8 +137,8 @@ def test_differences_after_an_expired_hold_that_was_not_explained_are_excluded()
 def test_lagging_steps_are_counted_within_the_episode():
     episode = synthetic_episode(0)
     episode.live['quality'].values['lagging'][[3, 8]] = 4
-    assert lagging_steps(episode) == 2
-    assert lagging_steps(empty_episode()) == 0
+    assert compare_live(episode).lagging_steps == 2
+    assert compare_live(empty_episode()).lagging_steps == 0
 
 
 def test_before_a_late_stream_live_is_compared_with_what_the_report_shows():

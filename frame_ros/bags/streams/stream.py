@@ -26,8 +26,8 @@ class Stream:
     values: dict[str, NDArray]
     frame_id: str = ''
 
-    def select(self, is_chosen: NDArray[np.bool_]) -> Stream:
-        """Returns the samples that are chosen, (T,)."""
+    def select(self, is_chosen: NDArray[np.bool_] | NDArray[np.intp]) -> Stream:
+        """Returns the samples that are chosen: (T,) booleans, or their places."""
         return replace(
             self,
             stamps=self.stamps[is_chosen],

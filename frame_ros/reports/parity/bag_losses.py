@@ -23,6 +23,7 @@ from frame_ros.bags.streams.stream import Stream
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
+from frame_ros.metrics import REGISTRY
 
 # Ages of poses that differ by more than this, s, are of different poses.
 SAME_AGE = 1e-6
@@ -31,17 +32,17 @@ REGULAR_SHARE, REGULAR_WITHIN = 0.9, 0.25
 # What a value of a short memory remembers at most: samples, and s.
 MEMORY_STEPS, MEMORY = 16, 1.0
 
-# Fields that forget what was before their window; all others add up over the episode.
+# Fields that forget what was before their window; all others add up over the episode, or begin with
+# it as `ot` does.
 SHORT = frozenset(
-    [f'{v}_{k}i{form}' for v in ('tcp', 'a') for k in 'pva' for form in ('', '_step')]
-    + ['tcp_speed', 'tcp_acceleration', 'tcp_jerk', 'ot_step', 'pose_age', 'time']
-    + ['is_contact_sensed', 'in_contact', 'in_collision', 'distance', 'closing_speed']
-    + ['time_to_collision']
-    + ['il_last', 'control_rate_now', 'observation_age', 'queue_depth', 'chunk_overlap']
-    + [f'{name}_step' for name in ('tb_tp', 'tb_pcs', 'tb_d', 'tb_e', 'ev')]
-    + ['confidence', 'confidence_calibrated', 'ensemble_mean', 'ensemble_spread', 'sequence']
-    + ['token_count', 'sample_count', 'vocabulary_size', 'low_pass_cutoff']
-)
+    name
+    for entry in REGISTRY.values()
+    for name in entry.fields
+    if entry.of_moments or (entry.has_three_forms and name not in (entry.episode_field, 'ot'))
+) | {
+    'time', 'is_contact_sensed', 'in_contact', 'in_collision', 'il_last', 'control_rate_now',
+    'sequence', 'token_count', 'sample_count', 'vocabulary_size', 'low_pass_cutoff',
+}  # fmt: skip
 OF_DISTANCE = frozenset(
     ['op', 'rf', 'distance', 'near_zone_time', 'closing_speed', 'time_to_collision']
     + ['moving_distance']
@@ -144,7 +145,8 @@ def counted_losses(episode: Episode, counts: Mapping[str, ReceivedCounts]) -> di
     found = {}
     gaps = suspected_losses(episode)
     for role, topic in _counted_roles(episode, counts).items():
-        stamps = _stamps_of(episode, role)
+        stream = episode.streams.get(role)
+        stamps = stream.stamps if stream is not None else np.zeros(0, np.int64)
         last, lacking, is_inside = _lacking(episode, stamps, counts[topic])
         missing = int(lacking[is_inside].sum())
         if missing > 0:
@@ -188,12 +190,6 @@ def _closer(
         np.concatenate([begins[outside], gaps.begins]),
         np.concatenate([ends[outside], gaps.ends]),
     )
-
-
-def _stamps_of(episode: Episode, role: str) -> NDArray[np.int64]:
-    """(T,) stamps of the messages of a role that are in the bag, ns."""
-    stream = episode.streams.get(role)
-    return stream.stamps if stream is not None else np.zeros(0, np.int64)
 
 
 def unrefuted(
@@ -247,23 +243,10 @@ def live_losses(episode: Episode, counts: Mapping[str, ReceivedCounts]) -> list[
         is_short = (last[1:] >= stream.stamps.min()) & (last[:-1] < stream.stamps.max())
         is_short &= lost > 0
         if is_short.any():
-            missing, begins, ends = (
-                int(lost[is_short].sum()),
-                last[:-1][is_short],
-                last[1:][is_short],
-            )
-            found.append(
-                Loss(
-                    role,
-                    stream.topic,
-                    missing,
-                    len(stream),
-                    begins + 1,
-                    ends,
-                    is_live=True,
-                    is_counted=True,
-                )
-            )
+            stretches = last[:-1][is_short] + 1, last[1:][is_short]
+            missing = int(lost[is_short].sum())
+            own = Loss(role, stream.topic, missing, len(stream), *stretches, is_counted=True)
+            found.append(replace(own, is_live=True))
     return found
 
 

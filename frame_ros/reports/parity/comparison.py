@@ -13,7 +13,7 @@ Where the bag lacks messages that the live node had, or the live node lost messa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -140,11 +140,11 @@ def compare_live(episode: Episode, bar: float = BAR) -> EpisodeParity:
     """
     if not episode.live:
         return EpisodeParity()
-    comparison = _Comparison(episode, bar)
+    live = live_of_episode(episode)
+    comparison = _Comparison(episode, live, bar)
     counts = _counts_of(episode)
     losses = counted_losses(episode, counts)
-    certain = certain_losses(episode, _live_of_episode(episode))
-    for role, loss in unrefuted(certain, episode, counts).items():
+    for role, loss in unrefuted(certain_losses(episode, live), episode, counts).items():
         missing = max(loss.missing, losses[role].missing if role in losses else 0)
         is_counted = loss.is_counted or role in losses or loss.topic in counts
         losses[role] = replace(loss, missing=missing, is_counted=is_counted)
@@ -159,9 +159,9 @@ def compare_live(episode: Episode, bar: float = BAR) -> EpisodeParity:
                 losses, rows = {**losses, role: loss}, others
     problems = [problem for kind in episode.live for problem in field_problems(episode, kind)]
     problems += definition_problems(episode)
-    steps, late = _live_steps(episode), lagging_steps(episode)
+    steps = len(live['quality']) if 'quality' in live else 0
     found = [*losses.values(), *lost_live]
-    return EpisodeParity(rows, steps, late, problems, found, late_inputs(episode))
+    return EpisodeParity(rows, steps, lagging_steps(live), problems, found, late_inputs(episode))
 
 
 def _counts_of(episode: Episode) -> dict[str, ReceivedCounts]:
@@ -175,42 +175,44 @@ def _rests_on(row: ParityRow, role: str) -> bool:
     return role in roles_of(row.kind, row.field)
 
 
-def _live_of_episode(episode: Episode) -> dict[str, Stream]:
-    """Kind -> the live samples within the episode by stamp, each stamp once."""
+def live_of_episode(episode: Episode) -> dict[str, Stream]:
+    """Kind -> the live samples within the episode, by stamp, the first of each stamp."""
     found = {}
     for kind, live in episode.live.items():
-        places = np.flatnonzero(_of_episode(live, episode.episode_id))
-        stamps, at = np.unique(live.stamps[places], return_index=True)
-        places = places[at]
-        values = {name: np.asarray(column)[places] for name, column in live.values.items()}
-        found[kind] = replace(live, stamps=stamps, received=live.received[places], values=values)
+        ids = live.values.get('episode_id')
+        is_own = np.ones(len(live), bool) if ids is None else np.equal(ids, episode.episode_id)
+        places = np.flatnonzero(is_own)
+        _, first = np.unique(live.stamps[places], return_index=True)
+        found[kind] = live.select(places[first])
     return found
 
 
 class _Comparison:
     """Live and recomputed samples of an episode, matched once."""
 
-    def __init__(self, episode: Episode, bar: float) -> None:
-        self._episode, self._bar = episode, bar
-        first = _first_lagging(episode)
+    def __init__(self, episode: Episode, live: Mapping[str, Stream], bar: float) -> None:
+        self._live, self._bar = live, bar
+        self._left_out = NOT_COMPARED | changed_since(live_definitions(episode) or VERSION)
+        self._left_out |= OF_REFERENCES if episode.references else frozenset()
+        first = 0 if episode.heard_since else _first_lagging(live)
         as_live = recompute_as_live(episode) if first is not None else episode.metrics
-        held = _held_stamps(episode, as_live.get('quality', {}))
+        held = _held_stamps(live, as_live.get('quality', {}))
         self._samples: dict[str, _Samples] = {}
-        for kind, live in episode.live.items():
-            shown, inside = episode.metrics.get(kind), _of_episode(live, episode.episode_id)
-            if shown and 'stamp' in shown and inside.any():
+        for kind, stream in live.items():
+            shown = episode.metrics.get(kind)
+            if shown and 'stamp' in shown and len(stream):
                 lag = first if kind in JOINED or episode.heard_since else None
-                self._samples[kind] = _Samples.match(live, inside, shown, as_live[kind], held, lag)
+                self._samples[kind] = _Samples.match(stream, shown, as_live[kind], held, lag)
 
     def rows(self, losses: Sequence[Loss]) -> list[ParityRow]:
-        """One row per kind and field; losses: what only one side had."""
-        others = OF_REFERENCES if self._episode.references else frozenset()
-        others |= changed_since(live_definitions(self._episode) or VERSION)
+        """One row per kind and numeric field; losses: what only one side had."""
         return [
-            _row(kind, name, samples, self._episode.live[kind], self._bar, losses)
+            _row(kind, name, samples, np.asarray(values), self._bar, losses)
             for kind, samples in self._samples.items()
-            for name in _numeric(self._episode.live[kind])
-            if name in samples.shown and name not in others
+            for name, values in self._live[kind].values.items()
+            if np.asarray(values).dtype.kind in 'biuf'
+            and name in samples.shown
+            and name not in self._left_out
         ]
 
 
@@ -230,12 +232,13 @@ def late_inputs(episode: Episode) -> list[str]:
     return texts
 
 
-def lagging_steps(episode: Episode) -> int:
+def lagging_steps(live: Mapping[str, Stream]) -> int:
     """Steps at which the live node had to do without a stream that had not passed them in time.
 
-    Those whose messages were not recorded are known from the counter in later ones.
+    live: see `live_of_episode`. Those whose messages were not recorded are known from the counter
+    in later ones.
     """
-    flags, counter = (_live_column(episode, name) for name in ('lagging', 'hold_expired'))
+    flags, counter = (_quality_column(live, name) for name in ('lagging', 'hold_expired'))
     return max(int(np.count_nonzero(flags)), int(counter.max(initial=0)))
 
 
@@ -308,35 +311,22 @@ class _Samples:
     def match(
         cls,
         live: Stream,
-        inside: NDArray[np.bool_],
         shown: dict[str, NDArray],
         as_live: dict[str, NDArray],
-        held: set[int],
+        held: NDArray[np.int64],
         first: int | None,
     ) -> _Samples:
-        """Of samples with the same stamp on one side the first is taken."""
-        places = np.flatnonzero(inside)
-        stamps, at = np.unique(live.stamps[places], return_index=True)
-        offline_stamps, offline_at = np.unique(shown['stamp'], return_index=True)
-        common, i, j = np.intersect1d(
-            stamps, offline_stamps, assume_unique=True, return_indices=True
-        )
+        """Matches by stamp. held: (H,) stamps. first: the stamp of the first lagging step."""
+        common, i, j = np.intersect1d(live.stamps, shown['stamp'], return_indices=True)
         is_strict = np.ones(len(common), bool) if first is None else common < first
-        is_held = np.array([int(stamp) in held for stamp in common], dtype=bool)
-        lone = len(stamps) - len(common), len(offline_stamps) - len(common)
-        places = places[at[i]]
-        return cls(common, places, offline_at[j], is_strict, is_held, lone, shown, as_live)
+        lone = len(live) - len(common), len(np.unique(shown['stamp'])) - len(common)
+        return cls(common, i, j, is_strict, np.isin(common, held), lone, shown, as_live)
 
 
 def _row(
-    kind: str,
-    name: str,
-    samples: _Samples,
-    live: Stream,
-    bar: float,
-    losses: Sequence[Loss],
+    kind: str, name: str, samples: _Samples, live: NDArray, bar: float, losses: Sequence[Loss]
 ) -> ParityRow:
-    values = np.asarray(live.values[name])[samples.live]
+    values = live[samples.live]
     to_shown = relative_difference(values, samples.shown[name][samples.offline])
     judged = is_judged(kind, name, samples.stamps, losses)
     strict, is_lagged = to_shown[samples.is_strict & judged], ~samples.is_strict & judged
@@ -347,16 +337,8 @@ def _row(
         is_excused = is_lagged & samples.is_held & (forced > bar)
         as_live, excluded = forced[is_lagged & ~is_excused], int(is_excused.sum())
         final = float(to_shown[-1]) if judged[-1] else NAN
-    return ParityRow(
-        kind,
-        name,
-        *_summed_up(strict, bar),
-        *_summed_up(as_live, bar),
-        final,
-        *samples.lone,
-        excluded,
-        int(np.count_nonzero(~judged)),
-    )
+    numbers = (*_summed_up(strict, bar), *_summed_up(as_live, bar), final, *samples.lone, excluded)
+    return ParityRow(kind, name, *numbers, int(np.count_nonzero(~judged)))
 
 
 def _summed_up(difference: NDArray[np.float64], bar: float) -> tuple[int, int, float]:
@@ -364,58 +346,28 @@ def _summed_up(difference: NDArray[np.float64], bar: float) -> tuple[int, int, f
     return len(difference), int(np.count_nonzero(difference > bar)), worst
 
 
-def _numeric(live: Stream) -> list[str]:
-    return [
-        name
-        for name, values in live.values.items()
-        if name not in NOT_COMPARED and np.asarray(values).dtype.kind in 'biuf'
-    ]
-
-
-def _of_episode(live: Stream, episode_id: str) -> NDArray[np.bool_]:
-    """(T,) whether a live sample belongs to the episode; all do where the topic does not say."""
-    if 'episode_id' not in live.values:
-        return np.ones(len(live), dtype=bool)
-    return np.asarray(live.values['episode_id'] == episode_id, dtype=bool)
-
-
-def _live_column(episode: Episode, name: str) -> NDArray[Any]:
-    """A column of the live quality topic within the episode; zeros where it is not there."""
-    live = episode.live.get('quality')
-    if live is None:
+def _quality_column(live: Mapping[str, Stream], name: str) -> NDArray[Any]:
+    """A column of the live quality topic; zeros where it is not there."""
+    if 'quality' not in live:
         return np.zeros(0, np.int64)
-    values = live.values.get(name, np.zeros(len(live), np.int64))
-    return np.asarray(values)[_of_episode(live, episode.episode_id)]
+    stream = live['quality']
+    return np.asarray(stream.values.get(name, np.zeros(len(stream), np.int64)))
 
 
-def _live_steps(episode: Episode) -> int:
-    return len(_live_column(episode, 'lagging'))
-
-
-def _first_lagging(episode: Episode) -> int | None:
+def _first_lagging(live: Mapping[str, Stream]) -> int | None:
     """Stamp of the first live step at or before which something lagged; None if nothing did."""
-    if episode.heard_since:
-        return 0
-    live = episode.live.get('quality')
-    if live is None:
-        return None
-    stamps = live.stamps[_of_episode(live, episode.episode_id)]
-    is_late = _live_column(episode, 'lagging') != 0
-    is_late |= _live_column(episode, 'hold_expired') > 0
-    return int(stamps[is_late].min()) if is_late.any() else None
+    is_late = _quality_column(live, 'lagging') != 0
+    is_late |= _quality_column(live, 'hold_expired') > 0
+    return int(live['quality'].stamps[is_late].min()) if is_late.any() else None
 
 
-def _held_stamps(episode: Episode, as_live: dict[str, NDArray]) -> set[int]:
+def _held_stamps(live: Mapping[str, Stream], as_live: dict[str, NDArray]) -> NDArray[np.int64]:
     """Stamps of the steps by which the live node had counted more lagging steps than the bag
     names.
     """
-    live = episode.live.get('quality')
-    if live is None:
-        return set()
-    counts = dict(zip(map(int, as_live.get('stamp', ())), as_live.get('hold_expired', ())))
-    stamps = live.stamps[_of_episode(live, episode.episode_id)]
-    return {
-        int(stamp)
-        for stamp, count in zip(stamps, _live_column(episode, 'hold_expired'))
-        if count > counts.get(int(stamp), 0)
-    }
+    if 'quality' not in live:
+        return np.zeros(0, np.int64)
+    known = dict(zip(as_live.get('stamp', ()), as_live.get('hold_expired', ())))
+    stamps = live['quality'].stamps
+    counts = np.array([known.get(stamp, 0) for stamp in stamps], np.int64)
+    return stamps[_quality_column(live, 'hold_expired') > counts]
