@@ -31,6 +31,14 @@ def bounds_of(episode: Episode) -> tuple[int, int]:
     return begin, min(later) if later else max(last + 1, begin)
 
 
+def within(episode: Episode, stream: Stream) -> Stream:
+    """Returns the samples of a stream within an episode, by stamp."""
+    begin, end = bounds_of(episode)
+    places = np.argsort(stream.stamps, kind='stable')
+    stamps = stream.stamps[places]
+    return stream.select(places[(stamps >= begin) & (stamps <= end)])
+
+
 def extent(episode: Episode) -> tuple[int, int] | None:
     """Returns first and last stamp of the steps, else of the poses, else of whatever there is, ns;
     None without any.

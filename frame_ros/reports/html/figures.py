@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from frame_ros.core.time import SECOND
+from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
 from frame_ros.reports.html.downsample import SERIES_POINTS, peak_indices
 from frame_ros.reports.model.numbers import plot_numbers
@@ -21,8 +22,6 @@ from frame_ros.reports.model.series import (
     Series,
     Span,
     contact_spans,
-    episode_end,
-    episode_start,
     marks,
     person_spans,
 )
@@ -44,7 +43,8 @@ def series_figure(episode: Episode, drawn: list[Panel]) -> dict[str, Any] | None
     shown = [panel for panel in drawn if not panel.is_empty]
     if not shown:
         return None
-    duration = (episode_end(episode) - episode_start(episode)) / SECOND
+    start, end = bounds_of(episode)
+    duration = (end - start) / SECOND
     data: list[dict[str, Any]] = []
     layout: dict[str, Any] = {
         'height': PANEL_HEIGHT * len(shown) + SURROUND,

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import FrameRosError
+from frame_ros.episodes.bounds import within
 from frame_ros.episodes.episode import Episode
-from frame_ros.reports.model.series import episode_end, episode_start
 from frame_ros.robots import Robot, load_robot
 from frame_ros.robots.transforms import product, turned
 
@@ -38,12 +38,11 @@ def robot_outline(episode: Episode) -> RobotOutline | None:
         return None
     if pose.frame_id.split('/')[-1] not in ('', robot.base_link):
         return None
-    stamps = joints.stamps
-    inside = np.flatnonzero((stamps >= episode_start(episode)) & (stamps <= episode_end(episode)))
-    if not len(inside):
+    joints = within(episode, joints)
+    if not len(joints):
         return None
     names, positions = joints.values['names'], joints.values['positions']
-    drawn = [_links(robot, dict(zip(names[i], positions[i]))) for i in (inside[0], inside[-1])]
+    drawn = [_links(robot, dict(zip(names[i], positions[i]))) for i in (0, -1)]
     if not all(np.isfinite(points).all() for points in drawn):
         return None
     return RobotOutline(robot.name, *drawn)

@@ -12,13 +12,12 @@ from frame_ros.bags.images.decoding import COMPRESSED_TYPE, IMAGE_TYPE
 from frame_ros.bags.reader import Bag, Topic
 from frame_ros.core.errors import BagError
 from frame_ros.core.events import EventType
+from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
 from frame_ros.reports.html.media import Still, still, still_times
 from frame_ros.reports.model.series import (
     SECOND,
     contact_spans,
-    episode_end,
-    episode_start,
     is_contact,
 )
 
@@ -45,7 +44,7 @@ def camera_stills(episode: Episode, bag: Bag) -> list[Still]:
 
 
 def _of_topic(bag: Bag, topic: Topic, episode: Episode) -> list[Still]:
-    start, end = episode_start(episode), episode_end(episode)
+    start, end = bounds_of(episode)
     try:
         stamps = topic_stamps(bag, topic)
         inside = np.flatnonzero((stamps >= start) & (stamps <= end))
@@ -62,7 +61,7 @@ def _of_topic(bag: Bag, topic: Topic, episode: Episode) -> list[Still]:
 def _pictures(
     bag: Bag, topic: Topic, episode: Episode, stamps: NDArray[np.int64], inside: NDArray[np.intp]
 ) -> list[Still]:
-    start = episode_start(episode)
+    start = bounds_of(episode)[0]
     camera = topic.name.strip('/').removesuffix('/compressed').removesuffix('/image_raw')
     pictures: dict[int, Still] = {}
     first, last = int(stamps[inside].min()), int(stamps[inside].max())
@@ -79,7 +78,7 @@ def _pictures(
 
 def _moments(episode: Episode) -> dict[str, list[int]]:
     """Stamps (ns) of what is worth seeing."""
-    start, spans = episode_start(episode), contact_spans(episode)
+    start, spans = bounds_of(episode)[0], contact_spans(episode)
     contacts = [start + int(s.begin * SECOND) for s in spans if is_contact(s)]
     collisions = [start + int(s.begin * SECOND) for s in spans if s.is_collision]
     successes = [e.stamp for e in episode.events if e.type is EventType.SUCCESS]

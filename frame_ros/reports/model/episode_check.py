@@ -22,13 +22,13 @@ from frame_ros.bags.findings import (
 )
 from frame_ros.bags.streams.stream import Stream
 from frame_ros.core.time import SECOND
+from frame_ros.episodes.bounds import bounds_of, within
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.metric_pipeline.pipeline import STREAMS
 from frame_ros.episodes.reading import NO_MESSAGES
 from frame_ros.episodes.topic_statistics import GAP_FACTOR
 from frame_ros.reports.model.numbers import counted, readable
 from frame_ros.reports.model.rates import RateRow, stream_rates
-from frame_ros.reports.model.series import episode_end, episode_start
 from frame_ros.reports.model.topic_faults import TopicFaults, topic_faults
 from frame_ros.reports.parity.comparison import (
     EpisodeParity,
@@ -131,11 +131,11 @@ def _of_parity(parity: EpisodeParity) -> list[Finding]:
 
 def _of_pauses(episode: Episode) -> list[Finding]:
     """'nothing on ee_pose for 1.3 of 8 s', per stream that numbers rest on at every moment."""
-    start, end = episode_start(episode), episode_end(episode)
+    start, end = bounds_of(episode)
     findings = []
     for role in CONTINUOUS.intersection(episode.streams):
-        stream = episode.streams[role]
-        stamps = np.unique(stream.stamps[(stream.stamps >= start) & (stream.stamps <= end)])
+        stream = within(episode, episode.streams[role])
+        stamps = np.unique(stream.stamps)
         steps = np.diff(stamps, prepend=start) / SECOND
         usual = float(np.median(steps)) if len(steps) else 0.0
         paused = float(steps[steps > max(PAUSE, GAP_FACTOR * usual)].sum())

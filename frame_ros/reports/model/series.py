@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from frame_ros.bags.streams.stream import Stream
 from frame_ros.core.events import EventType
 from frame_ros.core.time import SECOND
+from frame_ros.episodes.bounds import bounds_of, within
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.interventions import interventions_of
 from frame_ros.episodes.true_distances import true_distances
@@ -126,31 +127,9 @@ ORDER = (
 )
 
 
-def episode_start(episode: Episode) -> int:
-    """Stamp of START in ns; without one the first stamp of any stream; 0 if there is none."""
-    start = episode.summary.get('start')
-    if start:
-        return int(start)
-    starts = [e.stamp for e in episode.events if e.type is EventType.START]
-    firsts = [
-        int(s.stamps[s.stamps > 0].min()) for s in episode.streams.values() if (s.stamps > 0).any()
-    ]
-    return min(starts or firsts, default=0)
-
-
-def episode_end(episode: Episode) -> int:
-    """Stamp of END in ns; without one the last stamp of any stream; the start if there is none."""
-    end = episode.summary.get('end')
-    if end:
-        return int(end)
-    ends = [e.stamp for e in episode.events if e.type is EventType.END]
-    lasts = [int(s.stamps.max()) for s in episode.streams.values() if len(s)]
-    return max(ends or lasts, default=episode_start(episode))
-
-
 def panels(episode: Episode) -> list[Panel]:
     """All panels in the order of display, empty ones too."""
-    start = episode_start(episode)
+    start = bounds_of(episode)[0]
     made: dict[str, Panel] = {}
     for entry in REGISTRY.values():
         if entry.line is not None:
@@ -191,19 +170,16 @@ def contact_spans(episode: Episode) -> list[Span]:
     stream = episode.streams.get('contact')
     if stream is None or 'in_contact' not in stream.values:
         return []
-    order = np.argsort(stream.stamps, kind='stable')
-    stamps = stream.stamps[order]
-    level = stream.values['in_contact'][order].astype(bool).astype(int)
+    stream = within(episode, stream)
+    level = stream.values['in_contact'].astype(bool).astype(int)
     if 'in_collision' in stream.values:
-        level = np.where(stream.values['in_collision'][order].astype(bool), COLLISION, level)
-    start, end = episode_start(episode), episode_end(episode)
-    inside = (stamps >= start) & (stamps <= end)
-    return _runs(*_with_losses(stamps[inside], level[inside], episode), start)
+        level = np.where(stream.values['in_collision'].astype(bool), COLLISION, level)
+    return _runs(*_with_losses(stream.stamps, level, episode), bounds_of(episode)[0])
 
 
 def person_spans(episode: Episode) -> list[Span]:
     """Stretches in which a person had taken over."""
-    start = episode_start(episode)
+    start = bounds_of(episode)[0]
     return [
         Span((s.begin - start) / SECOND, (s.end - start) / SECOND, is_person=True)
         for s in interventions_of(episode).segments
@@ -217,7 +193,7 @@ def is_contact(span: Span) -> bool:
 
 def marks(episode: Episode) -> list[Mark]:
     """The episode's events between its bounds, START and END left out: they are the axis' ends."""
-    start, end = episode_start(episode), episode_end(episode)
+    start, end = bounds_of(episode)
     hidden = (EventType.START, EventType.END)
     return [
         Mark(
@@ -235,18 +211,14 @@ def path(episode: Episode) -> Path | None:
     stream = episode.streams.get('pose')
     if stream is None or 'position' not in stream.values:
         return None
+    stream = within(episode, stream)
     positions = np.asarray(stream.values['position'], dtype=np.float64)
-    start = episode_start(episode)
-    usable = (
-        np.isfinite(positions).all(axis=1)
-        & (stream.stamps >= start)
-        & (stream.stamps <= episode_end(episode))
-    )
+    usable = np.isfinite(positions).all(axis=1)
     stamps, first = np.unique(stream.stamps[usable], return_index=True)
     positions = positions[usable][first]
     if not len(stamps):
         return None
-    time = (stamps - start) / SECOND
+    time = (stamps - bounds_of(episode)[0]) / SECOND
     spans = contact_spans(episode)
     return Path(
         time,
@@ -269,11 +241,9 @@ def _stream_series(
 ) -> Series:
     if stream is None or name not in stream.values:
         return Series(label, np.empty(0), np.empty(0))
-    start = episode_start(episode)
-    inside = (stream.stamps >= start) & (stream.stamps <= episode_end(episode))
-    order = np.argsort(stream.stamps[inside], kind='stable')
-    time = (stream.stamps[inside][order] - start) / SECOND
-    values = np.asarray(stream.values[name], dtype=np.float64)[inside][order] * factor
+    stream = within(episode, stream)
+    time = (stream.stamps - bounds_of(episode)[0]) / SECOND
+    values = np.asarray(stream.values[name], dtype=np.float64) * factor
     return Series(label, time, values, has_markers=name == 'latency')
 
 
@@ -303,7 +273,7 @@ def _with_losses(
     at = np.searchsorted(stamps, lost_from, side='right')
     stamps, level = np.insert(stamps, at, lost_from), np.insert(level, at, UNKNOWN)
     if len(level) and level[-1] == UNKNOWN:
-        stamps, level = np.append(stamps, episode_end(episode)), np.append(level, 0)
+        stamps, level = np.append(stamps, bounds_of(episode)[1]), np.append(level, 0)
     return stamps, level
 
 

@@ -13,12 +13,12 @@ import numpy as np
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams.table import EVENT_TYPE
 from frame_ros.core.time import SECOND
+from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.interventions import GATE_TYPE
 from frame_ros.episodes.metric_pipeline.pipeline import STREAMS
 from frame_ros.episodes.sensed_contacts import EVENT_TYPE as CONTACT_EVENT_TYPE
 from frame_ros.episodes.topic_statistics import TopicStatistics, stamp_statistics, topic_statistics
-from frame_ros.reports.model.series import episode_end, episode_start
 
 # Receive times further than this from the stamps are of another clock, s: a simulation's.
 OTHER_CLOCK = 1.0
@@ -44,7 +44,7 @@ def topic_faults(episode: Episode, bag: Bag | None) -> TopicFaults:
 
     What the metric pipeline has counted of a stream already is left out.
     """
-    start, end = episode_start(episode), episode_end(episode)
+    start, end = bounds_of(episode)
     statistics = _statistics(episode, bag, start, end)
     roles = {stream.topic: role for role, stream in episode.streams.items() if role in STREAMS}
     has_own_clock = _has_other_clock(episode)

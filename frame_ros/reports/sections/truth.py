@@ -18,6 +18,7 @@ from frame_ros.bags.findings import Finding, Level
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams.stream import Stream
 from frame_ros.core.time import SECOND
+from frame_ros.episodes.bounds import bounds_of, within
 from frame_ros.episodes.contact_sensitivity import recorded_sensitivity
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.sensed_contacts import RecordedContact, namespace_of, sensed_contacts
@@ -33,7 +34,6 @@ from frame_ros.evaluation.contact_comparison import (
 from frame_ros.evaluation.missed_contacts import MissedContact, WhyMissed
 from frame_ros.reports.html.robot_outline import known_robot
 from frame_ros.reports.model.numbers import counted, finite, readable
-from frame_ros.reports.model.series import episode_end, episode_start
 from frame_ros.reports.sections.section import EpisodeSection, as_row
 from frame_ros.robots.hand_links import hand_links
 
@@ -164,7 +164,7 @@ class TruthSection(EpisodeSection):
         if not self.is_shown:
             return None
         return {
-            'contacts': self.contacts and _contacts(self.contacts, episode_start(self.episode)),
+            'contacts': self.contacts and _contacts(self.contacts, bounds_of(self.episode)[0]),
             'distances': self.distances and vars(self.distances),
         }
 
@@ -282,11 +282,10 @@ def _is_used(episode: Episode, role: str, topic: str) -> bool:
 
 def _inside(stream: Stream, episode: Episode) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Stamps and distances within the episode, by stamp, where the distance is known."""
+    stream = within(episode, stream)
     distance = np.asarray(stream.values['distance'], dtype=np.float64)
-    inside = (stream.stamps >= episode_start(episode)) & (stream.stamps <= episode_end(episode))
-    inside &= np.isfinite(distance)
-    order = np.argsort(stream.stamps[inside], kind='stable')
-    return stream.stamps[inside][order], distance[inside][order]
+    is_known = np.isfinite(distance)
+    return stream.stamps[is_known], distance[is_known]
 
 
 def _mm(distance: float) -> str:
