@@ -21,8 +21,8 @@ from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.reports import build_report, report_json
-from frame_ros.reports.model.policy_groups import policy_groups
 from frame_ros.reports.model.series import person_spans
+from frame_ros.reports.sections.fingerprint import policy_groups
 from frame_ros.reports.sections.interventions import help_text
 
 

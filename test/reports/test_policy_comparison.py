@@ -16,8 +16,8 @@ from frame_ros.core.events import Outcome
 from frame_ros.metrics import polygon_area
 from frame_ros.reports import ReportOptions, build_report, report_data, report_json
 from frame_ros.reports.model.metric_table import metric_rows
-from frame_ros.reports.model.policy_groups import policy_groups
-from frame_ros.reports.sections.fingerprint import ALONE, COLOURS, compare_groups, radar_figure
+from frame_ros.reports.sections.fingerprint import ALONE, COLOURS, FingerprintSection, policy_groups
+from frame_ros.reports.sections.section import Basis
 
 
 def two_policies():
@@ -142,8 +142,8 @@ def test_an_axis_that_cannot_be_normalised_is_named():
 
 def test_more_policies_than_colours_are_in_the_table_only():
     episodes = [synthetic_episode(n, seconds=2.0, quality=str(n)) for n in range(8)]
-    groups = policy_groups(episodes)
-    figure = radar_figure(compare_groups(groups, metric_rows(episodes)))
+    basis = Basis(episodes, metric_rows(episodes), [], ReportOptions())
+    figure = FingerprintSection(basis).figure
     assert len(figure['data']) == len(COLOURS)
     words = Page(build_report(episodes)).words
     assert 'The last 2 of the policies are in the table only.' in words

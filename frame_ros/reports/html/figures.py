@@ -15,7 +15,7 @@ from frame_ros.core.time import SECOND
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
 from frame_ros.reports.html.downsample import SERIES_POINTS, peak_indices
-from frame_ros.reports.model.numbers import plot_numbers
+from frame_ros.reports.model.numbers import plot_numbers, shortened
 from frame_ros.reports.model.series import (
     Mark,
     Panel,
@@ -170,7 +170,7 @@ def _add_context(layout: dict, spans: list[Span], events: list[Mark]) -> None:
         layout['annotations'].append(
             {
                 'name': 'event',
-                'text': escape(_short(mark.label), quote=False),
+                'text': escape(shortened(mark.label, LONGEST_LABEL), quote=False),
                 'x': mark.time,
                 'xref': 'x',
                 'y': 1,
@@ -198,7 +198,3 @@ def _shade(span: Span) -> dict[str, Any]:
         'opacity': 0.30 if span.is_collision or span.is_unknown else 0.14,
         'layer': 'below',
     }
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + '…'

@@ -31,7 +31,7 @@ from frame_ros.reports.html.path_marks import legend_svg
 from frame_ros.reports.html.strip import dot_strip
 from frame_ros.reports.html.tiles import tiles
 from frame_ros.reports.model.episode_check import EpisodeChecks, shared_findings
-from frame_ros.reports.model.numbers import counted, readable, readable_unit
+from frame_ros.reports.model.numbers import counted, readable, readable_unit, shortened
 from frame_ros.reports.model.options import ReportOptions
 from frame_ros.reports.parity.comparison import BAR
 from frame_ros.reports.report import EPISODE_SECTIONS, REPORT_SECTIONS, Report
@@ -221,11 +221,5 @@ def facts_of(episode: Episode) -> list[tuple[str, str]]:
     """(name, value) of the attributes of an episode that the page shows beside it."""
     shown = {'bag': episode.path.name if episode.path.name != episode.episode_id else ''}
     shown.update({k: v for k, v in episode.attributes.items() if k not in HIDDEN_ATTRIBUTES})
-    return [
-        (
-            name.replace('_', ' '),
-            value if len(value) <= LONGEST_FACT else value[:LONGEST_FACT] + ' …',
-        )
-        for name, value in ((str(k), str(v)) for k, v in shown.items())
-        if value
-    ]
+    facts = ((str(k), str(v)) for k, v in shown.items())
+    return [(k.replace('_', ' '), shortened(v, LONGEST_FACT)) for k, v in facts if v]

@@ -18,10 +18,7 @@ def dot_strip(row: MetricRow, outcomes: Sequence[Outcome]) -> Markup:
     """Returns an SVG with one dot per episode from the lowest to the highest value; '' with fewer
     than two values.
     """
-    left_out = row.is_left_out or [False] * len(row.values)
-    known = [
-        (v, o) for v, o, out in zip(row.values, outcomes, left_out) if v is not None and not out
-    ]
+    known = [(v, o) for v, o in zip(row.counting, outcomes) if v is not None]
     if len(known) < 2:
         return Markup('')
     low, high = min(v for v, _ in known), max(v for v, _ in known)

@@ -39,10 +39,15 @@ class MetricRow:
     is_left_out: list[bool] = field(default_factory=list)
 
     @property
+    def counting(self) -> list[float | None]:
+        """The values, None also where they do not count in aggregates."""
+        left_out = self.is_left_out or [False] * len(self.values)
+        return [None if out else value for value, out in zip(self.values, left_out)]
+
+    @property
     def known(self) -> list[float]:
         """The values that count in aggregates."""
-        left_out = self.is_left_out or [False] * len(self.values)
-        return [v for v, out in zip(self.values, left_out) if v is not None and not out]
+        return [value for value in self.counting if value is not None]
 
     @property
     def median(self) -> float | None:

@@ -100,6 +100,11 @@ def plot_numbers(values: Any, digits: int = 5) -> list[float | None]:
     return out
 
 
+def shortened(text: str, length: int) -> str:
+    """Returns a text of at most `length` characters, the last an ellipsis where it was longer."""
+    return text if len(text) <= length else text[: length - 1] + '…'
+
+
 def counted(count: int, noun: str) -> str:
     """Returns '1 episode', '2,000 episodes'; the noun's plural takes an s."""
     return f'{count:,} {noun}{"" if count == 1 else "s"}'

@@ -94,11 +94,7 @@ def _smoothest(episodes: Sequence[Episode], row: MetricRow | None) -> str:
     """
     if row is None:
         return ''
-    known = [
-        (value, i + 1)
-        for i, (value, out) in enumerate(zip(row.values, row.is_left_out))
-        if value is not None and not out
-    ]
+    known = [(value, i) for i, value in enumerate(row.counting, 1) if value is not None]
     if len(known) < 2:
         return ''
     (low, best), (high, worst) = min(known), max(known)

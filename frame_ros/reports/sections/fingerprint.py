@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The policies of a report on one radar chart (FRAME, section 4.4), with what its area is worth."""
+"""The policies of a report on one radar chart (FRAME, section 4.4), and how far its area counts."""
 
 from __future__ import annotations
 
@@ -9,18 +9,22 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from itertools import zip_longest
+from statistics import median
 from typing import Any
 
+from frame_ros.episodes.episode import Episode
 from frame_ros.metrics import REGISTRY, Fingerprint, fingerprint
 from frame_ros.metrics.fingerprint import SMALLEST_POLYGON
-from frame_ros.reports.model.metric_table import MetricRow
-from frame_ros.reports.model.numbers import plot_numbers, readable, readable_unit
-from frame_ros.reports.model.options import check_axes
-from frame_ros.reports.model.policy_groups import PolicyGroup, policy_groups
+from frame_ros.reports.model.metric_table import MetricRow, SuccessCount, success_count
+from frame_ros.reports.model.numbers import plot_numbers, readable, readable_unit, shortened
+from frame_ros.reports.sections.interventions import is_helped_success
 from frame_ros.reports.sections.section import Basis, ReportSection, as_row
 
 # The paper's axes, and those of safety.
 AXES = tuple(sorted((id for id in REGISTRY if REGISTRY[id].axis), key=lambda id: REGISTRY[id].axis))
+# Attributes of an episode that distinguish policies. quality: of the scripted policy.
+FACTS = ('policy', 'checkpoint', 'quality')
+NAMELESS = 'unnamed policy'
 # Okabe and Ito, and grey; neighbours differ most. Dashes for those who see no colours.
 COLOURS = ('#0072B2', '#E69F00', '#009E73', '#CC79A7', '#D55E00', '#7F7F7F')
 DASHES = ('solid', 'dash', 'dot', 'dashdot', 'longdash', 'longdashdot')
@@ -41,74 +45,137 @@ CAVEAT = (
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """The groups, and for two or more of them their fingerprint.
+class PolicyGroup:
+    """The episodes of one policy.
 
-    rows: the metrics that are axes, those without any value left out of `shown` but not of `rows`.
-    remark: why there is no figure; '' if there is one.
+    Attributes:
+        places: where they are in the order of the report.
+        static: how many of them the end effector hardly moved in.
+        helped: how many succeeded in which a person had taken over.
     """
 
-    groups: list[PolicyGroup]
-    rows: list[MetricRow]
-    shown: Fingerprint | None
-    remark: str
+    label: str
+    places: tuple[int, ...]
+    success: SuccessCount
+    static: int
+    helped: int = 0
 
     @property
-    def has_figure(self) -> bool:
-        """Whether there is a polygon to draw."""
-        return not self.remark
+    def episodes(self) -> int:
+        """The number of episodes."""
+        return len(self.places)
+
+    @property
+    def success_text(self) -> str:
+        """'4 of 5 succeeded (38–96 %)', the percent sign kept with its number."""
+        if self.success.interval is None:
+            return f'{self.episodes} without outcome'
+        low, high = (round(100 * bound) for bound in self.success.interval)
+        helped = f', {self.helped} with interventions' if self.helped else ''
+        count = f'{self.success.successes} of {self.success.trials} succeeded'
+        return f'{count} ({low}–{high}\u00a0%){helped}'
+
+    def value(self, row: MetricRow) -> float | None:
+        """The median of a metric over the group's episodes, static ones left out where the report
+        leaves them out; the success rate for 'sr'. None without any value.
+        """
+        if row.id == 'sr':
+            return self.success.rate
+        known = [value for i in self.places if (value := row.counting[i]) is not None]
+        return median(known) if known else None
 
 
-def compare_groups(
-    groups: list[PolicyGroup], rows: Sequence[MetricRow], axes: Sequence[str] = ()
-) -> Comparison:
-    """Compares the groups on these axes; by default on those of AXES that have a value.
+def policy_groups(episodes: Sequence[Episode]) -> list[PolicyGroup]:
+    """One group per policy, checkpoint and (scripted) quality, in the order of first appearance."""
+    places: dict[tuple[str, ...], list[int]] = {}
+    for i, episode in enumerate(episodes):
+        key = tuple(str(episode.attributes.get(name) or '') for name in FACTS)
+        places.setdefault(key, []).append(i)
+    groups = []
+    for label, found in zip(_labels(list(places)), places.values()):
+        own = [episodes[i] for i in found]
+        static, helped = sum(e.is_static for e in own), sum(map(is_helped_success, own))
+        groups.append(PolicyGroup(label, tuple(found), success_count(own), static, helped))
+    return groups
 
-    Raises:
-        ValueRangeError: an axis that is no metric, or one that has no better direction.
-    """
-    check_axes(axes)
-    by_id = {row.id: row for row in rows}
-    chosen = [by_id[id] for id in dict.fromkeys(axes or AXES) if id in by_id]
-    if not axes:
-        chosen = [row for row in chosen if any(g.value(row) is not None for g in groups)]
-    if len(groups) < 2:
-        return Comparison(groups, chosen, None, ALONE if groups else '')
-    if not chosen:
-        return Comparison(groups, chosen, None, NO_POLYGON)
-    shown = fingerprint({g.label: {row.id: g.value(row) for row in chosen} for g in groups})
-    has_polygon = len(shown.common_axes) >= SMALLEST_POLYGON
-    return Comparison(groups, chosen, shown, '' if has_polygon else NO_POLYGON)
+
+def _labels(keys: Sequence[tuple[str, ...]]) -> list[str]:
+    """Distinct names of the groups: a checkpoint by its last folder, if that suffices."""
+    for is_short in (True, False):
+        labels = [_label(key, is_short) for key in keys]
+        if len(set(labels)) == len(labels):
+            break
+    return labels
+
+
+def _label(key: tuple[str, ...], is_short: bool) -> str:
+    policy, checkpoint, quality = key
+    name = checkpoint.rstrip('/').rpartition('/')[2] if is_short else checkpoint
+    parts = [policy or NAMELESS, name, f'quality {quality}' if quality else '']
+    return ', '.join(part for part in parts if part)
 
 
 class FingerprintSection(ReportSection):
-    """The policies of a report: table and figure."""
+    """The policies of a report: table and figure.
+
+    Attributes:
+        groups: the episodes by policy.
+        rows: the metrics that are axes: those asked for, else those of AXES that have a value.
+        shown: the fingerprint of two or more policies.
+        remark: why there is no figure; '' if there is one.
+    """
 
     key = 'fingerprint'
     caveat = CAVEAT
 
     def __init__(self, basis: Basis) -> None:
         super().__init__(basis)
-        groups = policy_groups(basis.episodes)
-        self.comparison = compare_groups(groups, basis.rows, basis.options.axes)
-        self.figure = radar_figure(self.comparison)
+        self.groups = groups = policy_groups(basis.episodes)
         self.is_shown = bool(groups)
+        by_id, axes = {row.id: row for row in basis.rows}, basis.options.axes
+        self.rows = [by_id[id] for id in dict.fromkeys(axes or AXES) if id in by_id]
+        if not axes:
+            self.rows = [r for r in self.rows if any(g.value(r) is not None for g in groups)]
+        self.shown: Fingerprint | None = None
+        if len(groups) > 1 and self.rows:
+            values = {g.label: {row.id: g.value(row) for row in self.rows} for g in groups}
+            self.shown = fingerprint(values)
+        has_polygon = self.shown and len(self.shown.common_axes) >= SMALLEST_POLYGON
+        self.remark = '' if has_polygon or not groups else NO_POLYGON if len(groups) > 1 else ALONE
 
     @cached_property
     def data(self) -> dict[str, Any]:
         """remark, axes (id, unit, higher_is_better, excluded: why), common_axes, policies: label,
         episodes, static, success, area, area_range, mean, values and shares by id, reasons.
         """
-        shown, rows = self.comparison.shown, self.comparison.rows
+        excluded = self.shown.excluded if self.shown else {}
         return {
-            'remark': self.comparison.remark,
+            'remark': self.remark,
             'axes': [
                 as_row(row, 0, 'id', 'name', 'unit', 'higher_is_better')
-                | {'excluded': shown.excluded.get(row.id) if shown else None}
-                for row in rows
+                | {'excluded': excluded.get(row.id)}
+                for row in self.rows
             ],
-            'common_axes': list(shown.common_axes) if shown else [],
-            'policies': [_policy(self.comparison, group) for group in self.comparison.groups],
+            'common_axes': list(self.shown.common_axes) if self.shown else [],
+            'policies': [self._policy(group) for group in self.groups],
+        }
+
+    def _policy(self, group: PolicyGroup) -> dict[str, Any]:
+        shown = self.shown
+        data = {
+            **as_row(group, 0, 'label', 'episodes', 'static'),
+            'success': as_row(group.success, 0, 'successes', 'trials', 'rate', 'interval'),
+            'values': {row.id: group.value(row) for row in self.rows},
+        }
+        if shown is None:
+            return data
+        return {
+            **data,
+            'shares': shown.normalised[group.label],
+            'reasons': shown.reasons[group.label],
+            'area': shown.area(group.label),
+            'area_range': shown.area_range(group.label),
+            'mean': shown.mean(group.label),
         }
 
     @cached_property
@@ -124,125 +191,78 @@ class FingerprintSection(ReportSection):
     @property
     def policies(self) -> list[dict[str, Any]]:
         """The rows of the table: one per group, the colours those of the figure."""
-        colours = COLOURS if self.comparison.has_figure else ()
-        groups = zip_longest(self.data['policies'], self.comparison.groups, colours)
+        colours = () if self.remark else COLOURS[: len(self.groups)]
         return [
-            {**policy, 'success_text': success_text(group), 'colour': colour}
-            for policy, group, colour in groups
-            if policy
+            {**policy, 'success_text': group.success_text, 'colour': colour}
+            for policy, group, colour in zip_longest(self.data['policies'], self.groups, colours)
         ]
 
     @property
     def notes(self) -> list[str]:
         """Axes and policies that are left out of the figure, and why."""
-        shown, rows = self.comparison.shown, self.comparison.rows
         notes = [f'{axis["id"]}: {axis["excluded"]}.' for axis in self.axes if axis['excluded']]
-        if shown:
-            known = {*shown.common_axes, *shown.excluded}
-            notes += [
-                f'{row.id}: not every policy has a value.' for row in rows if row.id not in known
-            ]
-        more = len(self.comparison.groups) - len(COLOURS)
-        if more > 0 and self.comparison.has_figure:
+        if self.shown:
+            known = {*self.shown.common_axes, *self.shown.excluded}
+            left_out = (row.id for row in self.rows if row.id not in known)
+            notes += [f'{id}: not every policy has a value.' for id in left_out]
+        more = len(self.groups) - len(COLOURS)
+        if more > 0 and not self.remark:
             notes.append(f'The last {more} of the policies are in the table only.')
         return notes
 
-
-def _policy(comparison: Comparison, group: PolicyGroup) -> dict[str, Any]:
-    shown, success = comparison.shown, group.success
-    data = {
-        **as_row(group, 0, 'label', 'episodes', 'static'),
-        'success': as_row(success, 0, 'successes', 'trials', 'rate', 'interval'),
-        'values': {row.id: group.value(row) for row in comparison.rows},
-    }
-    if shown is None:
-        return data
-    return {
-        **data,
-        'shares': shown.normalised[group.label],
-        'reasons': shown.reasons[group.label],
-        'area': shown.area(group.label),
-        'area_range': shown.area_range(group.label),
-        'mean': shown.mean(group.label),
-    }
-
-
-def success_text(group: PolicyGroup) -> str:
-    """'4 of 5 succeeded (38–96 %)', the percent sign kept with its number."""
-    count, interval = group.success, group.success.interval
-    if interval is None:
-        return f'{group.episodes} without outcome'
-    low, high = (round(100 * bound) for bound in interval)
-    helped = f', {group.helped} with interventions' if group.helped else ''
-    return f'{count.successes} of {count.trials} succeeded ({low}–{high}\u00a0%){helped}'
-
-
-def radar_figure(comparison: Comparison) -> dict[str, Any] | None:
-    """The radar chart, for plotly.js; None where there is no polygon."""
-    shown = comparison.shown
-    if shown is None or not comparison.has_figure:
-        return None
-    axes = [row for row in comparison.rows if row.id in shown.common_axes]
-    groups = comparison.groups[: len(COLOURS)]
-    return {
-        'kind': 'radar',
-        'data': [_trace(shown, group, axes, i) for i, group in enumerate(groups)],
-        'layout': {
-            'height': 500,
-            'margin': {'l': 60, 'r': 60, 't': 36, 'b': 36},
-            'polar': {
-                'radialaxis': {
-                    'range': [0, 1],
-                    'ticks': '',
-                    'tickvals': [0.25, 0.5, 0.75, 1],
-                    'angle': 90 - 180 / len(axes),
-                    'tickangle': 90 - 180 / len(axes),
+    @property
+    def figure(self) -> dict[str, Any] | None:
+        """The radar chart, for plotly.js; None where there is no polygon."""
+        if self.shown is None or self.remark:
+            return None
+        axes = [row for row in self.rows if row.id in self.shown.common_axes]
+        angle = 90 - 180 / len(axes)
+        radial = {'range': [0, 1], 'ticks': '', 'tickvals': [0.25, 0.5, 0.75, 1]}
+        angular = {'direction': 'clockwise', 'rotation': 90, 'type': 'category'}
+        return {
+            'kind': 'radar',
+            'data': [
+                _trace(plot_numbers(self.shown.radii(group.label)), group, axes, colour, dash)
+                for group, colour, dash in zip(self.groups, COLOURS, DASHES)
+            ],
+            'layout': {
+                'height': 500,
+                'margin': {'l': 60, 'r': 60, 't': 36, 'b': 36},
+                'polar': {
+                    'radialaxis': {**radial, 'angle': angle, 'tickangle': angle},
+                    'angularaxis': angular,
                 },
-                'angularaxis': {'direction': 'clockwise', 'rotation': 90, 'type': 'category'},
+                'showlegend': True,
+                'legend': {'orientation': 'h', 'x': 0.5, 'xanchor': 'center', 'y': -0.08},
             },
-            'showlegend': True,
-            'legend': {'orientation': 'h', 'x': 0.5, 'xanchor': 'center', 'y': -0.08},
-        },
-    }
+        }
 
 
-def _trace(shown: Fingerprint, group: PolicyGroup, axes: list[MetricRow], place: int) -> dict:
-    shares = plot_numbers(shown.radii(group.label))
+def _trace(
+    shares: list[float | None], group: PolicyGroup, axes: list[MetricRow], colour: str, dash: str
+) -> dict[str, Any]:
     corners = [*axes, axes[0]]
-    label = escape(short_label(group.label), quote=False)
+    label = escape(shortened(group.label, LONGEST_LABEL), quote=False)
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return {
         'type': 'scatterpolar',
         'mode': 'lines+markers',
-        'name': f'{label}<br>{success_text(group)}',
+        'name': f'{label}<br>{group.success_text}',
         'r': [*shares, shares[0]],
-        'theta': [_axis_label(row) for row in corners],
+        'theta': [f'{row.id} {"↑" if row.higher_is_better else "↓"}' for row in corners],
         'customdata': [_raw(group, row) for row in corners],
         'hovertemplate': f'<b>{label}</b><br>%{{theta}}: %{{customdata}}<br>'
         '%{r:.3f} of the best<extra></extra>',
         'fill': 'toself',
         'cliponaxis': False,
         'opacity': 0.9,
-        'fillcolor': _transparent(COLOURS[place]),
-        'line': {'color': COLOURS[place], 'width': 2.4, 'dash': DASHES[place]},
-        'marker': {'color': COLOURS[place], 'size': 6},
+        'fillcolor': f'rgba({red},{green},{blue},0.10)',
+        'line': {'color': colour, 'width': 2.4, 'dash': dash},
+        'marker': {'color': colour, 'size': 6},
     }
-
-
-def short_label(label: str) -> str:
-    """A label that fits into a legend."""
-    return label if len(label) <= LONGEST_LABEL else label[: LONGEST_LABEL - 1] + '…'
-
-
-def _axis_label(row: MetricRow) -> str:
-    return f'{row.id} {"↑" if row.higher_is_better else "↓"}'
 
 
 def _raw(group: PolicyGroup, row: MetricRow) -> str:
     value = group.value(row)
     factor, unit = readable_unit([value], row.unit)
     return f'{readable(value, 4, factor)} {unit}'.strip()
-
-
-def _transparent(colour: str) -> str:
-    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return f'rgba({red},{green},{blue},0.10)'
