@@ -28,7 +28,7 @@ from frame_ros.reports.model.numbers import json_safe
 from frame_ros.reports.model.options import ReportOptions
 from frame_ros.reports.model.rates import MetricRate, metric_rates, sampling_sentence
 from frame_ros.reports.model.reference_errors import episode_errors
-from frame_ros.reports.model.verdict import OUTCOME_WORDS, verdict
+from frame_ros.reports.model.verdict import verdict
 from frame_ros.reports.parity.comparison import BAR, live_definitions
 from frame_ros.reports.parity.verdict import ParityVerdict, parity_verdict
 from frame_ros.reports.sections.fingerprint import FingerprintSection
@@ -121,7 +121,7 @@ class EpisodeReport:
         bag = episode.open_bag()
         self.episode, self.index, self.rows, self.check = episode, index, rows, check
         self.sections = [section(episode, bag) for section in EPISODE_SECTIONS]
-        self.outcome = OUTCOME_WORDS[episode.outcome]
+        self.outcome = episode.outcome.name.lower()
         self.help = help_text(episode)
         self.number = index + 1
         self.id = episode.episode_id or episode.path.name

@@ -23,10 +23,8 @@ from frame_ros.episodes.processing import process_episode
 from frame_ros.episodes.topic_statistics import stamp_statistics
 from frame_ros.metrics import REGISTRY, path_length, wilson_interval
 from frame_ros.reports import report_data, report_json
-from frame_ros.reports.html.downsample import peak_indices
 from frame_ros.reports.html.media import VideoBudget, find_videos, still_times
 from frame_ros.reports.html.page import build_report
-from frame_ros.reports.model.contact_sensing import contact_sensing
 from frame_ros.reports.model.episode_check import FindingCounts, check_episode, quality_counts
 from frame_ros.reports.model.metric_table import (
     MetricRow,
@@ -35,9 +33,15 @@ from frame_ros.reports.model.metric_table import (
     success_count,
     value_name,
 )
-from frame_ros.reports.model.numbers import counted, json_safe, readable, readable_unit
+from frame_ros.reports.model.numbers import (
+    counted,
+    json_safe,
+    peak_indices,
+    readable,
+    readable_unit,
+)
 from frame_ros.reports.model.rates import metric_rates, rate_of, sampling_sentence, stream_rates
-from frame_ros.reports.model.series import contact_spans, panels, path
+from frame_ros.reports.model.series import contact_sensing, contact_spans, panels, path
 from frame_ros.reports.model.topic_faults import EVENT_TYPES, fault_counts, topic_faults
 from frame_ros.reports.model.verdict import success_sentence, verdict
 from frame_ros.reports.parity.verdict import difference_text, parity_verdict

@@ -11,14 +11,11 @@ from markupsafe import Markup
 
 from frame_ros.episodes.episode import Episode
 from frame_ros.reports.html.figures import PANEL_HEIGHT, SURROUND, is_thinned, series_figure
-from frame_ros.reports.html.media import Still, VideoBudget, find_videos
+from frame_ros.reports.html.media import Still, VideoBudget, camera_stills, find_videos
 from frame_ros.reports.html.path_figure import path_figure
-from frame_ros.reports.html.path_marks import marked_points
-from frame_ros.reports.html.projections import jerk_limit, view_svg
+from frame_ros.reports.html.projections import jerk_limit, marked_points, view_svg
 from frame_ros.reports.html.robot_outline import robot_outline
-from frame_ros.reports.html.stills import camera_stills
-from frame_ros.reports.model.contact_sensing import contact_sensing
-from frame_ros.reports.model.series import panels, path, person_spans
+from frame_ros.reports.model.series import contact_sensing, panels, path, person_spans
 
 TOP, SIDE = (0, 1), (0, 2)
 

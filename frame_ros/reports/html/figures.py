@@ -14,8 +14,7 @@ import numpy as np
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
-from frame_ros.reports.html.downsample import SERIES_POINTS, peak_indices
-from frame_ros.reports.model.numbers import plot_numbers, shortened
+from frame_ros.reports.model.numbers import SERIES_POINTS, peak_indices, plot_numbers, shortened
 from frame_ros.reports.model.series import (
     Mark,
     Panel,

@@ -25,10 +25,9 @@ from frame_ros.core.time import SECOND
 from frame_ros.core.version import package_version
 from frame_ros.episodes.episode import Episode
 from frame_ros.reports.html.episode_pictures import as_json_script, episode_pictures
-from frame_ros.reports.html.episode_table import COLUMNS
 from frame_ros.reports.html.media import VideoBudget
-from frame_ros.reports.html.path_marks import legend_svg
-from frame_ros.reports.html.strip import dot_strip
+from frame_ros.reports.html.projections import legend_svg
+from frame_ros.reports.html.tables import COLUMNS, dot_strip
 from frame_ros.reports.html.tiles import tiles
 from frame_ros.reports.model.episode_check import EpisodeChecks, shared_findings
 from frame_ros.reports.model.numbers import counted, readable, readable_unit, shortened

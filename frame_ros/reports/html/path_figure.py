@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.reports.html.downsample import PATH_POINTS, peak_indices
-from frame_ros.reports.html.path_marks import PathMark, marked_points
-from frame_ros.reports.html.projections import COLOURS, jerk_limit, round_length
+from frame_ros.reports.html.projections import (
+    COLOURS,
+    PathMark,
+    jerk_limit,
+    marked_points,
+    round_length,
+)
 from frame_ros.reports.html.robot_outline import RobotOutline
-from frame_ros.reports.model.numbers import plot_numbers
+from frame_ros.reports.model.numbers import PATH_POINTS, peak_indices, plot_numbers
 from frame_ros.reports.model.series import Path
 
 POSITION = 'x %{x:.4f} m<br>y %{y:.4f} m<br>z %{z:.4f} m'

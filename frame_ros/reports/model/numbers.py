@@ -9,8 +9,12 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 UNAVAILABLE = '–'
+# Points of a plot that are drawn.
+SERIES_POINTS = 1200
+PATH_POINTS = 900
 RAISED = str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹')
 
 # Units in which small (or large) values read better: unit -> (typical value below or above which,
@@ -103,6 +107,28 @@ def plot_numbers(values: Any, digits: int = 5) -> list[float | None]:
 def shortened(text: str, length: int) -> str:
     """Returns a text of at most `length` characters, the last an ellipsis where it was longer."""
     return text if len(text) <= length else text[: length - 1] + '…'
+
+
+def peak_indices(values: NDArray, points: int = SERIES_POINTS) -> NDArray[np.intp]:
+    """Indices of at most about `points` of (T,) values: of each of points/2 equal parts the
+    smallest and the largest.
+
+    The first and last sample stay; a part without any value keeps one sample, so that a gap stays a
+    gap.
+    """
+    length = len(values)
+    if length <= points:
+        return np.arange(length)
+    values = np.asarray(values, dtype=np.float64)
+    edges = np.linspace(0, length, points // 2 + 1).astype(int)
+    low, high = (
+        np.where(np.isnan(values), np.inf, values),
+        np.where(np.isnan(values), -np.inf, values),
+    )
+    kept = [0, length - 1]
+    for begin, end in zip(edges[:-1], edges[1:]):
+        kept += [begin + int(low[begin:end].argmin()), begin + int(high[begin:end].argmax())]
+    return np.unique(kept)
 
 
 def counted(count: int, noun: str) -> str:

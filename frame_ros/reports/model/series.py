@@ -20,7 +20,6 @@ from frame_ros.episodes.interventions import interventions_of
 from frame_ros.episodes.true_distances import true_distances
 from frame_ros.metrics import REGISTRY
 from frame_ros.metrics.record import Line, Metric
-from frame_ros.reports.model.contact_sensing import contact_sensing
 from frame_ros.reports.model.numbers import readable_power
 
 # Levels of contact.
@@ -99,6 +98,18 @@ class Path:
     collisions: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 3)))
 
 
+@dataclass(frozen=True)
+class ContactSensing:
+    """is_sensed: whether contact was sensed at any of the `steps` steps. lost: steps behind the
+    first such at which it was not. lost_from: (K,) stamps in ns at which it was lost.
+    """
+
+    is_sensed: bool
+    steps: int
+    lost: int
+    lost_from: NDArray[np.int64]
+
+
 # Of the contact sensor, with contact and without: in free motion, what its model leaves over.
 EXTERNAL_FORCE = 'Estimated external force'
 # Panels from the raw topics: title, unit, role, (value, label, factor).
@@ -161,6 +172,28 @@ def _true_distance(episode: Episode) -> Series:
     """The simulator's distance to the nearest obstacle."""
     stream = true_distances(episode, episode.open_bag())
     return _stream_series(stream, 'distance', 'true (simulator)', 1.0, episode)
+
+
+def contact_sensing(episode: Episode) -> ContactSensing:
+    """Returns at which steps contact was sensed, by the recomputed safety metrics.
+
+    Steps before the first contact message are no loss: the sensor's period is longer than a step.
+    """
+    safety = episode.metrics.get('safety', {})
+    is_sensed = np.asarray(safety.get('is_contact_sensed', ()), dtype=bool)
+    if not is_sensed.any():
+        return ContactSensing(False, len(is_sensed), 0, np.empty(0, np.int64))
+    first = int(is_sensed.argmax())
+    is_lost = ~is_sensed[first:]
+    begins = np.flatnonzero(is_lost[1:] & ~is_lost[:-1]) + 1
+    lost_from = np.asarray(safety['stamp'], dtype=np.int64)[first:][begins]
+    return ContactSensing(True, len(is_sensed), int(is_lost.sum()), lost_from)
+
+
+def collisions(episode: Episode) -> int | None:
+    """Returns how many there were; None where contact was not sensed."""
+    is_sensed = contact_sensing(episode).is_sensed
+    return int(episode.last('safety', 'collisions')) if is_sensed else None
 
 
 def contact_spans(episode: Episode) -> list[Span]:

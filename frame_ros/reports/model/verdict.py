@@ -8,20 +8,12 @@ from collections.abc import Sequence
 
 from frame_ros.core.events import Outcome
 from frame_ros.episodes.episode import Episode
-from frame_ros.reports.model.contact_sensing import collisions, contact_sensing
 from frame_ros.reports.model.episode_check import FindingCounts
 from frame_ros.reports.model.metric_table import MetricRow, SuccessCount, success_count
 from frame_ros.reports.model.numbers import counted, readable
+from frame_ros.reports.model.series import collisions, contact_sensing
 from frame_ros.reports.parity.verdict import ParityVerdict
 from frame_ros.reports.sections.interventions import intervention_sentence
-
-OUTCOME_WORDS = {
-    Outcome.SUCCESS: 'success',
-    Outcome.FAILURE: 'failure',
-    Outcome.TIMEOUT: 'timeout',
-    Outcome.STOPPED: 'stopped',
-    Outcome.UNKNOWN: 'unknown',
-}
 
 
 def verdict(

@@ -6,10 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from html import escape
 from typing import Any
-
-from markupsafe import Markup
 
 from frame_ros.bags.reader import Bag
 from frame_ros.core.events import Event
@@ -19,24 +16,13 @@ from frame_ros.episodes.interventions import (
     MOMENTS,
     GateAction,
     GateRun,
-    Interventions,
     interventions_of,
 )
 from frame_ros.reports.model.numbers import counted, finite, readable
 from frame_ros.reports.sections.section import EpisodeSection, as_row
 
 INCLUDED = 'Metrics are over whole episodes: the stretches in which a person drove are in them.'
-WIDTH, HEIGHT, LANE = 1000, 34, 14
 MOST_ROWS = 200
-ACTION_WORDS = {
-    GateAction.LIMITED: 'limited',
-    GateAction.REFUSED: 'refused',
-    GateAction.HELD: 'held',
-    GateAction.STOPPED: 'stopped',
-    GateAction.RESET: 'reset',
-    GateAction.TAKEOVER: 'takeover',
-}
-SHOWN_ON_STRIP = (GateAction.HELD, GateAction.LIMITED, GateAction.REFUSED)
 
 
 def help_text(episode: Episode) -> str:
@@ -54,21 +40,16 @@ def is_helped_success(episode: Episode) -> bool:
 
 def intervention_sentence(episodes: Sequence[Episode]) -> str:
     """What the verdict says about interventions; '' if there were none."""
-    found = [interventions_of(episode) for episode in episodes]
     total = total_data(episodes)
     if not total['count']:
         return ''
-    helped = total['successes_with']
-    successes = sum(episode.is_success for episode in episodes)
-    parts = [
-        f'A person took over in {sum(f.count > 0 for f in found)} of '
-        f'{counted(len(episodes), "episode")} ({counted(total["count"], "intervention")}, '
-        f'{readable(total["seconds"], 2)} s'
-    ]
-    if total['autonomy'] is not None:
-        parts.append(f'; the policy drove {100 * total["autonomy"]:.0f} % of the time')
-    parts.append(f'); {helped} of {successes} successes had such help. {INCLUDED}')
-    return ''.join(parts)
+    helped, autonomy = total['successes_with'], total['autonomy']
+    share = '' if autonomy is None else f'; the policy drove {100 * autonomy:.0f} % of the time'
+    return (
+        f'A person took over in {total["episodes"]} of {counted(len(episodes), "episode")} '
+        f'({counted(total["count"], "intervention")}, {readable(total["seconds"], 2)} s{share}); '
+        f'{helped} of {helped + total["successes_without"]} successes had such help. {INCLUDED}'
+    )
 
 
 def total_data(episodes: Sequence[Episode]) -> dict[str, Any]:
@@ -132,12 +113,41 @@ class InterventionSection(EpisodeSection):
     @property
     def sentence(self) -> str:
         """Who drove and what the gate did, in words."""
-        return _sentence(self.found)
+        found, parts = self.found, ['No person took over.']
+        if found.count:
+            parts = [
+                f'A person took over {counted(found.count, "time")}, '
+                f'{readable(found.seconds, 3)} s in all'
+            ]
+            if finite(found.autonomy) is not None:
+                parts[0] += f'; the policy drove {100 * found.autonomy:.0f} % of the time'
+            parts[0] += '. The metrics of this episode include these stretches.'
+        if found.runs is None:
+            parts.append('No command gate was recorded.')
+        elif not found.runs:
+            parts.append('The command gate changed nothing.')
+        else:
+            stops = sum(run.action is GateAction.STOPPED for run in found.runs)
+            held = sum(run.duration for run in found.runs if run.action is GateAction.HELD)
+            limited = sum(run.count for run in found.runs if run.action is GateAction.LIMITED)
+            parts.append(
+                f'The command gate stopped {counted(stops, "time")}, held the arm '
+                f'{readable(held, 3)} s and limited {counted(limited, "command")}.'
+            )
+        return ' '.join(parts)
 
     @property
-    def strip(self) -> Markup:
-        """The episode's time as a band: see `strip_svg`."""
-        return strip_svg(self.found)
+    def duration(self) -> float:
+        """Of the episode, s."""
+        return max(self.found.end - self.found.begin, 1) / SECOND
+
+    @property
+    def drawn_runs(self) -> list[dict[str, Any]]:
+        """Runs of the gate that the page has room for, each with its class in the stylesheet."""
+        kinds = {'held': 'held', 'limited': 'limited', 'refused': 'limited', 'stopped': 'stop'}
+        runs = self.data['gate']['runs'] if self.data['gate'] else ()
+        drawn = ({**run, 'kind': kinds.get(run['action'])} for run in runs[:MOST_ROWS])
+        return [run for run in drawn if run['kind']]
 
 
 def _gate(runs: Sequence[GateRun], start: int) -> dict[str, Any]:
@@ -149,7 +159,7 @@ def _gate(runs: Sequence[GateRun], start: int) -> dict[str, Any]:
         'by_cause': by_cause(runs),
         'runs': [
             as_row(run, start, 'begin', 'end')
-            | {'action': ACTION_WORDS[run.action]}
+            | {'action': run.action.name.lower()}
             | as_row(run, start, *own)
             for run in runs
         ],
@@ -165,7 +175,7 @@ def by_cause(runs: Sequence[GateRun]) -> list[dict[str, Any]]:
         groups.setdefault((run.action, run.cause), []).append(run)
     rows = [
         {
-            'action': ACTION_WORDS[action],
+            'action': action.name.lower(),
             'cause': cause,
             'runs': len(own),
             'count': sum(run.count for run in own),
@@ -176,61 +186,6 @@ def by_cause(runs: Sequence[GateRun]) -> list[dict[str, Any]]:
         for (action, cause), own in groups.items()
     ]
     return sorted(rows, key=lambda row: (-(row['seconds'] or 0.0), -int(row['count'])))
-
-
-def strip_svg(found: Interventions) -> Markup:
-    """A band over the episode's time: above who drove, below what the gate did; lines are stops."""
-    duration = max(found.end - found.begin, 1)
-    scale = WIDTH / duration
-
-    def bar(begin: int, end: int, lane: int, kind: str, title: str) -> str:
-        x, width = (begin - found.begin) * scale, max((end - begin) * scale, 1.5)
-        return (
-            f'<rect class="{kind}" x="{x:.1f}" y="{lane}" width="{width:.1f}" height="{LANE}">'
-            f'<title>{escape(title)}</title></rect>'
-        )
-
-    parts = [bar(found.begin, found.end, 0, 'policy', 'the policy drives')]
-    for segment in found.segments:
-        title = f'a person drives, {segment.duration:.1f} s {segment.text}'.strip()
-        parts.append(bar(segment.begin, segment.end, 0, 'person', title))
-    for run in (found.runs or ())[:MOST_ROWS]:
-        words = f'{ACTION_WORDS[run.action]}: {run.cause}'
-        if run.action in SHOWN_ON_STRIP:
-            kind = 'held' if run.action is GateAction.HELD else 'limited'
-            parts.append(bar(run.begin, run.end, HEIGHT - LANE, kind, words))
-        elif run.action is GateAction.STOPPED:
-            parts.append(bar(run.begin, run.begin, HEIGHT - LANE, 'stop', words))
-    return Markup(
-        f'<svg class="drivers" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" '
-        f'role="img" aria-label="{escape(_sentence(found), quote=True)}">{"".join(parts)}</svg>'
-    )
-
-
-def _sentence(found: Interventions) -> str:
-    """Who drove and what the gate did, in words."""
-    parts = ['No person took over.']
-    if found.count:
-        parts = [
-            f'A person took over {counted(found.count, "time")}, '
-            f'{readable(found.seconds, 3)} s in all'
-        ]
-        if finite(found.autonomy) is not None:
-            parts[0] += f'; the policy drove {100 * found.autonomy:.0f} % of the time'
-        parts[0] += '. The metrics of this episode include these stretches.'
-    if found.runs is None:
-        parts.append('No command gate was recorded.')
-    elif not found.runs:
-        parts.append('The command gate changed nothing.')
-    else:
-        stops = sum(run.action is GateAction.STOPPED for run in found.runs)
-        held = sum(run.duration for run in found.runs if run.action is GateAction.HELD)
-        limited = sum(run.count for run in found.runs if run.action is GateAction.LIMITED)
-        parts.append(
-            f'The command gate stopped {counted(stops, "time")}, held the arm '
-            f'{readable(held, 3)} s and limited {counted(limited, "command")}.'
-        )
-    return ' '.join(parts)
 
 
 def _event(event: Event, start: int) -> dict[str, Any]:
