@@ -17,7 +17,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from frame_ros.bringup.arm_options import FrankaOptions, So101Options
+from frame_ros.bringup.arm_options import ArmOptions
 from frame_ros.bringup.declared_nodes import options_of
 from frame_ros.bringup.option_fields import default_of
 from frame_ros.bringup.parameter_comments import parameters
@@ -265,12 +265,19 @@ def escape(text: str) -> str:
     return re.sub(r'([<>|\[])', r'\\\1', text)
 
 
+PRESETS = """
+## so101.launch.py, franka.launch.py
+
+`arm.launch.py` with the robot `so101`, or `fr3`.
+"""
+
+
 def launch_page() -> str:
     """The arguments of the launch files, from the settings they are made of."""
     text = (
         '# Launch files\n\n`ros2 launch frame_ros FILE NAME:=VALUE ...`; all names are relative.\n'
     )
-    files = {'demo': DemoOptions, 'so101': So101Options, 'franka': FrankaOptions}
+    files = {'demo': DemoOptions, 'arm': ArmOptions}
     for name, settings in files.items():
         rows = [
             (
@@ -284,7 +291,7 @@ def launch_page() -> str:
         head = ('argument', 'default', 'choices', 'meaning')
         about = inspect.cleandoc(settings.__doc__ or '').partition('\n\n')[0]
         text += f'\n## {name}.launch.py\n\n{about}\n\n{table(head, rows)}'
-    return text
+    return text + PRESETS
 
 
 def command_page() -> str:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a user may choose about a run beside a real arm: the arguments of its launch files."""
+"""Options of a run beside a real arm: the arguments of its launch files."""
 
 from __future__ import annotations
 
@@ -8,47 +8,46 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import attrs
+
 from frame_ros.bags.image_choices import CAMERA_IMAGES
 from frame_ros.bringup.option_fields import option
 from frame_ros.bringup.run_options import OF_CAMERA_IMAGES, RunOptions
 from frame_ros.core.errors import SetupError
+from frame_ros.core.structuring import nearest
+from frame_ros.hardware.controllers import controller_presets
+from frame_ros.robots.profile import Topics
 
 CONTACT_SOURCES = ('wrench', 'joint_effort', 'robot')
-OUTPUTS = (
-    'none',
-    'lerobot_so101',
-    'ros2_control_trajectory',
-    'ros2_control_position',
-    'crisp_pose',
-    'crisp_joint',
-    'franka_ros2',
-)
+OUTPUTS = tuple(controller_presets())
 OT_TASKS = ('', 'pick', 'move', 'put_on', 'put_in')
 GRASP_SOURCES = ('position', 'effort', 'contact')
 
 
 @dataclass(frozen=True)
 class ArmOptions(RunOptions):
-    """A real arm, whose driver is the user's: the names of its topics."""
+    """A real arm. Its driver is the user's, or, with a port, ours; with a leader's port its
+    teleoperator runs too. Empty names of topics are those of the robot's profile.
+
+    Raises:
+        SetupError: an option cannot be, or does not go with another.
+    """
 
     # The noise of a real camera does not compress without loss.
     camera_images: str = option('jpeg', OF_CAMERA_IMAGES, CAMERA_IMAGES)
     tip: str = option(
-        '', 'link whose pose is watched; fr3, panda: also flange, hand, tcp; empty: the default'
+        '', "link whose pose is watched, or a short name of the profile's tips; empty: the default"
     )
-    joint_states_topic: str = option(
-        'joint_states', "the driver's measured joints, sensor_msgs/JointState"
-    )
-    joint_commands_topic: str = option(
-        'joint_commands', 'the executed actions, sensor_msgs/JointState'
-    )
+    joint_states_topic: str = option('', "the driver's measured joints, sensor_msgs/JointState")
+    joint_commands_topic: str = option('', 'the executed actions, sensor_msgs/JointState')
     output: str = option(
         'none',
-        "what the arm's controller listens to beside it: see docs/action-spaces.md",
-        OUTPUTS,
+        "what the arm's controller listens to beside it, see docs/action-spaces.md: "
+        f"{', '.join(OUTPUTS)}, or one of the robot's profile",
     )
     wrench_topic: str = option(
-        'wrench', 'wrench at the wrist, geometry_msgs/WrenchStamped, if there is one'
+        '',
+        'wrench at the wrist, geometry_msgs/WrenchStamped; for contact by wrench that of a sensor',
     )
     front_image_topic: str = option('front/image_raw', 'front camera, sensor_msgs/Image')
     wrist_image_topic: str = option('wrist/image_raw', 'wrist camera, sensor_msgs/Image')
@@ -59,7 +58,9 @@ class ArmOptions(RunOptions):
         f'starts the contact node; a YAML list of any of: {", ".join(CONTACT_SOURCES)}; '
         'empty: joint_effort if there is a motors_file',
     )
-    motors_file: str = option('', 'what `frame-ros identify joints` wrote, for joint_effort')
+    motors_file: str = option(
+        '', "what `frame-ros identify joints` wrote, for joint_effort; empty: the profile's"
+    )
     tool_file: str = option('', 'what `frame-ros identify tool` wrote, for wrench')
     proximity_cameras: tuple[str, ...] = option(
         (), 'starts the proximity node, with these depth cameras: a YAML list of names'
@@ -73,7 +74,7 @@ class ArmOptions(RunOptions):
     extrinsics: Mapping[str, Any] = option(
         {},
         '{camera: [link, x, y, z, roll, pitch, yaw]} (or a quaternion x, y, z, w), likewise, m and '
-        'rad, of its optical frame; else from tf',
+        'rad, of its optical frame; else those of the profile, or from tf',
     )
     obstacles_file: str = option(
         '', 'starts the proximity node too: YAML file of obstacles whose place is known'
@@ -91,59 +92,11 @@ class ArmOptions(RunOptions):
         0.0, 'position of the gripper closed on nothing, rad or m; used with gripper_margin'
     )
     gripper_margin: float = option(
-        0.0, 'rad or m that an object keeps the gripper from there, at least; 0: that is not asked'
+        0.0,
+        "rad or m that an object keeps the gripper from there, at least; 0: the profile's, or that "
+        'is not asked',
     )
-    gripper_topic: str = option(
-        '', "the gripper's state, sensor_msgs/JointState; empty: that of the arm"
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        unknown = [name for name in self.sources_of_contact if name not in CONTACT_SOURCES]
-        if unknown:
-            raise SetupError(
-                f'no contact source {unknown[0]!r}; there are {", ".join(CONTACT_SOURCES)}'
-            )
-        if 'joint_effort' in self.sources_of_contact and not self.motors_file:
-            raise SetupError(
-                "joint_effort needs this arm's own motors_file: those that come with the package "
-                'are of the simulated arms; make one with `frame-ros identify joints`'
-            )
-
-    @property
-    def known_obstacles(self) -> str:
-        """File of the obstacles whose place is known; empty: there is none."""
-        return self.obstacles_file
-
-    @property
-    def sources_of_contact(self) -> tuple[str, ...]:
-        """What tells the contact node of contact; empty: it is not started."""
-        return self.contact_sources or (('joint_effort',) if self.motors_file else ())
-
-    def remappings(self) -> dict[str, str]:
-        """Our topic name -> the user's, where they differ."""
-        names = {
-            'joint_states': self.joint_states_topic,
-            'joint_commands': self.joint_commands_topic,
-            'wrench': self.wrench_topic,
-            'front/image_raw': self.front_image_topic,
-            'wrist/image_raw': self.wrist_image_topic,
-            'contact': self.contact_topic,
-            'proximity': self.proximity_topic,
-            'object_pose': self.object_topic,
-            'goal_pose': self.goal_topic,
-        }
-        return {ours: theirs for ours, theirs in names.items() if theirs != ours}
-
-
-@dataclass(frozen=True)
-class So101Options(ArmOptions):
-    """A real SO-101; with a port our own driver runs too, with a leader's port its teleoperator.
-
-    Raises:
-        SetupError: there is a port without an id, or an id without a port.
-    """
-
+    gripper_topic: str = option('', "the gripper's state, sensor_msgs/JointState")
     port: str = option('', "serial port of the arm, to start our driver; empty: the driver's yours")
     robot_id: str = option('', "the arm's id, which names its calibration file")
     calibration_dir: str = option('', "folder of calibration files; empty: LeRobot's own")
@@ -161,6 +114,35 @@ class So101Options(ArmOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        known = controller_presets(self.profile)
+        if self.output not in known:
+            raise SetupError(f'output is {self.output!r}{nearest(self.output, known)}')
+        self._check_contact()
+        self._check_ports()
+
+    def _check_contact(self) -> None:
+        unknown = [name for name in self.sources_of_contact if name not in CONTACT_SOURCES]
+        if unknown:
+            raise SetupError(
+                f'no contact source {unknown[0]!r}; there are {", ".join(CONTACT_SOURCES)}'
+            )
+        if 'joint_effort' in self.sources_of_contact and not self.motors:
+            raise SetupError(
+                "joint_effort needs this arm's own motors_file: those that come with the package "
+                'are of the simulated arms; make one with `frame-ros identify joints`'
+            )
+        estimate = self.profile.wrench_is_estimate and self.profile.topics.wrench
+        if (
+            'wrench' in self.sources_of_contact
+            and estimate
+            and (self.topics.wrench.endswith(estimate))
+        ):
+            raise SetupError(
+                "contact by wrench needs the wrench_topic of a force-torque sensor; the arm's own "
+                'estimate is the contact source robot'
+            )
+
+    def _check_ports(self) -> None:
         for port, name in (('port', 'robot_id'), ('leader_port', 'leader_id')):
             if bool(getattr(self, port)) != bool(getattr(self, name)):
                 raise SetupError(
@@ -179,34 +161,58 @@ class So101Options(ArmOptions):
         is_driven = bool(self.leader_port) and self.teleoperator_mode != 'record'
         return self.gate and (bool(self.policy) or is_driven)
 
+    @property
+    def known_obstacles(self) -> str:
+        """File of the obstacles whose place is known; empty: there is none."""
+        return self.obstacles_file
 
-FRANKA_WRENCH = 'franka_robot_state_broadcaster/external_wrench_in_base_frame'
+    @property
+    def motors(self) -> str:
+        """File of the arm's motors; empty: there is none."""
+        of_profile = self.profile.motors
+        return self.motors_file or (str(self.profile.path(of_profile)) if of_profile else '')
 
+    @property
+    def sources_of_contact(self) -> tuple[str, ...]:
+        """Evidence of contact that the contact node takes; empty: it is not started."""
+        return self.contact_sources or (('joint_effort',) if self.motors else ())
 
-@dataclass(frozen=True)
-class FrankaOptions(ArmOptions):
-    """A real Franka arm; the default names are those of franka_ros2.
+    @property
+    def grip(self) -> tuple[float, float]:
+        """Position of the gripper closed on nothing, and the margin that an object keeps."""
+        gripper = self.profile.gripper
+        if self.gripper_margin or gripper is None:
+            return self.gripper_empty, self.gripper_margin
+        return gripper.empty, gripper.margin
 
-    Raises:
-        SetupError: contact is to come of a wrench, but none of a sensor is named.
-    """
+    @property
+    def mounts(self) -> Mapping[str, Any]:
+        """Mounts of the depth cameras that are known without tf."""
+        of_profile = self.profile.cameras
+        return {c: of_profile[c] for c in self.proximity_cameras if c in of_profile} | dict(
+            self.extrinsics
+        )
 
-    robot: str = option('fr3', 'robot: fr3, panda, or the path of a URDF')
-    joint_states_topic: str = option(
-        'franka/joint_states', "the driver's measured joints, sensor_msgs/JointState"
-    )
-    wrench_topic: str = option(
-        FRANKA_WRENCH,
-        'external wrench, geometry_msgs/WrenchStamped; for contact by wrench that of a sensor',
-    )
-    gripper_topic: str = option(
-        'franka_gripper/joint_states', "the gripper's state, sensor_msgs/JointState"
-    )
+    @property
+    def topics(self) -> Topics:
+        """Those of the robot's profile, but for what the user named."""
+        names = [field.name for field in attrs.fields(Topics)]
+        given = {name: getattr(self, f'{name}_topic') for name in names}
+        named = {name: topic for name, topic in given.items() if topic}
+        return attrs.evolve(self.profile.topics, **named)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if 'wrench' in self.sources_of_contact and self.wrench_topic.endswith(FRANKA_WRENCH):
-            raise SetupError(
-                "contact by wrench needs the wrench_topic of a force-torque sensor; the arm's own "
-                'estimate is the contact source robot'
-            )
+    def remappings(self) -> dict[str, str]:
+        """Our topic name -> the user's, where they differ."""
+        topics = self.topics
+        names = {
+            'joint_states': topics.joint_states,
+            'joint_commands': topics.joint_commands,
+            'wrench': topics.wrench,
+            'front/image_raw': self.front_image_topic,
+            'wrist/image_raw': self.wrist_image_topic,
+            'contact': self.contact_topic,
+            'proximity': self.proximity_topic,
+            'object_pose': self.object_topic,
+            'goal_pose': self.goal_topic,
+        }
+        return {ours: theirs for ours, theirs in names.items() if theirs != ours}

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from frame_ros.bringup.arm_options import ArmOptions, So101Options
-from frame_ros.bringup.demo_robots import DEMO_ROBOTS
+from frame_ros.bringup.arm_options import ArmOptions
+from frame_ros.bringup.demo_robots import demo_parameters
 from frame_ros.bringup.option_fields import default_of
 from frame_ros.bringup.run_options import DemoOptions, RunOptions
 
@@ -28,8 +28,8 @@ NAMED = {
 def demo_expected(settings: DemoOptions) -> list[str]:
     """What the simulator and the sensing nodes send."""
     topics = ['joint_states', 'wrench', *IMAGES, 'contact', 'proximity']
-    cameras = DEMO_ROBOTS[settings.robot].proximity['cameras'] if settings.sensing else []
-    if isinstance(cameras, list):
+    cameras = demo_parameters(settings.simulation, 'proximity').get('cameras')
+    if settings.sensing and isinstance(cameras, list):
         topics += [f'{camera}/depth/image_raw' for camera in cameras]
     return _renamed(settings, topics)
 
@@ -44,7 +44,7 @@ def arm_expected(settings: ArmOptions) -> list[str]:
         topics.append('proximity')
     defaults = {field.name: default_of(field) for field in fields(settings)}
     topics += [ours for name, ours in NAMED.items() if getattr(settings, name) != defaults[name]]
-    if isinstance(settings, So101Options) and settings.port:
+    if settings.port:
         topics += [f'{camera}/image_raw' for camera in settings.cameras]
     given = settings.depth_topics
     depths = [given.get(camera, f'{camera}/depth/image_raw') for camera in cameras]

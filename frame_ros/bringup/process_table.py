@@ -3,20 +3,21 @@
 """The one table of what runs: the launch files and the demo's supervisor start the processes named
 here.
 
-It imports no ROS, so it can be read anywhere: `demo_processes(DemoOptions())` and its two sisters
-return a list of `Process`.
+It imports no ROS, so it can be read anywhere: `demo_processes(DemoOptions())` and
+`arm_processes(ArmOptions())` return a list of `Process`.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from frame_ros.bringup.arm_options import ArmOptions, FrankaOptions, So101Options
-from frame_ros.bringup.demo_robots import DEMO_ROBOTS, Value
+from frame_ros.bringup.arm_options import ArmOptions
+from frame_ros.bringup.demo_robots import Value, demo_parameters
 from frame_ros.bringup.expected_topics import arm_expected, demo_expected
 from frame_ros.bringup.node_process import (
     PROFILES,
@@ -31,7 +32,7 @@ from frame_ros.bringup.node_process import (
 )
 from frame_ros.bringup.option_text import assignments
 from frame_ros.bringup.parameter_files import given_parameters, known_parameters, with_given
-from frame_ros.bringup.run_options import POLICIES, ROBOTS, DemoOptions, RunOptions
+from frame_ros.bringup.run_options import POLICIES, DemoOptions, RunOptions
 from frame_ros.bringup.sensing_processes import arm_sensing, demo_sensing
 from frame_ros.core.option_texts import text_of
 from frame_ros.policies.own_policy import is_own_policy, with_absolute_file
@@ -40,14 +41,13 @@ __all__ = [
     'PROFILES',
     'Process',
     'arm_environment',
+    'arm_processes',
     'check_installed',
     'demo_environment',
     'watching_environment',
     'demo_processes',
     'find_executable',
-    'franka_processes',
     'share_directory',
-    'so101_processes',
 ]
 
 # Chunks that the demo's scripted policy draws per inference, for EV: as many as VLA-UQ's study.
@@ -60,18 +60,15 @@ UNCHECKED = 'policy_commands'  # what a policy commands where a gate decides wha
 
 def demo_processes(settings: DemoOptions) -> list[Process]:
     """The simulated robot, a policy, what watches them, and the session that runs episodes."""
-    robot = DEMO_ROBOTS[settings.robot]
-    gate = {**robot.of_tip, **robot.gate}
+    of = functools.partial(demo_parameters, settings.simulation)
     return _as_set(
         settings,
         [
             _simulator(settings),
             *demo_sensing(settings),
-            *_monitors(
-                settings, {**robot.metrics, **robot.grasp}, gate, robot.of_tip, robot.markers
-            ),
+            *_monitors(settings, of('metrics'), of('gate'), of('kinematics'), of('markers')),
             _recorder(settings, demo_expected(settings)),
-            *_gate(settings, gate),
+            *_gate(settings, of('gate')),
             _policy(settings, {'samples': SAMPLES} if settings.policy == 'scripted' else {}),
             Process('session', 'session', _session_parameters(settings), is_essential=True),
             *_display(settings),
@@ -79,24 +76,20 @@ def demo_processes(settings: DemoOptions) -> list[Process]:
     )
 
 
-def so101_processes(settings: So101Options) -> list[Process]:
-    """What runs beside a real SO-101; its driver too, if its port is given."""
-    return _as_set(settings, [*_so101_hardware(settings), *_arm_processes(settings)])
+def arm_processes(settings: ArmOptions) -> list[Process]:
+    """What runs beside a real arm; its driver and its leader's too, where their ports are given."""
+    return _as_set(settings, [*_arm_hardware(settings), *_arm_processes(settings)])
 
 
-def franka_processes(settings: FrankaOptions) -> list[Process]:
-    """What runs beside a real Franka arm, whose driver is the user's (franka_ros2)."""
-    return _as_set(settings, _arm_processes(settings))
-
-
-def _so101_hardware(settings: So101Options) -> list[Process]:
+def _arm_hardware(settings: ArmOptions) -> list[Process]:
     """The driver of the arm and the teleoperator of a leader, where their ports are given."""
-    names = settings.remappings()
+    names, types = settings.remappings(), settings.profile.lerobot
     folder = absolute(settings.calibration_dir) if settings.calibration_dir else ''
     processes = []
     if settings.port:
         driver: dict[str, Value] = {
             'robot': settings.robot_source,
+            **({'robot_type': types.follower} if types.follower else {}),
             'port': settings.port,
             'robot_id': settings.robot_id,
             'calibration_dir': folder,
@@ -107,6 +100,7 @@ def _so101_hardware(settings: So101Options) -> list[Process]:
     if settings.leader_port:
         teleoperator: dict[str, Value] = {
             'robot': settings.robot_source,
+            **({'teleoperator_type': types.leader} if types.leader else {}),
             'port': settings.leader_port,
             'teleoperator_id': settings.leader_id,
             'calibration_dir': folder,
@@ -128,17 +122,22 @@ def _arm_processes(settings: ArmOptions) -> list[Process]:
     monitors = [
         replace(process, can_respawn=True) for process in (*arm_sensing(settings), *watching)
     ]
-    recorder = _recorder(settings, arm_expected(settings), (settings.gripper_topic,))
+    recorder = _recorder(settings, arm_expected(settings), (settings.topics.gripper,))
     return [*monitors, recorder, *policy, *display]
 
 
 def _target(settings: ArmOptions) -> dict[str, Value]:
     """What the metrics node is told of object, goal and gripper, where it is not the default."""
-    names = ('ot_task', 'object_frame', 'goal_frame', 'gripper_topic')
+    names = ('ot_task', 'object_frame', 'goal_frame')
     chosen: dict[str, Value] = {n: getattr(settings, n) for n in names if getattr(settings, n)}
+    if settings.topics.gripper:
+        chosen['gripper_topic'] = settings.topics.gripper
     if settings.ot_task:
-        grasp = ('grasp_source', 'grasp_distance', 'gripper_empty', 'gripper_margin')
-        chosen |= {name: getattr(settings, name) for name in grasp}
+        empty, margin = settings.grip
+        chosen |= {
+            'grasp_source': settings.grasp_source, 'grasp_distance': settings.grasp_distance,
+            'gripper_empty': empty, 'gripper_margin': margin,
+        }  # fmt: skip
     return chosen
 
 
@@ -166,7 +165,15 @@ def _waiting_for_all(processes: list[Process]) -> list[Process]:
 
 def _as_set(settings: RunOptions, processes: list[Process]) -> list[Process]:
     """What holds for all of them: the clock, what they log, and what the user sets of each."""
-    found = [replace(process, log_level=settings.log_level) for process in processes]
+    of_robot = settings.profile.parameters
+    found = [
+        replace(
+            process,
+            log_level=settings.log_level,
+            parameters={**of_robot.get(process.executable, {}), **process.parameters},
+        )
+        for process in processes
+    ]
     if settings.use_sim_time:
         found = [replace(p, parameters={**p.parameters, 'use_sim_time': True}) for p in found]
     if settings.frame_prefix:
@@ -184,10 +191,10 @@ def _prefixed(process: Process, prefix: str) -> Process:
 def _simulator(settings: DemoOptions) -> Process:
     viewer = 'false' if settings.viewer == 'auto' and settings.rviz else settings.viewer
     parameters: dict[str, Value] = {
-        'robot': settings.robot,
+        'robot': settings.robot_source,
         'seed': settings.seed,
         'viewer': viewer,  # which would cover RViz
-        **DEMO_ROBOTS[settings.robot].simulator,
+        **demo_parameters(settings.simulation, 'simulator'),
     }
     return Process('simulator', 'simulator', parameters)
 
@@ -314,7 +321,7 @@ def _display(settings: RunOptions) -> list[Process]:
     """RViz, and robot_state_publisher where it is asked for."""
     processes = []
     if settings.robot_state_publisher:
-        described: dict[str, Value] = {'robot_description': _urdf(settings)}
+        described: dict[str, Value] = {'robot_description': settings.load_robot().urdf}
         if settings.frame_prefix:
             described['frame_prefix'] = settings.frame_prefix
         state = 'robot_state_publisher'
@@ -336,20 +343,13 @@ def _display(settings: RunOptions) -> list[Process]:
     return processes
 
 
-def _urdf(settings: RunOptions) -> str:
-    if settings.robot in ROBOTS:
-        return (share_directory() / 'urdf' / f'{settings.robot}.urdf').read_text(encoding='utf-8')
-    return settings.load_robot().urdf
-
-
 def _layout(settings: RunOptions) -> Path:
     """RViz's layout; with a prefix of the frames a copy of it, whose robot model knows it."""
-    name = 'frame_ros.rviz' if settings.robot == 'so101' else 'frame_ros_fr3.rviz'
-    layout = share_directory() / 'rviz' / name
+    layout = settings.profile.path(settings.profile.rviz)
     if not settings.frame_prefix:
         return layout
     text = layout.read_text(encoding='utf-8')
     prefix = json.dumps(settings.frame_prefix.rstrip('/'))
-    copy = Path(tempfile.mkdtemp(prefix='frame_ros_rviz_')) / name
+    copy = Path(tempfile.mkdtemp(prefix='frame_ros_rviz_')) / layout.name
     copy.write_text(text.replace('TF Prefix: ""', f'TF Prefix: {prefix}'), encoding='utf-8')
     return copy

@@ -85,10 +85,10 @@ def _check_references(parameters: Parameters) -> None:
 
 def _check_contact(parameters: Parameters) -> None:
     if file := parameters.get('motors_file'):
-        from frame_ros.sensing.contact.joints.motor_model import load_motors, own_motors
+        from frame_ros.sensing.contact.joints.motor_model import own_motors, simulated_motors
 
         if file == SIMULATED:
-            load_motors(parameters['robot'])
+            simulated_motors(parameters['robot'])
         else:
             own_motors(file)
     if file := parameters.get('tool_file'):

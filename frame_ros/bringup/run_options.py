@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,15 @@ from frame_ros.core.errors import SetupError
 from frame_ros.core.ros_names import check_namespace
 from frame_ros.policies.checkpoint import CONFIG
 from frame_ros.policies.own_policy import check_form, is_own_policy
+from frame_ros.robots.profile import RobotProfile
+from frame_ros.robots.profiles import (
+    FOLDERS_VARIABLE,
+    ROBOT_NAMES,
+    find_profile,
+    locate,
+    simulated_robots,
+)
+from frame_ros.robots.simulated import Simulation
 
 if TYPE_CHECKING:
     from frame_ros.robots import Robot
@@ -26,12 +36,14 @@ POLICIES = ('scripted', 'hold', 'lerobot', 'remote', 'lerobot_grpc', 'token_vla'
 ANY_POLICY = (
     f'{", ".join(POLICIES)}, a checkpoint folder, or your own as module:Class or file.py:Class'
 )
+OF_ROBOT = (
+    f'robot: {", ".join(ROBOT_NAMES)}, the YAML file of a profile or its name in a folder of '
+    f'{FOLDERS_VARIABLE}, or a URDF file'
+)
 OF_CAMERA_IMAGES = 'colour images in bags: as sent, or a tenth of it as JPEG, <topic>/compressed'
 EXECUTIONS = ('synchronous', 'asynchronous', 'ensembling')
-SIMULATED_ROBOTS = ('so101', 'fr3')
 VIEWERS = ('auto', 'true', 'false')
 LOG_LEVELS = ('debug', 'info', 'warn', 'error', 'fatal')
-ROBOTS = {'so101': 'base_link', 'fr3': 'fr3_link0', 'panda': 'panda_link0'}  # preset -> root link
 
 
 @dataclass(frozen=True)
@@ -42,7 +54,7 @@ class RunOptions:
         SetupError: the robot or the policy is unknown, or the checkpoint is not there.
     """
 
-    robot: str = option('so101', 'robot: so101, or the path of a URDF')
+    robot: str = option('so101', OF_ROBOT)
     policy: str = option(
         '',
         f'the policy to run: {ANY_POLICY}; empty: none',
@@ -104,7 +116,7 @@ class RunOptions:
     def __post_init__(self) -> None:
         check_choices(self)
         check_namespace(self.namespace)
-        if self.robot not in ROBOTS:
+        if self.robot not in ROBOT_NAMES:
             self.load_robot()
         self.check_prefix()
         if self.policy:
@@ -138,19 +150,22 @@ class RunOptions:
 
     @property
     def robot_source(self) -> str:
-        """The robot as a process whose working folder may differ must be told."""
-        return self.robot if self.robot in ROBOTS else str(Path(self.robot).expanduser().resolve())
+        """The robot as a process whose working folder may differ must be given it."""
+        return locate(self.robot)
+
+    @cached_property
+    def profile(self) -> RobotProfile:
+        """The profile of the robot; of a URDF alone what the name in it says."""
+        found = find_profile(self.robot)
+        return found if found.name else self.load_robot().profile
 
     @property
     def base_frame(self) -> str:
         """The root link of the robot in tf."""
-        is_preset = self.robot in ROBOTS
-        return self.frame_prefix + (
-            ROBOTS[self.robot] if is_preset else self.load_robot().base_link
-        )
+        return self.frame_prefix + self.load_robot().base_link
 
     def load_robot(self) -> Robot:
-        """The robot, from its preset or the user's URDF.
+        """The robot, from its profile or a URDF.
 
         Raises:
             RobotError: there is no such robot, file or tip, or the URDF cannot be used.
@@ -172,7 +187,9 @@ class DemoOptions(RunOptions):
         SetupError: a setting is out of its range, so that nothing need be started to find out.
     """
 
-    robot: str = option('so101', 'the simulated robot', SIMULATED_ROBOTS)
+    robot: str = option(
+        'so101', f'simulated robot: {", ".join(simulated_robots())}, or a profile with a simulation'
+    )
     sensing: bool = option(
         True, "contact and distance from sensors; false: the simulator's true ones, at less cost"
     )
@@ -194,6 +211,11 @@ class DemoOptions(RunOptions):
     def __post_init__(self) -> None:
         check_choices(self)
         check_namespace(self.namespace)
+        if self.profile.simulation is None:
+            raise SetupError(
+                f'the profile of {self.robot!r} has no simulation; those of '
+                f'{", ".join(simulated_robots())} have'
+            )
         self.check_prefix()
         self.check_policy()
         check_qualities(self.qualities)
@@ -203,6 +225,12 @@ class DemoOptions(RunOptions):
             raise SetupError(f'seed must be 0 or more, not {self.seed}')
         if not (math.isfinite(self.timeout) and self.timeout > 0.0):
             raise SetupError(f'timeout must be more than 0 s, not {self.timeout}')
+
+    @property
+    def simulation(self) -> Simulation:
+        """The robot in the simulated scene."""
+        assert self.profile.simulation is not None  # as was checked
+        return self.profile.simulation
 
     def remappings(self) -> dict[str, str]:
         """The poses of object and goal are the simulator's true ones; contact and distance where

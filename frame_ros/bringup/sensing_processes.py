@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from frame_ros.bringup.arm_options import ArmOptions
-from frame_ros.bringup.demo_robots import DEMO_ROBOTS, Value
+from frame_ros.bringup.demo_robots import Value, demo_parameters
 from frame_ros.bringup.node_process import Process, absolute
 from frame_ros.bringup.option_text import spaced
 from frame_ros.bringup.run_options import DemoOptions, RunOptions
@@ -21,11 +21,10 @@ def demo_sensing(settings: DemoOptions) -> list[Process]:
     """What makes contact and distance of the simulated sensors."""
     if not settings.sensing:
         return []
-    robot = DEMO_ROBOTS[settings.robot]
-    contact = {**robot.of_tip, **robot.grasp, **robot.contact}
     # Points are for display.
     cloud: dict[str, Value] = {} if settings.rviz else {'cloud_rate': 0.0}
-    proximity = {**robot.grasp, **robot.proximity, **cloud}
+    proximity = {**demo_parameters(settings.simulation, 'proximity'), **cloud}
+    contact = demo_parameters(settings.simulation, 'contact')
     return [_contact_process(settings, contact), _proximity_process(settings, proximity)]
 
 
@@ -55,9 +54,9 @@ def arm_sensing(settings: ArmOptions) -> list[Process]:
         contact: dict[str, Value] = {'sources': list(sources), **_grasp(settings)}
         if settings.tip:
             contact['tip'] = settings.tip
-        for name in ('motors_file', 'tool_file'):
-            if getattr(settings, name):
-                contact[name] = absolute(getattr(settings, name))
+        for name, file in (('motors_file', settings.motors), ('tool_file', settings.tool_file)):
+            if file:
+                contact[name] = absolute(file)
         processes.append(_contact_process(settings, contact))
     if settings.proximity_cameras or settings.obstacles_file:
         processes.append(_proximity_process(settings, _of_proximity(settings)))
@@ -66,17 +65,19 @@ def arm_sensing(settings: ArmOptions) -> list[Process]:
 
 def _grasp(settings: ArmOptions) -> dict[str, Value]:
     """What tells the two nodes of a grasp, where the user has said what a held object does."""
-    if not settings.gripper_margin or settings.grasp_source == 'contact':
+    empty, margin = settings.grip
+    if not margin or settings.grasp_source == 'contact':
         return {}
-    names = ('grasp_source', 'gripper_empty', 'gripper_margin')
-    return {name: getattr(settings, name) for name in names}
+    return {
+        'grasp_source': settings.grasp_source, 'gripper_empty': empty, 'gripper_margin': margin,
+    }  # fmt: skip
 
 
 def _of_proximity(settings: ArmOptions) -> dict[str, Value]:
     cameras = list(settings.proximity_cameras)
     parameters: dict[str, Value] = {'cameras': cameras or [''], **_grasp(settings)}
-    if settings.gripper_topic:
-        parameters['gripper_topic'] = settings.gripper_topic
+    if settings.topics.gripper:
+        parameters['gripper_topic'] = settings.topics.gripper
     topics, infos = settings.depth_topics, settings.depth_info_topics
     for name, given in (
         ('extrinsics', settings.extrinsics),
@@ -89,7 +90,7 @@ def _of_proximity(settings: ArmOptions) -> dict[str, Value]:
                 f'{", ".join(cameras) or "none"}'
             )
     lists = {
-        'extrinsics': spaced('extrinsics', settings.extrinsics),
+        'extrinsics': spaced('extrinsics', settings.mounts),
         'image_topics': [f'{camera}={topic}' for camera, topic in topics.items()],
         'info_topics': [f'{camera}={topic}' for camera, topic in infos.items()],
     }

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from frame_ros.core.errors import SetupError
-from frame_ros.core.input_files import names_file
+from frame_ros.core.errors import RobotError, SetupError
 from frame_ros.core.output_files import check_file, check_folder
 from frame_ros.core.ros_names import check_namespace
 
@@ -70,13 +69,13 @@ def output_folder(text: str) -> Path:
 
 
 def robot(text: str) -> str:
-    """The name of a robot, or the path of its URDF."""
-    from frame_ros.robots.catalogue import ROBOT_NAMES
+    """The name of a robot, or the path of its profile or URDF; as a packaged name or a path."""
+    from frame_ros.robots.profiles import locate
 
-    if text not in ROBOT_NAMES and not names_file(text):
-        raise ArgumentTypeError(
-            f'there is no robot {text!r}; there are {", ".join(ROBOT_NAMES)}, and URDF files'
-        )
+    try:
+        locate(text)
+    except RobotError as error:
+        raise ArgumentTypeError(str(error)) from error
     return text
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frame_ros.cli.arguments import input_folder, output_file, robot, whole
@@ -49,12 +48,12 @@ def run(args: argparse.Namespace) -> int:
         MissingExtraError: trimesh is needed and not installed.
         SetupError: an argument cannot be meant, or the file cannot be written.
     """
-    from frame_ros.robots import ROBOT_NAMES, find_urdf, load_robot
+    from frame_ros.robots import find_urdf, load_robot
     from frame_ros.robots.shapes.capsule_files import format_capsules
     from frame_ros.robots.shapes.mesh_capsules import mesh_capsules
 
     robot = load_robot(args.robot)
-    path = find_urdf(args.robot) if args.robot in ROBOT_NAMES else Path(args.robot).expanduser()
+    path = find_urdf(args.robot)
     capsules = mesh_capsules(
         robot, path.parent, args.count, _counts(args.link), args.package_folder
     )

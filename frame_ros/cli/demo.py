@@ -14,13 +14,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frame_ros.bringup.demo_robots import DEMO_ROBOTS
 from frame_ros.bringup.option_text import parse_qualities
 from frame_ros.bringup.process_table import Process, demo_processes
 from frame_ros.bringup.run_checks import check_run
-from frame_ros.bringup.run_options import SIMULATED_ROBOTS, DemoOptions
+from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.bringup.supervisor import ProcessError, Supervisor, free_domain
-from frame_ros.cli.arguments import given, namespace, output_folder, positive, whole
+from frame_ros.cli.arguments import given, namespace, output_folder, positive, robot, whole
 from frame_ros.cli.options import parse_options
 from frame_ros.cli.progress import progress_bar
 from frame_ros.core.errors import BagError, SetupError
@@ -45,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     }
     default = DemoOptions()
     parser.add_argument(
-        '--robot', default=default.robot, choices=SIMULATED_ROBOTS, help=texts['robot']
+        '--robot', default=default.robot, metavar='ROBOT', help=texts['robot'], type=robot
     )
     parser.add_argument(
         '--episodes', type=whole(1), default=default.episodes, help=texts['episodes']
@@ -201,7 +200,7 @@ def run_episodes(
     ) as supervisor:
         os.environ.update(supervisor.environment)
         view.line(
-            f'starting the simulated {DEMO_ROBOTS[settings.robot].title} with the policy '
+            f'starting the simulated {settings.profile.title} with the policy '
             f'{settings.policy}; '
             f'ROS_DOMAIN_ID={supervisor.domain_id}, logs in {supervisor.log_directory}'
         )

@@ -219,17 +219,12 @@ def joint_limits(robot: str, names: Sequence[str] | None) -> dict[str, tuple[flo
     Raises:
         RobotError: there is no such robot. SetupError: it has no such joint.
     """
-    from frame_ros.robots.catalogue import ROBOT_NAMES, find_urdf
+    from frame_ros.robots.catalogue import find_urdf
     from frame_ros.robots.description import parse_urdf
 
-    path = find_urdf(robot) if robot in ROBOT_NAMES else Path(robot).expanduser()
-    if not path.is_file():
-        raise SetupError(
-            f'--robot is {robot!r}; it must be {", ".join(ROBOT_NAMES)}, or a URDF file'
-        )
     limits = {
         joint.name: (joint.lower, joint.upper)
-        for joint in parse_urdf(read_text(path)).joints
+        for joint in parse_urdf(read_text(find_urdf(robot))).joints
         if joint.is_moving and not joint.mimic
     }
     if names is None:

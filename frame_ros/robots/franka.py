@@ -69,6 +69,7 @@ def franka_profile(
         controllers=CONTROLLERS,
         command_frame='base',  # coincides with the base link, and is what its controllers name
         topics=TOPICS,
+        wrench_is_estimate=True,
         # Franka's ready posture, the gripper open.
         postures={'home': dict(zip([*joints, finger], [*READY, 0.04], strict=True))},
         **more,

@@ -143,9 +143,10 @@ class RobotProfile:
         controllers: outputs of the command gate that only this arm has, by name.
         command_frame: frame of poses that are commanded; empty: the base link.
         topics: of the arm's driver.
+        wrench_is_estimate: the topic of the wrench has the arm's own estimate, no sensor's.
         postures: named postures, each a position (rad or m) of every joint that can be commanded,
             the gripper's last. 'home' is where it starts.
-        motors: file of `frame-ros identify joints`, as `urdf`.
+        motors: file of `frame-ros identify joints` on the real arm, as `urdf`.
         cameras: mounts of depth cameras, as the launch argument extrinsics has them.
         lerobot: types of our driver's devices.
         rviz: layout file, as `urdf`.
@@ -169,6 +170,7 @@ class RobotProfile:
     controllers: Mapping[str, ControllerPreset] = {}
     command_frame: str = ''
     topics: Topics = Topics()
+    wrench_is_estimate: bool = False
     postures: Mapping[str, Mapping[str, float]] = {}
     motors: str = ''
     cameras: Mapping[str, tuple[Any, ...]] = {}

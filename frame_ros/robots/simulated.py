@@ -186,6 +186,7 @@ class Simulation:
         cameras: by name.
         table: before the robot.
         encoder: of all joints.
+        motors: file of `frame-ros identify joints` on the simulated arm, as the profile's `urdf`.
         streams: the simulator's parameters of rates (Hz) and interpolation (s) that are this
             robot's own.
         command_rate: Hz, of trials of the sensing.
@@ -202,6 +203,7 @@ class Simulation:
     cameras: Mapping[str, CameraMount]
     table: Worktable
     encoder: EncoderOptions
+    motors: str = ''
     streams: Mapping[str, float] = {}
     command_rate: float = 50.0
     sample_steps: int = 1

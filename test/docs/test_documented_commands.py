@@ -17,6 +17,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from configparser import ConfigParser
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +35,11 @@ from markdown_blocks import ROOT  # noqa: E402
 from own_policy_page import save_policy  # noqa: E402
 from robot_bags import robot_bag  # noqa: E402
 
-from frame_ros.bringup.arm_options import FrankaOptions, So101Options  # noqa: E402
+from frame_ros.bringup.arm_options import ArmOptions  # noqa: E402
 from frame_ros.bringup.option_text import settings_from_text  # noqa: E402
 from frame_ros.bringup.process_table import (  # noqa: E402
+    arm_processes,
     demo_processes,
-    franka_processes,
-    so101_processes,
 )
 from frame_ros.bringup.run_checks import check_run  # noqa: E402
 from frame_ros.bringup.run_options import DemoOptions  # noqa: E402
@@ -68,8 +68,9 @@ STAND_INS = {
 }
 LAUNCH = {
     'demo.launch.py': (DemoOptions, demo_processes),
-    'so101.launch.py': (So101Options, so101_processes),
-    'franka.launch.py': (FrankaOptions, franka_processes),
+    'arm.launch.py': (ArmOptions, arm_processes),
+    'so101.launch.py': (ArmOptions, arm_processes),
+    'franka.launch.py': (partial(ArmOptions, robot='fr3'), arm_processes),
 }
 # Commands of others, with nothing of ours in them but names; their own projects test them.
 OTHERS = (

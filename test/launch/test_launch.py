@@ -20,15 +20,14 @@ from launch.launch_description_sources import get_launch_description_from_python
 from launch_ros.actions import Node
 from launch_ros.utilities import evaluate_parameters
 
-from frame_ros.bringup.arm_options import FrankaOptions, So101Options
+from frame_ros.bringup.arm_options import ArmOptions
 from frame_ros.bringup.process_table import (
     Process,
     arm_environment,
+    arm_processes,
     demo_environment,
     demo_processes,
     find_executable,
-    franka_processes,
-    so101_processes,
 )
 from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.bringup.supervisor import ros_environment
@@ -39,8 +38,7 @@ from launch import LaunchContext, LaunchDescription, LaunchService
 LAUNCH = Path(__file__).resolve().parent.parent.parent / 'launch'
 TABLES = {
     'demo': (demo_processes, DemoOptions),
-    'so101': (so101_processes, So101Options),
-    'franka': (franka_processes, FrankaOptions),
+    'arm': (arm_processes, ArmOptions),
 }
 
 

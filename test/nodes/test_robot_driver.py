@@ -23,8 +23,8 @@ from rclpy.parameter import Parameter
 from sensor_msgs.msg import Image, JointState
 from std_srvs.srv import SetBool
 
-from frame_ros.bringup.arm_options import So101Options
-from frame_ros.bringup.process_table import so101_processes
+from frame_ros.bringup.arm_options import ArmOptions
+from frame_ros.bringup.process_table import arm_processes
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.gate.command_check import limited_step
 from frame_ros.hardware.driver_state import Activity
@@ -374,14 +374,14 @@ def test_what_cannot_start_says_why(bench, parameters, text):
 
 
 def test_the_launch_table_starts_the_driver_and_the_teleoperator_where_a_port_is_given():
-    settings = So101Options(port='/dev/arm', robot_id='1', leader_port='/dev/leader', leader_id='2')
-    processes = {process.name: process for process in so101_processes(settings)}
+    settings = ArmOptions(port='/dev/arm', robot_id='1', leader_port='/dev/leader', leader_id='2')
+    processes = {process.name: process for process in arm_processes(settings)}
     assert processes['robot_driver'].parameters['port'] == '/dev/arm'
     assert processes['robot_driver'].is_lifecycle
     assert processes['teleoperator'].parameters['mode'] == 'takeover'
-    assert not {'robot_driver', 'teleoperator'} & {p.name for p in so101_processes(So101Options())}
+    assert not {'robot_driver', 'teleoperator'} & {p.name for p in arm_processes(ArmOptions())}
     with pytest.raises(SetupError, match='given together'):
-        So101Options(port='/dev/arm')
+        ArmOptions(port='/dev/arm')
 
 
 def test_a_missing_motor_and_the_calibration_of_another_arm(bench):

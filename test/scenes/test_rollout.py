@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip('mujoco')
 
-from frame_ros.core.errors import PolicyError, ValueRangeError
+from frame_ros.core.errors import PolicyError, RobotError, ValueRangeError
 from frame_ros.episodes import EventType, Outcome
 from frame_ros.episodes.reference_loading import reference_of
 from frame_ros.metrics import (
@@ -174,5 +174,5 @@ def test_another_robot_is_rolled_out_by_its_name():
     tip, _ = load_robot('fr3', 'tcp').forward(fr3.home[:-1])
     assert episode.streams['pose'].values['position'][-1] == pytest.approx(tip, abs=2e-3)
     assert rollouts.simulation.timestep == pytest.approx(0.001)
-    with pytest.raises(ValueRangeError, match='ur5'):
+    with pytest.raises(RobotError, match='ur5'):
         Rollouts(robot='ur5')

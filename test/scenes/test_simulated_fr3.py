@@ -59,8 +59,10 @@ def settle(simulation, target, steps=1500):
 
 def test_there_are_two_robots():
     assert PickPlaceSimulation().robot.name == 'so101'
-    with pytest.raises(ValueRangeError, match=r'ur5.*so101, fr3'):
+    with pytest.raises(RobotError, match=r'ur5.*fr3, panda, so101'):
         PickPlaceSimulation(robot='ur5')
+    with pytest.raises(ValueRangeError, match=r'panda.*fr3, so101'):
+        PickPlaceSimulation(robot='panda')
     with pytest.raises(RobotError, match='fr3'):
         PickPlaceSimulation(robot='fr3', urdf=find_urdf('so101'))
 

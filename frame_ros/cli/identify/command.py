@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 # Robots whose joint_states give torque in N m: there is no motor constant to find.
 # They measure it behind the gears, too: there is no friction in it.
-TORQUE_SENSING = ('fr3', 'panda')
-SENSOR_LINKS = {'so101': 'gripper_link', 'fr3': 'fr3_hand', 'panda': 'panda_hand'}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -241,7 +239,7 @@ def _joints(args: argparse.Namespace) -> int:
 
     robot = _robot(args)
     dynamics = RobotDynamics(robot, args.joints, tool=_payload(args.payload))
-    is_sensing = robot.name in TORQUE_SENSING
+    is_sensing = robot.profile.has_torque_sensors
     scale, gain = args.effort_scale, args.gain
     if scale is None and is_sensing:
         scale = 1.0
@@ -331,7 +329,7 @@ def _tool(args: argparse.Namespace) -> int:
     if args.poses < FEWEST:
         raise SetupError(f'--poses is {args.poses}; at least {FEWEST} are needed')
     robot = _robot(args)
-    link = args.sensor_link or SENSOR_LINKS.get(robot.name)
+    link = args.sensor_link or robot.profile.sensor_link
     if link is None:
         raise SetupError(f'{robot.name} is not known: give --sensor-link')
     robot = _robot(args, link)

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import Field, fields
+from pathlib import Path
 from typing import TypeVar
 
 from launch.actions import (
     DeclareLaunchArgument,
+    IncludeLaunchDescription,
     OpaqueFunction,
     RegisterEventHandler,
     SetEnvironmentVariable,
@@ -17,9 +19,11 @@ from launch.actions import (
 )
 from launch.event_handlers import OnProcessExit
 from launch.events.process import ProcessExited
+from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
+from frame_ros.bringup.arm_options import ArmOptions
 from frame_ros.bringup.option_fields import default_of
 from frame_ros.bringup.option_text import settings_from_text
 from frame_ros.bringup.process_table import Process, arm_environment, watching_environment
@@ -69,6 +73,17 @@ def launch_description(
                 for setting in fields(kind)
             ),
             OpaqueFunction(function=actions),
+        ]
+    )
+
+
+def arm_preset(file: Path, robot: str) -> LaunchDescription:
+    """The launch file of an arm with another default robot."""
+    help_text = ArmOptions.__dataclass_fields__['robot'].metadata['help']
+    return LaunchDescription(
+        [
+            DeclareLaunchArgument('robot', default_value=robot, description=help_text),
+            IncludeLaunchDescription(PythonLaunchDescriptionSource(str(file))),
         ]
     )
 

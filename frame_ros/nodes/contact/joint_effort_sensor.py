@@ -18,7 +18,7 @@ from frame_ros.robots import Robot
 from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.joint_arrays import JointArrays
 from frame_ros.sensing.contact.joints.detector import JointContact, dynamics_for
-from frame_ros.sensing.contact.joints.motor_model import MotorModel, load_motors, own_motors
+from frame_ros.sensing.contact.joints.motor_model import MotorModel, own_motors, simulated_motors
 from frame_ros.sensing.contact.sensitivity import Sensitivity
 from frame_ros.sensing.contact.source import ContactSource
 
@@ -105,7 +105,7 @@ class EffortSensor:
 
 def _motors(settings: ContactOptions) -> MotorModel:
     if settings.motors_file == SIMULATED:
-        return load_motors(settings.robot)
+        return simulated_motors(settings.robot)
     if settings.motors_file:
         return own_motors(settings.motors_file)
     raise SetupError(

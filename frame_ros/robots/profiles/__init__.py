@@ -44,13 +44,27 @@ def find_profile(name_or_file: str | os.PathLike[str]) -> RobotProfile:
     Raises:
         RobotError: there is none of that name, or the file is no profile.
     """
-    source = os.fspath(name_or_file)
+    source = locate(name_or_file)
     if source in ROBOT_NAMES:
         return _packaged(source)
-    path = Path(source).expanduser() if names_file(source) else _in_folders(source)
+    path = Path(source)
     if path.suffix in ('.yaml', '.yml'):
         return read_profile(path)
-    return RobotProfile(name='', urdf=path.name, folder=str(path.resolve().parent))
+    return RobotProfile(name='', urdf=path.name, folder=str(path.parent))
+
+
+def locate(name_or_file: str | os.PathLike[str]) -> str:
+    """The robot as a process in any folder and environment may be given it: the name of a packaged
+    one, else the absolute path of the profile or URDF.
+
+    Raises:
+        RobotError: there is none.
+    """
+    source = os.fspath(name_or_file)
+    if source in ROBOT_NAMES:
+        return source
+    found = Path(source).expanduser() if names_file(source) else _in_folders(source)
+    return str(found.resolve())
 
 
 def read_profile(path: Path) -> RobotProfile:

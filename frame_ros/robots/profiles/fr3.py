@@ -82,6 +82,7 @@ SIMULATION = Simulation(
     table=TABLE,
     # Franka publishes no figures; of the order of what stands in recordings at rest.
     encoder=EncoderOptions(1e-5, velocity_noise=1e-3),
+    motors='config/motors/fr3.yaml',
     streams={
         'interpolation': 0.04, 'rate': 1000.0, 'wrench_rate': 1000.0, 'franka_rate': 100.0,
         'wrist_depth_rate': 10.0,
@@ -94,7 +95,7 @@ SIMULATION = Simulation(
         # A cube of 45 mm keeps each finger open by 22 mm.
         'grasp': {'gripper_margin': 0.01},
         'metrics': {'ot_task': 'put_in', 'grasp_distance': 0.03},
-        'gate': {'workspace': [0.15, -0.7, 0.0, 0.85, 0.7, 0.9]},
+        'gate': {'workspace.box': [0.15, -0.7, 0.0, 0.85, 0.7, 0.9]},
         'contact': {
             'sources': ['wrench', 'robot'],
             'wrench_is_force_on_tool': False,
@@ -129,6 +130,4 @@ SIMULATION = Simulation(
     },
 )  # fmt: skip
 
-PROFILE = franka_profile(
-    'fr3', 'FR3', (10.0,) * 7, motors='config/motors/fr3.yaml', simulation=SIMULATION
-)
+PROFILE = franka_profile('fr3', 'FR3', (10.0,) * 7, simulation=SIMULATION)

@@ -94,6 +94,7 @@ SIMULATION = Simulation(
     table=TABLE,
     # 4096 steps per turn (Feetech's data sheet); the servo's velocity is a difference of steps.
     encoder=EncoderOptions(2 * math.pi / 4096, velocity_window=0.02),
+    motors='config/motors/so101.yaml',
     streams={
         'interpolation': 0.0, 'rate': 50.0, 'wrench_rate': 50.0, 'franka_rate': 0.0,
         'wrist_depth_rate': 0.0,
@@ -107,7 +108,7 @@ SIMULATION = Simulation(
         # Its middle is 14 mm from the TCP.
         'metrics': {'ot_task': 'put_in', 'grasp_distance': 0.03},
         # The box is what the cameras see of the table.
-        'gate': {'workspace': [-0.1, -0.4, 0.0, 0.45, 0.4, 0.5]},
+        'gate': {'workspace.box': [-0.1, -0.4, 0.0, 0.45, 0.4, 0.5]},
         'contact': {'sources': ['joint_effort'], 'motors_file': 'simulated'},
         'proximity': {
             'cameras': ['front'],
@@ -139,7 +140,6 @@ PROFILE = RobotProfile(
         ),
     },
     postures={'home': HOME},
-    motors='config/motors/so101.yaml',
     lerobot=LeRobotTypes(follower='so101_follower', leader='so101_leader'),
     rviz='rviz/frame_ros.rviz',
     simulation=SIMULATION,

@@ -14,11 +14,10 @@ from frame_ros.bringup.arm_options import (
     GRASP_SOURCES,
     OT_TASKS,
     OUTPUTS,
-    FrankaOptions,
-    So101Options,
+    ArmOptions,
 )
 from frame_ros.bringup.option_text import settings_from_text
-from frame_ros.bringup.process_table import demo_processes, franka_processes, so101_processes
+from frame_ros.bringup.process_table import arm_processes, demo_processes
 from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.core.errors import SetupError
 
@@ -57,14 +56,15 @@ left:
 
 
 def test_a_file_of_parameters_is_above_ours_and_an_argument_above_the_file(write):
-    settings = FrankaOptions(
+    settings = ArmOptions(
+        robot='fr3',
         policy='hold',
         namespace='left',
         contact_sources=('robot',),
         params_file=write(SECTIONS),
         gate_parameters={'limits.velocity_scale': 0.3, 'tip': 'flange'},
     )
-    found = parameters(franka_processes(settings))
+    found = parameters(arm_processes(settings))
     assert found['gate']['tip'] == 'flange' and found['gate']['limits.velocity_scale'] == 0.3
     assert found['gate']['workspace.box'] == [0.0, -0.4, 0.0, 0.7, 0.4, 0.8]
     assert {type(value) for value in found['gate']['workspace.box']} == {float}
@@ -113,12 +113,12 @@ def test_a_nodes_own_name_takes_precedence_over_a_pattern(write):
 )
 def test_a_file_that_would_not_do_what_it_says_is_refused(write, text, message):
     with pytest.raises(SetupError, match=message):
-        so101_processes(So101Options(policy='hold', params_file=write(text)))
+        arm_processes(ArmOptions(policy='hold', params_file=write(text)))
 
 
 def test_an_argument_that_ros_has_no_type_for_is_refused():
     with pytest.raises(SetupError, match='gate_parameters: tip is null'):
-        so101_processes(So101Options(policy='hold', gate_parameters={'tip': None}))
+        arm_processes(ArmOptions(policy='hold', gate_parameters={'tip': None}))
 
 
 SHOW = """
@@ -150,20 +150,20 @@ def test_values_arrive_as_they_are_meant(write, ros_domain):
 
 def test_a_file_that_is_not_there_is_named():
     with pytest.raises(SetupError, match="params_file 'nowhere.yaml' cannot be read"):
-        so101_processes(So101Options(params_file='nowhere.yaml'))
+        arm_processes(ArmOptions(params_file='nowhere.yaml'))
 
 
 def test_mappings_come_from_yaml_or_from_a_file_of_it(write):
     path = write('url: ws://gpu:8000\ndeadline: 1.5\n')
     for text in (path, '{url: ws://gpu:8000, deadline: 1.5}'):
-        settings = settings_from_text(So101Options, {'policy': 'remote', 'policy_options': text})
+        settings = settings_from_text(ArmOptions, {'policy': 'remote', 'policy_options': text})
         assert settings.policy_options == {'url': 'ws://gpu:8000', 'deadline': 1.5}
     with pytest.raises(SetupError, match='policy_options must be a YAML mapping'):
-        settings_from_text(So101Options, {'policy_options': 'nowhere.yaml'})
+        settings_from_text(ArmOptions, {'policy_options': 'nowhere.yaml'})
 
 
 def test_what_every_node_logs_is_chosen_in_one_place():
-    for process in so101_processes(So101Options(policy='hold', log_level='debug', rviz=True)):
+    for process in arm_processes(ArmOptions(policy='hold', log_level='debug', rviz=True)):
         assert process.ros_arguments()[-2:] == ['--log-level', 'debug']
 
 

@@ -16,20 +16,19 @@ import pytest
 import yaml
 from patience import PATIENCE
 
-from frame_ros.bringup.arm_options import FrankaOptions, So101Options
+from frame_ros.bringup.arm_options import ArmOptions
 from frame_ros.bringup.node_process import RANGE
 from frame_ros.bringup.option_text import parse_qualities, settings_from_text
 from frame_ros.bringup.process_table import (
     PROFILES,
     Process,
     arm_environment,
+    arm_processes,
     check_installed,
     demo_environment,
     demo_processes,
     find_executable,
-    franka_processes,
     share_directory,
-    so101_processes,
     watching_environment,
 )
 from frame_ros.bringup.run_options import POLICIES, DemoOptions
@@ -43,8 +42,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent.parent
 TABLES = {
     'demo': (demo_processes, DemoOptions()),
     'demo_fr3': (demo_processes, DemoOptions(robot='fr3')),
-    'so101': (so101_processes, So101Options(policy='scripted')),
-    'franka': (franka_processes, FrankaOptions(policy='scripted')),
+    'so101': (arm_processes, ArmOptions(policy='scripted')),
+    'franka': (arm_processes, ArmOptions(robot='fr3', policy='scripted')),
 }
 
 
@@ -79,27 +78,27 @@ def test_the_demo_ends_with_its_session():
 
 
 def test_an_arm_runs_a_policy_only_if_one_is_given():
-    processes = by_name(so101_processes(So101Options(record=False)))
+    processes = by_name(arm_processes(ArmOptions(record=False)))
     assert set(processes) == {'kinematics', 'metrics', 'markers', 'episode_recorder'}
     assert processes['episode_recorder'].parameters['enabled'] is False
-    assert 'policy' in by_name(franka_processes(FrankaOptions(policy='scripted')))
+    assert 'policy' in by_name(arm_processes(ArmOptions(robot='fr3', policy='scripted')))
 
 
 def test_topics_of_the_users_driver_reach_every_process_that_reads_them():
-    settings = So101Options(joint_states_topic='follower/joint_states', policy='scripted')
-    processes = by_name(so101_processes(settings))
+    settings = ArmOptions(joint_states_topic='follower/joint_states', policy='scripted')
+    processes = by_name(arm_processes(settings))
     for name in ('kinematics', 'metrics', 'markers', 'policy'):
         assert processes[name].remappings['joint_states'] == 'follower/joint_states'
 
 
 def test_the_recorder_takes_the_users_topics_and_the_video_the_users_camera():
-    settings = So101Options(
+    settings = ArmOptions(
         joint_states_topic='/follower/joint_states', front_image_topic='/camera/image_raw'
     )
-    parameters = by_name(so101_processes(settings))['episode_recorder'].parameters
+    parameters = by_name(arm_processes(settings))['episode_recorder'].parameters
     assert parameters['also'] == ['/camera/image_raw', '/follower/joint_states']
     assert parameters['video_topic'] == '/camera/image_raw'
-    assert 'also' not in by_name(so101_processes(So101Options()))['episode_recorder'].parameters
+    assert 'also' not in by_name(arm_processes(ArmOptions()))['episode_recorder'].parameters
 
 
 def test_the_recorder_is_told_what_every_episode_must_have():
@@ -112,17 +111,17 @@ def test_the_recorder_is_told_what_every_episode_must_have():
     assert expected(demo_processes(DemoOptions(robot='fr3'))) == [*sensed, *depth]
     unsensed = expected(demo_processes(DemoOptions(sensing=False)))
     assert unsensed[-2:] == ['ground_truth/contact', 'ground_truth/proximity']
-    assert expected(franka_processes(FrankaOptions())) == ['franka/joint_states']
-    settings = So101Options(
+    assert expected(arm_processes(ArmOptions(robot='fr3'))) == ['franka/joint_states']
+    settings = ArmOptions(
         port='/dev/ttyACM0', robot_id='arm', cameras={'top': {'type': 'opencv'}},
         contact_sources=('wrench',), wrist_image_topic='/hand/image',
         proximity_cameras=('left', 'right'), depth_topics={'left': '/left/depth'},
     )  # fmt: skip
     topics = ['joint_states', 'contact', 'wrench', 'proximity', '/hand/image', 'top/image_raw']
     right = 'right/depth/image_raw'
-    assert expected(so101_processes(settings)) == [*topics, '/left/depth', right]
+    assert expected(arm_processes(settings)) == [*topics, '/left/depth', right]
     # In a namespace, topics outside it are not recorded unless a node reads them by that name.
-    assert expected(so101_processes(replace(settings, namespace='arm'))) == [*topics, right]
+    assert expected(arm_processes(replace(settings, namespace='arm'))) == [*topics, right]
 
 
 @pytest.mark.parametrize('table', TABLES)
@@ -144,11 +143,11 @@ def test_the_simulators_window_does_not_cover_rviz(chosen, rviz, wanted):
 
 def test_what_only_watches_may_be_started_again_and_what_moves_the_arm_may_not():
     leader = {'leader_port': '/dev/leader', 'leader_id': 'lead', 'port': '/dev/arm'}
-    arm = So101Options(
+    arm = ArmOptions(
         policy='hold', robot_id='arm', contact_sources=('wrench',), proximity_cameras=('front',),
         rviz=True, **leader,
     )  # fmt: skip
-    processes = so101_processes(arm)
+    processes = arm_processes(arm)
     watching = {'kinematics', 'metrics', 'markers', 'contact', 'proximity'}
     assert {process.name for process in processes if process.can_respawn} == watching
     assert {'gate', 'policy', 'robot_driver', 'teleoperator', 'episode_recorder'} <= {
@@ -282,19 +281,19 @@ def test_any_urdf_can_be_watched(tmp_path):
     urdf = (ROOT / 'urdf' / 'panda.urdf').read_text().replace('panda_link0', 'foot')
     path = tmp_path / 'mine.urdf'
     path.write_text(urdf)
-    settings = FrankaOptions(
+    settings = ArmOptions(
         robot=str(path), tip='panda_hand_tcp', policy='hold', contact_sources=('robot',), rviz=True
     )
-    processes = by_name(franka_processes(settings))
+    processes = by_name(arm_processes(settings))
     for name in ('kinematics', 'contact', 'gate'):
         assert processes[name].parameters['tip'] == 'panda_hand_tcp'
     for name in ('kinematics', 'metrics', 'markers', 'contact', 'gate', 'policy'):
         assert processes[name].parameters['robot'] == str(path)
     assert processes['rviz'].extra[3] == 'foot'
     with pytest.raises(FrameRosError, match="no robot 'nowhere.urdf'; known are fr3, panda, so101"):
-        FrankaOptions(robot='nowhere.urdf')
+        ArmOptions(robot='nowhere.urdf')
     with pytest.raises(FrameRosError, match="has no link 'elbow'; its links are foot, "):
-        FrankaOptions(robot=str(path), tip='elbow')
+        ArmOptions(robot=str(path), tip='elbow')
 
 
 @pytest.mark.parametrize('table', TABLES)
@@ -369,7 +368,7 @@ def test_nothing_is_started_when_one_command_is_missing(tmp_path):
     assert not (tmp_path / 'logs').exists()
 
 
-@pytest.mark.parametrize('kind', [DemoOptions, So101Options, FrankaOptions])
+@pytest.mark.parametrize('kind', [DemoOptions, ArmOptions])
 def test_settings_survive_the_way_through_text(kind):
     settings = replace(kind(), record=False, directory='elsewhere', policy='scripted')
     texts = {name: text_of(getattr(settings, name)) for name in kind.__dataclass_fields__}
@@ -414,7 +413,7 @@ def test_wrong_settings_are_named(texts, message):
 def test_a_checkpoint_is_a_folder_with_a_configuration(tmp_path):
     for settings in ({'policy': str(tmp_path)}, {'policy': 'lerobot', 'checkpoint': str(tmp_path)}):
         (tmp_path / 'config.json').unlink(missing_ok=True)
-        for kind in (DemoOptions, So101Options):
+        for kind in (DemoOptions, ArmOptions):
             with pytest.raises(SetupError, match=r'which has no config\.json'):
                 kind(**settings)
         (tmp_path / 'config.json').write_text('{}')
@@ -450,7 +449,8 @@ def test_a_policy_reaches_the_arm_through_the_gate_alone(table):
 
 
 def test_the_gate_is_set_by_the_launch_arguments():
-    settings = FrankaOptions(
+    settings = ArmOptions(
+        robot='fr3',
         policy='scripted',
         output='franka_ros2',
         gate_parameters={
@@ -459,7 +459,7 @@ def test_the_gate_is_set_by_the_launch_arguments():
             'tip': 'tcp',
         },
     )
-    processes = by_name(franka_processes(settings))
+    processes = by_name(arm_processes(settings))
     parameters = processes['gate'].parameters
     assert parameters['limits.velocity_scale'] == 0.3 and parameters['tip'] == 'tcp'
     assert (parameters['robot'], parameters['output']) == ('fr3', 'franka_ros2')
@@ -469,16 +469,16 @@ def test_the_gate_is_set_by_the_launch_arguments():
         SetupError,
         match="'velocity_scal' is no parameter of the gate; did you mean 'limits.velocity_scale'",
     ):
-        franka_processes(replace(settings, gate_parameters={'velocity_scal': 0.3}))
+        arm_processes(replace(settings, gate_parameters={'velocity_scal': 0.3}))
 
 
 def test_a_leader_drives_through_the_gate_too():
     leader = {'leader_port': '/dev/leader', 'leader_id': 'lead'}
-    assert 'gate' in by_name(so101_processes(So101Options(**leader)))
-    record = So101Options(**leader, teleoperator_mode='record')
-    assert 'gate' not in by_name(so101_processes(record))
+    assert 'gate' in by_name(arm_processes(ArmOptions(**leader)))
+    record = ArmOptions(**leader, teleoperator_mode='record')
+    assert 'gate' not in by_name(arm_processes(record))
     with pytest.raises(SetupError, match='past the gate'):
-        So101Options(**leader, teleoperator_mode='record', policy='hold')
+        ArmOptions(**leader, teleoperator_mode='record', policy='hold')
 
 
 @pytest.mark.parametrize(

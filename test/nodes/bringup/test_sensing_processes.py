@@ -7,18 +7,21 @@ from pathlib import Path
 import pytest
 import yaml
 
-from frame_ros.bringup.arm_options import FRANKA_WRENCH, FrankaOptions, So101Options
-from frame_ros.bringup.process_table import demo_processes, franka_processes, so101_processes
-from frame_ros.bringup.run_options import SIMULATED_ROBOTS, DemoOptions
+from frame_ros.bringup.arm_options import ArmOptions
+from frame_ros.bringup.process_table import arm_processes, demo_processes
+from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.core.errors import SetupError
 from frame_ros.core.options import flat
+from frame_ros.robots.profiles import find_profile, simulated_robots
+
+FRANKA_WRENCH = find_profile('fr3').topics.wrench
 
 
 def by_name(processes):
     return {process.name: process for process in processes}
 
 
-@pytest.mark.parametrize('robot', SIMULATED_ROBOTS)
+@pytest.mark.parametrize('robot', simulated_robots())
 def test_the_demo_takes_contact_and_distance_from_sensors_or_the_simulator(robot):
     processes = by_name(demo_processes(DemoOptions(robot=robot)))
     for name in ('metrics', 'markers'):
@@ -34,7 +37,7 @@ def test_the_demo_takes_contact_and_distance_from_sensors_or_the_simulator(robot
     assert not {'contact', 'proximity'} & set(true['session'].parameters['nodes'])
 
 
-@pytest.mark.parametrize('robot', SIMULATED_ROBOTS)
+@pytest.mark.parametrize('robot', simulated_robots())
 def test_every_parameter_of_the_demo_is_one_of_its_node(robot):
     processes = by_name(demo_processes(DemoOptions(robot=robot)))
     for process in processes.values():
@@ -46,8 +49,8 @@ def test_every_parameter_of_the_demo_is_one_of_its_node(robot):
 
 
 def test_contact_and_proximity_run_beside_an_arm_where_there_is_a_source():
-    assert not {'contact', 'proximity'} & set(by_name(so101_processes(So101Options())))
-    settings = So101Options(
+    assert not {'contact', 'proximity'} & set(by_name(arm_processes(ArmOptions())))
+    settings = ArmOptions(
         motors_file='motors.yaml',
         contact_parameters={'joint_margin': 1.5},
         proximity_cameras=('front', 'side'),
@@ -61,7 +64,7 @@ def test_contact_and_proximity_run_beside_an_arm_where_there_is_a_source():
         gripper_margin=0.05,
         joint_states_topic='follower/joint_states',
     )
-    processes = by_name(so101_processes(settings))
+    processes = by_name(arm_processes(settings))
     contact, proximity = processes['contact'].parameters, processes['proximity'].parameters
     assert contact['sources'] == ['joint_effort']
     assert (contact['joint_margin'], contact['gripper_margin']) == (1.5, 0.05)
@@ -82,10 +85,12 @@ def test_contact_and_proximity_run_beside_an_arm_where_there_is_a_source():
 
 
 def test_contact_of_a_franka_comes_of_its_flags_or_of_a_sensor():
-    flags = by_name(franka_processes(FrankaOptions(contact_sources=('robot',))))['contact']
+    flags = by_name(arm_processes(ArmOptions(robot='fr3', contact_sources=('robot',))))['contact']
     assert flags.parameters == {'robot': 'fr3', 'sources': ['robot']}
-    settings = FrankaOptions(contact_sources=('wrench', 'robot'), wrench_topic='/ft/wrench')
-    contact = by_name(franka_processes(settings))['contact']
+    settings = ArmOptions(
+        robot='fr3', contact_sources=('wrench', 'robot'), wrench_topic='/ft/wrench'
+    )
+    contact = by_name(arm_processes(settings))['contact']
     assert contact.parameters['sources'] == ['wrench', 'robot']
     assert contact.remappings['wrench'] == '/ft/wrench'
 
@@ -93,26 +98,34 @@ def test_contact_of_a_franka_comes_of_its_flags_or_of_a_sensor():
 @pytest.mark.parametrize(
     ('kind', 'given', 'message'),
     [
-        (FrankaOptions, {'contact_sources': ('wrench',)}, 'wrench_topic of a force-torque sensor'),
         (
-            FrankaOptions,
-            {'contact_sources': ('wrench',), 'wrench_topic': f'/{FRANKA_WRENCH}'},
+            ArmOptions,
+            {'robot': 'fr3', 'contact_sources': ('wrench',)},
             'wrench_topic of a force-torque sensor',
         ),
-        (So101Options, {'contact_sources': ('skin',)}, "no contact source 'skin'"),
-        (So101Options, {'contact_sources': ('joint_effort',)}, "needs this arm's own motors_file"),
         (
-            So101Options,
+            ArmOptions,
+            {
+                'robot': 'fr3',
+                'contact_sources': ('wrench',),
+                'wrench_topic': f'/arm/{FRANKA_WRENCH}',
+            },
+            'wrench_topic of a force-torque sensor',
+        ),
+        (ArmOptions, {'contact_sources': ('skin',)}, "no contact source 'skin'"),
+        (ArmOptions, {'contact_sources': ('joint_effort',)}, "needs this arm's own motors_file"),
+        (
+            ArmOptions,
             {'proximity_cameras': ('front',), 'extrinsics': {'side': ['base_link', 0]}},
             "extrinsics names the camera 'side'",
         ),
         (
-            So101Options,
+            ArmOptions,
             {'proximity_cameras': ('front',), 'proximity_parameters': {'paddin': 0.1}},
             "'paddin' is no parameter of the proximity; did you mean 'padding'",
         ),
         (
-            So101Options,
+            ArmOptions,
             {'proximity_cameras': ('front',), 'extrinsics': {'front': 'base_link 0 0 0 0 0 0'}},
             'extrinsics of front must be a YAML list',
         ),
@@ -120,10 +133,10 @@ def test_contact_of_a_franka_comes_of_its_flags_or_of_a_sensor():
 )
 def test_wrong_arguments_of_sensing_are_named(kind, given, message):
     with pytest.raises(SetupError, match=message):
-        (so101_processes if kind is So101Options else franka_processes)(kind(**given))
+        arm_processes(kind(**given))
 
 
-@pytest.mark.parametrize('robot', SIMULATED_ROBOTS)
+@pytest.mark.parametrize('robot', simulated_robots())
 def test_the_demos_cameras_are_where_the_scene_has_them(robot):
     pytest.importorskip('mujoco')
     from frame_ros.scenes import PickPlaceSimulation

@@ -4,8 +4,8 @@
 
 from pathlib import Path
 
-from frame_ros.bringup.arm_options import FrankaOptions, So101Options
-from frame_ros.bringup.process_table import demo_processes, franka_processes, so101_processes
+from frame_ros.bringup.arm_options import ArmOptions
+from frame_ros.bringup.process_table import arm_processes, demo_processes
 from frame_ros.bringup.run_options import DemoOptions
 
 
@@ -22,16 +22,17 @@ def test_the_demo_measures_progress_by_the_simulators_poses():
 
 
 def test_references_are_absolute_and_the_low_pass_is_passed_on():
-    settings = So101Options(references=('runs/a', 'b'), reference_mean=True, low_pass_cutoff=5.0)
-    metrics = by_name(so101_processes(settings))['metrics']
+    settings = ArmOptions(references=('runs/a', 'b'), reference_mean=True, low_pass_cutoff=5.0)
+    metrics = by_name(arm_processes(settings))['metrics']
     assert metrics.parameters['references'] == [str(Path(p).resolve()) for p in ('runs/a', 'b')]
     assert metrics.parameters['reference_mean'] and metrics.parameters['low_pass_cutoff'] == 5.0
 
 
 def test_the_task_of_an_arm_reaches_the_metrics_and_the_recorder():
-    plain = by_name(franka_processes(FrankaOptions()))['metrics']
+    plain = by_name(arm_processes(ArmOptions(robot='fr3')))['metrics']
     assert 'ot_task' not in plain.parameters
-    settings = FrankaOptions(
+    settings = ArmOptions(
+        robot='fr3',
         ot_task='put_on',
         object_topic='/cell/cup',
         goal_frame='saucer',
@@ -39,7 +40,7 @@ def test_the_task_of_an_arm_reaches_the_metrics_and_the_recorder():
         grasp_distance=0.04,
         gripper_margin=0.002,
     )
-    processes = by_name(franka_processes(settings))
+    processes = by_name(arm_processes(settings))
     metrics, recorder = processes['metrics'], processes['episode_recorder']
     assert metrics.parameters['ot_task'] == 'put_on'
     assert metrics.parameters['grasp_source'] == 'effort'

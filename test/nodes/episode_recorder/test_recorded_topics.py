@@ -15,8 +15,8 @@ pytest.importorskip('rclpy')
 from sensor_msgs.msg import Image, JointState
 
 from frame_ros.bags.reader import Bag
-from frame_ros.bringup.arm_options import So101Options
-from frame_ros.bringup.process_table import so101_processes
+from frame_ros.bringup.arm_options import ArmOptions
+from frame_ros.bringup.process_table import arm_processes
 from frame_ros.bringup.supervisor import Supervisor
 from frame_ros.core.errors import SetupError
 from frame_ros.nodes.episode_recorder.node import DEFAULTS
@@ -81,14 +81,14 @@ class Driver:
 
 
 def test_the_inputs_of_an_arm_are_recorded_wherever_they_are(ros_context, tmp_path):
-    settings = So101Options(
+    settings = ArmOptions(
         namespace='left',
         directory=str(tmp_path),
         joint_states_topic='/follower/joint_states',
         front_image_topic='/camera/color/image_raw',
         joint_commands_topic='arm/joint_commands',
     )
-    recorder = [p for p in so101_processes(settings) if p.name == 'episode_recorder']
+    recorder = [p for p in arm_processes(settings) if p.name == 'episode_recorder']
     driver = Driver(ros_context)
     heard = InputWatch(ros_context.create_node('watch', namespace='/left'))
     wanted = [name for name in driver.publishers if name != 'unrelated']

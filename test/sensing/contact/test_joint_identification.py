@@ -13,7 +13,7 @@ import pytest
 from motor_motion import efforts_of, swing
 
 from frame_ros.core import shared_files
-from frame_ros.core.errors import SetupError, ShapeError, ValueRangeError
+from frame_ros.core.errors import RobotError, SetupError, ShapeError, ValueRangeError
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.joints.identification import IdentificationOptions, identify_joints
@@ -180,7 +180,7 @@ def test_models_that_come_along_are_found(tmp_path, monkeypatch, place):
     monkeypatch.setattr(sys, 'prefix', str(tmp_path))
     if place != 'checkout':
         monkeypatch.setattr(shared_files, 'CHECKOUT', tmp_path)
-        with pytest.raises(SetupError, match="no motor model 'so101'"):
+        with pytest.raises(RobotError, match='so101.yaml of the robot so101 is not there'):
             load_motors('so101')
     if place == 'overlay':
         monkeypatch.setenv('AMENT_PREFIX_PATH', f'{tmp_path / "other"}:{tmp_path / "prefix"}')

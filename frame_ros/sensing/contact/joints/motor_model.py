@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from frame_ros.core.errors import SetupError
 from frame_ros.core.input_files import read_text
 from frame_ros.core.output_files import write_whole
-from frame_ros.core.shared_files import shared_folders
 from frame_ros.core.strict_yaml import load_yaml
+from frame_ros.robots.profiles import find_profile, simulated_robots
 
 Array = NDArray[np.float64]
 # Column -> (unit, whether it may be negative). rad and N m are m and N of a joint that slides.
@@ -204,14 +204,28 @@ def find_motors(path_or_robot: str) -> Path:
     path = Path(path_or_robot).expanduser()
     if path.is_file():
         return path
-    if path.name == path_or_robot:
-        for folder in shared_folders('config/motors'):
-            if (folder / f'{path_or_robot}.yaml').is_file():
-                return folder / f'{path_or_robot}.yaml'
+    if path_or_robot in simulated_robots():
+        return _of_simulation(path_or_robot)
     raise SetupError(
         f'no motor model {path_or_robot!r}: give the file that `frame-ros identify joints` wrote, '
-        'or the name of a simulated robot in config/motors'
+        f'or the name of a simulated robot: {", ".join(simulated_robots())}'
     )
+
+
+def simulated_motors(robot: str) -> MotorModel:
+    """Reads the motor model of a simulated robot, by its name or profile.
+
+    Raises:
+        FrameRosError: there is none.
+    """
+    return load_motors(_of_simulation(robot))
+
+
+def _of_simulation(robot: str) -> Path:
+    profile = find_profile(robot)
+    if profile.simulation is None or not profile.simulation.motors:
+        raise SetupError(f'the profile of {robot!r} names no motors of its simulation')
+    return profile.path(profile.simulation.motors)
 
 
 def _from_content(content: Any) -> MotorModel:
