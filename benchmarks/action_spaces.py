@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from bars import Bars, parse
 
-from frame_ros.hardware.controllers import controller_presets
+from frame_ros.hardware.controller_presets import controller_presets
 from frame_ros.policies.execution.action_spaces import ActionConverter
 from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.robots import load_robot

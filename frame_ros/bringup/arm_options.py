@@ -14,8 +14,8 @@ from frame_ros.bags.image_choices import CAMERA_IMAGES
 from frame_ros.bringup.option_fields import option
 from frame_ros.bringup.run_options import OF_CAMERA_IMAGES, RunOptions
 from frame_ros.core.errors import SetupError
-from frame_ros.core.structuring import nearest
-from frame_ros.hardware.controllers import controller_presets
+from frame_ros.core.options import check_names
+from frame_ros.hardware.controller_presets import controller_presets
 from frame_ros.robots.profile import Topics
 
 CONTACT_SOURCES = ('wrench', 'joint_effort', 'robot')
@@ -114,9 +114,7 @@ class ArmOptions(RunOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        known = controller_presets(self.profile)
-        if self.output not in known:
-            raise SetupError(f'output is {self.output!r}{nearest(self.output, known)}')
+        check_names([self.output], controller_presets(self.profile), 'output')
         self._check_contact()
         self._check_ports()
 

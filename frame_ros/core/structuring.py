@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-import difflib
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeVar, Union, get_args, get_origin
 
 import attrs
 
 from frame_ros.core.errors import SetupError
+from frame_ros.core.options import check_names
 
 Kind = TypeVar('Kind', bound=attrs.AttrsInstance)
 SCALARS = (bool, int, float, str)
@@ -28,10 +28,7 @@ def structured(kind: type[Kind], content: Any, where: str = '') -> Kind:
     if not isinstance(content, Mapping):
         raise SetupError(f'{where or "the file"} must be a map of names to values, not {content!r}')
     fields = {field.name: field for field in attrs.fields(attrs.resolve_types(kind)) if field.init}
-    for name in content:
-        if name not in fields:
-            place = f' in {where}' if where else ''
-            raise SetupError(f'{name!r}{place} is not known{nearest(str(name), fields)}')
+    check_names(map(str, content), fields, f'field{where and " of "}{where}')
     for name, field in fields.items():
         if field.default is attrs.NOTHING and name not in content:
             raise SetupError(f'{_under(where, name)} is missing')
@@ -41,13 +38,6 @@ def structured(kind: type[Kind], content: Any, where: str = '') -> Kind:
         return kind(**values)
     except ValueError as error:  # of a validator of attrs
         raise SetupError(f'{where or kind.__name__}: {error.args[0]}') from error
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """The end of an error about an unknown name: the nearest known one, or all of them."""
-    names = list(known)
-    close = difflib.get_close_matches(name, names, n=1)
-    return f'; did you mean {close[0]!r}?' if close else f'; known are {", ".join(names)}'
 
 
 def _under(where: str, name: str) -> str:

@@ -14,45 +14,11 @@ from dataclasses import dataclass
 import attrs
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.hardware.controller_presets import controller_presets
 from frame_ros.robots.differential_ik import tracking_preset
 from frame_ros.robots.grippers import gripper_joints
-from frame_ros.robots.profile import GRIPPER_KINDS, ControllerPreset, RobotProfile
-from frame_ros.robots.profiles import packaged_profiles
+from frame_ros.robots.profile import GRIPPER_KINDS
 from frame_ros.robots.robot import Robot
-
-_CRISP_GRIPPER = 'gripper/gripper_position_controller/commands'
-_CRISP = (
-    'utiasDSL/crisp_controllers src/cartesian_controller.cpp; crisp_controllers_demos '
-    'config/fr3/controllers.yaml and crisp_py_franka_hand_adapter.py'
-)
-# Controllers that arms of many kinds have; those of one robot stand in its profile.
-GENERAL = {
-    'none': ControllerPreset('none', source='nothing is sent apart from joint_commands'),
-    'ros2_control_trajectory': ControllerPreset(
-        'trajectory',
-        'joint_trajectory_controller/joint_trajectory',
-        'trajectory',
-        'gripper_controller/joint_trajectory',
-        source='ros-controls/ros2_controllers joint_trajectory_controller/doc/userdoc.rst',
-    ),
-    'ros2_control_position': ControllerPreset(
-        'positions',
-        'forward_position_controller/commands',
-        'positions',
-        'forward_gripper_position_controller/commands',
-        source='ros-controls/ros2_controllers forward_command_controller/doc/userdoc.rst',
-    ),
-    'crisp_pose': ControllerPreset('pose', 'target_pose', 'opening', _CRISP_GRIPPER, source=_CRISP),
-    'crisp_joint': ControllerPreset(
-        'joint_state', 'target_joint', 'opening', _CRISP_GRIPPER, source=_CRISP
-    ),
-}
-
-
-def controller_presets(profile: RobotProfile | None = None) -> dict[str, ControllerPreset]:
-    """The controllers by name: the general ones, those of the packaged robots and of a profile."""
-    profiles = [*packaged_profiles(), *([profile] if profile else [])]
-    return GENERAL | {n: preset for p in profiles for n, preset in p.controllers.items()}
 
 
 @dataclass(frozen=True)

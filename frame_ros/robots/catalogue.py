@@ -5,9 +5,9 @@
 import os
 from pathlib import Path
 
-from frame_ros.core.errors import RobotError
+from frame_ros.core.errors import RobotError, SetupError
 from frame_ros.core.input_files import read_text
-from frame_ros.core.structuring import nearest
+from frame_ros.core.options import check_names
 from frame_ros.robots.profile import RobotProfile
 from frame_ros.robots.profiles import ROBOT_NAMES, find_profile
 from frame_ros.robots.robot import Robot
@@ -73,9 +73,7 @@ def _check_names(robot: Robot, profile: RobotProfile) -> None:
         ('link', links, robot.links),
         ('joint', joints, robot.all_joint_names),
     ):
-        for name in filter(None, names):
-            if name not in known:
-                raise RobotError(
-                    f'the profile of {profile.name} names the {what} {name!r}, which its URDF does '
-                    f'not have{nearest(name, known)}'
-                )
+        try:
+            check_names(filter(None, names), known, f'{what} of its URDF')
+        except SetupError as error:
+            raise RobotError(f'the profile of {profile.name}: {error}') from error

@@ -125,7 +125,7 @@ def test_an_inference_without_end_does_not_keep_it(monkeypatch):
     [
         (['--policy', 'magic'], "no policy 'magic'"),
         (['--policy', 'hold', '--option', 'wheels=4'], "'wheels'"),
-        (['--policy', 'hold', '--robot', 'nothing'], "--robot: there is no robot 'nothing'"),
+        (['--policy', 'hold', '--robot', 'nothing'], "--robot: no robot 'nothing'"),
         (['--policy', 'hold', '--joint-names', 'wheel'], r"--joint-names has ['wheel']"),
         (['--policy', 'hold', '--preset', 'libero'], 'send no joint positions'),
         (['--policy', 'hold', '--preset', 'openpi'], 'needs observation_keys'),

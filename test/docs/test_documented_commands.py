@@ -17,7 +17,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from configparser import ConfigParser
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +69,7 @@ LAUNCH = {
     'demo.launch.py': (DemoOptions, demo_processes),
     'arm.launch.py': (ArmOptions, arm_processes),
     'so101.launch.py': (ArmOptions, arm_processes),
-    'franka.launch.py': (partial(ArmOptions, robot='fr3'), arm_processes),
+    'franka.launch.py': (ArmOptions, arm_processes),
 }
 # Commands of others, with nothing of ours in them but names; their own projects test them.
 OTHERS = (
@@ -175,7 +174,8 @@ def run_launch(words: list[str], folder: Path) -> None:
         assert len(words) < 4 or words[3] in LAUNCH
         return
     kind, table = LAUNCH[words[3]]
-    given = dict(word.split(':=', 1) for word in words[4:])
+    preset = {'robot': 'fr3'} if words[3].startswith('franka') else {}
+    given = preset | dict(word.split(':=', 1) for word in words[4:])
     processes = table(settings_from_text(kind, given))
     check_run([process for process in processes if process.package == 'frame_ros'])
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.hardware.controllers import controller_layout, controller_presets
+from frame_ros.hardware.controller_presets import controller_presets
+from frame_ros.hardware.controllers import controller_layout
 from frame_ros.robots import load_robot
 from frame_ros.robots.grippers import GRIPPER_CONVENTIONS, GripperRange, gripper_joints, latched
 

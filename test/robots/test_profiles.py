@@ -57,9 +57,12 @@ def test_a_profile_outside_the_package_is_found_by_path_and_by_folder(outside, m
 @pytest.mark.parametrize(
     ('content', 'message'),
     [
-        ({'griper': {}}, "'griper' is not known; did you mean 'gripper'?"),
+        ({'griper': {}}, "'griper' is no field; did you mean 'gripper'"),
         ({'gripper': {'joint': 'gripper', 'closed': 1.0}}, 'gripper.opened is missing'),
-        ({'gripper': {'joint': 'jaw', 'closed': 0.1, 'opened': 0.2}}, "names the joint 'jaw'"),
+        (
+            {'gripper': {'joint': 'jaw', 'closed': 0.1, 'opened': 0.2}},
+            "mine: 'jaw' is no joint of its URDF",
+        ),
         ({'finger_links': ['griper_link']}, "did you mean 'gripper_link'"),
         ({'finger_links': 'gripper_link'}, "finger_links must be a list, not 'gripper_link'"),
         ({'rates': {'elbow_flex': {'acceleration': '3'}}}, 'acceleration must be a float'),

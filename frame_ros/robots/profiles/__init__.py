@@ -21,7 +21,7 @@ import yaml
 from frame_ros.core.errors import RobotError, SetupError
 from frame_ros.core.input_files import names_file, read_text
 from frame_ros.core.strict_yaml import load_yaml, yaml_problem
-from frame_ros.core.structuring import nearest, structured
+from frame_ros.core.structuring import structured
 from frame_ros.robots.profile import RobotProfile
 
 FOLDERS_VARIABLE = 'FRAME_ROS_ROBOTS'
@@ -109,6 +109,6 @@ def _in_folders(name: str) -> Path:
             if (Path(folder).expanduser() / file).is_file():
                 return Path(folder).expanduser() / file
     raise RobotError(
-        f'no robot {name!r}{nearest(name, ROBOT_NAMES)}; or give the path of a profile or a URDF '
-        f'file, or set {FOLDERS_VARIABLE} to the folder of its profile'
+        f'no robot {name!r}: known are {", ".join(ROBOT_NAMES)}, or give the path of a profile or '
+        f'of a URDF file, or set {FOLDERS_VARIABLE} to the folder of its profile'
     )

@@ -169,7 +169,7 @@ def test_what_every_node_logs_is_chosen_in_one_place():
 
 def test_choices_are_those_of_the_nodes():
     from frame_ros.episodes.metric_pipeline.options import OT_TASKS as TASKS
-    from frame_ros.hardware.controllers import controller_presets
+    from frame_ros.hardware.controller_presets import controller_presets
     from frame_ros.nodes.contact.options import SOURCES
     from frame_ros.sensing.contact.grasp import SOURCES as GRASPS
 

@@ -290,7 +290,7 @@ def test_any_urdf_can_be_watched(tmp_path):
     for name in ('kinematics', 'metrics', 'markers', 'contact', 'gate', 'policy'):
         assert processes[name].parameters['robot'] == str(path)
     assert processes['rviz'].extra[3] == 'foot'
-    with pytest.raises(FrameRosError, match="no robot 'nowhere.urdf'; known are fr3, panda, so101"):
+    with pytest.raises(FrameRosError, match="no robot 'nowhere.urdf': known are fr3, panda, so101"):
         ArmOptions(robot='nowhere.urdf')
     with pytest.raises(FrameRosError, match="has no link 'elbow'; its links are foot, "):
         ArmOptions(robot=str(path), tip='elbow')
@@ -381,7 +381,7 @@ def test_settings_survive_the_way_through_text(kind):
         ({'record': 'maybe'}, "record is true or false, not 'maybe'"),
         ({'episodes': 'five'}, "episodes must be of type int, not 'five'"),
         ({'colour': 'red'}, "no setting 'colour'"),
-        ({'robot': 'panda'}, "robot is 'panda'; it must be one of so101, fr3"),
+        ({'robot': 'panda'}, "profile of 'panda' has no simulation; those of fr3, so101"),
         ({'qualities': '[1.0, 1.2]'}, '1.2 does not'),
         ({'qualities': 'good'}, 'qualities must be a YAML list such as'),
         ({'qualities': '1.0,0.5'}, 'qualities must be a YAML list such as'),
@@ -528,14 +528,16 @@ def test_the_table_imports_no_ros():
 def test_a_launch_file_holds_nothing_but_its_table(path):
     tree, name = ast.parse(path.read_text()), path.name.split('.')[0]
     imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert imported == {
-        'launch',
-        'frame_ros.cli.ros2.launching',
+    of_table = {
         'frame_ros.bringup.process_table',
         'frame_ros.bringup.run_options' if name == 'demo' else 'frame_ros.bringup.arm_options',
     }
+    is_preset = name in ('so101', 'franka')
+    assert imported == {'launch', 'frame_ros.cli.ros2.launching'} | (
+        {'pathlib'} if is_preset else of_table
+    )
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    assert f'{name}_processes' in used
+    assert ('arm_preset' if is_preset else f'{name}_processes') in used
 
 
 class Script(Process):
