@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The check of a camera's alignment with an image that was measured."""
+"""Checks a camera's alignment with a measured image."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from frame_ros.sensing.proximity.robot_at import RobotAt
 
 
 class Seen(NamedTuple):
-    """An image as it was measured. stamp: ns. frame: of its header. depth: (H, W)."""
+    """An image as measured."""
 
-    stamp: int
-    frame: str
-    depth: NDArray
+    stamp: int  # ns
+    frame: str  # of its header
+    depth: NDArray  # (H, W)
     mount: Mount
     robot: RobotAt
 
 
 class Checked(NamedTuple):
-    """What a check said of an image of a camera."""
+    """The result of a check of a camera's image."""
 
     camera: str
     frame: str
@@ -33,7 +33,7 @@ class Checked(NamedTuple):
 
 
 def check(camera: str, checker: CameraAlignment, seen: Seen) -> Checked:
-    """Looks where the robot is seen."""
+    """Compares an image with the expected place of the robot."""
     pose = seen.robot.pose(seen.mount)
     alignment = checker.update(seen.stamp, seen.depth, seen.robot.shapes, *pose)
     return Checked(camera, seen.frame, checker, alignment)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the robot's joints were at the instant of an image."""
+"""The robot's joint positions at the instant of an image."""
 
 from __future__ import annotations
 
@@ -19,8 +19,12 @@ Array = NDArray[np.float64]
 
 
 class JointsAt(NamedTuple):
-    """positions: (M,) rad or m at the stamp asked for, or None. is_waiting: a joint state at or
-    after the stamp has not come yet, so asking again may help. unavailable: why there are none.
+    """Joint positions at a stamp.
+
+    Attributes:
+        positions: (M,) rad or m at the stamp, or None.
+        is_waiting: a joint state at or after the stamp has not come yet, so retrying may help.
+        unavailable: why there are none.
     """
 
     positions: Array | None
@@ -31,11 +35,13 @@ class JointsAt(NamedTuple):
 class JointHistory:
     """The newest joint states, interpolated linearly between two of them.
 
-    They may come in parts, arm and gripper each in messages of its own. Every part is judged by its
-    own stamps: one that goes on does not make another younger that has fallen silent.
+    They may come in parts, arm and gripper in messages of their own. Every part is judged by its
+    own stamps: one that goes on does not refresh another that has fallen silent.
 
-    joint_names: the joints (M), in the order of the positions given. problem: what is wrong with
-    what came last, in words. dropped: messages not used.
+    Attributes:
+        joint_names: the joints (M), in the order of the positions given.
+        problem: what is wrong with the last message, in words.
+        dropped: messages not used.
     """
 
     def __init__(
@@ -46,12 +52,14 @@ class JointHistory:
         age: float,
         gap: float,
     ) -> None:
-        """assumed: positions of joints until a message has them.
+        """Keeps states for `length` s.
 
-        length: s that are kept. age: s by which the newest state may be older than the stamp asked
-        for when no more is waited for; of a part that comes more seldom than that, and not half as
-        often as another, one and a half of its periods, but not more than `gap`. gap: s between two
-        states beyond which nothing is interpolated.
+        Args:
+            assumed: positions of joints until a message has them.
+            age: s by which the newest state may be older than the requested stamp when waiting
+                ends; for a part that comes less often, and not half as often as another, one and a
+                half of its periods, but not more than `gap`.
+            gap: s between two states above which nothing is interpolated.
         """
         self._assumed = dict(assumed)
         self.joint_names = tuple(joint_names)
@@ -70,8 +78,8 @@ class JointHistory:
 
     @property
     def newest(self) -> tuple[int, Array] | None:
-        """The newest stamp (ns), and the newest positions (M,), once there are some of all
-        joints. Those of a part may be older: see `at`.
+        """The newest stamp (ns) and positions (M,), once there are some of all joints. Those of a
+        part may be older: see `at`.
         """
         last = self._assembler.last
         if last is None or not self._parts:
@@ -104,7 +112,7 @@ class JointHistory:
         part.add(stamp, positions[columns], self._length)
 
     def _places(self, names: tuple[str, ...]) -> tuple[tuple[int, ...], NDArray[np.intp]]:
-        """Which of the joints a message has, and where in it."""
+        """Returns the joints of a message among ours, and their places in it."""
         if names != self._names:
             index = {name: column for column, name in enumerate(names)}
             found = [(r, index[n]) for r, n in enumerate(self.joint_names) if n in index]
@@ -120,12 +128,12 @@ class JointHistory:
         self.dropped += 1
 
     def at(self, stamp: int) -> JointsAt:
-        """The joints at a stamp (ns). While `is_waiting`, the positions are those of the newest
-        state if it is young enough: what there is if no more is waited for.
+        """Returns the joints at a stamp (ns). While `is_waiting`, the positions are those of the
+        newest state if it is recent enough: the result if waiting ends.
         """
         if self._assembler.missing or not self._parts:
             return JointsAt(None, True, self.problem or 'no joint state has come')
-        # Of parts that have a joint in common the newest tells of it.
+        # Of parts that share a joint the newest holds.
         parts = sorted(self._parts.values(), key=lambda part: part.stamps[-1])
         owners = {row: part for part in parts for row in part.rows.tolist()}
         parts = [part for part in parts if part in owners.values()]
@@ -147,7 +155,17 @@ class JointHistory:
 class _Part:
     """The states of messages with the same joints.
 
-    rows: (K,) of the joints, among all. period: ns between the last two, 0 of a single one.
+    Args:
+        rows: (K,) of the joints, among all.
+
+    Attributes:
+        period: ns between the last two, 0 of a single one.
+
+    Args:
+        rows: (K,) of the joints, among all.
+
+    Attributes:
+        period: ns between the last two, 0 of a single one.
     """
 
     def __init__(self, rows: Sequence[int], gap: int) -> None:
@@ -168,7 +186,7 @@ class _Part:
             del self.stamps[:keep], self._positions[:keep]
 
     def at(self, stamp: int, age: int) -> JointsAt:
-        """Its joints (K,) at a stamp; age: ns by which the newest may be older."""
+        """Returns its joints (K,) at a stamp; age: ns by which the newest may be older."""
         row = bisect_left(self.stamps, stamp)
         if row == len(self.stamps):
             return self._newest_at(stamp, age)
@@ -188,7 +206,7 @@ class _Part:
         return JointsAt(earlier + share * (self._positions[row] - earlier))
 
     def _newest_at(self, stamp: int, age: int) -> JointsAt:
-        """Nothing is extrapolated: the newest state stands in for a little while, then nothing."""
+        """Returns the newest state for a little while, without extrapolation, then nothing."""
         late = stamp - self.stamps[-1]
         if late <= age:
             return JointsAt(self._positions[-1], True)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Distances between the links of a robot and what is near them, whatever measured them."""
+"""Distances between the links of a robot and nearby objects, from any sensor."""
 
 from __future__ import annotations
 
@@ -20,11 +20,15 @@ Array = NDArray[np.float64]
 class DistanceReading:
     """Least distances at one instant, in the robot's base frame.
 
-    links: (L) names. distances: (L,) m, NaN where not measured. points_on_robot,
-    points_on_obstacle: (L, 3) m, NaN likewise. obstacles: (L) what is near each link, '' if not
-    known. valid_fraction, occluded_fraction: share of the sensor's pixels that gave a distance, and
-    that show the robot; NaN without pixels. unavailable: why nothing was measured; then all
-    distances are NaN. sources: the cameras or models that this comes of.
+    Attributes:
+        links: (L) names.
+        distances: (L,) m, NaN where not measured.
+        points_on_robot, points_on_obstacle: (L, 3) m, NaN likewise.
+        obstacles: (L) the object near each link, '' if unknown.
+        valid_fraction, occluded_fraction: share of the sensor's pixels that gave a distance, and
+            that show the robot; NaN without pixels.
+        unavailable: why nothing was measured; then all distances are NaN.
+        sources: the cameras or models used.
     """
 
     links: tuple[str, ...]
@@ -41,7 +45,7 @@ class DistanceReading:
     def missing(
         cls, links: Sequence[str], why: str, sources: Sequence[str] = ()
     ) -> DistanceReading:
-        """Nothing was measured, and why."""
+        """Returns a reading without measurements, with the reason."""
         count = len(links)
         points = np.full((count, 3), nan)
         return cls(
@@ -64,10 +68,10 @@ class DistanceReading:
 
 
 def fuse(readings: Sequence[DistanceReading]) -> DistanceReading:
-    """The minimum over several readings of the same links, link by link.
+    """Returns the minimum over several readings of the same links, link by link.
 
-    What was not measured by one counts as not seen by it. The fractions are means over those
-    readings that have them. If none is available, all their reasons are given.
+    Missing values of one count as not seen by it. The fractions are means over the readings that
+    have them. If none is available, all their reasons are given.
 
     Raises:
         ShapeError: there is no reading, or they are not of the same links.

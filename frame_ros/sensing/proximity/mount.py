@@ -17,17 +17,15 @@ Array = NDArray[np.float64]
 
 
 class Mount(NamedTuple):
-    """The pose of a frame (of a camera: its optical frame) in a link of the robot: rotation (3, 3),
-    translation (3,) in m. is_fixed: whether it is always so.
-    """
+    """The pose of a frame (a camera's optical frame) in a link of the robot."""
 
     link: str
-    rotation: Array
-    translation: Array
-    is_fixed: bool = True
+    rotation: Array  # (3, 3)
+    translation: Array  # (3,) in m
+    is_fixed: bool = True  # whether it is static
 
     def is_as(self, other: Mount | None) -> bool:
-        """Whether another one says the same; tf_static may be told again and again."""
+        """Returns whether another mount is equal; tf_static may repeat it."""
         return other is not None and self.link == other.link and (
             np.array_equal(self.rotation, other.rotation)
             and np.array_equal(self.translation, other.translation)
@@ -35,7 +33,7 @@ class Mount(NamedTuple):
 
 
 def parse_mount(camera: str, text: str, links: Collection[str]) -> Mount:
-    """'link x y z roll pitch yaw' or 'link x y z qx qy qz qw', m and rad.
+    """Parses 'link x y z roll pitch yaw' or 'link x y z qx qy qz qw', m and rad.
 
     Roll, pitch and yaw turn about the fixed axes x, then y, then z, as in a URDF.
 

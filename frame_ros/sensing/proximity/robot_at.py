@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The robot at one instant, as distances are measured from it: its shapes, and what it holds."""
+"""The robot at one instant, as distances are measured from it: its shapes and held object."""
 
 from __future__ import annotations
 
@@ -21,29 +21,24 @@ HELD = 'held'
 
 @dataclass(frozen=True)
 class RobotAt:
-    """rotations (L, 3, 3), translations (L, 3) in m: of all links of the robot, in the base frame.
-    shapes: of its links. held: where what it holds may be; None: it holds nothing.
-    """
+    """The robot at one instant."""
 
     frames: LinkFrames
-    rotations: Array
-    translations: Array
-    shapes: PlacedShapes
-    held: PlacedShapes | None
+    rotations: Array  # (L, 3, 3) of all links of the robot, in the base frame
+    translations: Array  # (L, 3) m
+    shapes: PlacedShapes  # of its links
+    held: PlacedShapes | None  # where a held object may be; None: it holds nothing
 
     def pose(self, mount: Mount) -> tuple[Array, Array]:
-        """Rotation (3, 3) and translation (3,) m, in the base frame, of what is mounted on a
-        link.
-        """
+        """Returns rotation (3, 3) and translation (3,) m, in the base frame, of a mount."""
         row = self.frames.index(mount.link)
         turn = self.rotations[row]
         return turn @ mount.rotation, self.translations[row] + turn @ mount.translation
 
 
 class HeldObject:
-    """Whether the gripper holds something, and the box in which it then is.
-
-    The box lies about the origin of a link and along its axes; `offset` from there, m.
+    """The box of a held object, if the gripper holds one. The box lies about the origin of a link
+    and along its axes; `offset` from there, m.
     """
 
     def __init__(
@@ -61,7 +56,7 @@ class HeldObject:
 
     @property
     def is_grasped(self) -> bool:
-        """Whether something is held; not before the first sample."""
+        """True if something is held; not before the first sample."""
         return bool(self._detector.is_grasped)
 
     def update(self, stamp: int, names: Sequence[str], positions: Array, efforts: Array) -> None:
@@ -74,7 +69,7 @@ class HeldObject:
             self._detector.update(stamp, float(positions[index]), effort)
 
     def place(self, rotations: Array, translations: Array) -> PlacedShapes | None:
-        """The box in the base frame, with the robot's links there; None while nothing is held."""
+        """Returns the box in the base frame for these links; None while nothing is held."""
         if not self.is_grasped:
             return None
         turn = rotations[self._row]
@@ -83,7 +78,7 @@ class HeldObject:
 
 
 class WatchedRobot:
-    """Makes a RobotAt of joint positions."""
+    """Makes a RobotAt from joint positions."""
 
     def __init__(self, frames: LinkFrames, shapes: LinkShapes, held: HeldObject | None) -> None:
         self.frames, self.shapes, self.held = frames, shapes, held
@@ -94,7 +89,7 @@ class WatchedRobot:
         return self.shapes.links
 
     def at(self, positions: Array) -> RobotAt:
-        """positions: (M,) of `frames.joint_names`, rad or m."""
+        """Returns the robot at positions (M,) of `frames.joint_names`, rad or m."""
         rotations, translations = self.frames.compute(positions)
         held = self.held.place(rotations, translations) if self.held is not None else None
         shapes = self.shapes.place(rotations, translations)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How many messages an input has taken and lost, counted where they are taken anyway."""
+"""Counts of messages that an input has taken and lost."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from frame_ros.core.time import stamp_ns, stamp_of_serialised
 class InputTally:
     """Counts of one input over all its subscriptions.
 
-    received: messages taken. lost: those that did not reach it, by gaps in the publication numbers;
-    they count once `set_publishers` has confirmed that one publisher had sent all of them.
-    first_received, last_received: ns of the system's clock; 0: none came. first_stamp: header.stamp
-    of the first message, ns; 0 without.
+    Attributes:
+        received: messages taken.
+        lost: those missing by the publication numbers; they count once `set_publishers` has
+            confirmed that one publisher had sent all of them.
+        first_received, last_received: ns of the system's clock; 0: none came.
+        first_stamp: header.stamp of the first message, ns; 0 without.
     """
 
     __slots__ = (
@@ -49,8 +51,8 @@ class InputTally:
         self._number = number
 
     def set_publishers(self, count: int) -> None:
-        """How many publishers there are: numbers of several cannot be told apart. Call it as often
-        as that is looked at.
+        """Sets the number of publishers, whose numbers are indistinguishable if several. Call it as
+        often as that is known.
         """
         if count != self._publishers:
             self._publishers, self._number = count, 0
@@ -59,7 +61,7 @@ class InputTally:
         self._missing = 0
 
     def restart_numbers(self) -> None:
-        """Another subscription takes from here on."""
+        """Restarts the numbers for another subscription."""
         self._number = 0
 
     @property

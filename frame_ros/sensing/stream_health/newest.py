@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Of many messages that waited on one topic, the newest of each source."""
+"""The newest message of each source among those waiting on one topic."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ from frame_ros.core.taken import Taken
 def newest_of_each(
     taken: list[Taken], most: int, source: Callable[[Taken], Hashable]
 ) -> list[Taken]:
-    """The newest `most` messages of each source, in their order; all of those without one.
+    """Returns the newest `most` messages of each source, in their order; all of those without
+    one.
 
-    taken: oldest first. source: whose a message is; None: not known.
+    Args:
+        taken: oldest first.
+        source: whose a message is; None: not known.
     """
     if len(taken) <= most:
         return taken

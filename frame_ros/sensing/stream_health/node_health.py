@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a node says of its health: rates and lateness of its inputs, and whether it is ready."""
+"""A node's health report: rates and lateness of its inputs, and its readiness."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ LATE = 1.0  # s from header.stamp to arrival, above which the clocks are doubted
 
 
 class InputHealth:
-    """Rates of a node's inputs between two looks."""
+    """Rates of a node's inputs between two calls."""
 
     def __init__(self) -> None:
         self._before: dict[str, tuple[int, float]] = {}
 
     def status(self, state: NodeState, wall: int, elapsed: float) -> Status:
-        """The status of the node itself.
+        """Returns the status of the node itself.
 
-        wall: ns of the system's clock. elapsed: s of a monotonic clock.
+        Args:
+            wall: ns of the system's clock.
+            elapsed: s of a monotonic clock.
         """
         values: dict[str, str] = {}
         problems = []
@@ -52,9 +54,12 @@ class InputHealth:
 
 
 def lateness_of(each: InputState, now: int, wall: int) -> float | None:
-    """s from the newest message's header.stamp to its arrival; None: nothing came, or no stamps.
+    """Returns s from the newest message's header.stamp to its arrival; None: nothing came, or no
+    stamps.
 
-    now: ns of the node's clock. wall: ns of the system's clock, at the same moment.
+    Args:
+        now: ns of the node's clock.
+        wall: ns of the system's clock, at the same moment.
     """
     if not each.last_received or not each.last_stamp:
         return None

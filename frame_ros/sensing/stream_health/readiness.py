@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which inputs of which node are connected and have delivered, and what a run still waits for."""
+"""Connection and delivery of every node's inputs, and what a run still waits for."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class InputState:
 
     @property
     def problem(self) -> str:
-        """Why the input is not ready, in words; '' if it is."""
+        """The reason why the input is not ready, in words; '' if it is."""
         if not self.offered:
             return f'nobody publishes {self.topic}' if self.is_required else ''
         if self.matched < self.offered:
@@ -46,7 +46,7 @@ class InputState:
 
     @property
     def service(self) -> str:
-        """The quality of service that was taken, in words."""
+        """The quality of service, in words."""
         reliability = 'reliable' if self.is_reliable else 'best effort'
         return f'{reliability}, {"latched" if self.is_latched else "volatile"}'
 
@@ -61,31 +61,29 @@ class OutputState:
 
 @dataclass(frozen=True)
 class NodeState:
-    """A node at a moment. node: absolute name. stamp: ns. hardware_id: what it works for. problem:
-    why it is not ready, beside its inputs; '' if it is.
-    """
+    """A node at a moment."""
 
-    node: str
-    stamp: int = 0
-    hardware_id: str = ''
-    problem: str = ''
+    node: str  # absolute name
+    stamp: int = 0  # ns
+    hardware_id: str = ''  # of its device
+    problem: str = ''  # why it is not ready, apart from its inputs; '' if it is
     inputs: tuple[InputState, ...] = ()
     outputs: tuple[OutputState, ...] = ()
 
     @property
     def reason(self) -> str:
-        """Why the node is not ready, in words; '' if it is."""
+        """The reason why the node is not ready, in words; '' if it is."""
         problems = [self.problem, *(each.problem for each in self.inputs)]
         return '; '.join(dict.fromkeys(filter(None, problems)))
 
     @property
     def is_ready(self) -> bool:
-        """Whether the node can do its work."""
+        """True if the node can do its work."""
         return not self.reason
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What is published at once when it changes; counts may wait."""
+        """A change of this is published at once; counts may wait."""
         inputs = tuple(
             (i.topic, i.offered, i.matched, i.is_reliable, i.is_latched, i.received > 0)
             for i in self.inputs
@@ -94,9 +92,8 @@ class NodeState:
 
 
 class ReadinessBoard:
-    """What every node has last said of itself.
-
-    expected: absolute names of the nodes that must be there; others are waited for once they are.
+    """The last state of every node. expected: absolute names of the nodes that must be there;
+    others are waited for once they are.
     """
 
     def __init__(self, expected: Iterable[str] = ()) -> None:
@@ -110,16 +107,16 @@ class ReadinessBoard:
         return self._states
 
     def take(self, state: NodeState) -> None:
-        """A node says how it is."""
+        """Takes a node's state."""
         self._states[state.node] = state
 
     def set_present(self, nodes: Iterable[str]) -> None:
-        """The nodes that are there now; others are forgotten."""
+        """Sets the nodes that are present; others are forgotten."""
         self._present = tuple(dict.fromkeys(nodes))
         self._states = {n: s for n, s in self._states.items() if n in self._present}
 
     def missing(self) -> list[str]:
-        """What must be waited for, each with the node and the topic; empty: everything is ready."""
+        """Returns what is missing, each with node and topic; empty: everything is ready."""
         names = dict.fromkeys((*self._expected, *self._present))
         return [text for name in names if (text := self._missing_of(name))] or self._unreached()
 
@@ -128,11 +125,11 @@ class ReadinessBoard:
         if state is not None:
             return f'{name}: {state.reason}' if state.reason else ''
         if name in self._present:
-            return f'{name}: it has not said yet whether it is ready'
+            return f'{name}: it has not reported yet whether it is ready'
         return f'{name}: it is not running'
 
     def _unreached(self) -> list[str]:
-        """Publishers that do not reach each node that listens: a subscription may know its
+        """Returns publishers that do not reach each listening node: a subscription may know its
         publisher before that knows the subscription.
         """
         listeners = Counter(

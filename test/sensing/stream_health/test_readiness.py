@@ -56,7 +56,7 @@ def test_the_board_names_nodes_that_are_missing_silent_or_not_ready():
     board.set_present(['/metrics', '/contact'])
     board.take(NodeState('/contact', problem='taring'))
     assert board.missing() == [
-        '/metrics: it has not said yet whether it is ready',
+        '/metrics: it has not reported yet whether it is ready',
         '/gate: it is not running',
         '/contact: taring',
     ]

@@ -319,7 +319,7 @@ def check_rotation(rotation: ArrayLike) -> Array:
     """
     matrix = np.asarray(rotation, dtype=np.float64)
     if matrix.shape != (3, 3) or not np.allclose(matrix @ matrix.T, np.eye(3), atol=1e-6):
-        raise ValueRangeError(f'{matrix.tolist()} is no rotation matrix (3, 3)')
+        raise ValueRangeError(f'{matrix.tolist()} is not a rotation matrix (3, 3)')
     if np.linalg.det(matrix) < 0:
         raise ValueRangeError(f'{matrix.tolist()} is a reflection; a rotation has determinant 1')
     return matrix

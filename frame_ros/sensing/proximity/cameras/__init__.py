@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a camera sees the arm where kinematics puts it."""
+"""Comparison of a camera's view of the arm with its kinematics."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a depth camera sees the robot where kinematics puts it, and by how much it does not."""
+"""Checks whether a depth camera sees the robot where kinematics puts it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SEED = 7
 
 @dataclass(frozen=True)
 class AlignmentOptions:
-    """When a camera counts as aligned.
+    """Criteria of an aligned camera.
 
     translation: m, rotation: rad, from which an offset counts as one. The displacement of the
     robot's surface as it is seen is held against the first as it is; the camera's own position and
@@ -64,17 +64,22 @@ class AlignmentOptions:
 
 @dataclass(frozen=True)
 class Alignment:
-    """What one image tells; the fields are those of the message CameraAlignment.
+    """The result for one image; the fields are those of the message CameraAlignment.
 
-    stamp: ns. unavailable: why nothing can be said; then is_aligned is False and the rest NaN.
-    translation: (3,) m, the camera's true position less the assumed one, in the robot's base frame.
-    rotation: (3,) rad: the true orientation is exp([rotation]x) times the assumed one, so it is the
-    rotation vector of the difference in base axes. Both NaN where the robot is not seen where it
-    should be and was not found nearby either. translation_deviation, rotation_deviation: (3,)
-    standard deviations of the two; large where the poses seen so far leave a direction open.
-    error: m, median distance of the robot's pixels to where its surface should be; error_after: the
-    same with the offset taken out. pixels: of the grid, that were found to be the robot's.
-    frames: how many images the offset is estimated from.
+    Attributes:
+        stamp: ns.
+        unavailable: the reason for an unknown result; then is_aligned is False and the rest NaN.
+        translation: (3,) m, the camera's true position less the assumed one, in the robot's base
+            frame; NaN where the robot is not seen where it should be and was not found nearby
+            either.
+        rotation: (3,) rad: the true orientation is exp([rotation]x) times the assumed one, so it is
+            the rotation vector of the difference in base axes; NaN likewise.
+        translation_deviation, rotation_deviation: (3,) standard deviations of the two; large where
+            the poses seen so far leave a direction open.
+        error: m, median distance of the robot's pixels to its expected surface.
+        error_after: the same with the offset removed.
+        pixels: of the grid, that were found to be the robot's.
+        frames: images that the offset is estimated from.
     """
 
     stamp: int
@@ -92,21 +97,21 @@ class Alignment:
 
 @dataclass(frozen=True)
 class _Frame:
-    """One image and what should be seen in it. places: (S, 3) m, of the shapes, camera's axes."""
+    """One image and its expected content."""
 
     stamp: int
     view: RobotView
     image: NDArray[np.float32]
-    places: Array
+    places: Array  # (S, 3) m, of the shapes, camera's axes
 
 
 class CameraAlignment:
     """Compares a camera's images with the robot's shapes, one after another, and remembers.
 
-    The offset is one of the camera in its mount, so it is the same in all images, also of a camera
-    that the arm carries; images with different poses of the arm make more of it certain. The first
-    image that tells something decides; then a verdict changes once `confirmations` images in a row
-    say otherwise. Not thread-safe.
+    The offset is one of the camera in its mount, so it is the same in all images, even of a camera
+    on the arm; images with different poses of the arm make more of it certain. The first conclusive
+    image decides; then a verdict changes once `confirmations` images in a row contradict it. Not
+    thread-safe.
     """
 
     def __init__(self, camera: DepthCamera, settings: AlignmentOptions | None = None) -> None:
@@ -116,7 +121,7 @@ class CameraAlignment:
         self.reset()
 
     def reset(self) -> None:
-        """Forgets everything, as after the camera's assumed pose was changed."""
+        """Forgets everything, as after a change of the camera's assumed pose."""
         self._frames: list[_Frame] = []
         self._last: Displacement | None = None
         self._is_aligned: bool | None = None
@@ -125,9 +130,14 @@ class CameraAlignment:
     def update(
         self, stamp: int, depth: Depth, shapes: PlacedShapes, rotation: Array, translation: Array
     ) -> Alignment:
-        """What an image tells. stamp: ns. depth: (H, W) uint16 mm or float32 m. shapes: of all the
-        robot, in its base frame, at the image's stamp. rotation (3, 3), translation (3,) m: the
-        assumed pose of the camera's optical frame in the base frame.
+        """Returns the result for an image.
+
+        Args:
+            stamp: ns.
+            depth: (H, W) uint16 mm or float32 m.
+            shapes: of all the robot, in its base frame, at the image's stamp.
+            rotation, translation: (3, 3), (3,) m, the assumed pose of the camera's optical frame in
+                the base frame.
 
         Raises:
             DepthError: the image is not of the camera's size.
@@ -166,7 +176,7 @@ class CameraAlignment:
             if before.hidden > self.settings.hidden / 2 or before.transparent < 0.5:
                 return Alignment(
                     frame.stamp,
-                    f'{before.hidden:.0%} of the robot is hidden, and the rest does not tell where '
+                    f'{before.hidden:.0%} of the robot is hidden, and the rest does not show where '
                     'it is',
                 )
             return Alignment(frame.stamp, is_aligned=self._verdict(False))
@@ -187,7 +197,7 @@ class CameraAlignment:
         return _with_errors(result, alone, pooled, seen.select(np.unique(frame.view.rows)))
 
     def _best(self, robot: SeenRobot) -> Displacement:
-        """Refined from the last offset, or from none; searched for if neither fits."""
+        """Refines the last offset, or none; searches if neither fits."""
         starts = [] if self._last is None else [self._last.about(robot.centre)]
         candidates = []
         for start in (*starts, robot.none()):
@@ -203,7 +213,7 @@ class CameraAlignment:
     def _pooled(
         self, frame: _Frame, alone: SeenRobot, found: Displacement, agreement: Agreement
     ) -> Displacement:
-        """The offset by all images that agree with the newest one."""
+        """Returns the offset by all images that agree with the newest one."""
         oldest = frame.stamp - int(self.settings.age * SECOND)
         kept = [each for each in self._frames if oldest <= each.stamp < frame.stamp]
         kept = [each for each in kept if each.places.shape == frame.places.shape]
@@ -214,7 +224,7 @@ class CameraAlignment:
         if kept:
             robot = self._robot([*kept, frame])
             together = robot.refine(found.about(robot.centre))
-            # Others that say otherwise are of a camera that has been moved since.
+            # Images that disagree were taken before the camera was moved.
             alike = alone.agreement(together).visible_match > agreement.visible_match - 0.1
             if not alike or robot.agreement(together).visible_match < FOUND:
                 kept, together, is_new = [], found, True
@@ -224,7 +234,7 @@ class CameraAlignment:
         return together
 
     def _verdict(self, is_within: bool) -> bool:
-        """The verdict after one more image."""
+        """Returns the verdict after one more image."""
         if self._is_aligned is None:
             self._is_aligned = is_within
         self._contradictions = 0 if is_within == self._is_aligned else self._contradictions + 1
@@ -254,13 +264,13 @@ def _metres(depth: Depth) -> NDArray[np.float32]:
 
 
 def _displacement(robot: SeenRobot, found: Displacement) -> float:
-    """m, root mean square over the robot's surface points."""
+    """Returns m, root mean square over the robot's surface points."""
     moved = found.apply(robot.points) - robot.points
     return float(np.sqrt(np.einsum('nk,nk->n', moved, moved).mean()))
 
 
 def _certain(offset: Array, covariance: Array) -> float:
-    """The length of an offset (3,) less two deviations in its direction."""
+    """Returns the length of an offset (3,) less two deviations in its direction."""
     length = float(np.linalg.norm(offset))
     direction = offset / max(length, 1e-12)
     return length - 2.0 * float(np.sqrt(direction @ covariance @ direction))

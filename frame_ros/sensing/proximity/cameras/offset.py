@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where a depth camera truly is, from how the robot looks in its images.
+"""The true place of a depth camera, from the robot's appearance in its images.
 
-The surface points that the camera should see are moved rigidly until the depth measured at their
-pixels is theirs. A point at whose pixel something nearer is seen is hidden and says nothing; one at
-whose pixel something farther is seen tells that the robot is not there. First a search over
+The surface points that the camera should see are moved rigidly until they match the depth measured
+at their pixels. A point at whose pixel something nearer is seen is hidden and shows nothing; one at
+whose pixel something farther is seen shows that the robot is not there. First comes a search over
 displacements, then Gauss-Newton steps on the distances to the surfaces' tangent planes (projective
 point-to-plane: Chen and Medioni 1992, Blais and Levine 1995).
 """
@@ -26,16 +26,16 @@ Single = NDArray[np.float32]
 
 TOLERANCE = 0.015  # m, by which a measured depth and the robot's may differ and be the same
 GATES = (0.05, 0.03, 0.02, 0.015, 0.012, 0.012)  # m, of the steps of refinement
-# The search reaches so far across and along the line of sight, m and m per m of distance: what an
-# offset of some 60 mm and 6 degrees makes of it. Steps to either side.
+# The search reaches so far across and along the line of sight, m and m per m of distance: the
+# effect of an offset of some 60 mm and 6 degrees. Steps to either side.
 ACROSS, ACROSS_STEPS = (0.065, 0.107), 5
 ALONG, ALONG_STEPS = (0.065, 0.035), 3
 SPREADS = ((0.022, 0.06), (0.015, 0.045), (0.010, 0.03), (0.006, 0.015))  # m, rad of each round
 ROUND = 110  # displacements tried in a round
 SEARCHED, REFINED = 120, 700  # points that the search and the refinement use
-# What is known before: the offset is of this order. Holds what the images leave open.
+# Prior: the offset is of this order. It holds what the images leave open.
 PRIOR_SHIFT, PRIOR_TURN = 0.10, 0.14  # m, rad
-# Neighbouring pixels share what the shapes leave out: so many count as one of this deviation.
+# Neighbouring pixels share the shapes' errors: so many count as one of this deviation.
 ALIKE, DEVIATION = 16.0, 0.002  # pixels, m
 
 
@@ -57,25 +57,22 @@ class Displacement:
         return Rotation.from_rotvec(self.turn).as_matrix()
 
     def apply(self, points: Array) -> Array:
-        """(N, 3) moved points."""
+        """Returns (N, 3) moved points."""
         return (points - self.centre) @ self.rotation().T + self.centre + self.shift
 
     def undo(self, points: Array) -> Array:
-        """(N, 3) points before they were moved."""
+        """Returns (N, 3) points before they were moved."""
         return (points - self.centre - self.shift) @ self.rotation() + self.centre
 
     def about(self, centre: Array) -> Displacement:
-        """The same motion told about another centre; its covariance is not carried over."""
+        """Returns the same motion about another centre; its covariance is not carried over."""
         shift = self.apply(centre[None])[0] - centre
         return Displacement(centre, shift, self.turn, self.covariance)
 
     def camera_offset(self) -> tuple[Array, Array, Array]:
-        """What makes points appear so displaced: the translation (3,) m and rotation vector (3,)
-        rad by which the camera truly stands otherwise than assumed, in the axes of the assumed
-        optical frame; and their covariance (6, 6).
-
-        To first order the translation is turn x centre - shift and the rotation -turn, which the
-        covariance is carried through.
+        """Returns the camera's offset that makes points appear so displaced, in its assumed optical
+        frame. To first order the translation (3,) m is turn x centre - shift and the rotation
+        vector (3,) rad is -turn; their covariance (6, 6) is carried through.
         """
         back = self.rotation().T
         translation = back @ (self.rotation() @ self.centre - self.centre - self.shift)
@@ -87,18 +84,16 @@ class Displacement:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How the points agree with the images: the shares of those with a measured depth that match,
-    through whose place something farther is seen, and that are hidden; count: with a depth.
-    """
+    """Agreement of the points with the images, as shares of those with a measured depth."""
 
-    count: int
+    count: int  # points with a depth
     matched: float
     transparent: float
     hidden: float
 
     @property
     def visible_match(self) -> float:
-        """Of those that are not hidden, the share that matches; 0 if all are."""
+        """Share of the points that are not hidden that match; 0 if all are hidden."""
         visible = self.matched + self.transparent
         return self.matched / visible if visible > 0 else 0.0
 
@@ -106,8 +101,10 @@ class Agreement:
 class SeenRobot:
     """Surface points that should be seen, and the depth images in which they should be.
 
-    camera: of all images. views: of each image, in the assumed optical frame. images: (K, H, W)
-    float32, m, 0 where invalid.
+    Args:
+        camera: of all images.
+        views: of each image, in the assumed optical frame.
+        images: (K, H, W) float32, m, 0 where invalid.
     """
 
     def __init__(self, camera: DepthCamera, views: Sequence[RobotView], images: Single) -> None:
@@ -122,12 +119,12 @@ class SeenRobot:
         self.centre: Array = self.points.mean(axis=0)
 
     def none(self) -> Displacement:
-        """No displacement, and nothing known of it."""
+        """Returns no displacement, with the prior's covariance."""
         prior = np.diag([PRIOR_SHIFT**2] * 3 + [PRIOR_TURN**2] * 3)
         return Displacement(self.centre, np.zeros(3), np.zeros(3), prior)
 
     def measured(self, moved: NDArray[np.floating], frames: NDArray[np.intp]) -> Single:
-        """(..., N) depth in m at the pixels of points (..., N, 3); 0 where there is none."""
+        """Returns depths (..., N), m, at the pixels of points (..., N, 3); 0 without one."""
         camera = self._camera
         z = moved[..., 2]
         with np.errstate(divide='ignore', invalid='ignore'):
@@ -141,7 +138,7 @@ class SeenRobot:
         return np.where(is_seen, found, np.float32(0))
 
     def agreement(self, displacement: Displacement) -> Agreement:
-        """How the images agree with the points so displaced."""
+        """Returns how the displaced points agree with the images."""
         moved = displacement.apply(self.points)
         depth = self.measured(moved, self.frames)
         gap = (depth - moved[:, 2])[depth > 0]
@@ -152,7 +149,7 @@ class SeenRobot:
         return Agreement(count, 1.0 - farther - nearer, farther, nearer)
 
     def matched_points(self, displacement: Displacement) -> Array:
-        """(N, 3) m, the measured points that are the robot's if it is so displaced."""
+        """Returns (N, 3) m, the measured points that are the robot's if it is so displaced."""
         moved = displacement.apply(self.points)
         depth = self.measured(moved, self.frames).astype(np.float64)
         is_same = (depth > 0) & (np.abs(depth - moved[:, 2]) <= TOLERANCE)
@@ -160,8 +157,9 @@ class SeenRobot:
         return result
 
     def scores(self, shifts: Array, turns: Array, rows: NDArray[np.intp], width: float) -> Array:
-        """(D,) how well displacements (D, 3) m, (D, 3) rad fit the points `rows`: 1 for each that
-        matches exactly, falling to 0 at `width` (m); a penalty for each that is seen through.
+        """Returns (D,) the fit of displacements (D, 3) m, (D, 3) rad for the points `rows`: 1 for
+        each that matches exactly, falling to 0 at `width` (m); a penalty for each that is seen
+        through.
         """
         local = (self.points[rows] - self.centre).astype(np.float32)
         matrices = Rotation.from_rotvec(turns).as_matrix().astype(np.float32)
@@ -174,8 +172,8 @@ class SeenRobot:
         return total
 
     def search(self, rng: np.random.Generator) -> Displacement:
-        """The displacement that fits best, of all within reach: a lattice of shifts, then rounds
-        of random ones about the best, ever closer.
+        """Returns the best displacement within reach: a lattice of shifts, then rounds of random
+        ones about the best, ever closer.
         """
         step = max(1, -(-len(self.points) // SEARCHED))
         rows: NDArray[np.intp] = np.arange(step // 2, len(self.points), step)
@@ -202,7 +200,7 @@ class SeenRobot:
         return Displacement(self.centre, shifts[0], turns[0], start.covariance)
 
     def refine(self, start: Displacement, gates: Sequence[float] = GATES) -> Displacement:
-        """Gauss-Newton steps from `start`, each with the points within its gate (m)."""
+        """Takes Gauss-Newton steps from `start`, each with the points within its gate (m)."""
         shift, turn = start.shift.copy(), Rotation.from_rotvec(start.turn)
         prior = np.diag([PRIOR_SHIFT**-2] * 3 + [PRIOR_TURN**-2] * 3)
         information = prior

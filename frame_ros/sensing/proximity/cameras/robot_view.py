@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a depth camera should see of a robot: rays cast at the shapes of its links."""
+"""A depth camera's expected view of a robot: rays cast at the shapes of its links."""
 
 from __future__ import annotations
 
@@ -21,29 +21,25 @@ EDGES = np.array([p for p in itertools.combinations(range(8), 2) if (p[0] ^ p[1]
 
 @dataclass(frozen=True)
 class RobotView:
-    """The robot's visible surface at N pixels of a grid, in the camera's optical frame.
+    """The robot's visible surface at N pixels of a grid, in the camera's optical frame."""
 
-    points: (N, 3) m, where the rays through the pixels meet it. normals: (N, 3) unit vectors out of
-    it. rows: (N,) of the shapes. spacing: pixels between two of the grid.
-    """
-
-    points: Array
-    normals: Array
-    rows: NDArray[np.intp]
-    spacing: int
+    points: Array  # (N, 3) m, where the rays through the pixels meet it
+    normals: Array  # (N, 3) unit vectors out of it
+    rows: NDArray[np.intp]  # (N,) of the shapes
+    spacing: int  # pixels between two of the grid
 
     def __len__(self) -> int:
         return len(self.points)
 
     def thinned(self, most: int) -> RobotView:
-        """At most so many of them, evenly taken."""
+        """Returns at most so many of them, evenly spaced."""
         step = max(1, -(-len(self) // most))
         part = slice(step // 2, None, step)
         return RobotView(self.points[part], self.normals[part], self.rows[part], self.spacing)
 
 
 def view_robot(camera: DepthCamera, shapes: PlacedShapes, spacing: int) -> RobotView:
-    """The robot as a camera should see it at every `spacing`-th pixel of either direction.
+    """Returns the expected view of the robot at every `spacing`-th pixel of either direction.
 
     shapes: in the camera's optical frame (x right, y down, z forward).
     """
@@ -87,7 +83,7 @@ def _surface(
 
 
 def _corners(shapes: PlacedShapes) -> Array:
-    """(S, 8, 3) m: the corners of the box around each shape."""
+    """Returns (S, 8, 3) m: the corners of the box around each shape."""
     flat = np.where(shapes.is_cylinder[:, None], (1.0, 1.0, 0.0), 1.0)
     halves = shapes.half_sizes + shapes.radii[:, None] * flat
     local = halves[:, None] * CORNERS
@@ -95,9 +91,7 @@ def _corners(shapes: PlacedShapes) -> Array:
 
 
 def _before(corners: Array) -> Array:
-    """(C, 3) m: corners of the part of a box (8, 3) that is farther than NEAR; none if there is
-    no such part.
-    """
+    """Returns (C, 3) m: corners of the part of a box (8, 3) that is farther than NEAR, if any."""
     is_far = corners[:, 2] > NEAR
     if is_far.all():
         return corners
@@ -108,9 +102,7 @@ def _before(corners: Array) -> Array:
 
 
 def _span(tangents: Array, corners: Array) -> slice | None:
-    """Which of the sorted tangents can meet a body with these corners (C, 2): offset and depth, m;
-    None if none of them.
-    """
+    """Returns the sorted tangents that can meet a body with these corners (C, 2), if any."""
     if not len(corners):
         return None
     ratios = corners[:, 0] / corners[:, 1]
@@ -119,8 +111,8 @@ def _span(tangents: Array, corners: Array) -> slice | None:
 
 
 def _entry(kind: str, origin: Array, rays: Array, half: Array, radius: float) -> Array:
-    """(N,) how far along each ray (N, 3) from `origin` (3,) it enters a shape in its own axes, in
-    lengths of the ray; infinite where it misses it or starts in it.
+    """Returns (N,) how far along each ray (N, 3) from `origin` (3,) it enters a shape in its own
+    axes, in lengths of the ray; infinite where it misses it or starts in it.
     """
     if kind == 'box':
         return _valid(*_through_slabs(origin, rays, half))
@@ -141,7 +133,7 @@ def _valid(start: Array, end: Array) -> Array:
 
 
 def _through_slabs(origin: Array, rays: Array, half: Array) -> tuple[Array, Array]:
-    """(N,) each: where rays (N, A) enter and leave the box of half sizes (A,)."""
+    """Returns (N,) each: where rays (N, A) enter and leave the box of half sizes (A,)."""
     with np.errstate(divide='ignore', invalid='ignore'):
         inverse = 1.0 / rays
         one, other = (-half - origin) * inverse, (half - origin) * inverse
@@ -149,7 +141,7 @@ def _through_slabs(origin: Array, rays: Array, half: Array) -> tuple[Array, Arra
 
 
 def _through_ball(origin: Array, rays: Array, radius: float, axes: int = 3) -> tuple[Array, Array]:
-    """(N,) each: where rays enter and leave a sphere, or, of two axes, an endless cylinder."""
+    """Returns (N,) each: where rays enter and leave a sphere or, with two axes, a cylinder."""
     start, along = origin[:axes], rays[:, :axes]
     a = np.einsum('nk,nk->n', along, along)
     b = along @ start
@@ -160,7 +152,7 @@ def _through_ball(origin: Array, rays: Array, radius: float, axes: int = 3) -> t
 
 
 def _normals(shapes: PlacedShapes, rows: NDArray[np.intp], local: Array) -> Array:
-    """(N, 3) unit normals at surface points (N, 3) of shapes `rows` (N,), in the shapes' axes."""
+    """Returns (N, 3) unit normals at points (N, 3) of shapes `rows` (N,), in their axes."""
     half, radii = shapes.half_sizes[rows], shapes.radii[rows, None]
     is_box = radii[:, 0] == 0.0
     is_flat = shapes.is_cylinder[rows] & (np.abs(local[:, 2]) >= half[:, 2] - 1e-9)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Depth images as cameras send them, and the pinhole they were seen through."""
+"""Depth images as cameras send them, and their pinhole model."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ class DepthError(FrameRosError, ValueError):
 
 @dataclass(frozen=True)
 class DepthCamera:
-    """A pinhole camera without distortion. width, height, fx, fy, cx, cy: in pixels.
-
-    Pixel centres lie at whole numbers. Its optical frame: x right, y down, z forward.
+    """A pinhole camera without distortion. width, height, fx, fy, cx, cy: in pixels. Pixel centres
+    lie at whole numbers. Its optical frame: x right, y down, z forward.
     """
 
     width: int
@@ -37,9 +36,9 @@ class DepthCamera:
     cy: float
 
     def __post_init__(self) -> None:
-        """Raises DepthError for what is no camera."""
+        """Raises DepthError for an impossible camera."""
         if self.width < 1 or self.height < 1:
-            raise DepthError(f'a camera of {self.width}x{self.height} pixels is none')
+            raise DepthError(f'a camera of {self.width}x{self.height} pixels is impossible')
         if not (self.fx > 0 and self.fy > 0 and math.isfinite(self.fx * self.fy)):
             raise DepthError(
                 f'the focal lengths are {self.fx} and {self.fy} pixels, they must be above 0: is '
@@ -49,13 +48,13 @@ class DepthCamera:
             raise DepthError(f'the principal point ({self.cx}, {self.cy}) is not finite')
 
     def rays(self) -> tuple[Array, Array]:
-        """x/z of each column (W,) and y/z of each row (H,)."""
+        """Returns x/z of each column (W,) and y/z of each row (H,)."""
         x = (np.arange(self.width, dtype=np.float64) - self.cx) / self.fx
         y = (np.arange(self.height, dtype=np.float64) - self.cy) / self.fy
         return x, y
 
     def points(self, depth: Depth) -> Array:
-        """(H, W, 3) m in the optical frame, NaN where the depth is invalid.
+        """Returns (H, W, 3) m in the optical frame, NaN where the depth is invalid.
 
         Raises:
             DepthError: the image is not of the camera's size.
@@ -65,8 +64,8 @@ class DepthCamera:
         return np.stack((metres * x, metres * y[:, None], metres), axis=2)
 
     def project(self, points: Array) -> Array:
-        """(N, 2) column and row, in pixels, of points (N, 3) m in the optical frame; NaN for those
-        not before the camera.
+        """Returns (N, 2) column and row, in pixels, of points (N, 3) m in the optical frame; NaN
+        for those not in front of the camera.
         """
         points = np.asarray(points, np.float64)
         if points.ndim != 2 or points.shape[1] != 3:
@@ -76,7 +75,7 @@ class DepthCamera:
         return np.stack((columns, points[:, 1] / z * self.fy + self.cy), axis=1)
 
     def checked(self, depth: Depth) -> Depth:
-        """The image itself.
+        """Returns the image itself.
 
         Raises:
             DepthError: it is not of the camera's size, or neither uint16 nor float32.
@@ -93,7 +92,7 @@ class DepthCamera:
 
 
 def depth_in_metres(depth: Depth) -> Array:
-    """float64 m of an image of any shape; NaN where invalid: 0, negative, saturated, not finite."""
+    """Returns float64 m of an image; NaN where 0, negative, saturated or not finite."""
     if depth.dtype == np.uint16:
         is_valid = (depth > 0) & (depth < SATURATED)
         return np.where(is_valid, depth * 1e-3, np.nan)
@@ -110,9 +109,10 @@ def decode_depth(
     step: int,
     is_bigendian: bool = False,
 ) -> Depth:
-    """The pixels of a sensor_msgs/Image: (H, W) uint16 in mm (16UC1, mono16) or float32 in m
-    (32FC1). Values are left as they are; see `depth_in_metres` for which are invalid. A view of
-    `data` where its bytes allow it.
+    """Returns the pixels of a sensor_msgs/Image: (H, W) uint16 in mm or float32 in m.
+
+    The encodings are 16UC1 and mono16, or 32FC1. Values are unchanged; see `depth_in_metres` for
+    the invalid ones. A view of `data` where its bytes allow it.
 
     Raises:
         DepthError: another encoding, or a size, step and length that do not fit each other.

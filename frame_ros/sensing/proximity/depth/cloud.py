@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Some of the points of a depth image, for display, each with what it counts as."""
+"""Some of the points of a depth image, for display, each with its classification."""
 
 from __future__ import annotations
 
@@ -21,8 +21,12 @@ OBSTACLE, SELF, CROPPED = 0, 1, 2
 
 @dataclass(frozen=True)
 class MarkedCloud:
-    """points: (N, 3) float32, m, in the base frame. marks: (N,) uint8: OBSTACLE; SELF, the robot
-    and what it holds; CROPPED, outside the space that is looked at.
+    """Classified points.
+
+    Attributes:
+        points: (N, 3) float32, m, in the base frame.
+        marks: (N,) uint8: OBSTACLE; SELF, the robot and its held object; CROPPED, outside the
+            observed space.
     """
 
     points: NDArray[np.float32]
@@ -39,8 +43,10 @@ def marked_cloud(
     held: PlacedShapes | None = None,
     step: int = 8,
 ) -> MarkedCloud:
-    """The valid pixels of every `step`th row and column. Arguments otherwise as of
-    DepthProximity.measure; pixels are taken as they are, without the filter of edges.
+    """Returns the valid pixels of every `step`th row and column.
+
+    The other arguments are as for DepthProximity.measure; pixels are used without the filter of
+    edges.
 
     Raises:
         DepthError: the image is not of the camera's size or of another type.

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops compiled by numba.
 
-What is compiled is kept on disk: in `__pycache__` beside the module, or in the user's cache folder
-if that cannot be written. It is made anew when the module's own file has changed, not when another
-has. So all that a compiled function calls, and every constant that it uses, must stand in its own
+Compiled code is kept on disk: in `__pycache__` next to the module, or in the user's cache folder if
+that cannot be written. It is rebuilt when the module's own file has changed, not when another has.
+So everything that a compiled function calls, and every constant that it uses, must be in its own
 module: no module of compiled functions imports from another.
 """
 
@@ -23,9 +23,9 @@ except ImportError as error:
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """The function, compiled at its first call for the types it is called with; it lets other
-    threads run meanwhile. Without a cache if there is no folder that can be written; without numba
-    a call raises MissingExtraError, so that what measures by no depth image runs without.
+    """Returns the function, compiled at its first call for its argument types; other threads run
+    meanwhile. There is no cache if no folder can be written; without numba a call raises
+    MissingExtraError, so that code without depth images runs without it.
     """
     if _problem:
         return _refuse
@@ -36,8 +36,8 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """The function, as a part of each compiled function that calls it: a call that passes many
-    arrays takes longer than some hundred operations on numbers.
+    """Returns the function as a part of each compiled function that calls it: a call that passes
+    many arrays takes longer than some hundred operations on numbers.
     """
     if _problem:
         return _refuse

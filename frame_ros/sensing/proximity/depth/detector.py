@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Least distances between the links of a robot and what a depth camera sees near them.
+"""Least distances between the links of a robot and nearby objects in a depth image.
 
-Pixels out of range are not valid; the others are smoothed; what lies outside the space that is
-looked at is cropped; what is within the padding of any link, or of what the robot holds, is the
-robot; of the rest, what flies alone at edges is dropped (edges). All that is left are
-obstacles, and of them the nearest of each link is found exactly (scan).
+Pixels out of range are not valid; the others are smoothed; those outside the observed space are
+cropped; those within the padding of any link, or of a held object, are the robot; of the rest,
+isolated ones at edges are dropped (edges). All that are left are obstacles, and the nearest of them
+to each link is found exactly (scan).
 """
 
 from __future__ import annotations
@@ -31,14 +31,11 @@ Array = NDArray[np.float64]
 
 TOO_FEW_VALID = 'too few pixels have a depth within range'
 OUT_OF_VIEW = 'no link of the robot is in view'
-NOTHING_NEAR = 'nothing but the robot, and what is not looked at, is in view'
+NOTHING_NEAR = 'only the robot, and space that is not observed, is in view'
 
 
 class DepthProximity:
-    """Distances from one camera's images.
-
-    Not thread-safe: it owns buffers.
-    """
+    """Distances from one camera's images. Not thread-safe: it owns buffers."""
 
     def __init__(self, camera: DepthCamera, settings: DepthOptions | None = None) -> None:
         self.camera = camera
@@ -57,20 +54,20 @@ class DepthProximity:
         translation: Array,
         held: PlacedShapes | None = None,
     ) -> DistanceReading:
-        """The least distance of each link to what the image shows besides the robot.
+        """Returns the least distance of each link to anything in the image besides the robot.
 
         Distances are to the links themselves, not to the padding around them; below the padding
         there are none. A link whose surroundings are not in view, or have too few valid pixels, is
-        not measured: NaN; but what is seen nearer to it than anything to the measured links is
-        told, so that the least of all never leaves out what the image shows. If no link was
-        measured, `unavailable` says why.
+        not measured: NaN; but anything seen nearer to it than to all measured links is reported, so
+        that the overall least distance never leaves out a visible obstacle. If no link was
+        measured, `unavailable` gives the reason.
 
         Args:
             depth: (H, W) uint16 mm or float32 m, as `decode_depth` gives it. Not changed.
             shapes: of the robot at the image's stamp, in the base frame.
-            rotation: (3, 3), and translation: (3,) m, pose of the camera's optical frame in the
-                base frame at that stamp.
-            held: what the robot holds, in the base frame: no obstacle.
+            rotation, translation: (3, 3), (3,) m, pose of the camera's optical frame in the base
+                frame at that stamp.
+            held: the held object, in the base frame: no obstacle.
 
         Raises:
             DepthError: the image is not of the camera's size or of another type.
@@ -100,13 +97,13 @@ class DepthProximity:
         held: PlacedShapes | None = None,
         step: int = 8,
     ) -> MarkedCloud:
-        """Every `step`th point in both directions, with what it counts as; see `marked_cloud`."""
+        """Returns every `step`th point in both directions, as `marked_cloud`."""
         return marked_cloud(
             self.camera, self.settings, depth, shapes, rotation, translation, held, step
         )
 
     def _load(self, depth: Depth) -> int:
-        """Takes the valid pixels of an image, smoothed; returns how many there are."""
+        """Takes the valid pixels of an image, smoothed; returns their number."""
         if depth.dtype not in self._images:
             self._images[depth.dtype] = np.empty(depth.shape, depth.dtype)
         image = self._images[depth.dtype]
@@ -116,7 +113,7 @@ class DepthProximity:
         return valid
 
     def _is_measured(self, seen: CameraShapes) -> NDArray[np.bool_]:
-        """(L,) whether enough of what is around each link was measured."""
+        """Returns (L,) whether enough of each link's surroundings was measured."""
         settings = self.settings
         fractions = seen_fractions(
             self.camera, self._scan.counts, seen.exact, settings.surroundings
@@ -146,8 +143,10 @@ class DepthProximity:
 
 
 def compile_loops() -> float:
-    """Compiles all that measuring needs, for both types of images, or loads it if that was done
-    before; returns how many s that took. Without it the first image waits.
+    """Compiles everything that measuring needs, for both types of images, or loads it; returns the
+    s it took.
+
+    Without it the first image waits.
 
     Raises:
         MissingExtraError: numba is not installed.

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a depth camera invents at edges, and its noise.
+"""Artefacts of depth cameras at edges, and their noise.
 
-Where a pixel sees the rim of a thing and what is behind it, cameras give depths in between: points
-that fly in empty space. So a pixel counts as an obstacle only if enough of its 8 neighbours are one
-too, at about its depth: at the straight edge of a thing 5 are, at a right-angled corner 3, along a
-line one pixel wide 2. Pixels that fly beside the robot's outline are alone when the robot has been
-taken out. The median of a square takes most of the noise out, and leaves edges where they are.
+Where a pixel sees the rim of an object and its background, cameras report depths in between: points
+in empty space. So a pixel counts as an obstacle only if enough of its 8 neighbours are one too, at
+about its depth: at a straight edge 5 are, at a right-angled corner 3, along a line one pixel wide
+2. Isolated pixels along the robot's outline are alone once the robot has been removed. The median
+of a square removes most of the noise, and leaves edges where they are.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ class EdgeFilter:
         self._settings = settings
 
     def smoothed(self, image: Any) -> Any:
-        """The median of the square around each pixel; the image itself if none is wanted. image:
-        (H, W) uint16 or float32, 0 where invalid; of these pixels the median means nothing.
+        """Returns the median of the square around each pixel, or the image itself. image: (H, W)
+        uint16 or float32, 0 where invalid, where the median means nothing.
         """
         side = self._settings.smoothing
         return cv2.medianBlur(image, side) if side > 1 else image
 
     def support(self, kind: np.dtype[np.generic]) -> NDArray[np.float64]:
-        """(4,) what the compiled loops take: when a pixel of images of this type, uint16 (mm) or
-        float32 (m), has enough neighbours at about its depth.
+        """Returns (4,) for the compiled loops: when a pixel of uint16 (mm) or float32 (m) has
+        enough neighbours at about its depth.
         """
         settings = self._settings
         if kind == np.float32:

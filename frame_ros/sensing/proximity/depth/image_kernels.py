@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The compiled loops over whole depth images: which pixels are valid, and how many where.
+"""The compiled loops over whole depth images: valid pixels, and their number per block.
 
 Arguments that functions share: image: (R N, C N) float32, 0 where there is nothing to measure;
 scale: m per unit of it; R x C are its blocks of N x N pixels. See `compiled` for what may stand
@@ -17,8 +17,12 @@ from frame_ros.sensing.proximity.depth.compiled import compiled
 
 @compiled
 def keep_range(depth, low, high, out):
-    """Copies what lies between low and high, both included, and 0 for the rest; returns how many
-    pixels those are. depth, out: (H, W); low, high: of their type.
+    """Copies values from low to high, both included, and 0 for the rest; returns the number of
+    these pixels.
+
+    Args:
+        depth, out: (H, W);
+        low, high: of their type.
     """
     count = 0
     for row in range(depth.shape[0]):
@@ -54,9 +58,9 @@ def load(values, valid, image, counts):
 
 @compiled
 def crop(image, scale, x, y, normals, offsets, noise):
-    """Sets to 0 what lies outside one of P half spaces, normal . p > offset, in the optical frame:
-    normals (P, 3), offsets (P,) m; or would if its depth z were larger by noise * z^2 m. x, y: x/z
-    of each column and y/z of each row.
+    """Sets to 0 all outside one of P half spaces, normal . p > offset, in the optical frame:
+    normals (P, 3), offsets (P,) m; or outside if its depth z were larger by noise * z^2 m. x, y:
+    x/z of each column and y/z of each row.
     """
     for row in range(image.shape[0]):
         for plane in range(len(offsets)):
@@ -72,9 +76,7 @@ def crop(image, scale, x, y, normals, offsets, noise):
 
 @compiled
 def limits(image, near, far):
-    """Fills near and far, (R, C) float32: least and largest value above 0 of each block; far is 0
-    where there is none.
-    """
+    """Fills near and far, (R, C) float32: least and largest value above 0 per block, or 0."""
     side, infinite = image.shape[0] // near.shape[0], np.float32(np.inf)
     least, most = np.empty(image.shape[1], np.float32), np.empty(image.shape[1], np.float32)
     for top in range(near.shape[0]):
@@ -94,12 +96,14 @@ def limits(image, near, far):
 
 @compiled
 def count_squares(counts, side, width, height, columns, rows, reaches, owners, result):
-    """Fills result (2, L): of the pixels of the blocks that hold squares, how many are valid, and
-    how many there are. Counted are whole blocks of side^2 pixels, as far as the picture goes.
+    """Fills result (2, L): of the pixels of the blocks that hold squares, the number of valid ones
+    and of all. Counted are whole blocks of side^2 pixels, as far as the picture goes.
 
-    counts: (R, C) valid pixels of each block of a picture of width x height pixels. columns, rows:
-    (K,) middles of the squares, in pixels; reaches: (2, K) half their width and height. owners:
-    (K,) row of the result.
+    Args:
+        counts: (R, C) valid pixels of each block of a picture of width x height pixels.
+        columns, rows: (K,) middles of the squares, in pixels;
+        reaches: (2, K) half their width and height.
+        owners: (K,) row of the result.
     """
     result[:] = 0.0
     for square in range(len(owners)):

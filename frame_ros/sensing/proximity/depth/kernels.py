@@ -42,7 +42,7 @@ UNKNOWN, COUNTS, ALONE = 0, 1, 2  # whether a pixel has support
 
 @compiled
 def _ball(x, y, top, left, side, low, high):
-    """Middle and radius, m, of what lies between depths low and high, m, of a square of pixels."""
+    """Returns middle and radius, m, of a square of pixels at depths low to high, m."""
     bottom, right = min(top + side, len(y)) - 1, min(left + side, len(x)) - 1
     middle, half = 0.5 * (high + low), 0.5 * (high - low)
     u, v = 0.5 * (x[left] + x[right]), 0.5 * (y[top] + y[bottom])
@@ -54,7 +54,7 @@ def _ball(x, y, top, left, side, low, high):
 
 @compiled
 def _longest(x, y, top, left, side):
-    """No ray of a square of pixels is longer per m of depth."""
+    """Returns the longest ray of a square of pixels, per m of depth."""
     bottom, right = min(top + side, len(y)) - 1, min(left + side, len(x)) - 1
     u, v = max(abs(x[left]), abs(x[right])), max(abs(y[top]), abs(y[bottom]))
     return np.sqrt(1.0 + u * u + v * v)
@@ -62,7 +62,7 @@ def _longest(x, y, top, left, side):
 
 @compiled
 def _into(shapes, row, x, y, z):
-    """A point in the frame of shape `row`."""
+    """Returns a point in the frame of shape `row`."""
     a = shapes[row, 0] * x + shapes[row, 1] * y + shapes[row, 2] * z + shapes[row, SHIFT]
     b = shapes[row, 3] * x + shapes[row, 4] * y + shapes[row, 5] * z + shapes[row, SHIFT + 1]
     c = shapes[row, 6] * x + shapes[row, 7] * y + shapes[row, 8] * z + shapes[row, SHIFT + 2]
@@ -71,7 +71,7 @@ def _into(shapes, row, x, y, z):
 
 @compiled
 def distance(shapes, row, x, y, z):
-    """m from a point to the surface of shape `row`; within its core, minus the radius around it."""
+    """Returns m from a point to shape `row`; within its core, minus the radius."""
     a, b, c = _into(shapes, row, x, y, z)
     if shapes[row, IS_CYLINDER] > 0.0:
         a, b = np.sqrt(a * a + b * b), 0.0
@@ -83,8 +83,8 @@ def distance(shapes, row, x, y, z):
 
 @compiled
 def _can_reach(shapes, row, x, y, top, left, low, high, reach):
-    """Whether a pixel of a block, at depths from low to high, m, may be within reach of a shape.
-    Only what lies at depths that the shape, larger by the reach, has is looked at.
+    """Returns whether a pixel of a block, at depths from low to high, m, may be within reach of a
+    shape. Only depths that the shape, larger by the reach, has are considered.
     """
     low = max(low, shapes[row, LOW] - reach - ROUNDING)
     high = min(high, shapes[row, HIGH] + reach + ROUNDING)
@@ -154,9 +154,9 @@ def _tile_limits(near, far, row, column):
 
 @compiled
 def take_out_robot(image, scale, x, y, near, far, shapes, padding, noise):
-    """Sets to 0 all pixels within the padding (m) of any shape, and those that would be if their
-    depth z were changed by half of noise * z^2 m, or all of it, either way. Renews near and far of
-    their blocks. Returns how many pixels those are.
+    """Sets to 0 all pixels within the padding (m) of any shape; returns their number. So it does
+    those that would be within it if their depth z were changed by half of noise * z^2 m, or all of
+    it, either way. Renews near and far of their blocks.
     """
     own, chosen, scratch = 0, np.empty((2, len(shapes)), np.intp), np.empty((6, PIXELS))
     for tile_row in range(-(-near.shape[0] // WIDE)):
@@ -223,7 +223,7 @@ def _filter_block(
 
 @inlined
 def _clear_block(image, near, far, down, across):
-    """All pixels of a block become 0; returns how many were not."""
+    """Sets all pixels of a block to 0; returns how many were not."""
     own = np.uint32(0)
     for row in range(down * SIDE, down * SIDE + SIDE):
         for column in range(across * SIDE, across * SIDE + SIDE):
@@ -235,7 +235,7 @@ def _clear_block(image, near, far, down, across):
 
 @inlined
 def _clear_pixels(image, near, far, down, across, marks):
-    """The marked pixels of a block become 0; returns how many were not."""
+    """Sets the marked pixels of a block to 0; returns how many were not."""
     own, place, infinite = 0, 0, np.float32(np.inf)
     least, most = infinite, np.float32(0)
     for row in range(down * SIDE, down * SIDE + SIDE):
@@ -264,7 +264,7 @@ def _mark(shapes, row, u, v, z, padding, marks, squares):
 
 @inlined
 def _is_any_near(squares, z, marks, reach):
-    """Whether a pixel that is valid and not marked is within reach of the core."""
+    """Returns whether a pixel that is valid and not marked is within reach of the core."""
     result = False
     for place in range(PIXELS):
         result |= (squares[place] <= reach * reach) & (z[place] > 0.0) & (marks[place] == 0.0)
@@ -273,8 +273,8 @@ def _is_any_near(squares, z, marks, reach):
 
 @compiled
 def _agree(one, other, support):
-    """Whether two neighbouring values are of about the same depth; 0, invalid, agrees with none.
-    For mm the share counts in whole 256ths, rounded down in two steps.
+    """Returns whether two neighbouring values are of about the same depth; 0, invalid, agrees with
+    none. For mm the share counts in whole 256ths, rounded down in two steps.
     """
     low, high = min(one, other), max(one, other)
     if support[3] > 0.0:
@@ -285,7 +285,7 @@ def _agree(one, other, support):
 
 @compiled
 def _has_support(image, row, column, support):
-    """Whether enough of a pixel's 8 neighbours are at about its depth."""
+    """Returns whether enough of a pixel's 8 neighbours are at about its depth."""
     count = 0
     for down in range(max(row - 1, 0), min(row + 2, image.shape[0])):
         for across in range(max(column - 1, 0), min(column + 2, image.shape[1])):
@@ -295,8 +295,8 @@ def _has_support(image, row, column, support):
 
 @compiled
 def is_kept(image, row, column, support, verdicts):
-    """Whether a valid pixel, or a neighbour at about its depth, has support: so things keep their
-    rims. verdicts: of the image's size, uint8: what was found out so far.
+    """Returns whether a valid pixel, or a neighbour at about its depth, has support, so that
+    objects keep their rims. verdicts: of the image's size, uint8: the results so far.
     """
     if support[0] <= 0.0:
         return True
@@ -316,8 +316,11 @@ def is_kept(image, row, column, support, verdicts):
 @compiled
 def find_nearest(image, scale, x, y, near, far, shapes, owners, support, verdicts, found):
     """Fills found (L, 7): of each link the least distance in m of the pixels that count, infinite
-    if there is none; the point of that pixel, and the nearest on the link's surface, m. owners:
-    (S,) link of each shape, -1 for none. verdicts: as of `is_kept`, all unknown.
+    if there is none; the point of that pixel, and the nearest on the link's surface, m.
+
+    Args:
+        owners: (S,) link of each shape, -1 for none.
+        verdicts: as of `is_kept`, all unknown.
 
     Tiles are tried from the nearest bound on, and their blocks as well, until the next bound is no
     less than what was found.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What of a depth image counts as an obstacle."""
+"""Criteria of an obstacle in a depth image."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from frame_ros.core.errors import ValueRangeError
 
 Array = NDArray[np.float64]
-FARTHEST = 65.0  # m that 16UC1 can tell
+FARTHEST = 65.0  # m that 16UC1 can express
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Plane:
 
 @dataclass(frozen=True)
 class DepthOptions:
-    """What of a depth image counts as an obstacle.
+    """Criteria of an obstacle in a depth image.
 
     padding: m; what is this near to any link is the robot itself. As a consequence no distance
         below it is measured.
@@ -70,7 +70,7 @@ class DepthOptions:
     needs_links_in_view: bool = True
 
     def __post_init__(self) -> None:
-        """Raises ValueRangeError for a value that cannot be meant."""
+        """Raises ValueRangeError for an impossible value."""
         for each in fields(self):
             value = getattr(self, each.name)
             if isinstance(value, float) and not math.isfinite(value):

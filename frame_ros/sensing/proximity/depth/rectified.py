@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""From sensor_msgs/CameraInfo and a depth image to what a pinhole camera would have seen."""
+"""Turns sensor_msgs/CameraInfo and a depth image into the image of a pinhole camera."""
 
 from __future__ import annotations
 
@@ -14,21 +14,25 @@ from frame_ros.core.errors import FrameRosError
 from frame_ros.sensing.proximity.depth.camera import DepthCamera, DepthError
 
 Array = NDArray[np.float64]
-# How many coefficients a distortion model of sensor_msgs/CameraInfo has.
+# Number of coefficients of the distortion models of sensor_msgs/CameraInfo.
 BROWN = {'plumb_bob': (4, 5), 'rational_polynomial': (8, 12, 14)}
 FISHEYE = {'equidistant': (4,)}
 MODELS = BROWN | FISHEYE
 
 
 class CameraModel:
-    """What a camera_info says: a pinhole camera, and how to make its pictures those of one.
+    """A camera_info: a pinhole camera, and the conversion of its pictures.
 
-    camera: the pinhole camera. A picture with distortion is remapped to the nearest measured pixel,
-    so no depth is made up: what the undistorted picture has no source for is 0, not measured.
+    A picture with distortion is remapped to the nearest measured pixel, so no depth is invented:
+    pixels of the undistorted picture without a source are 0, not measured.
+
+    Attributes:
+        camera: the pinhole camera.
     """
 
     def __init__(self, info: Any, is_rectified: bool) -> None:
-        """is_rectified: the pictures are already those of a pinhole camera, that of `p`.
+        """Makes the model; `is_rectified` pictures are already those of a pinhole camera, that of
+        `p`.
 
         Raises:
             DepthError: it describes no camera that can be used.
@@ -49,7 +53,7 @@ class CameraModel:
         self._maps = _maps(info, distortion, matrix) if is_distorted else None
 
     def undistorted(self, depth: NDArray) -> NDArray:
-        """A picture (H, W) as the pinhole camera would have seen it."""
+        """Returns a picture (H, W) of the pinhole camera."""
         if self._maps is None:
             return depth
         return cv2.remap(
@@ -84,7 +88,7 @@ def _check_matrix(matrix: Array, width: int, height: int) -> None:
 
 
 def _maps(info: Any, distortion: Array, matrix: Array) -> tuple[NDArray, NDArray]:
-    """Where each pixel of the pinhole camera is found in the distorted picture."""
+    """Returns the position of each pixel of the pinhole camera in the distorted picture."""
     model = info.distortion_model
     if len(distortion) not in MODELS.get(model, ()) or not np.isfinite(distortion).all():
         raise DepthError(
@@ -100,30 +104,30 @@ def _maps(info: Any, distortion: Array, matrix: Array) -> tuple[NDArray, NDArray
 
 
 class CameraModels:
-    """The model of a camera's newest camera_info, made anew only when that changes."""
+    """The model of a camera's newest camera_info, rebuilt only when that changes."""
 
     def __init__(self, is_rectified: bool) -> None:
         self._is_rectified = is_rectified
-        self._said: tuple | None = None
+        self._contents: tuple | None = None
         self._found: CameraModel | FrameRosError | None = None
         self._frame = ''
 
     @property
     def is_empty(self) -> bool:
-        """Whether none has come yet."""
-        return self._said is None
+        """True if none has come yet."""
+        return self._contents is None
 
     def take(self, info: Any) -> None:
         """Takes a sensor_msgs/CameraInfo."""
         roi, self._frame = info.roi, info.header.frame_id.lstrip('/')
-        said = (
+        contents = (
             info.width, info.height, info.distortion_model, tuple(info.d), tuple(info.k),
             tuple(info.p), info.binning_x, info.binning_y, roi.x_offset, roi.y_offset, roi.width,
             roi.height,
         )  # fmt: skip
-        if said == self._said:
+        if contents == self._contents:
             return
-        self._said = said
+        self._contents = contents
         try:
             self._found = CameraModel(info, self._is_rectified)
         except FrameRosError as error:

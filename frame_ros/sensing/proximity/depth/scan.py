@@ -20,34 +20,33 @@ ALL_COUNT: Array = np.zeros(4)  # no pixel needs support
 
 @dataclass(frozen=True)
 class Nearest:
-    """Of each of L links, in the optical frame: distances (L,) m, NaN if there is no pixel; points
-    (L, 3) of the pixels and surface (L, 3) of the shapes, m.
-    """
+    """The nearest pixel of each of L links, in the optical frame."""
 
-    distances: Array
-    points: Array
-    surface: Array
+    distances: Array  # (L,) m, NaN if there is no pixel
+    points: Array  # (L, 3) of the pixels, m
+    surface: Array  # (L, 3) of the shapes, m
 
 
 @dataclass(frozen=True)
 class Scan:
-    """What one image gave. nearest: in the optical frame. own: pixels that show the robot."""
+    """The result for one image."""
 
-    nearest: Nearest
-    own: int
+    nearest: Nearest  # in the optical frame
+    own: int  # pixels that show the robot
 
 
 class DepthScan:
-    """Scans the images of one camera: the distances are those that a scan of all pixels of the same
-    image in float64 gives. Not thread-safe: it owns buffers.
+    """Scans the images of one camera: the distances equal those of a float64 scan of all pixels.
 
-    counts: (rows, columns) how many pixels of each block of 8 x 8 pixels of the image were valid
-    when it was loaded.
+    Not thread-safe: it owns buffers. counts: (rows, columns) valid pixels of each block of 8 x 8
+    pixels when the image was loaded.
     """
 
     def __init__(self, camera: DepthCamera, padding: float, noise: float = 0.0) -> None:
-        """padding: m; what is this near to any shape is the robot. noise: m at 1 m; so is what
-        would be if its depth z were changed by noise * z^2 m, or half of that, either way.
+        """Makes a scan whose robot extends by `padding`, m, around its shapes.
+
+        noise: m at 1 m; a pixel that would be within the padding if its depth z were changed by
+        noise * z^2 m, or half of that, either way, is the robot too.
         """
         rows, columns = -(-camera.height // kernels.SIDE), -(-camera.width // kernels.SIDE)
         size = (rows * kernels.SIDE, columns * kernels.SIDE)
@@ -63,32 +62,32 @@ class DepthScan:
     def run(
         self, image: Depth, scale: float, shapes: CameraShapes, support: Array = ALL_COUNT
     ) -> Scan:
-        """image: (H, W) of the camera's size, 0 where invalid; scale: m per unit. support: see
-        `find`.
+        """Scans an image (H, W), 0 where invalid;
+
+        Args:
+            scale: m per unit.
+            support: see `find`.
         """
         self.load(image, image, scale)
         return self.find(shapes, support)
 
     def load(self, image: Depth, valid: Depth, scale: float) -> None:
-        """Takes those pixels of an image (H, W) that are above 0 in `valid` (H, W). scale: m per
-        unit.
-        """
+        """Takes the pixels (H, W) that are above 0 in `valid`. scale: m per unit."""
         images.load(image, valid, self._image, self.counts)
         self._scale = scale
 
     def crop(self, normals: Array, offsets: Array) -> None:
-        """Takes out of the image loaded what lies outside an intersection of P half spaces,
-        normal . p > offset: normals (P, 3), offsets (P,) m, in the optical frame; or would if its
-        depth z were larger by noise * z^2.
+        """Removes pixels outside an intersection of P half spaces, normal . p > offset, in the
+        optical frame. normals (P, 3), offsets (P,) m. So it does those that would be outside if
+        their depth z were larger by noise * z^2.
         """
         images.crop(self._image, self._scale, self._x, self._y, np.ascontiguousarray(normals),
                     np.ascontiguousarray(offsets), self._noise)  # fmt: skip
 
     def find(self, shapes: CameraShapes, support: Array = ALL_COUNT) -> Scan:
-        """Takes the robot out of the image loaded, and finds what is nearest of the rest.
+        """Removes the robot from the loaded image, and finds the nearest of the other pixels.
 
-        support: (4,) which pixels count when the robot has been taken out, see
-        `EdgeFilter.support`.
+        support: (4,) see `EdgeFilter.support`.
         """
         view = (self._image, self._scale, self._x, self._y, self._near, self._far, shapes.table)
         images.limits(self._image, self._near, self._far)

@@ -16,10 +16,13 @@ Array = NDArray[np.float64]
 
 
 class CameraShapes:
-    """S shapes in the optical frame, what the robot holds among them.
+    """S shapes in the optical frame, including a held object.
 
-    exact: the shapes. links: names. owners: (S,) the link of each, -1 for those that belong to no
-    watched link. table: (S, 19) float64, see kernels.
+    Attributes:
+        exact: the shapes.
+        links: names.
+        owners: (S,) the link of each, -1 for unwatched links.
+        table: (S, 19) float64, see kernels.
     """
 
     def __init__(
@@ -51,8 +54,8 @@ class CameraShapes:
         self.table[:, kernels.HIGH] = exact.translations[:, 2] + reach
 
     def distances(self, points: NDArray[np.floating[Any]]) -> Array:
-        """(N,) m of points (N, 3) to the nearest shape, infinite without any; where a point is
-        within the core of one, minus the radius around that.
+        """Returns (N,) m of points (N, 3) to the nearest shape, infinite without any; within a
+        core, minus the radius around that.
         """
         result = np.empty(len(points))
         kernels.least_distances(self.table, np.ascontiguousarray(points, np.float64), result)

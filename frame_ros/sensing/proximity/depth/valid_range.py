@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which pixels of a depth image have a depth within range."""
+"""The pixels of a depth image with a depth within range."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ class DepthRange:
         self._in_metres = np.float32(min_range), np.float32(max_range)
 
     def apply(self, depth: Depth, out: Depth) -> int:
-        """Copies the valid pixels of `depth` into `out`, of the same shape and type; returns how
-        many there are.
-        """
+        """Copies the valid pixels of `depth` into `out`; returns their number."""
         # One type for the compiler, whether the image may be written or not.
         image = np.ascontiguousarray(depth).view()
         image.flags.writeable = False

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How much of the surroundings of each link a depth camera sees."""
+"""The share of each link's surroundings that a depth camera sees."""
 
 from __future__ import annotations
 
@@ -18,11 +18,15 @@ Array = NDArray[np.float64]
 def seen_fractions(
     camera: DepthCamera, counts: NDArray[np.int32], shapes: PlacedShapes, surroundings: float
 ) -> Array:
-    """(L,) share of the pixels around each link that are valid; NaN for a link out of view.
+    """Returns (L,) share of valid pixels around each link; NaN for a link out of view.
 
     Around a link: the squares that hold the pictures of balls, three in each of its shapes'
     enclosing capsules, larger by `surroundings` m. Counted in whole blocks, and only what lies
-    within the picture. counts: (R, C) valid pixels of each block. shapes: in the optical frame.
+    within the picture.
+
+    Args:
+        counts: (R, C) valid pixels of each block.
+        shapes: in the optical frame.
     """
     watched = shapes.watched()
     starts, ends, radii = watched.enclosing()

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Distances to obstacles whose place is known."""
+"""Distances to known obstacles."""

@@ -88,7 +88,7 @@ def load_obstacles(path: str | Path) -> KnownObstacles:
 
 
 def read_obstacle(entry: Any, folder: Path) -> Obstacle:
-    """One entry of the file's list; meshes are looked for in `folder`.
+    """Reads one entry of the file's list; meshes are looked for in `folder`.
 
     Raises:
         ValueRangeError: something in it is missing, unknown, or cannot be.
@@ -128,7 +128,7 @@ def _check_keys(name: str, kind: str, entry: Mapping[str, Any]) -> None:
 
 
 def _numbers(name: str, entry: Mapping[str, Any], key: str, count: int) -> Array:
-    """(count,) numbers, or one, of shape (), if count is 0."""
+    """Returns (count,) numbers, or one, of shape (), if count is 0."""
     value = entry[key]
     parts = value if count else [value]
     is_right = (
@@ -166,7 +166,9 @@ def _mesh(name: str, entry: Mapping[str, Any], folder: Path) -> ObstacleMesh:
         raise ValueRangeError(f'{name!r} has the scale {scale}; it must be above 0')
     file = str(entry['file'])
     if not is_within(folder / file, folder):
-        raise ValueRangeError(f'{name!r} has the file {file!r}; it must lie beside the obstacles')
+        raise ValueRangeError(
+            f'{name!r} has the file {file!r}; it must be in the folder of the obstacles'
+        )
     vertices, triangles = read_mesh(folder / file)
     try:
         return make_mesh(vertices * scale, triangles, is_convex)
@@ -175,7 +177,7 @@ def _mesh(name: str, entry: Mapping[str, Any], folder: Path) -> ObstacleMesh:
 
 
 def read_mesh(path: Path) -> tuple[Array, NDArray[np.int64]]:
-    """The vertices (V, 3) and triangles (T, 3) of a mesh file, all its parts as one, in the file's
+    """Returns the vertices (V, 3) and triangles (T, 3) of a mesh file, all parts as one, in its
     unit.
 
     Raises:

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Exact distances between a robot's links and obstacles whose shapes are known.
+"""Exact distances between a robot's links and obstacles of known shape.
 
-A bound of every pair's distance, for all pairs at once, tells which can hold a link's least one;
-only those go to coal (GJK).
+A lower bound of every pair's distance, for all pairs at once, shows which can hold a link's least
+one; only those go to coal (GJK).
 """
 
 from __future__ import annotations
@@ -35,8 +35,10 @@ UPRIGHT = np.eye(3)
 class KnownObstacles:
     """Named obstacles in the robot's base frame, and the distances of links to them.
 
-    A name given again replaces the obstacle. frame: the frame they are given in, if told. Not
-    thread-safe.
+    A name given again replaces the obstacle. Not thread-safe.
+
+    Attributes:
+        frame: the frame that they are given in, if known.
 
     Raises:
         MissingExtraError: coal is not installed.
@@ -51,7 +53,7 @@ class KnownObstacles:
 
     @property
     def obstacles(self) -> tuple[Obstacle, ...]:
-        """All of them, in the order of their names' first mention."""
+        """All obstacles, in the order of their first mention."""
         return tuple(self._obstacles.values())
 
     def __len__(self) -> int:
@@ -65,11 +67,14 @@ class KnownObstacles:
         translation: ArrayLike = (0.0, 0.0, 0.0),
         ignored_links: Iterable[str] = (),
     ) -> None:
-        """A box of edges x, y, z (m) about its middle. rotation (3, 3), translation (3,) m: its
-        pose in the base frame. ignored_links: links whose distance to it is not of interest.
+        """Sets a box of edges x, y, z (m) about its middle.
+
+        Args:
+            rotation, translation: (3, 3), (3,) m: its pose in the base frame.
+            ignored_links: links whose distance to it is not of interest.
 
         Raises:
-            ValueRangeError: sizes or pose cannot be; so of all other shapes.
+            ValueRangeError: sizes or pose are impossible; so for all other shapes.
         """
         self._set(name, 'box', size, rotation, translation, ignored_links)
 
@@ -80,7 +85,7 @@ class KnownObstacles:
         translation: ArrayLike = (0.0, 0.0, 0.0),
         ignored_links: Iterable[str] = (),
     ) -> None:
-        """A sphere, m."""
+        """Sets a sphere, m."""
         self._set(name, 'sphere', (radius,), UPRIGHT, translation, ignored_links)
 
     def set_cylinder(
@@ -92,7 +97,7 @@ class KnownObstacles:
         translation: ArrayLike = (0.0, 0.0, 0.0),
         ignored_links: Iterable[str] = (),
     ) -> None:
-        """A cylinder along its z axis about its middle, m."""
+        """Sets a cylinder along its z axis about its middle, m."""
         self._set(name, 'cylinder', (radius, length), rotation, translation, ignored_links)
 
     def set_capsule(
@@ -104,7 +109,7 @@ class KnownObstacles:
         translation: ArrayLike = (0.0, 0.0, 0.0),
         ignored_links: Iterable[str] = (),
     ) -> None:
-        """All points within `radius` of a segment of `length` along its z axis, m."""
+        """Sets all points within `radius` of a segment of `length` along its z axis, m."""
         self._set(name, 'capsule', (radius, length), rotation, translation, ignored_links)
 
     def set_half_space(
@@ -114,7 +119,7 @@ class KnownObstacles:
         translation: ArrayLike = (0.0, 0.0, 0.0),
         ignored_links: Iterable[str] = (),
     ) -> None:
-        """Everything below z = 0 of its pose: a floor, a table, turned a wall."""
+        """Sets everything below z = 0 of its pose: a floor, a table, turned a wall."""
         self._set(name, 'half_space', (), rotation, translation, ignored_links)
 
     def set_mesh(
@@ -127,10 +132,10 @@ class KnownObstacles:
         is_convex: bool = False,
         ignored_links: Iterable[str] = (),
     ) -> None:
-        """A mesh of (V, 3) vertices (m, in its own frame) and (T, 3) rows of them.
+        """Sets a mesh of (V, 3) vertices (m, in its own frame) and (T, 3) rows of them.
 
-        is_convex: its convex hull is meant, which is several times faster. A mesh that is closed is
-        solid; the distance to an open one is that to its surface.
+        A closed mesh is solid; the distance to an open one is that to its surface. is_convex: use
+        its convex hull, which is several times faster.
         """
         mesh = make_mesh(vertices, triangles, is_convex)
         placed = Obstacle(
@@ -154,18 +159,18 @@ class KnownObstacles:
         self._arrange()
 
     def move(self, name: str, rotation: ArrayLike, translation: ArrayLike) -> None:
-        """Puts an obstacle elsewhere.
+        """Moves an obstacle.
 
         Raises:
-            ValueRangeError: there is none of this name, or the pose is none.
+            ValueRangeError: there is none of this name, or the pose is invalid.
         """
         turn, shift = checked_pose(name, rotation, translation)
         self._obstacles[name] = replace(self._known(name), rotation=turn, translation=shift)
         self._arrange()
 
     def ignore(self, name: str, links: Iterable[str]) -> None:
-        """Leaves the distances of these links to an obstacle out: what they hold or stand on. No
-        links: none is left out any more.
+        """Ignores the distances of these links, which hold the obstacle or stand on it; none:
+        ignores no link.
 
         Raises:
             ValueRangeError: there is none of this name.
@@ -174,7 +179,7 @@ class KnownObstacles:
         self._arrange()
 
     def remove(self, name: str) -> None:
-        """Forgets an obstacle.
+        """Removes an obstacle.
 
         Raises:
             ValueRangeError: there is none of this name.
@@ -184,7 +189,7 @@ class KnownObstacles:
         self._arrange()
 
     def clear(self) -> None:
-        """Forgets all."""
+        """Removes all obstacles."""
         self._obstacles.clear()
         self._geometries.clear()
         self._arrange()
@@ -202,11 +207,11 @@ class KnownObstacles:
         self._robot: RobotSide | None = None
 
     def distances(self, shapes: PlacedShapes) -> DistanceReading:
-        """The least distance of every link to any obstacle, exact to 1e-6 m.
+        """Returns the least distance of every link to any obstacle, exact to 1e-6 m.
 
         Where link and obstacle overlap, the distance is 0 and both points are the same, one that
-        lies in both (NaN if it is not known). A link without shapes, or whose obstacles are all
-        ignored, has NaN. No obstacles at all: nothing was measured, and the reading says so.
+        lies in both (NaN if unknown). A link without shapes, or whose obstacles are all ignored,
+        has NaN. Without obstacles nothing is measured, and the reading says so.
         """
         if not self._obstacles:
             return DistanceReading.missing(shapes.links, 'no obstacles are known', (SOURCE,))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Triangle meshes as obstacles: whether they enclose a volume, and what lies in it."""
+"""Triangle meshes as obstacles: their volume, and tests for points inside."""
 
 from __future__ import annotations
 
@@ -17,21 +17,17 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ObstacleMesh:
-    """vertices: (V, 3) m, each once. triangles: (T, 3) rows of vertices. is_convex: the hull of
-    the vertices is meant. is_closed: every edge has one triangle on either side, so that there is
-    an inside.
-    """
+    """A mesh."""
 
-    vertices: Array
-    triangles: NDArray[np.int64]
-    is_convex: bool
-    is_closed: bool
+    vertices: Array  # (V, 3) m, each once
+    triangles: NDArray[np.int64]  # (T, 3) rows of vertices
+    is_convex: bool  # the hull of the vertices is used
+    is_closed: bool  # every edge has one triangle on either side, so that there is an inside
 
     def encloses(self, point: Array) -> bool:
-        """Whether a point (3,), m, lies inside; a mesh that is not closed has no inside.
-
-        By the winding number: the solid angles of all triangles seen from the point
-        (Van Oosterom and Strackee 1983, eq. 8) sum to 4 pi inside and to 0 outside.
+        """Returns whether a point (3,), m, lies inside; a mesh that is not closed has no inside. By
+        the winding number: the solid angles of all triangles seen from the point (Van Oosterom and
+        Strackee 1983, eq. 8) sum to 4 pi inside and to 0 outside.
         """
         if not self.is_closed:
             return False
@@ -43,7 +39,7 @@ class ObstacleMesh:
         return abs(float(np.arctan2(above, below).sum())) > np.pi  # the half of 2 pi: half angles
 
     def geometry(self, coal: Any) -> Any:
-        """The mesh for coal: a convex polyhedron, or a tree of bounding volumes."""
+        """Returns the mesh for coal: a convex polyhedron, or a tree of bounding volumes."""
         points, faces = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
         points.extend(list(self.vertices))
         faces.extend([coal.Triangle(*map(int, row)) for row in self.triangles])
@@ -57,11 +53,11 @@ class ObstacleMesh:
 
 
 def make_mesh(vertices: ArrayLike, triangles: ArrayLike, is_convex: bool) -> ObstacleMesh:
-    """A mesh of (V, 3) vertices (m) and (T, 3) rows of them; vertices at one place become one.
+    """Makes a mesh of (V, 3) vertices (m) and (T, 3) rows of them; coincident vertices become one.
 
     Raises:
-        ValueRangeError: not arrays of such shapes, values that are not finite, rows that do not
-            exist, or, of a convex one, points that span no volume.
+        ValueRangeError: wrong shapes, values that are not finite, rows that do not exist, or, for a
+            convex one, points that span no volume.
     """
     points = np.asarray(vertices, dtype=np.float64)
     rows = np.asarray(triangles, dtype=np.int64)
@@ -85,7 +81,7 @@ def make_mesh(vertices: ArrayLike, triangles: ArrayLike, is_convex: bool) -> Obs
 
 
 def _is_closed(triangles: NDArray[np.int64], count: int) -> bool:
-    """Whether every directed edge has exactly one partner of the other direction."""
+    """Returns whether every directed edge has exactly one partner of the other direction."""
     start, end = triangles.reshape(-1), np.roll(triangles, -1, axis=1).reshape(-1)
     there, back = np.sort(start * count + end), np.sort(end * count + start)
     return bool((there == back).all() and (np.diff(there) > 0).all())

@@ -26,7 +26,7 @@ CONE_SIDES = 32
 
 @dataclass(frozen=True)
 class Part:
-    """One shape of an object: its pose in the object, and what it is of."""
+    """One shape of an object, and its pose in the object."""
 
     pose: Pose
     kind: str
@@ -37,7 +37,7 @@ class Part:
 
 @dataclass(frozen=True)
 class SceneObject:
-    """parts: its shapes. pose: of the object in `frame`, as it was told."""
+    """parts: its shapes. pose: of the object in `frame`, as given."""
 
     frame: str
     pose: Pose
@@ -45,10 +45,9 @@ class SceneObject:
 
 
 class SceneObstacles:
-    """Keeps known obstacles as the messages of a planning scene tell.
-
-    A message is taken whole or, where it cannot be understood, is a problem. problems: object ->
-    why it is not among the obstacles, though it should be.
+    """Keeps known obstacles up to date with the messages of a planning scene. A message is taken
+    whole or, if it cannot be understood, noted in `problems`: object -> why it is missing from the
+    obstacles.
     """
 
     def __init__(
@@ -57,8 +56,8 @@ class SceneObstacles:
         place: Callable[[str], Pose | str],
         ignored: Collection[str] = (),
     ) -> None:
-        """place: the pose of a frame in the base frame, now, or why it is not known. ignored:
-        objects that are left out.
+        """place: returns the present pose of a frame in the base frame, or why it is unknown.
+        ignored: objects that are left out.
         """
         self._obstacles, self._place, self._ignored = obstacles, place, frozenset(ignored)
         self._objects: dict[str, SceneObject] = {}
@@ -69,13 +68,11 @@ class SceneObstacles:
         self.problems: dict[str, str] = {}
 
     def object_of(self, obstacle: str) -> str:
-        """The object that an obstacle is a part of; of others, the obstacle itself."""
+        """Returns the object that an obstacle is a part of; for others, the obstacle itself."""
         return self._object_of.get(obstacle, obstacle)
 
     def take_scene(self, message: Any) -> None:
-        """Takes a moveit_msgs/PlanningScene. Its octomap is not used: that is the depth camera's
-        part.
-        """
+        """Takes a moveit_msgs/PlanningScene; its octomap is the depth camera's part."""
         if not message.is_diff:
             for name in {*self._objects, *self.problems}:
                 self._forget(name)
@@ -86,7 +83,7 @@ class SceneObstacles:
             self.take_object(world_object)
 
     def _take_attached(self, message: Any) -> None:
-        """What the robot holds is no obstacle; once released, the world has it again."""
+        """Takes attached objects, which are no obstacles until the robot releases them."""
         if _operation(message) == REMOVE:
             self._attached.clear() if not message.id else self._attached.discard(message.id)
             if not message.id:
@@ -120,10 +117,10 @@ class SceneObstacles:
         self._show(name)
 
     def _changed(self, message: Any, operation: int) -> SceneObject:
-        """The object as it is after a message.
+        """Returns the object after a message.
 
         Raises:
-            ValueRangeError: it has a shape or an operation that is not known, or does not exist.
+            ValueRangeError: a shape or operation is unknown, or the object does not exist.
         """
         before = self._objects.get(message.id)
         if operation == MOVE:
@@ -142,12 +139,12 @@ class SceneObstacles:
         return SceneObject(frame, pose, parts)
 
     def retry(self) -> None:
-        """Looks again for frames that were not known."""
+        """Looks again for frames that were unknown."""
         for name in list(self._waiting):
             self._show(name)
 
     def _show(self, name: str) -> None:
-        """Makes an object's parts obstacles, at the pose that its frame has now."""
+        """Makes an object's parts obstacles, at the present pose of its frame."""
         self._hide(name)
         found = self._objects.get(name)
         if found is None or name in self._attached:
@@ -167,9 +164,7 @@ class SceneObstacles:
             self.problems[name] = f'object {name!r}: {error}'
 
     def _free_name(self, wanted: str) -> str:
-        """A name that no other obstacle has, of a file or of another object: it would be replaced
-        by this one.
-        """
+        """Returns a name that no other obstacle has, so that this one replaces none."""
         taken = {obstacle.name for obstacle in self._obstacles.obstacles}
         while wanted in taken:
             wanted += ' (scene)'
@@ -207,13 +202,13 @@ class SceneObstacles:
 
 
 def _operation(message: Any) -> int:
-    """Of the type byte, which rclpy gives as bytes."""
+    """Returns the operation of the type byte, which rclpy gives as bytes."""
     operation = message.operation
     return operation[0] if isinstance(operation, (bytes, bytearray)) else int(operation)
 
 
 def pose_of(message: Any) -> Pose:
-    """A geometry_msgs/Pose; a quaternion of zeros, which nobody has set, does not turn.
+    """Returns a geometry_msgs/Pose; an unset quaternion of zeros does not turn.
 
     Raises:
         ValueRangeError: its quaternion has another length than 1, or a number is not finite.
@@ -236,16 +231,16 @@ def _product(outer: Pose, inner: Pose) -> Pose:
 
 
 def _in_object(part: Part, pose: Pose, wanted: Pose) -> Part:
-    """A part of an object at `pose`, told as one of an object at `wanted`."""
+    """Converts a part of an object at `pose` into one of an object at `wanted`."""
     back = wanted[0].T
     return replace(part, pose=_product((back, -back @ wanted[1]), _product(pose, part.pose)))
 
 
 def _parts(message: Any) -> tuple[Part, ...]:
-    """The shapes of a CollisionObject.
+    """Returns the shapes of a CollisionObject.
 
     Raises:
-        ValueRangeError: a shape is not known, or the poses are not as many as the shapes.
+        ValueRangeError: a shape is unknown, or the numbers of poses and shapes differ.
     """
     if len(message.planes):
         raise ValueRangeError('it has a plane; boxes, spheres, cylinders, cones and meshes can be')
@@ -275,8 +270,8 @@ def _check_poses(message: Any, primitives: int, meshes: int) -> None:
 
 
 def _primitive(message: Any, pose: Pose) -> Part:
-    """A shape_msgs/SolidPrimitive: its dimensions are a box's x, y, z; a sphere's radius; height
-    and radius of a cylinder and of a cone, which points along its z axis.
+    """Returns a shape_msgs/SolidPrimitive: its dimensions are a box's x, y, z; a sphere's radius;
+    height and radius of a cylinder and of a cone, which points along its z axis.
     """
     size = tuple(float(value) for value in message.dimensions)
     kind = int(message.type)
@@ -299,8 +294,8 @@ def _primitive(message: Any, pose: Pose) -> Part:
 
 
 def _cone(pose: Pose, height: float, radius: float) -> Part:
-    """A pyramid around the cone, its centre at half the height: not further away than the cone, and
-    nearer by 0.5 % of the radius at most.
+    """Returns a pyramid around the cone, its centre at half the height: not further away than the
+    cone, and nearer by 0.5 % of the radius at most.
     """
     angles = np.arange(CONE_SIDES) * (2 * math.pi / CONE_SIDES)
     outer = radius / math.cos(math.pi / CONE_SIDES)
@@ -315,11 +310,11 @@ def _cone(pose: Pose, height: float, radius: float) -> Part:
 
 
 def _moved(message: Any, before: SceneObject | None) -> SceneObject:
-    """An object at a new pose; its shapes may have new poses in it, too."""
+    """Returns an object at a new pose; its shapes may have new poses in it, too."""
     if before is None:
         raise ValueRangeError('it is to be moved, but was never added')
     if len(message.primitives) or len(message.meshes) or len(message.planes):
-        raise ValueRangeError('it is to be moved, and has shapes: that is an ADD')
+        raise ValueRangeError('it is to be moved, but has shapes, which need an ADD')
     poses = [*map(pose_of, message.primitive_poses), *map(pose_of, message.mesh_poses)]
     parts = before.parts
     if poses:

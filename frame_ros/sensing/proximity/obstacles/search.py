@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The search for a link's nearest obstacle among pairs of shapes, by coal, nearest bound first."""
+"""Search for a link's nearest obstacle among pairs of shapes, by coal, nearest bound first."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ Array = NDArray[np.float64]
 
 
 class RobotSide:
-    """The shapes of a robot's links for coal, S of them, and with which obstacles each is paired.
+    """The S shapes of a robot's links for coal, and their pairs with O obstacles.
 
-    halves: (S, 3) m, of the box around each in its own frame; radii: (S,) m, of the sphere.
-    rows_of_link: for each link, its shapes. is_ignored: (S, O).
+    Attributes:
+        halves: (S, 3) m, of the box around each in its own frame.
+        radii: (S,) m, of the sphere.
+        rows_of_link: for each link, its shapes.
+        is_ignored: (S, O).
     """
 
     def __init__(self, coal: Any, placed: PlacedShapes, obstacles: Sequence[Obstacle]) -> None:
@@ -45,25 +48,28 @@ class RobotSide:
         ]
 
     def fits(self, placed: PlacedShapes) -> bool:
-        """Whether these are the same shapes, only elsewhere."""
+        """Returns whether these are the same shapes, only elsewhere."""
         is_same = placed.owners is self._owners and placed.half_sizes is self._half_sizes
         return is_same and len(placed.links) == len(self.rows_of_link)
 
 
 def coal_size(kind: str, half_sizes: Sequence[float], radius: float) -> tuple[float, ...]:
-    """The size, as SIZES has it, of a shape as PlacedShapes has it."""
+    """Returns the size, as in SIZES, of a shape as in PlacedShapes."""
     if kind == 'box':
         return 2 * half_sizes[0], 2 * half_sizes[1], 2 * half_sizes[2]
     return (radius,) if kind == 'sphere' else (radius, 2 * half_sizes[2])
 
 
 class ObstacleSide:
-    """The obstacles for coal, O of them, and the boxes around them.
+    """The O obstacles for coal, and the boxes around them.
 
-    middles: (O, 3) m in the base frame, of the boxes; rotations: (O, 3, 3). halves, upper: (O, 3)
-    m, how far a box reaches from its middle, down and up its axes. radii: (O,) m, of the sphere
-    about the middle; infinite of a half space. columns: (3, 3 O), all rotations side by side;
-    own_middles: (O, 3) m, the middles in the obstacles' own axes.
+    Attributes:
+        middles: (O, 3) m in the base frame, of the boxes.
+        rotations: (O, 3, 3).
+        halves, upper: (O, 3) m, how far a box reaches from its middle, down and up its axes.
+        radii: (O,) m, of the sphere about the middle; infinite for a half space.
+        columns: (3, 3 O), all rotations next to each other.
+        own_middles: (O, 3) m, the middles in the obstacles' own axes.
     """
 
     def __init__(self, coal: Any, obstacles: Sequence[Obstacle], geometries: Sequence[Any]) -> None:
@@ -83,10 +89,9 @@ class ObstacleSide:
 
 
 def lower_bounds(robot: RobotSide, placed: PlacedShapes, others: ObstacleSide) -> Array:
-    """(S, O) m, never above the distance between a link's shape and an obstacle; infinite for
-    pairs that are ignored.
-
-    The larger of two: from the one's bounding sphere to the other's oriented box, and vice versa.
+    """Returns (S, O) m, never above the distance between a link's shape and an obstacle. Infinite
+    for ignored pairs. It is the larger of two: from the one's bounding sphere to the other's
+    oriented box, and vice versa.
     """
     centres, turns = placed.translations, placed.rotations
     count = len(centres)
@@ -103,16 +108,16 @@ def lower_bounds(robot: RobotSide, placed: PlacedShapes, others: ObstacleSide) -
 
 
 def _length(outside: Array) -> Array:
-    """(A, B) of the part of (A, B, 3) that is positive."""
+    """Returns (A, B), the length of the positive part of (A, B, 3)."""
     positive = np.maximum(outside, 0.0)
     return np.sqrt(np.einsum('abk,abk->ab', positive, positive))
 
 
 class Nearest(NamedTuple):
-    """Of one link. distance: m, 0 on overlap. obstacle: its row. Points: (3,) m, base frame."""
+    """The nearest obstacle of one link."""
 
-    distance: float
-    obstacle: int
+    distance: float  # m, 0 on overlap
+    obstacle: int  # its row. Points: (3,) m, base frame.
     on_robot: Array
     on_obstacle: Array
 
@@ -124,16 +129,15 @@ class PairSearch:
         self, coal: Any, robot: RobotSide, placed: PlacedShapes, others: ObstacleSide
     ) -> None:
         self._coal, self._robot, self._placed, self._others = coal, robot, placed, others
-        # Nearest points are wanted; version 3 always has them, before it they are asked for.
+        # Nearest points are requested explicitly before version 3, which always has them.
         self._request = coal.DistanceRequest(True)
         self._results = coal.DistanceResult(), coal.DistanceResult()
         self._request.enable_signed_distance = False
         self._transforms: dict[int, Any] = {}
 
     def least(self, rows: NDArray[np.int64], bounds: Array) -> Nearest | None:
-        """The nearest of the pairs of the shapes `rows` with all obstacles; bounds: (R, O) m.
-
-        None if all pairs are ignored.
+        """Returns the nearest of the pairs of the shapes `rows` with all obstacles; bounds: (R, O)
+        m. None if all pairs are ignored.
         """
         flat = bounds.ravel()
         order = flat.argsort()
@@ -168,15 +172,15 @@ class PairSearch:
         return shape, own, others.geometries[column], others.transforms[column]
 
     def _is_inside(self, row: int, column: int) -> bool:
-        """Whether a shape lies wholly inside a closed mesh, far from its surface."""
+        """Returns whether a shape lies wholly inside a closed mesh, far from its surface."""
         mesh = self._others.obstacles[column].mesh
         if mesh is None or mesh.is_convex:
             return False
         return self._others.obstacles[column].encloses(self._placed.translations[row])
 
     def _points(self, row: int, column: int, distance: float, result: Any) -> tuple[Array, Array]:
-        """On the shape and on the obstacle. Where they overlap, a point of both, twice; NaN if it
-        is not known.
+        """Returns the points on the shape and on the obstacle. Where they overlap, a point of both,
+        twice; NaN if unknown.
         """
         if distance > 0.0:
             return result.getNearestPoint1(), result.getNearestPoint2()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""One known obstacle: its shape, its size, and where it stands."""
+"""One known obstacle: its shape, size and pose."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from frame_ros.sensing.proximity.obstacles.meshes import ObstacleMesh
 
 Array = NDArray[np.float64]
 
-# What the numbers of `size` are, m. Cylinder and capsule lie along their z axis; the length of a
-# capsule is that of its straight part. A half space is solid below z = 0 of its pose. A mesh has
-# its size in itself.
+# The numbers of `size`, m. Cylinder and capsule lie along their z axis; the length of a capsule is
+# that of its straight part. A half space is solid below z = 0 of its pose. A mesh has no size of
+# its own.
 SIZES: dict[str, tuple[str, ...]] = {
     'box': ('x', 'y', 'z'),
     'sphere': ('radius',),
@@ -33,8 +33,9 @@ LARGEST, SMALLEST = 50.0, 5e-4  # m of an obstacle's longest extent
 
 
 def load_coal() -> Any:
-    """The module coal; where that is not installed, hppfcl, which it was called before version 3,
-    with the two names that have changed since.
+    """Returns the module coal; if that is not installed, hppfcl, its name before version 3.
+
+    The two names that have changed since are added.
 
     Raises:
         MissingExtraError: neither is installed.
@@ -52,7 +53,7 @@ def _older_coal() -> Any:
     except ImportError as error:
         raise MissingExtraError(
             'distances to known obstacles need coal: sudo apt install ros-$ROS_DISTRO-coal (or '
-            'ros-$ROS_DISTRO-hpp-fcl) beside a sourced ROS 2, or pip install coal'
+            'ros-$ROS_DISTRO-hpp-fcl) with a sourced ROS 2, or pip install coal'
         ) from error
     names = {'Transform3s': 'Transform3f', 'StdVec_Vec3s': 'StdVec_Vec3f'}
     return SimpleNamespace(
@@ -62,15 +63,20 @@ def _older_coal() -> Any:
 
 @dataclass(frozen=True)
 class Obstacle:
-    """A thing whose shape and place are known, in the robot's base frame.
+    """An object of known shape and place, in the robot's base frame.
 
-    kind: one of SIZES; size: m, as there. rotation (3, 3), translation (3,): pose of the shape's
-    frame. mesh: of the kind 'mesh'. ignored_links: links whose distance to it is not of interest,
-    as they stand on it or hold it.
+    Attributes:
+        kind: one of SIZES.
+        size: m, as there.
+        rotation: (3, 3).
+        translation: (3,) pose of the shape's frame.
+        mesh: of the kind 'mesh'.
+        ignored_links: links whose distance to it is not of interest, as they stand on it or hold
+            it.
 
     Raises:
-        ValueRangeError: an unknown kind, sizes that are too few, not positive, or far from any
-            that a robot meets (a wrong unit), or a pose that is none.
+        ValueRangeError: an unknown kind, sizes that are too few, not positive, or far from any that
+            a robot meets (a wrong unit), or an invalid pose.
     """
 
     name: str
@@ -132,23 +138,21 @@ class Obstacle:
             )
 
     def encloses(self, point: Array) -> bool:
-        """Whether a point (3,), m in the base frame, lies in a closed mesh; False of other
-        shapes.
-        """
+        """Returns whether a point (3,), m in the base frame, lies in a closed mesh."""
         local = self.rotation.T @ (point - self.translation)
         if self.mesh is None or (np.abs(local - self.middle) > self.half_extents).any():
             return False
         return self.mesh.encloses(local)
 
     def geometry(self, coal: Any) -> Any:
-        """The shape for coal."""
+        """Returns the shape for coal."""
         if self.mesh is not None:
             return self.mesh.geometry(coal)
         return coal_geometry(coal, self.kind, self.size)
 
 
 def coal_geometry(coal: Any, kind: str, size: Sequence[float]) -> Any:
-    """A primitive for coal; kind and size as in SIZES."""
+    """Returns a primitive for coal; kind and size as in SIZES."""
     if kind == 'half_space':
         return coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
     makers = {
@@ -158,10 +162,10 @@ def coal_geometry(coal: Any, kind: str, size: Sequence[float]) -> Any:
 
 
 def checked_pose(name: str, rotation: ArrayLike, translation: ArrayLike) -> tuple[Array, Array]:
-    """The pose as arrays (3, 3) and (3,).
+    """Returns the pose as arrays (3, 3) and (3,).
 
     Raises:
-        ValueRangeError: the rotation is none, or the translation not three finite numbers.
+        ValueRangeError: the rotation is invalid, or the translation not three finite numbers.
     """
     turn, shift = np.array(rotation, np.float64), np.array(translation, np.float64)
     if shift.shape != (3,) or not np.isfinite(shift).all():
@@ -173,5 +177,7 @@ def checked_pose(name: str, rotation: ArrayLike, translation: ArrayLike) -> tupl
         and np.linalg.det(turn) > 0
     )
     if not is_rotation:
-        raise ValueRangeError(f'obstacle {name!r} is turned by {turn.tolist()}: no rotation matrix')
+        raise ValueRangeError(
+            f'obstacle {name!r} is turned by {turn.tolist()}: not a rotation matrix'
+        )
     return turn, shift
