@@ -45,15 +45,19 @@ class Messages(Protocol):
 
 
 @dataclass
-class _Field:
+class Field:
+    """Numbers of a message. offset: of the first. dtype: NumPy's. count: None of one number."""
+
     path: str
     offset: int
     dtype: str
-    count: int | None  # None: a scalar
+    count: int | None
 
 
 @dataclass
-class _Text:
+class Text:
+    """Texts of a message. spans: first byte, and the one behind the last, of each."""
+
     path: str
     spans: list[tuple[int, int]]
     is_scalar: bool
@@ -64,8 +68,8 @@ class Layout:
     """Where each field of a message is. words: offsets of the length words that decide it. size:
     bytes in all."""
 
-    fields: list[_Field] = field(default_factory=list)
-    texts: list[_Text] = field(default_factory=list)
+    fields: list[Field] = field(default_factory=list)
+    texts: list[Text] = field(default_factory=list)
     words: list[int] = field(default_factory=list)
     structure_counts: dict[str, int] = field(default_factory=dict)
     is_big_endian: bool = False
@@ -112,21 +116,21 @@ class _Tracer:
         if kind in ('string', 'bounded_string'):
             span = self._text()
             if is_recorded:
-                self.layout.texts.append(_Text(path, [span], True))
+                self.layout.texts.append(Text(path, [span], True))
             return
         offset, dtype = self._numbers(kind, 1)
         if is_recorded:
-            self.layout.fields.append(_Field(path, offset, dtype, None))
+            self.layout.fields.append(Field(path, offset, dtype, None))
 
     def _elements(self, path: str, kind: str, number: int, is_recorded: bool) -> None:
         if kind in ('string', 'bounded_string'):
             spans = [self._text() for _ in range(number)]
             if is_recorded:
-                self.layout.texts.append(_Text(path, spans, False))
+                self.layout.texts.append(Text(path, spans, False))
             return
         offset, dtype = self._numbers(kind, number)
         if is_recorded:
-            self.layout.fields.append(_Field(path, offset, dtype, number))
+            self.layout.fields.append(Field(path, offset, dtype, number))
 
     def _numbers(self, kind: str, number: int) -> tuple[int, str]:
         code = SIZES.get(kind)
@@ -343,7 +347,7 @@ class _Columns:
     def _put(self, path: str, values: NDArray) -> None:
         self._parts.setdefault(path, []).append(values)
 
-    def _add_numbers(self, item: _Field, matrix: NDArray[np.uint8]) -> None:
+    def _add_numbers(self, item: Field, matrix: NDArray[np.uint8]) -> None:
         count = 1 if item.count is None else item.count
         dtype = np.dtype(item.dtype)
         part = np.ascontiguousarray(matrix[:, item.offset : item.offset + count * dtype.itemsize])
@@ -357,7 +361,7 @@ class _Columns:
         self._put(item.path, values)
         self._put(item.path + '.count', np.full(len(matrix), count))
 
-    def _add_texts(self, text: _Text, matrix: NDArray[np.uint8]) -> None:
+    def _add_texts(self, text: Text, matrix: NDArray[np.uint8]) -> None:
         columns = [_texts(matrix[:, start:end]) for start, end in text.spans]
         if text.is_scalar:
             self._put(text.path, columns[0])

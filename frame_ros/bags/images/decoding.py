@@ -5,18 +5,18 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.bags.cdr import trace
+from frame_ros.bags.fields import FieldReader
+from frame_ros.bags.message_readers import ImageReader
 from frame_ros.bags.reader import Bag, Topic
 from frame_ros.core.errors import BagError
 from frame_ros.core.input_files import PIXELS
-from frame_ros.core.time import SECOND
 
 IMAGE_TYPE = 'sensor_msgs/msg/Image'
 COMPRESSED_TYPE = 'sensor_msgs/msg/CompressedImage'
@@ -231,8 +231,9 @@ def iter_images(
     indices = np.arange(0, len(found), max(every, 1))
     if max_count is not None and len(indices) > max_count:
         indices = indices[np.linspace(0, len(indices) - 1, max_count).round().astype(int)]
+    read = _image_of(found.message_type, types)
     for index in indices:
-        yield _read_image(types, found.message_type, _message(found, int(index)))
+        yield read(_message(found, int(index)))
 
 
 def _message(topic: Topic, index: int) -> NDArray[np.uint8]:
@@ -243,56 +244,25 @@ def _message(topic: Topic, index: int) -> NDArray[np.uint8]:
     raise IndexError(index)
 
 
-def _read_image(
-    types: dict[str, Any], message_type: str, data: NDArray[np.uint8]
-) -> tuple[int, NDArray]:
-    message = ImageFields(types, message_type, data)
+def _image_of(
+    message_type: str, types: Mapping[str, Any]
+) -> Callable[[NDArray[np.uint8]], tuple[int, NDArray]]:
+    """Returns what reads stamp (ns) and image of a serialised message of a type."""
     if message_type == COMPRESSED_TYPE:
-        return message.stamp, decode_compressed(message.data, message.text('format'))
-    image = decode_image(
-        message.data,
-        message.number('height'),
-        message.number('width'),
-        message.text('encoding'),
-        message.number('step'),
-        bool(message.number('is_bigendian')),
-    )
-    return message.stamp, image
+        compressed = FieldReader(message_type, ('header.stamp', 'format', 'data'), types)
 
+        def read_compressed(data: NDArray[np.uint8]) -> tuple[int, NDArray]:
+            stamp, kind, content = compressed.read(data.data)
+            return stamp, decode_compressed(content, kind)
 
-class ImageFields:
-    """The fields of one serialised Image or CompressedImage, looked up where they lie.
+        return read_compressed
+    raw = ImageReader(types)
 
-    Args:
-        types: the type's definition and all it contains. data: (N,) bytes.
+    def read(data: NDArray[np.uint8]) -> tuple[int, NDArray]:
+        image = raw.image(data.data)
+        return image.stamp, decode_image(
+            image.data, image.height, image.width, image.encoding, image.step,
+            bool(image.is_bigendian),
+        )  # fmt: skip
 
-    Raises:
-        BagError: the bytes do not fit the definition.
-    """
-
-    def __init__(self, types: dict[str, Any], message_type: str, data: NDArray[np.uint8]) -> None:
-        self._bytes = data
-        self._layout = trace(types, message_type, data)
-
-    @property
-    def stamp(self) -> int:
-        """Stamp of the header, ns."""
-        seconds, rest = self.number('header.stamp.sec'), self.number('header.stamp.nanosec')
-        return seconds * SECOND + rest
-
-    @property
-    def data(self) -> NDArray[np.uint8]:
-        """The bytes of the field `data`, not copied."""
-        (found,) = (item for item in self._layout.fields if item.path == 'data')
-        return self._bytes[found.offset : found.offset + (found.count or 0)]
-
-    def text(self, path: str) -> str:
-        """Returns a text."""
-        (span,) = (item.spans[0] for item in self._layout.texts if item.path == path)
-        return bytes(self._bytes[slice(*span)]).decode('utf-8', 'replace')
-
-    def number(self, path: str) -> int:
-        """Returns a whole number."""
-        (found,) = (item for item in self._layout.fields if item.path == path)
-        size = np.dtype(found.dtype).itemsize
-        return int(self._bytes[found.offset : found.offset + size].view(found.dtype)[0])
+    return read

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from frame_ros.bags.definitions import find_definition, parse_fields, typestore_of
-from frame_ros.bags.images.decoding import COMPRESSED_TYPE, IMAGE_TYPE, ImageFields
+from frame_ros.bags.definitions import find_definition, typestore_of
+from frame_ros.bags.images.decoding import COMPRESSED_TYPE
+from frame_ros.bags.message_readers import ImageReader, SerialisedImage
 from frame_ros.core.errors import BagError
+from frame_ros.core.time import SECOND
 
 QUALITY = 90
 # Depth, masks and other grey images are none for people only: they stay as they are.
@@ -31,7 +33,7 @@ class JpegEncoder:
         import cv2
 
         self._cv2: Any = cv2  # loaded before the first image comes
-        self._types = parse_fields(IMAGE_TYPE, find_definition(IMAGE_TYPE).text)
+        self._reader = ImageReader()
         self.definition = find_definition(COMPRESSED_TYPE)
         self._store = typestore_of(COMPRESSED_TYPE, self.definition.text)
 
@@ -39,11 +41,11 @@ class JpegEncoder:
         """Returns the JPEG message; None where the image is none of 8-bit colour, or does not fit
         its size."""
         try:
-            image = ImageFields(self._types, IMAGE_TYPE, np.frombuffer(data, np.uint8))
-        except BagError:
+            image = self._reader.image(data)
+        except (BagError, ValueError):
             return None
-        encoding, step = image.text('encoding'), image.number('step')
-        height, width = image.number('height'), image.number('width')
+        encoding, step = image.encoding, image.step
+        height, width = image.height, image.width
         if encoding not in COLOUR or not 0 < 3 * width <= step or len(image.data) != height * step:
             return None
         pixels = image.data.reshape(height, step)[:, : 3 * width].reshape(height, width, 3)
@@ -53,11 +55,9 @@ class JpegEncoder:
         _, content = self._cv2.imencode('.jpg', pixels, options)
         return self._message(image, f'{encoding}; jpeg compressed bgr8', content)
 
-    def _message(self, image: ImageFields, encoded: str, content: np.ndarray) -> bytes:
+    def _message(self, image: SerialisedImage, encoded: str, content: np.ndarray) -> bytes:
         types = self._store.types
-        stamp = types['builtin_interfaces/msg/Time'](
-            image.number('header.stamp.sec'), image.number('header.stamp.nanosec')
-        )
-        header = types['std_msgs/msg/Header'](stamp, image.text('header.frame_id'))
+        stamp = types['builtin_interfaces/msg/Time'](*divmod(image.stamp, SECOND))
+        header = types['std_msgs/msg/Header'](stamp, image.frame)
         message = types[COMPRESSED_TYPE](header, encoded, np.ravel(content))
         return bytes(self._store.serialize_cdr(message, COMPRESSED_TYPE))

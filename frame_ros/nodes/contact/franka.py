@@ -11,29 +11,38 @@ franka_semantic_components of franka_ros2).
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.serialization import deserialize_message
 
+from frame_ros.bags.fields import FieldReader
 from frame_ros.core.time import stamp_ns
 from frame_ros.msg import ContactState
-from frame_ros.nodes.runtime.wrench_bytes import INDICATORS, StampedReader, state_head
 from frame_ros.sensing.contact.robot_flags import RobotFlags
-from frame_ros.sensing.contact.robot_indicators import JOINTS, UNTOUCHED, Indicators, _indicators
+from frame_ros.sensing.contact.robot_indicators import (
+    INDICATOR_FIELDS,
+    JOINTS,
+    UNTOUCHED,
+    Indicators,
+    indicators,
+)
 
 
 class IndicatorReader:
     """Reads the flags from the bytes of a FrankaRobotState."""
 
-    def __init__(self) -> None:
-        self._reader = StampedReader(INDICATORS)
+    def __init__(self, types: Mapping[str, Any] | None = None) -> None:
+        """types: definitions, as of FieldReader."""
+        fields = ('header.stamp', *INDICATOR_FIELDS)
+        self._reader = FieldReader('franka_msgs/msg/FrankaRobotState', fields, types)
 
-    def read(self, data: bytes) -> Indicators | None:
-        """What is in `data`; None if it cannot be read."""
-        found = self._reader.read(data)
-        return None if found is None else _indicators(found.stamp, found.values)
+    def read(self, data: bytes) -> Indicators:
+        """Returns what is in `data`."""
+        stamp, *values = self._reader.read(data)
+        return indicators(stamp, np.hstack(values))
 
 
 class StateFlagReader:
@@ -47,13 +56,15 @@ class StateFlagReader:
 
     def __init__(self) -> None:
         self._collided: NDArray[np.bool_] = np.zeros(JOINTS, dtype=bool)
+        fields = ('header.stamp', 'unavailable', 'in_contact', 'in_collision')
+        self._head = FieldReader('frame_ros/msg/ContactState', fields)
 
     def read(self, data: bytes) -> Indicators | None:
         """What is in `data`; None if it does not tell."""
-        head = state_head(data)
-        if head is not None and not head.unavailable and not head.in_contact | head.in_collision:
+        stamp, unavailable, in_contact, in_collision = self._head.read(data)
+        if not (unavailable or in_contact or in_collision):
             self._collided = UNTOUCHED.joint_collision
-            return Indicators(head.stamp, UNTOUCHED)
+            return Indicators(stamp, UNTOUCHED)
         message = deserialize_message(data, ContactState)
         if message.unavailable:
             return None

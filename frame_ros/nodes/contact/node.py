@@ -17,6 +17,7 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
+from frame_ros.bags.message_readers import JointStateReader, WrenchReader
 from frame_ros.core.health import Level, Status
 from frame_ros.core.rate_limit import RateLimit
 from frame_ros.core.repeated_warnings import RepeatedWarnings
@@ -44,10 +45,8 @@ from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.nodes.contact.robot_sensor import RobotSensor
 from frame_ros.nodes.contact.tare import TareService
 from frame_ros.nodes.contact.wrench_sensor import WrenchSensor
-from frame_ros.nodes.runtime.joint_state_bytes import JointStateReader
 from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
-from frame_ros.nodes.runtime.wrench_bytes import WrenchReader
 from frame_ros.robots.frame_names import FrameNames
 from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.joint_arrays import JointArrays
@@ -141,12 +140,12 @@ class ContactNode(Node):
         settings = self._settings
         given = settings.reliability
         wanted: list[tuple[str, Any, str, str, Any]] = [
-            (COMMANDS, JointState, 'joint_commands', given, JointStateReader().read_all),
-            (JOINTS, JointState, 'joint_states', given, JointStateReader().read_all),
+            (COMMANDS, JointState, 'joint_commands', given, JointStateReader().full),
+            (JOINTS, JointState, 'joint_states', given, JointStateReader().full),
         ]
         if self._wrench is not None:
             topic = settings.wrench_topic
-            wanted.append((WRENCH, WrenchStamped, topic, given, WrenchReader().read))
+            wanted.append((WRENCH, WrenchStamped, topic, given, WrenchReader().wrench))
         if self._own is not None:
             kind, prefix = robot_state_type(), settings.robot_topics
             flags = (
@@ -156,7 +155,7 @@ class ContactNode(Node):
             )
             wrench = f'{prefix}/external_wrench_in_base_frame'
             wanted.append((FLAGS, *flags))
-            wanted.append((ROBOT_WRENCH, WrenchStamped, wrench, given, WrenchReader().read))
+            wanted.append((ROBOT_WRENCH, WrenchStamped, wrench, given, WrenchReader().wrench))
         if self._efforts is None:
             del wanted[0]
         return {

@@ -10,11 +10,11 @@ from typing import Any
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
+from frame_ros.bags.message_readers import JointStateReader, ReadJointState
 from frame_ros.gate.causes import Cause
 from frame_ros.gate.command_flow import CommandFlow
 from frame_ros.gate.records import Reason
 from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
-from frame_ros.nodes.runtime.joint_state_bytes import JointStateReader, ReadJointState
 from frame_ros.nodes.runtime.publisher_identity import UNKNOWN
 from frame_ros.sensing.stream_health.newest import newest_of_each
 
@@ -35,7 +35,7 @@ class CommandIntake:
         # Of commands only the newest count, so that best effort does; nothing latched counts.
         self.subscription = FittingSubscription(
             node, JointState, topic, depth=DEPTH, reliability=BEST_EFFORT, is_live=True,
-            is_identified=True, read=JointStateReader().read,
+            is_identified=True, read=JointStateReader().positions,
         )  # fmt: skip
         self.topic = topic
         self.flow = CommandFlow(rate_limit)

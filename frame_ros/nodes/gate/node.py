@@ -24,6 +24,7 @@ from typing import Any
 
 from std_srvs.srv import Trigger
 
+from frame_ros.bags.message_readers import ReadJointState
 from frame_ros.core.health import Level, Status
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.thread_priority import raise_priority, raise_receiving
@@ -41,7 +42,6 @@ from frame_ros.nodes.gate.event_intake import HeardEvent
 from frame_ros.nodes.gate.inputs import COMMAND_TOPICS, GateInputs
 from frame_ros.nodes.gate.options import GateOptions
 from frame_ros.nodes.gate.outputs import GateOutputs
-from frame_ros.nodes.runtime.joint_state_bytes import ReadJointState
 from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
 from frame_ros.nodes.runtime.parameters import declare_options
 from frame_ros.nodes.runtime.polled_service import PolledService

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from rclpy.node import Node
 
+from frame_ros.bags.message_readers import ReadJointState
 from frame_ros.core.taken import Taken
 from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT
-from frame_ros.nodes.runtime.joint_state_bytes import ReadJointState
 from frame_ros.nodes.runtime.joint_states import JointStateInput
 from frame_ros.nodes.runtime.publisher_identity import UNKNOWN
 from frame_ros.sensing.stream_health.newest import newest_of_each
@@ -45,7 +45,7 @@ class StateIntake:
         for joints, info in self.subscription.readable(taken):
             yield Heard(joints, info.get('publisher', UNKNOWN), info['received_timestamp'])
 
-    def _source(self, taken: Taken) -> tuple[bytes, bytes] | None:
+    def _source(self, taken: Taken) -> tuple[bytes, object] | None:
         """Whose a message is, and of which joints; None: not known."""
         data, info = taken
         key = info.get('publisher', UNKNOWN), self.subscription.reader.layout(data)

@@ -20,12 +20,12 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
+from frame_ros.bags.message_readers import StampedNumbers, WrenchReader
 from frame_ros.core.errors import SetupError
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.joint_states import JointStateInput
 from frame_ros.nodes.runtime.message_parts import header_message
 from frame_ros.nodes.runtime.node_inputs import inputs_of
-from frame_ros.nodes.runtime.wrench_bytes import StampedNumbers, WrenchReader
 from frame_ros.robots.joint_state import FullJointState
 from frame_ros.robots.joint_state_merge import JointMerger
 from frame_ros.sensing.contact.joints.recording import JointRecording, recording_of
@@ -76,7 +76,7 @@ class IdentificationNode(Node):
         # A kilohertz of both is more than an executor takes.
         self._joint_input = JointStateInput(self)
         self._wrench_input = (
-            FittingSubscription(self, WrenchStamped, wrench_topic, read=WrenchReader().read)
+            FittingSubscription(self, WrenchStamped, wrench_topic, read=WrenchReader().wrench)
             if wrench_topic
             else None
         )

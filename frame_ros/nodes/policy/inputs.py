@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -16,12 +15,12 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 from sensor_msgs.msg import Image
 
+from frame_ros.bags.message_readers import ImageReader, ReadJointState, SerialisedImage
 from frame_ros.bags.streams.conversion import pose_values
-from frame_ros.core.errors import PolicyError, SetupError
+from frame_ros.core.errors import BagError, PolicyError, SetupError
 from frame_ros.core.thread_priority import raise_priority
-from frame_ros.core.time import stamp_ns, stamp_of_serialised
+from frame_ros.core.time import stamp_ns
 from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
-from frame_ros.nodes.runtime.joint_state_bytes import ReadJointState
 from frame_ros.nodes.runtime.joint_states import JointStateInput
 from frame_ros.policies.execution.observation_buffer import JOINTS, ObservationBuffer
 from frame_ros.robots.joint_state_merge import JointMerger
@@ -116,8 +115,7 @@ class PolicyInputs:
 
 def stamped_image(serialised: bytes) -> tuple[int, bytes]:
     """The stamp of a serialised image, ns, and the image, of which the head can be read."""
-    _parse_image(serialised)
-    return stamp_of_serialised(serialised), serialised
+    return _image_reader().image(serialised).stamp, serialised
 
 
 def pose_array(message: PoseStamped) -> NDArray[np.float64]:
@@ -150,46 +148,21 @@ def decode_image(name: str, serialised: bytes) -> NDArray[np.uint8]:
     return pixels if order == (0, 1, 2) and channels == 3 else pixels[:, :, order]
 
 
-@dataclass(frozen=True)
-class SerialisedImage:
-    """A sensor_msgs/Image; data: (bytes,) uint8, a view of the message."""
-
-    height: int
-    width: int
-    encoding: str
-    step: int
-    data: NDArray[np.uint8]
-
-
 def image_of_serialised(serialised: bytes) -> SerialisedImage:
-    """Reads a serialised sensor_msgs/Image without copying its pixels (rclpy copies them twice).
-
-    The layout is that of the OMG's CDR, version 1: everything is aligned to its own size, counted
-    from behind the four bytes of the encapsulation; texts have their length with a closing zero.
+    """Reads a serialised sensor_msgs/Image.
 
     Raises:
         PolicyError: it ends before the image does.
     """
     try:
-        return _parse_image(serialised)
-    except (struct.error, ValueError) as error:
+        return _image_reader().image(serialised)
+    except (BagError, struct.error, ValueError) as error:
         raise PolicyError(f'a serialised image of {len(serialised)} bytes is cut') from error
 
 
-def _parse_image(serialised: bytes) -> SerialisedImage:
-    order = '<' if serialised[1] & 1 else '>'
-    text = struct.unpack_from(f'{order}I', serialised, 12)[0]  # frame_id, behind the stamp
-    at = _aligned(16 + text)
-    height, width, text = struct.unpack_from(f'{order}III', serialised, at)
-    encoding = serialised[at + 12 : at + 11 + text].decode('ascii', 'replace')
-    at = _aligned(at + 12 + text + 1)  # is_bigendian is one byte
-    step, count = struct.unpack_from(f'{order}II', serialised, at)
-    data = np.frombuffer(serialised, np.uint8, count, at + 8)
-    return SerialisedImage(height, width, encoding, step, data)
-
-
-def _aligned(at: int) -> int:
-    return (at + 3) // 4 * 4
+@cache
+def _image_reader() -> ImageReader:
+    return ImageReader()
 
 
 def camera_topics(needed: tuple[str, ...], available: tuple[str, ...]) -> dict[str, str]:

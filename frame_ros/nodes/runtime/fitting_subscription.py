@@ -20,6 +20,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
+from frame_ros.core.errors import BagError
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.taken import Taken
 from frame_ros.nodes.runtime.node_inputs import inputs_of
@@ -33,7 +34,7 @@ OVERLAP = 0.5  # s for which a replaced subscription is taken from once the new 
 FITTING, RELIABLE, BEST_EFFORT = 'fitting', 'reliable', 'best_effort'
 RELIABILITIES = (FITTING, RELIABLE, BEST_EFFORT)
 # What reading damaged bytes raises: by hand, or by the middleware.
-DAMAGED = (struct.error, ValueError, IndexError, rclpy_implementation.RMWError)
+DAMAGED = (BagError, struct.error, ValueError, IndexError, rclpy_implementation.RMWError)
 
 
 class Service(NamedTuple):

@@ -9,8 +9,8 @@ from typing import Any
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
+from frame_ros.bags.message_readers import JointStateReader
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
-from frame_ros.nodes.runtime.joint_state_bytes import JointStateReader
 
 
 class JointStateInput(FittingSubscription):
@@ -32,7 +32,7 @@ class JointStateInput(FittingSubscription):
     ) -> None:
         """args, options: of FittingSubscription."""
         self.reader = JointStateReader()
-        read = self.reader.read if has_positions_only else self.reader.read_all
+        read = self.reader.positions if has_positions_only else self.reader.full
         super().__init__(
             node, JointState, topic, *args, read=read, is_required=True, is_steady=True, **options
         )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from frame_ros.core.time import stamp_ns
 from frame_ros.sensing.contact.robot_flags import RobotFlags
@@ -18,6 +19,12 @@ VECTORS = (
     'is_cartesian_angular_collision',
     'is_cartesian_linear_contact',
     'is_cartesian_angular_contact',
+)
+# The flags in the order of `indicators`; the last two are each of the joints.
+INDICATOR_FIELDS = (
+    *(f'collision_indicators.{name}.{axis}' for name in VECTORS for axis in 'xyz'),
+    'collision_indicators.is_joint_collision',
+    'collision_indicators.is_joint_contact',
 )
 UNTOUCHED = RobotFlags(*(np.zeros(size, dtype=bool) for size in (JOINTS, JOINTS, 6, 6)))
 
@@ -35,10 +42,11 @@ def indicators_of(message: Any) -> Indicators:
     values = [getattr(getattr(flags, name), axis) for name in VECTORS for axis in 'xyz']
     values += [*flags.is_joint_collision, *flags.is_joint_contact]
     stamp = message.header.stamp
-    return _indicators(stamp_ns(stamp), values)
+    return indicators(stamp_ns(stamp), values)
 
 
-def _indicators(stamp: int, values: Sequence[float]) -> Indicators:
+def indicators(stamp: int, values: Sequence[float] | NDArray[np.float64]) -> Indicators:
+    """Returns the flags by their numbers (26,), in the order of INDICATOR_FIELDS."""
     flags = np.array(values) != 0.0
     joints = 12 + JOINTS
     return Indicators(stamp, RobotFlags(flags[joints:], flags[12:joints], flags[6:12], flags[:6]))

@@ -14,6 +14,7 @@ pytest.importorskip('rclpy')
 from geometry_msgs.msg import WrenchStamped
 from rclpy.serialization import serialize_message
 
+from frame_ros.bags.message_readers import WrenchReader
 from frame_ros.core.errors import RobotError, SetupError
 from frame_ros.msg import ContactState
 from frame_ros.nodes.contact.franka import IndicatorReader, StateFlagReader
@@ -21,7 +22,7 @@ from frame_ros.nodes.contact.inputs import Sample, Waiting
 from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.nodes.contact.robot_sensor import RobotSensor
 from frame_ros.nodes.contact.wrench_sensor import tip_in_sensor
-from frame_ros.nodes.runtime.wrench_bytes import WrenchReader, state_head
+from frame_ros.nodes.runtime.fitting_subscription import DAMAGED
 from frame_ros.robots import load_robot
 from frame_ros.robots.joint_state import FullJointState
 from frame_ros.sensing.contact.joint_arrays import JointArrays
@@ -88,7 +89,7 @@ def test_a_wrench_read_from_bytes_is_what_the_message_holds(sent):
         message.header.stamp.nanosec = 9
         force, torque = message.wrench.force, message.wrench.torque
         force.x, force.y, force.z, torque.x, torque.y, torque.z = values
-        found = reader.read(serialize_message(message))
+        found = reader.wrench(serialize_message(message))
         assert (found.stamp, found.frame) == (k * 10**9 + 9, frame)
         assert list(found.values) == values
 
@@ -139,7 +140,7 @@ def robot_state(store, raised, frame='fr3_link0'):
 def test_flags_of_a_robot_state_by_message_and_by_bytes(franka, frame, raised, field, expected):
     message = robot_state(franka, raised, frame)
     data = bytes(franka.serialize_cdr(message, message.__msgtype__))
-    for found in (indicators_of(message), IndicatorReader().read(data)):
+    for found in (indicators_of(message), IndicatorReader(franka.fielddefs).read(data)):
         assert found.stamp == 3 * 10**9 + 4
         for name, flags in found.flags._asdict().items():
             assert np.flatnonzero(flags).tolist() == list(expected if name == field else ())
@@ -149,16 +150,16 @@ def test_bytes_that_are_cut_off_are_not_read(franka):
     message = robot_state(franka, {})
     data = bytes(franka.serialize_cdr(message, message.__msgtype__))
     for size in (0, 3, 14, 100):
-        assert IndicatorReader().read(data[:size]) is None
+        with pytest.raises(DAMAGED):
+            IndicatorReader(franka.fielddefs).read(data[:size])
 
 
 @given(texts, texts, st.booleans(), st.booleans(), st.integers(0, 9))
-def test_the_head_of_a_contact_state_is_what_the_message_holds(frame, why, touches, hits, count):
+def test_flags_of_a_contact_state_are_what_the_message_holds(frame, why, touches, hits, count):
     message = ContactState(unavailable=why, in_contact=touches, in_collision=hits)
     message.header.frame_id, message.header.stamp.sec, message.header.stamp.nanosec = frame, 7, 8
     message.links = ['link'] * count
     data = bytes(serialize_message(message))
-    assert state_head(data) == (7 * 10**9 + 8, bool(why), touches, hits)
     found = StateFlagReader().read(data)
     assert (found is None) == bool(why)
     if found is not None:
@@ -167,7 +168,8 @@ def test_the_head_of_a_contact_state_is_what_the_message_holds(frame, why, touch
             touches, hits,
         )  # fmt: skip
     for size in (0, 3, 14, 18):
-        assert state_head(data[:size]) is None
+        with pytest.raises(DAMAGED):
+            StateFlagReader().read(data[:size])
 
 
 def test_mounts_by_link_by_parameters_and_by_fixed_transforms():

@@ -28,7 +28,7 @@ from frame_ros.nodes.policy.control import ControlLoop, Health  # noqa: E402
 from frame_ros.nodes.policy.inputs import (  # noqa: E402
     decode_image,
     image_of_serialised,
-    stamp_of_serialised,
+    stamped_image,
 )
 from frame_ros.nodes.policy.node import PolicyNode  # noqa: E402
 from frame_ros.nodes.policy.problems import Problems  # noqa: E402
@@ -213,7 +213,7 @@ def test_images_of_every_encoding_are_decoded():
         )
     grey = decode_image('c', image('mono8', bytes([1, 2, 3, 4]), 2))
     np.testing.assert_array_equal(grey, np.repeat([[1, 2], [3, 4]], 3).reshape(2, 2, 3))
-    assert stamp_of_serialised(image('mono8', bytes(4), 2)) == 5_000_000_006
+    assert stamped_image(image('mono8', bytes(4), 2))[0] == 5_000_000_006
 
 
 @pytest.mark.parametrize('frame_id', ['', 'a', 'ab', 'abc', 'camera_front_optical_frame'])

@@ -13,8 +13,9 @@ pytest.importorskip('rclpy')
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
+from frame_ros.bags import fields
+from frame_ros.bags.message_readers import JointStateReader
 from frame_ros.nodes.runtime.fitting_subscription import DAMAGED
-from frame_ros.nodes.runtime.joint_state_bytes import JointStateReader
 from frame_ros.robots.joint_state_merge import JointMerger
 
 numbers = st.floats(allow_nan=True, allow_infinity=True)
@@ -47,7 +48,7 @@ def test_what_is_read_is_what_a_message_holds(sent):
     reader = JointStateReader()
     for k, state in enumerate([*sent, *sent[-1:] * 2]):
         data = serialised(state, seconds=k)
-        found, message = reader.read(data), deserialize_message(data, JointState)
+        found, message = reader.positions(data), deserialize_message(data, JointState)
         assert found.stamp == k * 10**9 + 7
         assert list(found.names) == list(message.name)
         assert same(found.positions.tolist(), message.position.tolist())
@@ -60,7 +61,7 @@ def test_velocities_and_efforts_are_read_with_them(sent):
     reader = JointStateReader()
     for k, state in enumerate([*sent, *sent[-1:] * 2]):
         data = serialised(state, seconds=k)
-        found, message = reader.read_all(data), deserialize_message(data, JointState)
+        found, message = reader.full(data), deserialize_message(data, JointState)
         assert (found.stamp, list(found.names)) == (k * 10**9 + 7, list(message.name))
         for values, expected in (
             (found.positions, message.position),
@@ -93,7 +94,7 @@ def test_states_are_merged_from_bytes_as_from_messages(sent):
     reader, of_bytes, of_messages = JointStateReader(), JointMerger('abc'), JointMerger('abc')
     for k, state in enumerate([*sent, *sent]):
         data = serialised(state, seconds=1, nanoseconds=1000 * k)
-        stamp, *values = reader.read_all(data)
+        stamp, *values = reader.full(data)
         found = of_bytes.update(stamp, *values)
         message = deserialize_message(data, JointState)
         wanted = of_messages.update(
@@ -112,48 +113,40 @@ def test_damaged_bytes_raise_what_is_expected_or_are_read(state, data):
     """None of them does more, whether the reader knows the layout or not."""
     whole, reader = serialised(state), JointStateReader()
     if data.draw(st.booleans()):
-        reader.read_all(whole)
+        reader.full(whole)
     damaged = bytearray(whole[: data.draw(st.integers(0, len(whole)))])
     for _ in range(data.draw(st.integers(0, 3))):
         if damaged:
             place = data.draw(st.integers(0, len(damaged) - 1))
             damaged[place] = data.draw(st.sampled_from([0, 1, 127, 128, 255]))
     try:
-        found = reader.read_all(bytes(damaged))
+        found = reader.full(bytes(damaged))
     except DAMAGED:
         found = None
     assert found is None or found.stamp < 2**31 * 10**9
-    assert list(reader.read_all(whole).names) == state['name']  # it learned nothing wrong
+    assert list(reader.full(whole).names) == state['name']  # it learned nothing wrong
 
 
 def test_a_command_that_comes_again_is_handed_on_by_its_bytes():
     reader, state = JointStateReader(), {'frame_id': '', 'name': ['a', 'b'], 'position': [1.0, 2.0]}
-    assert reader.read(serialised(state)).data is None  # the first is learnt from
+    assert reader.positions(serialised(state)).data == serialised(state)
     state['position'] = [3.0, -4.0]
     data = serialised(state, seconds=9)
-    found = reader.read(data)
+    found = reader.positions(data)
     assert found.data == data and found.positions.tolist() == [3.0, -4.0]
     state['velocity'] = [0.0, 0.0]
-    assert reader.read(serialised(state)).data is None
+    assert reader.positions(serialised(state)).data is None
 
 
 def test_publishers_that_take_turns_are_each_learned_once(monkeypatch):
-    from frame_ros.nodes.runtime import joint_state_bytes
-
-    learned = []
-    deserialize = joint_state_bytes.deserialize_message
-
-    def counting(data, kind):
-        learned.append(kind)
-        return deserialize(data, kind)
-
-    monkeypatch.setattr(joint_state_bytes, 'deserialize_message', counting)
-    reader = joint_state_bytes.JointStateReader()
+    learned, trace = [], fields.trace
+    monkeypatch.setattr(fields, 'trace', lambda *given: learned.append(given[1]) or trace(*given))
+    reader = JointStateReader()
     for step in range(20):
         for names in (['a', 'b'], ['gripper']):
             message = JointState(name=names, position=[0.1 * step] * len(names))
             message.header.stamp.sec = step
-            found = reader.read_all(serialize_message(message))
+            found = reader.full(serialize_message(message))
             assert found.names == tuple(names) and found.stamp == step * 10**9
             assert found.positions.tolist() == [0.1 * step] * len(names)
     assert len(learned) == 2
