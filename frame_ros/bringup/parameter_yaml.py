@@ -18,15 +18,16 @@ from frame_ros.core.options import DOWNWARDS, LIVE, UNCONFIGURED, Option, walk
 
 COMMENT = 36  # column at which the comments begin, where the values leave room
 CHANGES = {
-    LIVE: 'can be set at any time',
-    DOWNWARDS: 'can be lowered at any time',
-    UNCONFIGURED: 'can be set while the node is unconfigured',
+    LIVE: 'live',
+    DOWNWARDS: 'live, downwards',
+    UNCONFIGURED: 'while unconfigured',
 }
 HEAD = """\
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
 # {about}
-# The values are the defaults. This file is written by `python -m frame_ros.bringup.parameter_yaml`.
+# The values are the defaults. live: can be set while the node runs.
+# This file is written by `python -m frame_ros.bringup.parameter_yaml`.
 /**:
   ros__parameters:
 """

@@ -209,9 +209,7 @@ def _monitors(
     names = settings.remappings()
     bounds = {**(of_gate or {}), **given_parameters(settings, 'gate')} if settings.has_gate else {}
     drawn: dict[str, Value] = {
-        name: bounds[of_gate]
-        for name, of_gate in (('workspace', 'workspace.box'), ('floor', 'workspace.floor'))
-        if of_gate in bounds
+        name: bounds[name] for name in ('workspace.box', 'workspace.floor') if name in bounds
     }
     robot: dict[str, Value] = {'robot': settings.robot_source}
     transforms: dict[str, Value] = {'publish_tf': 'false'} if settings.robot_state_publisher else {}

@@ -6,11 +6,9 @@ import json
 import os
 import subprocess
 import time
-from dataclasses import asdict, replace
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
-import yaml
 from patience import PATIENCE
 
 pytest.importorskip('rclpy')
@@ -20,7 +18,6 @@ from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.bringup.supervisor import ProcessError, Supervisor, ros_environment
 from frame_ros.core.events import Outcome
 from frame_ros.nodes.console.node import close_console, open_console
-from frame_ros.nodes.session.node import SessionOptions
 
 LEFT_OUT = ('markers', 'proximity')
 
@@ -69,7 +66,7 @@ def test_what_is_missing_is_named(ros_domain):
 def test_a_wrong_parameter_is_named(ros_domain, name, value):
     code, text = run_alone({name: value})
     assert code == 1
-    assert f'session: {name} must be' in text
+    assert f'{name} is {value}; it must be' in text
     assert 'Traceback' not in text
 
 
@@ -104,11 +101,3 @@ def wait_for(condition):
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.05)
-
-
-def test_the_yaml_file_holds_the_defaults():
-    path = Path(__file__).resolve().parent.parent.parent / 'config' / 'session.yaml'
-    config = SessionOptions()
-    defaults = asdict(config)
-    defaults |= {'qualities': list(config.qualities), 'nodes': list(config.nodes)}
-    assert yaml.safe_load(path.read_text())['/**']['ros__parameters'] == defaults

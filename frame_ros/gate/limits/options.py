@@ -87,25 +87,31 @@ class LimitOptions:
 
 
 @options
-class WorkspaceOptions:
-    """Space in which the arm may be, in the base frame; 10 m stands for no bound."""
+class BoxOptions:
+    """Space in which the command gate keeps the arm, in the base frame; 10 m: no bound."""
 
     box: tuple[float, ...] = option(
         BOX, 'x, y, z from, then x, y, z to; 10: no bound', unit='m', lengths=(6,)
     )
+    floor: float = option(
+        -UNBOUNDED, 'height below which the origin of no link may be; -10: no floor', unit='m'
+    )
+
+    @rule('box', 'x, y, z from, then x, y, z to, each from below its to')
+    def _has_room(self) -> bool:
+        return all(low < high for low, high in zip(self.box[:3], self.box[3:], strict=True))
+
+
+@options
+class WorkspaceOptions(BoxOptions):
+    """Space in which the arm may be, in the base frame; 10 m: no bound."""
+
     links: str = option(
         'tip',
         'points that must be in the box: the tip, or the origins of all moving links',
         choices=('tip', 'all'),
     )
-    floor: float = option(
-        -UNBOUNDED, 'height below which the origin of no link may be; -10: no floor', unit='m'
-    )
     speed: float = option(0.0, 'largest speed of the tip; 0: any', unit='m/s', at_least=0.0)
-
-    @rule('box', 'x, y, z from, then x, y, z to, each from below its to')
-    def _has_room(self) -> bool:
-        return all(low < high for low, high in zip(self.box[:3], self.box[3:], strict=True))
 
     def of(self, robot: Robot) -> Workspace:
         """The workspace of a robot.

@@ -15,7 +15,7 @@ from rclpy.node import Node
 
 from frame_ros.core.errors import SetupError
 from frame_ros.core.strict_yaml import load_yaml
-from frame_ros.nodes.runtime.fitting_subscription import RELIABILITIES
+from frame_ros.nodes.runtime.options import RELIABILITIES
 from frame_ros.nodes.runtime.parameters import declare
 from frame_ros.robots import Robot, load_robot
 from frame_ros.robots.dynamics import Payload

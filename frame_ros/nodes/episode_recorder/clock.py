@@ -11,7 +11,8 @@ from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 
 from frame_ros.core.time import SECOND, stamp_ns
-from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
+from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
+from frame_ros.nodes.runtime.options import BEST_EFFORT
 
 WAIT = 0.1
 PAUSE = 0.005

@@ -14,7 +14,8 @@ from frame_ros.bags.message_readers import JointStateReader, ReadJointState
 from frame_ros.gate.causes import Cause
 from frame_ros.gate.command_flow import CommandFlow
 from frame_ros.gate.records import Reason
-from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
+from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
+from frame_ros.nodes.runtime.options import BEST_EFFORT
 from frame_ros.nodes.runtime.publisher_identity import UNKNOWN
 from frame_ros.sensing.stream_health.newest import newest_of_each
 

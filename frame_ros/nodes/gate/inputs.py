@@ -20,7 +20,8 @@ from frame_ros.nodes.gate.command_intake import CommandIntake
 from frame_ros.nodes.gate.event_intake import EventIntake, HeardEvent
 from frame_ros.nodes.gate.state_intake import StateIntake
 from frame_ros.nodes.gate.wake_set import WakeSet
-from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
+from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
+from frame_ros.nodes.runtime.options import BEST_EFFORT
 from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.nodes.runtime.polled_service import PolledService
 from frame_ros.nodes.runtime.qos import EVENTS

@@ -11,8 +11,8 @@ from rclpy.node import Node
 
 from frame_ros.bags.message_readers import ReadJointState
 from frame_ros.core.taken import Taken
-from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT
 from frame_ros.nodes.runtime.joint_states import JointStateInput
+from frame_ros.nodes.runtime.options import BEST_EFFORT
 from frame_ros.nodes.runtime.publisher_identity import UNKNOWN
 from frame_ros.sensing.stream_health.newest import newest_of_each
 

@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 from collections import deque
-from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped, TwistStamped
@@ -16,43 +15,22 @@ from nav_msgs.msg import Path
 from rclpy.node import Node
 from std_msgs.msg import Header
 
-from frame_ros.core.errors import SetupError
 from frame_ros.core.rate_limit import RateLimit
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.time import SECOND
 from frame_ros.nodes.kinematics.link_transforms import LinkTransforms
-from frame_ros.nodes.runtime.fitting_subscription import (
-    DEPTH,
-    FITTING,
-    RELIABILITIES,
-)
+from frame_ros.nodes.kinematics.options import KinematicsOptions
 from frame_ros.nodes.runtime.joint_states import JointStateInput
 from frame_ros.nodes.runtime.message_bytes import PoseBytes
 from frame_ros.nodes.runtime.message_parts import header_message
 from frame_ros.nodes.runtime.node_readiness import Readiness
-from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.nodes.runtime.parameters import declare_options
 from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
 from frame_ros.robots import AssembledState, load_robot
-from frame_ros.robots.frame_names import FrameNames
 from frame_ros.robots.joint_state import FullJointState
-from frame_ros.robots.joint_state_merge import MAX_JOINT_AGE, JointMerger
+from frame_ros.robots.joint_state_merge import JointMerger
 from frame_ros.robots.motion import twist_between
 
-DEFAULTS = {
-    'robot': 'so101',
-    'robot_description': '',
-    'tip': '',
-    'side_rate': 50.0,
-    'path_rate': 2.0,
-    'path_length': 1000,
-    'path_spacing': 0.002,
-    'publish_tf': 'auto',
-    'frame_prefix': '',
-    'reliability': FITTING,
-    'queue_depth': DEPTH,
-    'poll_period': 0.004,
-    'max_joint_age': MAX_JOINT_AGE,
-}
 SILENCE = 5.0  # s without a message that is worth a warning
 IDLE_AFTER = 0.2  # s without a message, after which the node waits instead of polling
 
@@ -103,38 +81,35 @@ class KinematicsNode(Node):
     def __init__(self) -> None:
         """Raises FrameRosError for a robot, tip or parameter that cannot be used."""
         super().__init__('kinematics')
-        chosen = {
-            name: declare(self, name, default, is_word=name == 'publish_tf')
-            for name, default in DEFAULTS.items()
-        }
-        check_parameters(chosen)
-        self.poll_period: float = chosen['poll_period']
-        self.robot = load_robot(
-            chosen['robot_description'] or chosen['robot'], chosen['tip'] or None
-        )
-        self._joints = JointMerger(self.robot.joint_names, chosen['max_joint_age'])
+        self.options = options = declare_options(self, KinematicsOptions, self._change)
+        self.robot = load_robot(options.robot_description or options.robot, options.tip or None)
+        self._joints = JointMerger(self.robot.joint_names, options.max_joint_age)
+        inputs = options.inputs
         # All that has waited goes out at once.
-        self._pose_publisher = self.create_publisher(PoseStamped, 'ee_pose', chosen['queue_depth'])
+        self._pose_publisher = self.create_publisher(PoseStamped, 'ee_pose', inputs.queue_depth)
         self._twist_publisher = self.create_publisher(TwistStamped, 'ee_twist', 50)
         self._path_publisher = self.create_publisher(Path, 'path', 1)
-        frames = FrameNames(chosen['frame_prefix'])
-        self._transforms = LinkTransforms(self, self.robot, chosen['publish_tf'], frames)
-        self._side_limit = RateLimit(chosen['side_rate'])
-        self._path_limit = RateLimit(chosen['path_rate'])
-        self._tf_limit = RateLimit(chosen['side_rate'])
-        self._trace = Trace(chosen['path_length'], chosen['path_spacing'])
-        self._base = frames.of(self.robot.base_link)
+        self._transforms = LinkTransforms(self, self.robot, options.publish_tf, options.frames)
+        self._change(options)
+        self._trace = Trace(options.path.length, options.path.spacing)
+        self._base = options.frames.of(self.robot.base_link)
         self._pose = PoseBytes(self._base)
         self._before: tuple[int, np.ndarray, np.ndarray] | None = None
         self._warnings = RepeatedWarnings(self.get_logger())
         self.published = 0
         self.joint_states = JointStateInput(
-            self, depth=chosen['queue_depth'], reliability=chosen['reliability']
+            self, depth=inputs.queue_depth, reliability=inputs.reliability
         )
         self._readiness = Readiness(self, self.robot.name)
         self.get_logger().info(
             f'{self.robot.name}: {self.robot.base_link} to {self.robot.tip_link}'
         )
+
+    def _change(self, options: KinematicsOptions) -> None:
+        self.options = options
+        self._side_limit = RateLimit(options.side_rate)
+        self._path_limit = RateLimit(options.path.rate)
+        self._tf_limit = RateLimit(options.side_rate)
 
     def poll(self) -> int:
         """Handle what has arrived; how many messages that was."""
@@ -238,28 +213,6 @@ class KinematicsNode(Node):
         super().destroy_node()
 
 
-def check_parameters(chosen: dict[str, Any]) -> None:
-    """Raises SetupError for a value that cannot be used."""
-    for name in ('side_rate', 'path_rate'):
-        if not 0.0 <= chosen[name] <= 50.0:
-            raise SetupError(f'{name} must be 0 (off) to 50 Hz, not {chosen[name]}')
-    if not 0.0 < chosen['poll_period'] <= 0.1:
-        raise SetupError(
-            f'poll_period must be above 0 and at most 0.1 s, not {chosen["poll_period"]}'
-        )
-    for name in ('path_length', 'queue_depth'):
-        if chosen[name] < 1:
-            raise SetupError(f'{name} must be at least 1, not {chosen[name]}')
-    if not chosen['max_joint_age'] > 0.0:
-        raise SetupError(f'max_joint_age must be above 0 s, not {chosen["max_joint_age"]}')
-    if not chosen['path_spacing'] >= 0.0:
-        raise SetupError(f'path_spacing must be 0 m or more, not {chosen["path_spacing"]}')
-    if chosen['reliability'] not in RELIABILITIES:
-        raise SetupError(
-            f'reliability must be {" or ".join(RELIABILITIES)}, not {chosen["reliability"]!r}'
-        )
-
-
 def poll_until_stopped(node: KinematicsNode, stop: threading.Event) -> None:
     """The node's loop: take joint states often, look at services seldom."""
     heard = time.monotonic()
@@ -273,7 +226,7 @@ def poll_until_stopped(node: KinematicsNode, stop: threading.Event) -> None:
         if time.monotonic() - heard > IDLE_AFTER:
             node.joint_states.wait(0.05)
         else:
-            time.sleep(node.poll_period)
+            time.sleep(node.options.inputs.poll_period)
 
     def look() -> None:
         node.look()

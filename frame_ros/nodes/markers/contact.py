@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from types import SimpleNamespace
 
 from geometry_msgs.msg import Point, PoseStamped, Vector3
 from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker
 
 from frame_ros.msg import ContactEvent, ContactState
+from frame_ros.nodes.markers.options import MarkersOptions
 from frame_ros.nodes.markers.plain_markers import (
     EXPECTED,
     UNEXPECTED,
@@ -34,13 +34,13 @@ SHOWN_EVENTS = 50  # numbers of markers after which they are used again
 
 
 class ContactMarkers:
-    """look: the node's parameters."""
+    """look: the node's options."""
 
-    def __init__(self, look: SimpleNamespace) -> None:
-        self._look = look
+    def __init__(self, look: MarkersOptions) -> None:
+        self.look = look
 
     def _marker(self, header: Header, space: str, number: int, kind: int) -> Marker:
-        return new_marker(header, space, number, kind, self._look.lifetime)
+        return new_marker(header, space, number, kind, self.look.lifetime)
 
     def draw(self, contact: ContactState, pose: PoseStamped | None) -> list[Marker]:
         """The arrows and bars of a message; nothing of one that is unavailable. pose: of the tip,
@@ -77,7 +77,7 @@ class ContactMarkers:
         norm = math.hypot(*xyz(direction))
         if not (is_finite(place) and math.isfinite(norm) and math.isfinite(force) and norm > 0.0):
             return []
-        length = min(max(force / self._look.newtons_per_metre, 0.01), 0.3)
+        length = min(max(force / self.look.contact.newtons_per_metre, 0.01), 0.3)
         start = [p - length * d / norm for p, d in zip(xyz(place), xyz(direction))]
         arrow = self._marker(header, 'contact', number, Marker.ARROW)
         arrow.points = [point(start), place]
@@ -92,15 +92,15 @@ class ContactMarkers:
         names = list(contact.joint_names)
         if not names or len(contact.joint_residuals) != len(names):
             return []
-        header, height = contact.header, self._look.bar_length
+        header, height = contact.header, self.look.contact.bar_length
         thresholds = list(contact.joint_thresholds) or [math.nan] * len(names)
         stalls = list(contact.is_stalled) or [False] * len(names)
         markers, ends = [], []
         for number, row in enumerate(zip(names, contact.joint_residuals, thresholds, stalls)):
-            x, y, z = self._look.bar_position
-            place = (x, y + number * self._look.bar_spacing, z)
+            x, y, z = self.look.contact.bar_position
+            place = (x, y + number * self.look.contact.bar_spacing, z)
             markers += self._bar(header, number, place, *row)
-            half = 0.5 * self._look.bar_spacing
+            half = 0.5 * self.look.contact.bar_spacing
             ends += [point((x, place[1] + side, z + height)) for side in (-half, half)]
         line = self._marker(header, 'residuals', 2 * len(names), Marker.LINE_LIST)
         line.points = ends
@@ -119,17 +119,19 @@ class ContactMarkers:
     ) -> list[Marker]:
         share = abs(residual) / threshold if threshold > 0.0 else math.nan
         is_known = math.isfinite(share)
-        length = self._look.bar_length * min(max(share, 0.02), LONGEST_BAR) if is_known else 0.001
-        width = BAR_WIDTH * self._look.bar_spacing
+        length = (
+            self.look.contact.bar_length * min(max(share, 0.02), LONGEST_BAR) if is_known else 0.001
+        )
+        width = BAR_WIDTH * self.look.contact.bar_spacing
         bar = self._marker(header, 'residuals', 2 * number, Marker.CUBE)
         x, y, z = place
         set_pose(bar, (x, y, z + length / 2))
         set_scale(bar, (width, width, length))
         bar.color = with_alpha(colour(share), 0.8)
         label = self._marker(header, 'residuals', 2 * number + 1, Marker.TEXT_VIEW_FACING)
-        set_pose(label, (x, y, z - self._look.text_height))
+        set_pose(label, (x, y, z - self.look.text.height))
         label.text = f'{name}\n{text(residual, "N m", digits=2)}' + ('\nstalled' * is_stalled)
-        label.scale.z = 0.5 * self._look.text_height
+        label.scale.z = 0.5 * self.look.text.height
         label.color = UNEXPECTED if is_stalled else UNKNOWN
         return [bar, label]
 
@@ -144,15 +146,15 @@ class ContactMarkers:
             header, place = pose.header, pose.pose.position
         number = 2 * (2 * event.id + event.type) % (4 * SHOWN_EVENTS)
         shade = EXPECTED if event.is_expected else UNEXPECTED
-        duration = self._look.event_time
+        duration = self.look.contact.event_time
         ball = new_marker(header, 'contact_events', number, Marker.SPHERE, duration)
         set_pose(ball, xyz(place))
         set_scale(ball, (0.015 if event.type == ContactEvent.BEGIN else 0.008,) * 3)
         ball.color = with_alpha(shade, 0.7)
         words = new_marker(header, 'contact_events', number + 1, Marker.TEXT_VIEW_FACING, duration)
-        set_pose(words, (place.x, place.y, place.z + 1.5 * self._look.text_height))
+        set_pose(words, (place.x, place.y, place.z + 1.5 * self.look.text.height))
         words.text, words.color = event_text(event), shade
-        words.scale.z = 0.75 * self._look.text_height
+        words.scale.z = 0.75 * self.look.text.height
         return [ball, words]
 
 

@@ -8,13 +8,13 @@ import itertools
 import math
 from collections import deque
 from collections.abc import Mapping, Sequence
-from types import SimpleNamespace
 from typing import Any
 
 from geometry_msgs.msg import Point
 from std_msgs.msg import Header
 from visualization_msgs.msg import Marker
 
+from frame_ros.nodes.markers.options import MarkersOptions
 from frame_ros.nodes.markers.plain_markers import (
     WHITE,
     colour,
@@ -66,17 +66,17 @@ class Trail:
 class MetricMarkers:
     """Draws from the newest messages by name: quality, safety, efficiency, confidence, gate."""
 
-    def __init__(self, look: SimpleNamespace, last: Mapping[str, Any]) -> None:
-        """look: the node's parameters. last: filled by the node as messages arrive."""
-        self._look, self._last = look, last
-        self.trail = Trail(look.path_points, look.path_spacing)
+    def __init__(self, look: MarkersOptions, last: Mapping[str, Any]) -> None:
+        """look: the node's options. last: filled by the node as messages arrive."""
+        self.look, self._last = look, last
+        self.trail = Trail(look.path.points, look.path.spacing)
 
     def draw(self, header: Header) -> list[Marker]:
         """All of them, in the frame and at the stamp of the pose."""
         return [*self._path(header), self._headline(header), *self._workspace(header)]
 
     def _marker(self, header: Header, space: str, number: int, kind: int) -> Marker:
-        return new_marker(header, space, number, kind, self._look.lifetime)
+        return new_marker(header, space, number, kind, self.look.lifetime)
 
     def _path(self, header: Header) -> list[Marker]:
         if len(self.trail.points) < 2:
@@ -84,18 +84,18 @@ class MetricMarkers:
         path = self._marker(header, 'path', 0, Marker.LINE_STRIP)
         path.points = list(self.trail.points)
         path.colors = [
-            colour(log_fraction(jerk, self._look.jerk_low, self._look.jerk_high))
+            colour(log_fraction(jerk, self.look.path.jerk_low, self.look.path.jerk_high))
             for jerk in self.trail.jerks
         ]
-        path.scale.x = self._look.path_width
+        path.scale.x = self.look.path.width
         return [path]
 
     def _workspace(self, header: Header) -> list[Marker]:
         """The box and the floor that the gate keeps the arm in, in the colour of what it does."""
-        lower, upper = list(self._look.workspace[:3]), list(self._look.workspace[3:])
-        if min(map(abs, [*lower, *upper, self._look.floor])) >= UNBOUNDED:
+        lower, upper = list(self.look.workspace.box[:3]), list(self.look.workspace.box[3:])
+        if min(map(abs, [*lower, *upper, self.look.workspace.floor])) >= UNBOUNDED:
             return []
-        lower[2] = max(lower[2], self._look.floor)
+        lower[2] = max(lower[2], self.look.workspace.floor)
         lower, upper = [max(v, -DRAWN) for v in lower], [min(v, DRAWN) for v in upper]
         box = self._marker(header, 'workspace', 0, Marker.LINE_LIST)
         box.points = [Point(**dict(zip('xyz', end))) for end in edges(lower, upper)]
@@ -106,8 +106,8 @@ class MetricMarkers:
 
     def _headline(self, header: Header) -> Marker:
         marker = self._marker(header, 'headline', 0, Marker.TEXT_VIEW_FACING)
-        marker.pose.position = Point(**dict(zip('xyz', map(float, self._look.text_position))))
-        marker.scale.z = self._look.text_height
+        marker.pose.position = Point(**dict(zip('xyz', map(float, self.look.text.position))))
+        marker.scale.z = self.look.text.height
         marker.text = '\n'.join(self.headline())
         return marker
 

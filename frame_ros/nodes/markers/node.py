@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import sys
 import threading
-from types import SimpleNamespace
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
@@ -17,7 +16,7 @@ from sensor_msgs.msg import PointCloud2
 from std_msgs.msg import Header
 from visualization_msgs.msg import Marker, MarkerArray
 
-from frame_ros.core.errors import RobotError, SetupError
+from frame_ros.core.errors import RobotError
 from frame_ros.msg import (
     CameraAlignment,
     ConfidenceMetrics,
@@ -32,74 +31,17 @@ from frame_ros.msg import (
 from frame_ros.nodes.markers.contact import ContactMarkers
 from frame_ros.nodes.markers.metrics import MetricMarkers
 from frame_ros.nodes.markers.obstacles import obstacle_markers
+from frame_ros.nodes.markers.options import MarkersOptions
 from frame_ros.nodes.markers.plain_markers import attached
 from frame_ros.nodes.markers.proximity import ProximityMarkers, cloud_marker
 from frame_ros.nodes.markers.warnings import camera_marker, warning_marker, warnings
-from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
+from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.node_readiness import Readiness
-from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.nodes.runtime.options import BEST_EFFORT
+from frame_ros.nodes.runtime.parameters import declare_options
 from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
 from frame_ros.robots import Robot, load_robot
 from frame_ros.robots.shapes.link_shapes import LinkShapes, link_shapes, load_shapes
-
-DEFAULTS = {
-    'rate': 10.0,
-    'robot': 'so101',
-    'shapes': '',
-    'frame_prefix': '',
-    'path_points': 300,
-    'path_spacing': 0.003,
-    'path_width': 0.004,
-    'jerk_low': 1.0,
-    'jerk_high': 100.0,
-    'distance_near': 0.02,
-    'distance_far': 0.15,
-    'link_alpha': 0.35,
-    'newtons_per_metre': 100.0,
-    'event_time': 1.0,
-    'bar_position': [-0.25, -0.3, 0.05],
-    'bar_spacing': 0.08,
-    'bar_length': 0.12,
-    'text_height': 0.02,
-    'text_position': [0.0, 0.0, 0.45],
-    'lifetime': 1.0,
-    'alignment_lifetime': 5.0,
-    'obstacles_file': '',
-    'cloud_topic': '',
-    'cloud_points': 2000,
-    'workspace': [-10.0, -10.0, -10.0, 10.0, 10.0, 10.0],
-    'floor': -10.0,
-}
-ABOVE_ZERO = ('distance_near', 'event_time', 'bar_spacing', 'bar_length', 'text_height', 'lifetime',
-              'alignment_lifetime', 'newtons_per_metre')  # fmt: skip
-
-
-def checked(look: SimpleNamespace) -> SimpleNamespace:
-    """The parameters themselves.
-
-    Raises:
-        SetupError: one that cannot be.
-    """
-    if not 0.0 < look.rate <= 10.0:
-        raise SetupError(f'markers: rate must be above 0 and at most 10 Hz, not {look.rate}')
-    if len(look.workspace) != 6:
-        raise SetupError(f'markers: workspace is x, y, z from, then to, in m, not {look.workspace}')
-    for name in ('text_position', 'bar_position'):
-        if len(getattr(look, name)) != 3:
-            raise SetupError(f'markers: {name} is x, y, z in m, not {getattr(look, name)}')
-    for name in ABOVE_ZERO:
-        if not getattr(look, name) > 0.0:
-            raise SetupError(f'markers: {name} must be above 0, not {getattr(look, name)}')
-    if not look.distance_near < look.distance_far:
-        raise SetupError(
-            f'markers: distance_near {look.distance_near} must be below distance_far '
-            f'{look.distance_far}'
-        )
-    if not 0.0 <= look.link_alpha <= 1.0:
-        raise SetupError(f'markers: link_alpha is within 0 and 1, not {look.link_alpha}')
-    if not 1 <= look.cloud_points <= 2000:
-        raise SetupError(f'markers: cloud_points is 1 to 2000, not {look.cloud_points}')
-    return look
 
 
 class MarkersNode(Node):
@@ -112,11 +54,7 @@ class MarkersNode(Node):
     def __init__(self) -> None:
         """Raises FrameRosError for a robot, file or parameter that cannot be used."""
         super().__init__('markers')
-        self._look = checked(
-            SimpleNamespace(
-                **{name: declare(self, name, default) for name, default in DEFAULTS.items()}
-            )
-        )
+        self._look = declare_options(self, MarkersOptions, self._change)
         self._last: dict[str, Any] = {}
         self._fresh: set[str] = set()
         self._ages: dict[str, int] = {}  # draws since the message came
@@ -127,10 +65,15 @@ class MarkersNode(Node):
         robot = load_robot(self._look.robot)
         self._proximity = ProximityMarkers(self._look, robot.links, self._link_shapes(robot))
         self._obstacles = self._known_obstacles(robot)
-        self._base = Header(frame_id=self._look.frame_prefix + robot.base_link)
+        self._base = Header(frame_id=self._look.frames.of(robot.base_link))
         self._subscribe_all()
         self._publisher = self.create_publisher(MarkerArray, 'metric_markers', 5)
         self._readiness = Readiness(self, self._look.robot)
+
+    def _change(self, options: MarkersOptions) -> None:
+        self._look = options
+        for part in (self._metrics, self._contacts, self._proximity):
+            part.look = options
 
     def _subscribe_all(self) -> None:
         self._poses = self._subscribe(PoseStamped, 'ee_pose', 50)
@@ -145,8 +88,8 @@ class MarkersNode(Node):
             'contact': self._subscribe(ContactState, 'contact', 1),
             'gate': self._subscribe(GateState, 'gate_state', 1),
         }
-        if self._look.cloud_topic:
-            self._newest_of['cloud'] = self._subscribe(PointCloud2, self._look.cloud_topic, 1)
+        if self._look.cloud.topic:
+            self._newest_of['cloud'] = self._subscribe(PointCloud2, self._look.cloud.topic, 1)
 
     def _link_shapes(self, robot: Robot) -> LinkShapes | None:
         if self._look.shapes:
@@ -163,7 +106,7 @@ class MarkersNode(Node):
         from frame_ros.sensing.proximity.obstacles.files import load_obstacles
 
         known = load_obstacles(self._look.obstacles_file)
-        frame = known.frame or self._look.frame_prefix + robot.base_link
+        frame = known.frame or self._look.frames.of(robot.base_link)
         return obstacle_markers(Header(frame_id=frame), known.obstacles, self._look.lifetime)
 
     def _subscribe(self, kind: type, topic: str, depth: int) -> FittingSubscription:
@@ -172,8 +115,7 @@ class MarkersNode(Node):
 
     def spin(self, stop: threading.Event) -> None:
         """Draws `rate` times a second until `stop`, and serves the node's parameters."""
-        period = 1.0 / self._look.rate
-        poll_with_services(self, stop, self.show, lambda: stop.wait(period))
+        poll_with_services(self, stop, self.show, lambda: stop.wait(1.0 / self._look.rate))
 
     def show(self) -> None:
         """Takes what has arrived and publishes the markers of it."""
@@ -228,7 +170,7 @@ class MarkersNode(Node):
         if pose is not None and 'pose' in self._fresh:
             markers += self._metrics.draw(pose.header)
         if 'cloud' in self._fresh:
-            points = cloud_marker(self._last['cloud'], self._look.cloud_points, self._look.lifetime)
+            points = cloud_marker(self._last['cloud'], self._look.cloud.points, self._look.lifetime)
             markers += [points] if points is not None else []
         return markers + self._cameras_and_warnings() + self._renewed_obstacles()
 

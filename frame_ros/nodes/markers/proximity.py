@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from types import SimpleNamespace
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -16,6 +15,7 @@ from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker
 
 from frame_ros.msg import Proximity
+from frame_ros.nodes.markers.options import MarkersOptions
 from frame_ros.nodes.markers.plain_markers import (
     EXPECTED,
     WARNING,
@@ -36,16 +36,16 @@ SPHERE_SIDES = (-1.0, 1.0)
 
 
 class ProximityMarkers:
-    """look: the node's parameters. shapes: of the robot's links; None: they are not drawn."""
+    """look: the node's options. shapes: of the robot's links; None: they are not drawn."""
 
     def __init__(
-        self, look: SimpleNamespace, robot_links: Sequence[str], shapes: LinkShapes | None
+        self, look: MarkersOptions, robot_links: Sequence[str], shapes: LinkShapes | None
     ) -> None:
-        self._look = look
+        self.look = look
         self._shapes: dict[str, list[Marker]] = {}
         for shape, frame in zip(shapes.shapes, shapes.frames) if shapes is not None else ():
             link = robot_links[frame]
-            header = attached(Header(), look.frame_prefix + link)
+            header = attached(Header(), look.frames.of(link))
             drawn = self._shapes.setdefault(link, [])
             drawn += shape_markers(header, 'links', shape, look.lifetime)
         numbered = [marker for drawn in self._shapes.values() for marker in drawn]
@@ -54,8 +54,8 @@ class ProximityMarkers:
 
     def shade(self, distance: float) -> ColorRGBA:
         """The colour of a distance, m; grey: not measured."""
-        span = self._look.distance_far - self._look.distance_near
-        return colour((self._look.distance_far - distance) / span)
+        span = self.look.distance.far - self.look.distance.near
+        return colour((self.look.distance.far - distance) / span)
 
     def draw(self, proximity: Proximity) -> list[Marker]:
         """The line to the nearest obstacle, and the links."""
@@ -65,7 +65,7 @@ class ProximityMarkers:
         ends = [proximity.point_on_robot, proximity.point_on_obstacle]
         if not math.isfinite(proximity.distance) or not all(is_finite(end) for end in ends):
             return []
-        shade, lifetime = self.shade(proximity.distance), self._look.lifetime
+        shade, lifetime = self.shade(proximity.distance), self.look.lifetime
         line = new_marker(proximity.header, 'proximity', 0, Marker.LINE_LIST, lifetime)
         line.points, line.color = ends, shade
         line.scale.x = 0.003
@@ -73,7 +73,7 @@ class ProximityMarkers:
         middle = [(a + b) / 2 for a, b in zip(xyz(ends[0]), xyz(ends[1]))]
         set_pose(label, (middle[0], middle[1], middle[2] + 0.01))
         label.text = text(proximity.distance, 'mm', 1e3, 0)
-        label.scale.z, label.color = 0.75 * self._look.text_height, shade
+        label.scale.z, label.color = 0.75 * self.look.text.height, shade
         return [line, label]
 
     def _links(self, proximity: Proximity) -> list[Marker]:
@@ -82,11 +82,11 @@ class ProximityMarkers:
         """
         markers = []
         for link, distance in zip(proximity.link_names, proximity.link_distances):
-            shade = with_alpha(self.shade(distance), self._look.link_alpha)
+            shade = with_alpha(self.shade(distance), self.look.link_alpha)
             for marker in self._shapes.get(link, ()):
                 marker.color = shade
                 markers.append(marker)
-        return markers if self._look.link_alpha > 0.0 else []
+        return markers if self.look.link_alpha > 0.0 else []
 
 
 def shape_markers(header: Header, space: str, shape: Shape, lifetime: float) -> list[Marker]:

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from types import SimpleNamespace
 
 from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker
 
 from frame_ros.msg import CameraAlignment, ContactState, Proximity
+from frame_ros.nodes.markers.options import MarkersOptions
 from frame_ros.nodes.markers.plain_markers import (
     STOPS,
     UNEXPECTED,
@@ -56,17 +56,17 @@ def camera_warning(alignment: CameraAlignment) -> str:
     )
 
 
-def warning_marker(header: Header, lines: list[str], look: SimpleNamespace) -> Marker:
+def warning_marker(header: Header, lines: list[str], look: MarkersOptions) -> Marker:
     """The lines, above the headline."""
     marker = new_marker(header, 'warnings', 0, Marker.TEXT_VIEW_FACING, look.lifetime)
-    x, y, z = look.text_position
+    x, y, z = look.text.position
     # RViz centres the text: as many lines as there are grow both ways.
-    marker.pose.position = point((x, y, z + look.text_height * (4.0 + len(lines) / 2)))
-    marker.text, marker.color, marker.scale.z = '\n'.join(lines), WARNING, look.text_height
+    marker.pose.position = point((x, y, z + look.text.height * (4.0 + len(lines) / 2)))
+    marker.text, marker.color, marker.scale.z = '\n'.join(lines), WARNING, look.text.height
     return marker
 
 
-def camera_marker(number: int, alignment: CameraAlignment, look: SimpleNamespace) -> Marker:
+def camera_marker(number: int, alignment: CameraAlignment, look: MarkersOptions) -> Marker:
     """A small box in the camera's optical frame: green aligned, red not, grey unknown."""
     header = attached(alignment.header, '')
     marker = new_marker(header, 'cameras', number, Marker.CUBE, look.alignment_lifetime)

@@ -20,8 +20,9 @@ from frame_ros.bags.streams.conversion import pose_values
 from frame_ros.core.errors import BagError, PolicyError, SetupError
 from frame_ros.core.thread_priority import raise_priority
 from frame_ros.core.time import stamp_ns
-from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
+from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.joint_states import JointStateInput
+from frame_ros.nodes.runtime.options import BEST_EFFORT
 from frame_ros.policies.execution.observation_buffer import JOINTS, ObservationBuffer
 from frame_ros.robots.joint_state_merge import JointMerger
 

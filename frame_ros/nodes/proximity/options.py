@@ -14,7 +14,7 @@ from rclpy.node import Node
 
 from frame_ros.core.errors import SetupError
 from frame_ros.core.name_values import parse_pairs
-from frame_ros.nodes.runtime.fitting_subscription import RELIABILITIES
+from frame_ros.nodes.runtime.options import RELIABILITIES
 from frame_ros.nodes.runtime.parameters import declare
 from frame_ros.robots import Robot, load_robot
 from frame_ros.robots.link_frames import LinkFrames

@@ -24,6 +24,7 @@ from frame_ros.core.errors import BagError
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.taken import Taken
 from frame_ros.nodes.runtime.node_inputs import inputs_of
+from frame_ros.nodes.runtime.options import FITTING, RELIABLE
 from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.sensing.stream_health.input_tally import InputTally
 from frame_ros.sensing.stream_health.readiness import InputState
@@ -31,8 +32,6 @@ from frame_ros.sensing.stream_health.readiness import InputState
 DEPTH = 2000  # 2 s of a kilohertz stream, which a loaded machine may delay for so long
 LOOK_PERIOD = 0.5  # s
 OVERLAP = 0.5  # s for which a replaced subscription is taken from once the new one is connected
-FITTING, RELIABLE, BEST_EFFORT = 'fitting', 'reliable', 'best_effort'
-RELIABILITIES = (FITTING, RELIABLE, BEST_EFFORT)
 # What reading damaged bytes raises: by hand, or by the middleware.
 DAMAGED = (BagError, struct.error, ValueError, IndexError, rclpy_implementation.RMWError)
 

@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from diagnostic_msgs.msg import KeyValue
@@ -24,9 +23,10 @@ from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.node_readiness import Readiness
-from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.nodes.runtime.parameters import declare_options
 from frame_ros.nodes.runtime.readiness_watch import ReadinessWatch
 from frame_ros.nodes.runtime.spinning import run_node
+from frame_ros.nodes.session.options import SessionOptions
 from frame_ros.srv import EndEpisode, ResetScene, StartEpisode
 
 OUTCOMES = {
@@ -41,47 +41,6 @@ class StopRequestedError(Exception):
     """The session was told to stop while it waited."""
 
 
-@dataclass(frozen=True)
-class SessionOptions:
-    """The parameters of the node; config/session.yaml says what each means."""
-
-    episodes: int = 5
-    seed: int = 0
-    qualities: tuple[float, ...] = (1.0,)
-    timeout: float = 20.0
-    settle: float = 1.0
-    ready_timeout: float = 180.0
-    call_timeout: float = 30.0
-    instruction: str = 'pick up the cube and put it in the bin'
-    object: str = 'cube'
-    robot: str = 'so101'
-    policy: str = 'scripted'
-    checkpoint: str = ''
-    operator_name: str = ''
-    nodes: tuple[str, ...] = ('',)
-
-    @classmethod
-    def declare(cls, node: Node) -> SessionOptions:
-        """Declares the parameters on `node` and reads them.
-
-        Raises:
-            SetupError: a value is out of its range.
-        """
-        values: dict[str, Any] = {}
-        for name, setting in cls.__dataclass_fields__.items():
-            default = (
-                list(setting.default) if isinstance(setting.default, tuple) else setting.default
-            )
-            value = declare(node, name, default)
-            values[name] = tuple(value) if isinstance(setting.default, tuple) else value
-        config = cls(**values)
-        if config.episodes < 1:
-            raise SetupError(f'session: episodes must be at least 1, not {config.episodes}')
-        if config.timeout <= 0.0:
-            raise SetupError(f'session: timeout must be more than 0 s, not {config.timeout}')
-        return config
-
-
 class SessionNode(Node):
     """Runs episodes: reset the scene, set the policy's quality, start, wait for the outcome, end.
 
@@ -91,18 +50,18 @@ class SessionNode(Node):
 
     def __init__(self) -> None:
         super().__init__('session')
-        self.config = SessionOptions.declare(self)
+        self.options = declare_options(self, SessionOptions)
         self.exit_code: int | None = None
         self._events: queue.SimpleQueue[EpisodeEvent] = queue.SimpleQueue()
         self._reset = self.create_client(ResetScene, 'reset_scene')
         self._start = self.create_client(StartEpisode, 'start_episode')
         self._end = self.create_client(EndEpisode, 'end_episode')
         self._set_parameters = self.create_client(SetParameters, 'policy/set_parameters')
-        self._watch = ReadinessWatch(self, self.config.nodes)
+        self._watch = ReadinessWatch(self, self.options.nodes)
         FittingSubscription(
             self, EpisodeEvent, 'episode_events', self._events.put, is_latched=True, is_called=True
         )
-        self._readiness = Readiness(self, self.config.robot)
+        self._readiness = Readiness(self, self.options.robot)
         self._result = 0
         self._finished = self.create_guard_condition(self._finish)
         self._stopping = threading.Event()
@@ -121,9 +80,9 @@ class SessionNode(Node):
     def _run(self) -> None:
         try:
             self.wait_until_ready()
-            for index in range(self.config.episodes):
+            for index in range(self.options.episodes):
                 self.run_episode(index)
-            self.get_logger().info(f'episodes done: {self.config.episodes}')
+            self.get_logger().info(f'episodes done: {self.options.episodes}')
         except StopRequestedError:
             self.get_logger().info('stopped before the last episode')
         except SetupError as error:
@@ -138,12 +97,12 @@ class SessionNode(Node):
         Raises:
             SetupError: something is still missing after `ready_timeout`; it is named.
         """
-        deadline = time.monotonic() + self.config.ready_timeout
+        deadline = time.monotonic() + self.options.ready_timeout
         told = time.monotonic()
         while missing := self._missing():
             if time.monotonic() > deadline:
                 raise SetupError(
-                    f'not ready after {self.config.ready_timeout:.0f} s: {"; ".join(missing)}'
+                    f'not ready after {self.options.ready_timeout:.0f} s: {"; ".join(missing)}'
                 )
             if time.monotonic() > told + 5.0:
                 told = time.monotonic()
@@ -170,16 +129,16 @@ class SessionNode(Node):
         Raises:
             SetupError: a service did not answer, or refused.
         """
-        seed = self.config.seed + index
-        quality = self.config.qualities[index % len(self.config.qualities)]
+        seed = self.options.seed + index
+        quality = self.options.qualities[index % len(self.options.qualities)]
         self._accepted(self._reset, ResetScene.Request(seed=seed))
-        if self.config.policy == 'scripted':
+        if self.options.policy == 'scripted':
             self.set_quality(quality)
         start = self._accepted(self._start, self._start_request(seed, quality))
         outcome, word, elapsed = self._wait_for_outcome(stamp_ns(start.start))
         end = self._accepted(self._end, EndEpisode.Request(outcome=outcome))
         self.get_logger().info(
-            f'episode {index + 1}/{self.config.episodes} {start.episode_id}: '
+            f'episode {index + 1}/{self.options.episodes} {start.episode_id}: '
             f'{word} after {elapsed:.1f} s' + (f', bag {end.bag}' if end.bag else '')
         )
 
@@ -192,21 +151,21 @@ class SessionNode(Node):
             raise SetupError(f'the policy refused quality {quality}: {result.reason}')
 
     def _start_request(self, seed: int, quality: float) -> StartEpisode.Request:
-        facts = {'robot': self.config.robot, 'seed': str(seed)}
-        if self.config.policy == 'scripted':
+        facts = {'robot': self.options.robot, 'seed': str(seed)}
+        if self.options.policy == 'scripted':
             facts['quality'] = f'{quality:g}'
         return StartEpisode.Request(
-            instruction=self.config.instruction,
-            object=self.config.object,
-            policy=self.config.policy,
-            checkpoint=self.config.checkpoint,
-            operator_name=self.config.operator_name,
+            instruction=self.options.instruction,
+            object=self.options.object,
+            policy=self.options.policy,
+            checkpoint=self.options.checkpoint,
+            operator_name=self.options.operator_name,
             attributes=[KeyValue(key=key, value=value) for key, value in facts.items()],
         )
 
     def _wait_for_outcome(self, start: int) -> tuple[int, str, float]:
         """The outcome, its name, and the seconds from `start` (ns, node's clock) to it."""
-        deadline = start + int(self.config.timeout * SECOND)
+        deadline = start + int(self.options.timeout * SECOND)
         while self._now() < deadline:
             try:
                 event = self._events.get(timeout=0.05)
@@ -215,9 +174,9 @@ class SessionNode(Node):
                 continue
             stamp = stamp_ns(event.header.stamp)
             if event.type in OUTCOMES and stamp >= start:
-                self._sleep(self.config.settle)
+                self._sleep(self.options.settle)
                 return *OUTCOMES[event.type], (stamp - start) / SECOND
-        return *TIMEOUT, self.config.timeout
+        return *TIMEOUT, self.options.timeout
 
     def _accepted(self, client: Client, request: Any) -> Any:
         response = self._call(client, request)
@@ -229,9 +188,9 @@ class SessionNode(Node):
         done = threading.Event()
         future = client.call_async(request)
         future.add_done_callback(lambda _: done.set())
-        if not self._wait(done.is_set, self.config.call_timeout):
+        if not self._wait(done.is_set, self.options.call_timeout):
             raise SetupError(
-                f'{client.srv_name} did not answer within {self.config.call_timeout:.0f} s'
+                f'{client.srv_name} did not answer within {self.options.call_timeout:.0f} s'
             )
         return future.result()
 

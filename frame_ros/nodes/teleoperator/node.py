@@ -23,9 +23,10 @@ from frame_ros.core.errors import FrameRosError
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.hardware.lerobot.devices import DeviceError
 from frame_ros.hardware.lerobot.robot import LeRobotTeleoperator
-from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, FittingSubscription
+from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
 from frame_ros.nodes.runtime.message_parts import header_message
+from frame_ros.nodes.runtime.options import BEST_EFFORT
 from frame_ros.nodes.runtime.parameters import declare
 from frame_ros.nodes.runtime.qos import STATE
 from frame_ros.nodes.runtime.ticks import Ticks

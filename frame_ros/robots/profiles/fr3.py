@@ -119,7 +119,7 @@ SIMULATION = Simulation(
             'depth_noises': ['wrist=0.021'],
         },
         'markers': {
-            'text_position': [0.0, 0.0, 1.15], 'text_height': 0.04, 'bar_spacing': 0.1,
+            'text.position': [0.0, 0.0, 1.15], 'text.height': 0.04, 'contact.bar_spacing': 0.1,
         },
         # Two cores cannot do it all at a kilohertz beside drawing: every node that reads the joint
         # states pays for each of them.

@@ -69,7 +69,7 @@ def test_a_file_of_parameters_is_above_ours_and_an_argument_above_the_file(write
     assert found['gate']['workspace.box'] == [0.0, -0.4, 0.0, 0.7, 0.4, 0.8]
     assert {type(value) for value in found['gate']['workspace.box']} == {float}
     assert (
-        found['markers']['workspace'] == found['gate']['workspace.box']
+        found['markers']['workspace.box'] == found['gate']['workspace.box']
     )  # what is drawn is what holds
     assert found['kinematics']['tip'] == 'hand' and found['kinematics']['side_rate'] == 20.0
     assert found['contact']['publish_rate'] == 10.0

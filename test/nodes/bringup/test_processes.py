@@ -464,7 +464,7 @@ def test_the_gate_is_set_by_the_launch_arguments():
     assert parameters['limits.velocity_scale'] == 0.3 and parameters['tip'] == 'tcp'
     assert (parameters['robot'], parameters['output']) == ('fr3', 'franka_ros2')
     drawn = processes['markers'].parameters
-    assert drawn == {'robot': 'fr3', 'workspace': [0.2, -0.4, 0.0, 0.7, 0.4, 0.8]}
+    assert drawn == {'robot': 'fr3', 'workspace.box': [0.2, -0.4, 0.0, 0.7, 0.4, 0.8]}
     with pytest.raises(
         SetupError,
         match="'velocity_scal' is no parameter of the gate; did you mean 'limits.velocity_scale'",

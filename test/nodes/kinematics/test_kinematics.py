@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from patience import PATIENCE
 
 pytest.importorskip('rclpy')
@@ -24,10 +23,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
-from frame_ros.core.errors import SetupError
 from frame_ros.core.rate_limit import RateLimit
 from frame_ros.core.time import SECOND
-from frame_ros.nodes.kinematics.node import DEFAULTS, check_parameters
 from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.robots import load_robot
 
@@ -224,7 +221,7 @@ def test_damaged_messages_are_dropped_counted_and_said(bench):
 
 
 def test_twist_from_velocities_and_from_poses(bench):
-    arm, robot = bench('robot:=panda', 'side_rate:=50.0', 'path_rate:=10.0'), load_robot('panda')
+    arm, robot = bench('robot:=panda', 'side_rate:=50.0', 'path.rate:=10.0'), load_robot('panda')
     start = (robot.lower + robot.upper) / 2
     speed, step = np.linspace(0.1, 0.4, 7), 5_000_000
     for i in range(100):
@@ -329,24 +326,6 @@ def test_what_cannot_be_used_ends_the_node_with_a_sentence(ros_domain, parameter
     assert 'Traceback' not in ended.stderr
 
 
-@pytest.mark.parametrize(
-    ('name', 'value'),
-    [
-        ('side_rate', -1.0),
-        ('path_rate', 51.0),
-        ('poll_period', 0.0),
-        ('path_length', 0),
-        ('queue_depth', 0),
-        ('path_spacing', math.nan),
-        ('reliability', 'maybe'),
-    ],
-)
-def test_parameters_out_of_range_are_named(name, value):
-    check_parameters(DEFAULTS)
-    with pytest.raises(SetupError, match=f'{name} must be .*{value}'):
-        check_parameters({**DEFAULTS, name: value})
-
-
 def test_a_stream_of_just_the_rate_passes_whole_and_a_faster_one_is_thinned():
     jitter = np.random.default_rng(0).integers(-500_000, 500_000, 200)
     limit = RateLimit(50.0)
@@ -355,8 +334,3 @@ def test_a_stream_of_just_the_rate_passes_whole_and_a_faster_one_is_thinned():
     due = [ms for ms in range(1000) if limit.is_due(START + ms * 1_000_000)]
     assert np.diff(due).tolist() == [18, *[20] * 49]
     assert not RateLimit(0.0).is_due(START)
-
-
-def test_the_configuration_file_has_the_defaults():
-    text = (ROOT / 'config' / 'kinematics.yaml').read_text()
-    assert yaml.safe_load(text)['/**']['ros__parameters'] == DEFAULTS

@@ -237,4 +237,4 @@ def test_a_description_is_published_without_tf2_msgs_too(arms):
 def test_a_choice_that_is_none_ends_the_node(arms):
     arm = arms('arm', 'publish_tf:=maybe')
     until(lambda: arm.process.poll() is not None, [arm])
-    assert "publish_tf is 'maybe'; it must be one of auto, true, false" in arm.log.read_text()
+    assert "publish_tf is 'maybe'; it must be auto, true or false" in arm.log.read_text()

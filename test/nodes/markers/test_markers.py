@@ -3,10 +3,8 @@
 """The markers node: what it draws of real messages; nothing of what it does not know."""
 
 import math
-from pathlib import Path
 
 import pytest
-import yaml
 
 pytest.importorskip('rclpy')
 
@@ -14,6 +12,7 @@ from geometry_msgs.msg import Point, Vector3
 from markers_bench import Bench, contact, pose, rgb
 from visualization_msgs.msg import Marker
 
+from frame_ros.core.options import from_values
 from frame_ros.msg import (
     ConfidenceMetrics,
     EfficiencyMetrics,
@@ -23,7 +22,7 @@ from frame_ros.msg import (
     SafetyMetrics,
 )
 from frame_ros.nodes.markers.metrics import Trail
-from frame_ros.nodes.markers.node import DEFAULTS
+from frame_ros.nodes.markers.options import MarkersOptions
 from frame_ros.nodes.markers.plain_markers import (
     EXPECTED,
     UNEXPECTED,
@@ -180,8 +179,9 @@ def test_the_headline_tells_what_the_gate_does(bench):
 
 def test_the_workspace_of_the_gate_is_a_box_of_the_colour_of_its_state(bench):
     assert ('workspace', 0) not in bench.draw(pose())
-    bench.node._look.workspace = [0.0, -0.2, -10.0, 0.4, 0.2, 0.5]
-    bench.node._look.floor = 0.02
+    box = (0.0, -0.2, -10.0, 0.4, 0.2, 0.5)
+    given = {'workspace.box': box, 'workspace.floor': 0.02}
+    bench.node._change(from_values(MarkersOptions, given))
     bench.draw(GateState(state=GateState.STOPPED))
     box = bench.draw(pose())['workspace', 0]
     assert len(box.points) == 24
@@ -194,8 +194,3 @@ def test_markers_vanish_by_themselves(bench):
     assert (marker.lifetime.sec, marker.lifetime.nanosec) == (1, 0)
     bench.node.take()
     assert bench.node.draw() == []
-
-
-def test_the_yaml_file_holds_the_defaults():
-    path = Path(__file__).resolve().parent.parent.parent.parent / 'config' / 'markers.yaml'
-    assert yaml.safe_load(path.read_text())['/**']['ros__parameters'] == DEFAULTS

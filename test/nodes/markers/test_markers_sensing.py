@@ -264,7 +264,7 @@ def test_the_cloud_is_thinned_and_the_robots_points_are_marked():
 
 
 def test_the_cloud_is_drawn_if_its_topic_is_named(ros_context):
-    bench = Bench(ros_context, 'cloud_topic:=cloud', 'cloud_points:=3')
+    bench = Bench(ros_context, 'cloud.topic:=cloud', 'cloud.points:=3')
     bench.until(lambda: bench.out[PointCloud2].get_subscription_count())
     drawn = bench.draw(cloud(np.ones((9, 3)), ('x', 'y', 'z')))
     bench.close()
@@ -275,11 +275,11 @@ def test_the_cloud_is_drawn_if_its_topic_is_named(ros_context):
     ('parameter', 'words'),
     [
         ('rate:=20.0', 'at most 10 Hz'),
-        ('link_alpha:=2.0', 'within 0 and 1'),
-        ('cloud_points:=9000', '1 to 2000'),
-        ('bar_position:=[0.0]', 'bar_position is x, y, z'),
-        ('lifetime:=0.0', 'lifetime must be above 0'),
-        ('distance_far:=0.01', 'below distance_far'),
+        ('link_alpha:=2.0', 'must be 0 to 1'),
+        ('cloud.points:=9000', '1 to 2000'),
+        ('contact.bar_position:=[0.0]', 'must be 3 numbers'),
+        ('lifetime:=0.0', 'lifetime is 0.0; it must be above 0 s'),
+        ('distance.far:=0.01', 'distance.near is 0.02; it must be below far'),
         ('obstacles_file:=/nowhere.yaml', 'cannot be read'),
         ('robot:=nobody', 'nobody'),
     ],

@@ -14,9 +14,10 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
-from frame_ros.nodes.runtime.fitting_subscription import BEST_EFFORT, RELIABLE, FittingSubscription
+from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.node_inputs import inputs_of
 from frame_ros.nodes.runtime.node_readiness import Readiness, state_of
+from frame_ros.nodes.runtime.options import BEST_EFFORT, RELIABLE
 from frame_ros.nodes.runtime.readiness_watch import ReadinessWatch
 
 PROFILES = [

@@ -20,7 +20,6 @@ from frame_ros.bringup.parameter_comments import meanings
 from frame_ros.bringup.parameter_yaml import parameter_yaml
 from frame_ros.core.errors import SetupError
 from frame_ros.core.options import flat, from_values, group, option, options, rule, walk
-from frame_ros.nodes.kinematics.node import KinematicsNode
 from frame_ros.nodes.metrics.node import MetricsNode
 from frame_ros.nodes.runtime.parameters import declare, declare_options
 
@@ -103,7 +102,7 @@ def test_what_is_read_once_cannot_be_set_later(node_with):
     assert (node.get_parameter('fixed').value, node.get_parameter('free').value) == (3.0, 0.7)
 
 
-@pytest.mark.parametrize('kind', [KinematicsNode, MetricsNode])
+@pytest.mark.parametrize('kind', [MetricsNode])
 def test_a_node_describes_its_parameters_and_fixes_them(ros_context, kind):
     node = kind()
     try:

@@ -1,0 +1,47 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The session node's options."""
+
+from __future__ import annotations
+
+from frame_ros.core.options import option, options
+
+
+@options
+class SessionOptions:
+    """Session node: runs episodes in the simulated scene."""
+
+    episodes: int = option(5, 'number of episodes', at_least=1)
+    seed: int = option(0, 'seed of the first scene; episode i has seed + i')
+    qualities: tuple[float, ...] = option(
+        (1.0,), 'quality of the scripted policy, one per episode, in turn'
+    )
+    timeout: float = option(
+        20.0, 'time of an episode after which it ends with OUTCOME_TIMEOUT', unit='s', above=0.0
+    )
+    settle: float = option(
+        1.0,
+        'time between the outcome and the end, so that the end of the motion is recorded',
+        unit='s',
+        at_least=0.0,
+    )
+    ready_timeout: float = option(
+        180.0, 'time to wait for all nodes before the first episode', unit='s', at_least=0.0
+    )
+    call_timeout: float = option(
+        30.0, 'time to wait for the answer of a service', unit='s', above=0.0
+    )
+    instruction: str = option(
+        'pick up the cube and put it in the bin', 'task that the policy is given'
+    )
+    object: str = option('cube', 'object that is manipulated')
+    robot: str = option('so101', 'arm, for the metadata')
+    policy: str = option(
+        'scripted', "name of the policy, for the metadata; 'scripted' has a quality"
+    )
+    checkpoint: str = option('', 'source of its weights, for the metadata')
+    operator_name: str = option('', 'supervisor, for the metadata')
+    nodes: tuple[str, ...] = option(
+        (),
+        'nodes that must be ready before the first episode; others are waited for once they run',
+    )
