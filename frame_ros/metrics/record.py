@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 FRAME = 'FRAME'
 VLA_UQ = 'VLA-UQ'
@@ -117,6 +117,40 @@ class Line:
     form: str = ''
 
 
+class PoseSample(NamedTuple):
+    """A pose of the TCP as live metrics take it.
+
+    Attributes:
+        stamp: ns.
+        dt: s since the pose before; NaN at the first.
+        position: x, y, z, m.
+        orientation: quaternion x, y, z, w.
+    """
+
+    stamp: int
+    dt: float
+    position: tuple[float, ...]
+    orientation: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Live:
+    """What a metric's streaming class is made of and fed with, sample by sample.
+
+    Attributes:
+        stream: 'pose' (a PoseSample of each control step), 'action' (the D values of one),
+            'contact' (stamp in ns, and the values of `SafetyState.update_contact`), 'proximity'
+            (stamp in ns, m), 'inference' (the values of `conversion.inference_values`).
+        feed: hands one sample to the streaming object.
+        make: makes that object from the options of the metric pipeline; None: the class does,
+            without arguments.
+    """
+
+    stream: str
+    feed: Callable[..., None]
+    make: Callable[[Any], Any] | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Metric:
     """One metric.
@@ -133,6 +167,10 @@ class Metric:
         explanation: the metric in words.
         batch: computes it from arrays; None: nothing does.
         streaming: class that computes it sample by sample; None: there is none.
+        live: how the streaming class is fed from the streams of a robot; None: only by a state that
+            computes several metrics together.
+        fused: class of the engine that computes it together with others, in attributes that bear
+            its field names; None: the metric pipeline feeds the streaming class itself.
         torch: name of its class in `frame_ros.metrics.torch`; '': there is none.
         messages: kinds of metric message that carry it (quality, safety, efficiency, confidence).
         has_three_forms: whether its message carries a window's mean, `_step` and `_mean` of it.
@@ -157,6 +195,8 @@ class Metric:
     explanation: Explanation
     batch: Callable[..., Any] | None = None
     streaming: type | None = None
+    live: Live | None = None
+    fused: type | None = None
     torch: str = ''
     messages: tuple[str, ...] = ()
     has_three_forms: bool = False
@@ -189,6 +229,11 @@ class Metric:
     def aggregate(self) -> str:
         """MEAN, SMALLEST or LARGEST of an episode's samples; '' if the value accumulates."""
         return MEAN if self.has_three_forms else self.of_moments
+
+    @property
+    def is_fed(self) -> bool:
+        """Whether the metric pipeline feeds its streaming class sample by sample."""
+        return self.live is not None and self.streaming is not None and self.fused is None
 
     @property
     def function(self) -> str:

@@ -19,9 +19,9 @@ from frame_ros.core.errors import ValueRangeError
 from frame_ros.episodes.processing import process_episode
 from frame_ros.episodes.reference import Reference
 from frame_ros.episodes.reference_loading import reference_of
+from frame_ros.metrics.record import NO_REFERENCE
 from frame_ros.reports import ReportOptions, build_report, report_data
 from frame_ros.reports.model.reference_errors import (
-    NO_REFERENCE,
     ONLY_OWN,
     check_frames,
     episode_errors,
@@ -82,10 +82,10 @@ def test_an_episode_does_not_count_as_its_own_reference():
 
 def test_without_references_there_is_no_section_and_a_reason():
     episode = synthetic_episode(0)
-    assert episode_errors(episode, AS_LIVE).reason == NO_REFERENCE
+    assert episode_errors(episode, AS_LIVE).reason == NO_REFERENCE.text
     data = report_data([episode])
     assert data['references'] is None
-    assert data['metrics']['dtw']['reason'] == NO_REFERENCE
+    assert data['metrics']['dtw']['reason'] == NO_REFERENCE.text
     assert 'Against references' not in Page(build_report([episode])).words
 
 

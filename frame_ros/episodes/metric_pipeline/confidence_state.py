@@ -8,51 +8,30 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from frame_ros.confidence.inference_uncertainty import ENSEMBLE_METRICS, TOKEN_METRICS
+from frame_ros.episodes.metric_pipeline.live_metrics import LiveMetrics
 from frame_ros.metrics import EpisodeConfidence, RunningMean, WindowMean
 
 NAN = float('nan')
 METRICS = (*TOKEN_METRICS, 'ev')
 CONFIDENCE_METRICS = ('confidence', 'confidence_episode')
-NO_INFERENCE = 'no inference in this episode'
-NO_RECALIBRATOR = 'no recalibrator is loaded'
-NO_TOKENS = 'no tokens: this policy yields no token probabilities'
-# What says why values cannot be used -> its counter in the data quality, the metrics, and why they
-# are unavailable where nothing is wrong.
+# What says why values cannot be used -> its counter in the data quality, and the metrics.
 PROBLEMS = {
-    'tokens_problem': (
-        'inference.tokens_invalid',
-        TOKEN_METRICS,
-        NO_TOKENS,
-    ),
-    'samples_problem': (
-        'inference.samples_invalid',
-        ('ev',),
-        'one chunk per inference, no samples',
-    ),
-    'confidence_problem': (
-        'inference.confidence_invalid',
-        CONFIDENCE_METRICS,
-        'the probabilities of the chosen tokens are not known '
-        '(or, for dimension_mean, their action dimensions)',
-    ),
-    'ensemble_problem': (
-        'inference.rephrasings_invalid',
-        ENSEMBLE_METRICS,
-        'no rephrasings of the instruction',
-    ),
+    'tokens_problem': ('inference.tokens_invalid', TOKEN_METRICS),
+    'samples_problem': ('inference.samples_invalid', ('ev',)),
+    'confidence_problem': ('inference.confidence_invalid', CONFIDENCE_METRICS),
+    'ensemble_problem': ('inference.rephrasings_invalid', ENSEMBLE_METRICS),
 }
 
 
 class ConfidenceState:
-    """Takes inferences, and gives the three forms of each uncertainty of ConfidenceMetrics, and the
-    confidences.
+    """Takes inferences, and gives the values of ConfidenceMetrics.
 
     An inference without a usable value leaves `step` and `window` NaN and the others as they were:
     windows and means are over the inferences that had one. Token values depend on the number of
     classes: when it changes, their windows and means begin anew (`inference.vocabulary_changed`).
 
     problem: what was wrong with the newest unusable tokens, samples or confidences, in words.
-    reasons: metric -> why the newest inference of the episode gives no value.
+    problems: metric -> what was wrong with its values in the newest inference of the episode.
     """
 
     def __init__(
@@ -67,6 +46,7 @@ class ConfidenceState:
         self._count = count
         self._confidence = f'confidence_{token_aggregate}'
         self._episode = EpisodeConfidence(episode_aggregate)
+        self._live = LiveMetrics('confidence')
         self._windows = {name: WindowMean() for name in METRICS}
         self._means = {name: RunningMean() for name in METRICS}
         self.problem = ''
@@ -75,9 +55,8 @@ class ConfidenceState:
     def reset(self) -> None:
         """Starts a new episode."""
         self._vocabulary_size = 0
-        names = (*METRICS, *CONFIDENCE_METRICS, *ENSEMBLE_METRICS)
-        self.reasons = dict.fromkeys(names, NO_INFERENCE)
-        self.reasons['confidence_calibrated'] = NO_RECALIBRATOR
+        self.problems: dict[str, str] = {}
+        self._live.reset()
         self._forget(METRICS)
         self._episode.reset()
 
@@ -86,43 +65,43 @@ class ConfidenceState:
             self._windows[name].reset()
             self._means[name].reset()
 
-    def update(self, values: Mapping[str, Any]) -> tuple[float, ...]:
-        """Returns the window's mean of each of METRICS, then each step, then each mean so far.
+    def update(self, values: Mapping[str, Any]) -> dict[str, float]:
+        """Returns field of ConfidenceMetrics -> value, those of the metrics but chunk_overlap.
 
         values: as `conversion.inference_values` gives them; what they lack is unavailable.
         """
-        for name, (counter, metrics, absent) in PROBLEMS.items():
+        self.problems = {}
+        for name, (counter, metrics) in PROBLEMS.items():
             problem = values.get(name)
             if problem:
                 self.problem = problem
                 self._count(counter)
-            self.reasons.update(dict.fromkeys(metrics, problem or absent))
-        if not values.get('token_count'):
-            self.reasons.update(dict.fromkeys(CONFIDENCE_METRICS, NO_TOKENS))
-        steps = [float(values.get(name, NAN)) for name in METRICS]
-        if steps[0] == steps[0]:
+                self.problems.update(dict.fromkeys(metrics, problem))
+        steps = {name: float(values.get(name, NAN)) for name in METRICS}
+        if steps[METRICS[0]] == steps[METRICS[0]]:
             self._follow_vocabulary(int(values.get('vocabulary_size', 0)))
-        windows = []
-        for name, step in zip(METRICS, steps):
-            if step != step:
-                windows.append(NAN)
-                continue
-            self._windows[name].update(step)
-            self._means[name].update(step)
-            windows.append(self._windows[name].value)
-        return (*windows, *steps, *(self._means[name].value for name in METRICS))
+        found = self._confidences(values)
+        for name, step in steps.items():
+            if step == step:
+                self._windows[name].update(step)
+                self._means[name].update(step)
+            found[name] = self._windows[name].value if step == step else NAN
+            found[f'{name}_step'], found[f'{name}_mean'] = step, self._means[name].value
+        self._live.update('inference', values)
+        found.update(zip(self._live.fields, self._live.values()))
+        return found
 
-    def confidences(self, values: Mapping[str, Any]) -> tuple[float, float, float, float, float]:
-        """Returns confidence, confidence_calibrated, confidence_episode, ensemble_mean and
-        ensemble_spread of the inference that `update` took.
-
-        confidence_episode is over the inferences that had a confidence.
-        """
+    def _confidences(self, values: Mapping[str, Any]) -> dict[str, float]:
+        """Those of the inference; confidence_episode is over the inferences that had one."""
         confidence = float(values.get(self._confidence, NAN))
         if confidence == confidence:
             self._episode.update(confidence)
-        mean, spread = (float(values.get(name, NAN)) for name in ENSEMBLE_METRICS)
-        return confidence, NAN, self._episode.value, mean, spread
+        return {
+            'confidence': confidence,
+            'confidence_calibrated': NAN,
+            'confidence_episode': self._episode.value,
+            **{name: float(values.get(name, NAN)) for name in ENSEMBLE_METRICS},
+        }
 
     def _follow_vocabulary(self, size: int) -> None:
         if self._vocabulary_size not in (0, size):

@@ -7,11 +7,13 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from frame_ros.core.events import Event, EventType
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.confidence_state import ConfidenceState
+from frame_ros.episodes.metric_pipeline.live_metrics import LiveMetrics
 from frame_ros.episodes.metric_pipeline.merge import StampMerge
 from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample
 from frame_ros.episodes.metric_pipeline.options import (
@@ -24,10 +26,19 @@ from frame_ros.episodes.metric_pipeline.sample_checks import ActionOrder
 from frame_ros.episodes.metric_pipeline.summary import EpisodeSummaries
 from frame_ros.episodes.metric_pipeline.target_state import GOAL, GRIPPER, OBJECT, TargetState
 from frame_ros.metrics import ActionStep, PoseLowPass, ReferenceTracker, TrajectoryStep
-from frame_ros.metrics.message_fields import CONFIDENCE_FIELDS, QUALITY_FIELDS, SAFETY_FIELDS
+from frame_ros.metrics.message_fields import ACTION_FIELDS, FIELDS, TRAJECTORY_FIELDS, metrics_of
+from frame_ros.metrics.record import PoseSample
 
 NAN = math.nan
-NO_POSE = 'no end-effector pose in this episode'
+OF_TRAJECTORY = attrgetter(*TRAJECTORY_FIELDS)
+OF_ACTION = attrgetter(*ACTION_FIELDS)
+CONFIDENCE_ROW = itemgetter(*FIELDS['confidence'])
+# Without a pose at a step: what has accumulated stands, what is of this step or its window is NaN.
+STANDS = tuple(
+    field == entry.episode_field and not entry.of_moments
+    for entry in metrics_of('quality', TrajectoryStep)
+    for field in entry.fields
+)
 # Bits of QualityMetrics.lagging.
 LAGGING = {
     'pose': 1, 'contact': 2, 'proximity': 4, 'object': OBJECT, 'goal': GOAL, 'gripper': GRIPPER,
@@ -46,6 +57,9 @@ def _tracker(config: PipelineOptions) -> ReferenceTracker | None:
 
 class ControlStepMetrics:
     """The samples of all streams in stamp order; each action is a step and takes what is newest."""
+
+    _start: int | None
+    _last_step: int | None
 
     def __init__(
         self,
@@ -92,6 +106,7 @@ class ControlStepMetrics:
             count, config.confidence_aggregate, config.confidence_episode
         )
         self.target = TargetState(config, count)
+        self._live = LiveMetrics('quality', config)
         self._references = _tracker(config)
         self._reference_frames = frozenset(r.frame for r in config.references if r.frame)
         self._low_pass = PoseLowPass(config.low_pass_cutoff) if config.low_pass_cutoff else None
@@ -104,8 +119,6 @@ class ControlStepMetrics:
         self._before_start: deque[tuple[Callable[[int, Any], None], int, Any]] = deque(
             maxlen=MOST_BEFORE_START
         )
-        self._start: int | None = None
-        self._last_step: int | None = None
         self._begin('', None)
 
     def reset_clock(self, stream: str, stamp: int) -> None:
@@ -131,6 +144,7 @@ class ControlStepMetrics:
 
     def _begin(self, episode_id: str, start: int | None) -> None:
         self._trajectory.reset()
+        self._live.reset()
         self.actions.begin()
         self._action = None
         self._safety.reset()
@@ -153,6 +167,7 @@ class ControlStepMetrics:
     def _reset_path(self) -> None:
         """No difference of poses spans a gap, and the low-pass starts anew."""
         self._trajectory.reset_differences()
+        self._live.reset_differences('pose')
         self.target.reset_differences()
         if self._references is not None:
             self._references.reset_differences()
@@ -161,6 +176,7 @@ class ControlStepMetrics:
 
     def _reset_differences(self) -> None:
         self._reset_path()
+        self._live.reset_differences('action')
         if self._action is not None:
             self._action.reset_differences()
 
@@ -170,7 +186,8 @@ class ControlStepMetrics:
             self._account.start(event, 'steps')
             self._count_from(stamp)
         elif event.type is EventType.END and self._account.is_of(event, 'steps'):
-            self._account.end(event, 'steps', self._final_safety(stamp), self._reasons())
+            final, is_compared = self._final_safety(stamp), self._references is not None
+            self._account.end(event, 'steps', final, self._reasons(), is_compared)
             self._begin('', None)
         elif event.type is EventType.SUCCESS:
             self._account.success(event)
@@ -230,6 +247,7 @@ class ControlStepMetrics:
             self._hold_expired += 1
         pose_age = self._update_trajectory(stamp, lagging)
         step.update(action)
+        self._live.update('action', action)
         self._emit(stamp, step, lagging, pose_age)
         self._step += 1
 
@@ -282,6 +300,10 @@ class ControlStepMetrics:
             pose = self._low_pass.update(pose_stamp, *pose)
         trajectory = self._trajectory
         trajectory.update(pose_stamp, *pose)
+        if 'pose' in self._live.streams:
+            dt = (pose_stamp - taken) / SECOND if taken >= 0 else NAN
+            sample = PoseSample(pose_stamp, dt, tuple(pose[:3]), tuple(pose[3:]))
+            self._live.update('pose', sample)
         self.target.update(stamp, pose_stamp, position, lagging)
         if self._references is not None and self._start is not None and self._is_comparable():
             time = (pose_stamp - self._start) / SECOND
@@ -292,55 +314,32 @@ class ControlStepMetrics:
     def _emit(self, stamp: int, a: ActionStep, lagging: int, pose_age: float) -> None:
         t, step, episode_id, start = self._trajectory, self._step, self._episode_id, self._start
         time = (stamp - start) / SECOND if start is not None else NAN
-        progress = self._progress()
-        is_moving = False
-        if pose_age == pose_age:
-            is_moving = t.tcp_speed >= self._config.moving_speed
-            quality = (
-                step, time, t.pl, t.ps, t.cc, t.ti,
-                t.tcp_pi, t.tcp_vi, t.tcp_ai, t.tcp_pi_step, t.tcp_vi_step, t.tcp_ai_step,
-                t.tcp_pi_mean, t.tcp_vi_mean, t.tcp_ai_mean,
-                t.tcp_speed, t.tcp_acceleration, t.tcp_jerk,
-                a.a_pi, a.a_vi, a.a_ai, a.a_pi_step, a.a_vi_step, a.a_ai_step,
-                a.a_pi_mean, a.a_vi_mean, a.a_ai_mean,
-                *progress,
-                t.is_static, self._gaps, t.short_segments, lagging, self._hold_expired, pose_age,
-                self._cutoff,
-            )  # fmt: skip
-        else:
-            quality = (
-                step, time, t.pl, t.ps, t.cc, t.ti,
-                NAN, NAN, NAN, NAN, NAN, NAN, t.tcp_pi_mean, t.tcp_vi_mean, t.tcp_ai_mean,
-                NAN, NAN, NAN,
-                a.a_pi, a.a_vi, a.a_ai, a.a_pi_step, a.a_vi_step, a.a_ai_step,
-                a.a_pi_mean, a.a_vi_mean, a.a_ai_mean,
-                *progress,
-                t.is_static, self._gaps, t.short_segments, lagging, self._hold_expired, NAN,
-                self._cutoff,
-            )  # fmt: skip
-        safety = (step, time) + self._safety.values(stamp, time, t.pl, is_moving, lagging)
+        has_pose = pose_age == pose_age
+        is_moving = has_pose and t.tcp_speed >= self._config.moving_speed
+        trajectory = OF_TRAJECTORY(t)
+        if not has_pose:
+            trajectory = tuple(v if stands else NAN for v, stands in zip(trajectory, STANDS))
+        target, references = self.target, self._references
+        nearest = (-1, -1)
+        if references is not None:
+            nearest = references.ate_reference, references.rte_reference
+        ate, rte = (NAN, NAN) if references is None else (references.ate, references.rte)
+        quality = (
+            step, time, *nearest, target.is_grasped, t.is_static, self._gaps, t.short_segments,
+            lagging, self._hold_expired, self._cutoff, *trajectory, *OF_ACTION(a),
+            ate, rte, target.ot, target.ot_step, target.ot_mean, pose_age,
+            *self._live.values(() if has_pose else ('pose',)),
+        )  # fmt: skip
+        safety = (step, time, *self._safety.values(stamp, time, t.pl, is_moving, lagging))
         samples = self._samples
-        samples.append(MetricSample('quality', stamp, episode_id, QUALITY_FIELDS, quality))
-        samples.append(MetricSample('safety', stamp, episode_id, SAFETY_FIELDS, safety))
+        samples.append(MetricSample('quality', stamp, episode_id, FIELDS['quality'], quality))
+        samples.append(MetricSample('safety', stamp, episode_id, FIELDS['safety'], safety))
         self._account.step(quality)
 
-    def _progress(self) -> tuple:
-        """ot, ot_step, ot_mean, ate, rte, the references they are of, is_grasped."""
-        target, references = self.target, self._references
-        ot = target.ot, target.ot_step, target.ot_mean
-        if references is None:
-            return (*ot, NAN, NAN, -1, -1, target.is_grasped)
-        errors = references.ate, references.rte
-        nearest = references.ate_reference, references.rte_reference
-        return (*ot, *errors, *nearest, target.is_grasped)
-
     def _reasons(self) -> dict[str, str]:
-        """Metric -> why it is unavailable, where that is known here."""
-        reasons = {'ot': self.target.reason} | self.confidence.reasons
-        if self._references is not None:
-            few = 'too few poses of the TCP in a row'
-            reasons |= {'ate': self._is_lost or NO_POSE, 'rte': self._is_lost or few}
-        return reasons
+        """Metric -> why it is unavailable, where only this side knows it."""
+        reasons = {'ot': self.target.reason} | self.confidence.problems
+        return reasons | {'ate': self._is_lost, 'rte': self._is_lost}
 
     def _is_comparable(self) -> bool:
         """Whether the poses can still be compared with the references in this episode."""
@@ -362,21 +361,26 @@ class ControlStepMetrics:
         if not self._step:
             return None
         time = (stamp - self._start) / SECOND if self._start is not None else NAN
-        return (self._step - 1, time) + self._safety.totals(time, self._trajectory.pl)
+        totals = self._safety.totals(time, self._trajectory.pl)
+        return (self._step - 1, time, *totals)
 
     def _on_inference(self, stamp: int, values: dict[str, Any]) -> None:
         if stamp < self._begun:
             return
         start = self._start
         time = (stamp - start) / SECOND if start is not None else NAN
-        row = (
-            int(values['sequence']), time,
-            *self.confidence.update(values),
-            values['chunk_overlap'], *self.confidence.confidences(values),
-            int(values['token_count']), int(values['sample_count']),
-            int(values.get('vocabulary_size', 0)),
-        )  # fmt: skip
+        row = CONFIDENCE_ROW(
+            {
+                'sequence': int(values['sequence']),
+                'time': time,
+                'token_count': int(values['token_count']),
+                'sample_count': int(values['sample_count']),
+                'vocabulary_size': int(values.get('vocabulary_size', 0)),
+                'chunk_overlap': values['chunk_overlap'],
+                **self.confidence.update(values),
+            }
+        )
         self._samples.append(
-            MetricSample('confidence', stamp, self._episode_id, CONFIDENCE_FIELDS, row)
+            MetricSample('confidence', stamp, self._episode_id, FIELDS['confidence'], row)
         )
         self._account.confidence(row)

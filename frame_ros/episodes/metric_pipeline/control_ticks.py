@@ -12,7 +12,7 @@ from frame_ros.episodes.metric_pipeline.efficiency_state import EfficiencyState
 from frame_ros.episodes.metric_pipeline.merge import StampMerge
 from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample
 from frame_ros.episodes.metric_pipeline.summary import EpisodeSummaries
-from frame_ros.metrics.message_fields import EFFICIENCY_FIELDS
+from frame_ros.metrics.message_fields import FIELDS
 
 NAN = math.nan
 # EfficiencyMetrics comes at the first step of each such period, ns.
@@ -84,7 +84,7 @@ class ControlTickMetrics:
             return
         row = self._row(stamp)
         self._samples.append(
-            MetricSample('efficiency', stamp, self._episode_id, EFFICIENCY_FIELDS, row)
+            MetricSample('efficiency', stamp, self._episode_id, FIELDS['efficiency'], row)
         )
 
     def _row(self, stamp: int) -> tuple:

@@ -7,10 +7,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from frame_ros.metrics import ControlRate, LatencyStatistics, RunningMean
+from frame_ros.episodes.metric_pipeline.live_metrics import LiveMetrics
+from frame_ros.metrics import ControlRate, LatencyStatistics
 
 NAN = math.nan
-PARTS = ('preprocess', 'forward', 'postprocess', 'transport')
 
 
 class EfficiencyState:
@@ -19,22 +19,19 @@ class EfficiencyState:
     def __init__(self) -> None:
         self._latency = LatencyStatistics()
         self._rate = ControlRate()
-        self._parts = [RunningMean() for _ in PARTS]
-        self._cpu_time = RunningMean()
+        self._live = LiveMetrics('efficiency')
         self.reset()
 
     def reset(self) -> None:
         """Starts a new episode."""
         self._latency.reset()
         self._rate.reset()
-        for mean in (self._cpu_time, *self._parts):
-            mean.reset()
-        self._memory = NAN
-        self._inferences = 0
+        self._live.reset()
+        self._inferences = self._stalls = 0
         self._newest = 0
-        self._last: tuple = (NAN, NAN, NAN)
-        self._stalls = 0
-        self._inference_row: tuple = (NAN,) * 10 + (0, NAN, NAN)
+        self._of_inferences: tuple = (NAN,) * 6
+        self._of_newest: tuple = (NAN,) * 3
+        self._of_parts = self._live.values()
 
     @property
     def inferences(self) -> int:
@@ -50,28 +47,18 @@ class EfficiencyState:
         of the means.
         """
         self._inferences += 1
-        latency = values['latency']
-        if math.isfinite(latency):
-            self._latency.update(latency)
-        for part, mean in zip((*PARTS, 'cpu_time'), (*self._parts, self._cpu_time)):
-            if 0.0 <= values[part] < math.inf:
-                mean.update(values[part])
-        self._update_memory(values['memory_rss'], values['memory_device'])
         self._stalls += int(values['stalls'])
-        self._last = (values['observation_age'], values['queue_depth'], values['chunk_overlap'])
-        statistics = self._latency
-        self._inference_row = (
-            statistics.mean, latency, statistics.p50, statistics.p95, statistics.p99,
-            statistics.jitter,
-            *(mean.value for mean in self._parts),
-            self._inferences, self._cpu_time.value, self._memory,
+        if math.isfinite(values['latency']):
+            self._latency.update(values['latency'])
+        self._live.update('inference', values)
+        latency = self._latency
+        self._of_inferences = (
+            latency.mean, values['latency'], latency.p50, latency.p95, latency.p99, latency.jitter,
         )  # fmt: skip
-
-    def _update_memory(self, resident: float, device: float) -> None:
-        """One of them unknown: so is their sum."""
-        used = resident + device
-        if math.isfinite(used) and not self._memory >= used:
-            self._memory = used
+        self._of_newest = (
+            values['observation_age'], values['queue_depth'], values['chunk_overlap'],
+        )  # fmt: skip
+        self._of_parts = self._live.values()
 
     def update_step(self, stamp: int) -> None:
         """stamp: ns, of the executed action; before the last one, the clock was set anew."""
@@ -81,11 +68,9 @@ class EfficiencyState:
         self._rate.update(stamp)
 
     def values(self) -> tuple:
-        """The row of EFFICIENCY_FIELDS behind step and time."""
+        """The row of EfficiencyMetrics behind step and time."""
         rate = self._rate
         return (
-            *self._inference_row,
-            rate.value, rate.now, rate.worst,
-            *self._last,
-            self._stalls,
+            self._inferences, self._stalls, *self._of_inferences,
+            rate.value, rate.now, rate.worst, *self._of_newest, *self._of_parts,
         )  # fmt: skip

@@ -7,10 +7,15 @@ from __future__ import annotations
 import math
 
 from frame_ros.core.time import SECOND
+from frame_ros.episodes.metric_pipeline.live_metrics import LiveMetrics
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.metrics import CollisionRate, ContactLimitRatio, ObstacleProximity, RiskFactor
 
 NAN = math.nan
+# Bits of QualityMetrics.lagging.
+LAGGING = {'contact': 2, 'proximity': 4}
+NO_RATES = (NAN, NAN, NAN)
+NO_FORCES = (NAN, NAN, NAN, NAN)
 NO_DISTANCE = (NAN,) * 7
 ContactSample = tuple[bool | None, bool, float, float, float, float]
 
@@ -25,6 +30,7 @@ class SafetyState:
         self._collisions = CollisionRate()
         self._proximity = ObstacleProximity()
         self._risk = RiskFactor(floor=config.risk_floor)
+        self._live = LiveMetrics('safety', config)
         self._limits = ContactLimitRatio(config.contact_limits())
         self._are_all_limited = config.limited_contacts == 'all'
         self.reset()
@@ -34,6 +40,7 @@ class SafetyState:
         self._collisions.reset()
         self._proximity.reset()
         self._risk.reset()
+        self._live.reset()
         self._limits.reset()
         self.in_contact = False
         self._collisions_shown = self._exceedances_shown = 0
@@ -59,6 +66,7 @@ class SafetyState:
             return
         peak, own_peak = self._peaks(value)
         self._was_known = True
+        self._live.update('contact', stamp, value)
         self._collisions.update(in_collision, steps=0)
         self.in_contact = in_contact
         own_force = value[4]
@@ -98,6 +106,7 @@ class SafetyState:
         self._distance_stamp = stamp
         self._proximity.update(distance)
         self._risk.update(distance)
+        self._live.update('proximity', stamp, distance)
         if self.near_zone_time != self.near_zone_time:
             self.near_zone_time = 0.0
         if last == last and last_stamp is not None and 0 < stamp - last_stamp <= self._distance_age:
@@ -114,24 +123,23 @@ class SafetyState:
         )
 
     def totals(self, time: float, path_length: float) -> tuple:
-        """The row of SAFETY_FIELDS behind step and time, over the episode: its totals whatever its
+        """The row of SafetyMetrics behind step and time, over the episode: its totals whatever its
         last step lacked. Nothing is momentary.
         """
-        rate, samples = self._collisions, self._force_samples
+        rate = self._collisions
         rates = (rate.value, rate.per(time), rate.per(path_length))
         return (
-            *(rates if self._was_known else (NAN, NAN, NAN)),
             rate.collisions, self._was_known, self.in_contact, rate.in_collision,
+            self._limits.exceedances,
+            *(rates if self._was_known else NO_RATES),
             self._proximity.value, self._risk.value, self.distance, self.near_zone_time,
-            self.closing_speed, NAN, self.moving_distance,
-            self.peak_force, math.sqrt(self._force_squares / samples) if samples else NAN,
-            self._limits.force_ratio, self._limits.pressure_ratio, self._limits.exceedances,
+            self.closing_speed, NAN, self.moving_distance, *self._forces(), *self._live.values(),
         )  # fmt: skip
 
     def values(
         self, stamp: int, time: float, path_length: float, is_moving: bool, lagging: int
     ) -> tuple:
-        """The row of SAFETY_FIELDS behind step and time, at the next step.
+        """The row of SafetyMetrics behind step and time, at the next step.
 
         `lagging`: bits of QualityMetrics.LAGGING_*. What comes of a stream that lags is unavailable
         at this step, all of it: its late samples will count, but which of them have arrived by now
@@ -140,35 +148,34 @@ class SafetyState:
         rate = self._collisions
         rate.add_step()
         contact_stamp, distance_stamp = self._contact_stamp, self._distance_stamp
-        if lagging & 2:
-            contact = (NAN, NAN, NAN, self._collisions_shown, False, False, False)
-            force: tuple = (NAN, NAN, NAN, NAN, self._exceedances_shown)
-        else:
-            count = self._collisions_shown = rate.collisions
-            samples = self._force_samples
-            rms_force = math.sqrt(self._force_squares / samples) if samples else NAN
-            limits = self._limits
-            self._exceedances_shown = limits.exceedances
-            force = (
-                self.peak_force, rms_force,
-                limits.force_ratio, limits.pressure_ratio, limits.exceedances,
-            )  # fmt: skip
+        rates, is_sensed, forces = NO_RATES, False, NO_FORCES
+        if not lagging & 2:
+            self._collisions_shown = rate.collisions
+            self._exceedances_shown = self._limits.exceedances
+            forces = self._forces()
             is_old = contact_stamp is None or stamp - contact_stamp > self._contact_age
-            if is_old or not self._is_known:
-                contact = (NAN, NAN, NAN, count, False, False, False)
-            else:
-                contact = (
-                    rate.value, rate.per(time), rate.per(path_length),
-                    count, True, self.in_contact, rate.in_collision,
-                )  # fmt: skip
-        if lagging & 4:
-            return contact + NO_DISTANCE + force
-        distance, closing = self.distance, self.closing_speed
-        if distance_stamp is None or stamp - distance_stamp > self._distance_age:
-            distance = closing = NAN
-        elif is_moving and not self.moving_distance <= distance:
-            self.moving_distance = distance
+            if self._is_known and not is_old:
+                is_sensed = True
+                rates = (rate.value, rate.per(time), rate.per(path_length))
+        distances = NO_DISTANCE
+        if not lagging & 4:
+            distance, closing = self.distance, self.closing_speed
+            if distance_stamp is None or stamp - distance_stamp > self._distance_age:
+                distance = closing = NAN
+            elif is_moving and not self.moving_distance <= distance:
+                self.moving_distance = distance
+            distances = (
+                self._proximity.value, self._risk.value, distance, self.near_zone_time,
+                closing, distance / closing if closing > 0 else NAN, self.moving_distance,
+            )  # fmt: skip
+        late = [stream for stream, bit in LAGGING.items() if lagging & bit] if lagging else ()
         return (
-            *contact, self._proximity.value, self._risk.value, distance, self.near_zone_time,
-            closing, distance / closing if closing > 0 else NAN, self.moving_distance, *force,
+            self._collisions_shown, is_sensed, is_sensed and self.in_contact,
+            is_sensed and rate.in_collision, self._exceedances_shown,
+            *rates, *distances, *forces, *self._live.values(late=late),
         )  # fmt: skip
+
+    def _forces(self) -> tuple[float, float, float, float]:
+        samples, limits = self._force_samples, self._limits
+        rms_force = math.sqrt(self._force_squares / samples) if samples else NAN
+        return self.peak_force, rms_force, limits.force_ratio, limits.pressure_ratio

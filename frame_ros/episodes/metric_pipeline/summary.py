@@ -9,65 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from frame_ros.core.events import Event
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample
-from frame_ros.metrics.message_fields import (
-    CONFIDENCE_FIELDS,
-    EFFICIENCY_FIELDS,
-    QUALITY_FIELDS,
-    SAFETY_FIELDS,
-    SUMMARY_FIELDS,
-)
+from frame_ros.metrics.message_fields import FACTS, FIELDS
+from frame_ros.metrics.record import Lack
+from frame_ros.metrics.registry import metric_of_field
 
 NAN = math.nan
-POSE_METRICS = (
-    'pl',
-    'ps',
-    'cc',
-    'ti',
-    'tcp_pi',
-    'tcp_vi',
-    'tcp_ai',
-    'tcp_speed',
-    'tcp_acceleration',
-    'tcp_jerk',
-)
-INFERENCE_METRICS = (
-    'il',
-    'il_last',
-    'il_p50',
-    'il_p95',
-    'il_p99',
-    'il_jitter',
-    'ct',
-    'mu',
-    'observation_age',
-    'queue_depth',
-)
-REASONS = {
-    'ot': 'fewer than two steps with a new pose, or an initial distance of 0',
-    'ate': 'no reference trajectory is given',
-    'rte': 'no reference trajectory is given',
-    'time_to_collision': 'the robot is not closing in on anything',
-    'chunk_overlap': 'no two chunks predict a common step',
-    'ps': 'the path has no length',
-    'closing_speed': 'fewer than two distances',
-    'moving_distance': 'no distance was measured while the TCP moved',
-    'peak_force': 'no contact force is measured',
-    'rms_force': 'no contact force was measured while in contact',
-    'force_limit_ratio': 'no limit of the force is set, or no force was measured',
-    'pressure_limit_ratio': 'no limit of the pressure is set, or no force was measured',
-    'control_rate_worst': 'the episode has no full second of steps',
-    'il': 'the policy does not time its calls',
-    'ct': 'the CPU time of the policy is not known',
-    'mu': 'the memory of the policy, resident and on its device, is not known',
-    'observation_age': 'the newest inference does not say when its inputs were taken',
-}  # fmt: skip
-
-FORCES = ('peak_force', 'rms_force', 'force_limit_ratio', 'pressure_limit_ratio')
-
 SIDES = ('steps', 'ticks')
 
 
@@ -79,6 +30,7 @@ class _Record:
     steps: int = 0
     last: dict[str, tuple] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
+    has_references: bool = False
     passed: set[str] = field(default_factory=set)
 
 
@@ -148,9 +100,11 @@ class EpisodeSummaries:
         side: str,
         totals: tuple | None,
         reasons: Mapping[str, str] | None = None,
+        has_references: bool = False,
     ) -> None:
         """A side has passed the end; `totals`: its safety (steps) or efficiency (ticks) row;
-        `reasons`: metric -> why it is unavailable, where the side knows that itself.
+        `reasons`: metric -> why it is unavailable, where the side knows that itself;
+        `has_references`: whether the side compares with any.
         """
         record = self._current[side]
         if record is None:
@@ -158,6 +112,7 @@ class EpisodeSummaries:
         self._current[side] = None
         record.passed.add(side)
         record.reasons.update(reasons or {})
+        record.has_references |= has_references
         if totals is not None:
             record.last['safety' if side == 'steps' else 'efficiency'] = totals
         if len(record.passed) == len(SIDES):
@@ -166,7 +121,7 @@ class EpisodeSummaries:
 
     def _summary(self, record: _Record, end: Event) -> MetricSample:
         start, success, before = record.start, record.success, record.counts
-        nested = {kind: _last_values(kind, record.last.get(kind)) for kind in _KINDS}
+        nested = {kind: _last_values(kind, record.last.get(kind)) for kind in FACTS}
         counts = {name: n - before.get(name, 0) for name, n in self._data_quality().items()}
         row = (
             int(end.outcome),
@@ -177,99 +132,49 @@ class EpisodeSummaries:
             record.steps,
             bool(nested['quality'].get('is_static', True)),
             *(nested[kind] for kind in ('quality', 'safety', 'confidence', 'efficiency')),
-            unavailable(nested, record.steps, record.reasons),
+            unavailable(nested, record.steps, record.reasons, record.has_references),
             {name: n for name, n in counts.items() if n > 0},
         )
-        return MetricSample('summary', end.stamp, start.episode_id, SUMMARY_FIELDS, row)
+        return MetricSample('summary', end.stamp, start.episode_id, FIELDS['summary'], row)
 
 
-_KINDS = {
-    'quality': QUALITY_FIELDS,
-    'safety': SAFETY_FIELDS,
-    'efficiency': EFFICIENCY_FIELDS,
-    'confidence': CONFIDENCE_FIELDS,
-}
-_COUNTS = (
-    'step',
-    'collisions',
-    'limit_exceedances',
-    'gaps',
-    'short_segments',
-    'lagging',
-    'hold_expired',
-    'inferences',
-    'stalls',
-    'sequence',
-    'token_count',
-    'sample_count',
-    'vocabulary_size',
-)
-_SETTINGS = ('low_pass_cutoff',)  # NaN where it is not used, which is no lack
-_REFERENCES = ('ate_reference', 'rte_reference')
-_FLAGS = ('is_static', 'is_grasped', 'is_contact_sensed', 'in_contact', 'in_collision')
-
-
-def _last_values(kind: str, row: tuple | None) -> dict:
-    """Field -> value of the last row; without one NaN, 0, False; -1 for no reference."""
-    fields = _KINDS[kind]
+def _last_values(kind: str, row: tuple | None) -> dict[str, Any]:
+    """Field -> value of the last row; without one what the facts begin with, and NaN."""
     if row is not None:
-        return dict(zip(fields, row))
-    values = {name: 0 if name in _COUNTS else False if name in _FLAGS else NAN for name in fields}
-    return values | {name: -1 for name in _REFERENCES if name in values}
+        return dict(zip(FIELDS[kind], row))
+    return dict.fromkeys(FIELDS[kind], NAN) | FACTS[kind]
 
 
 def unavailable(
-    nested: dict[str, dict], steps: int, known: Mapping[str, str] | None = None
+    nested: dict[str, dict], steps: int, known: Mapping[str, str], has_references: bool
 ) -> list[str]:
-    """One 'id: reason' for each metric of a finished episode that is NaN.
+    """One 'field: reason' for each field of a metric of a finished episode that is NaN.
 
-    known: reasons that whoever computed a metric gave, by its id.
+    known: reasons that whoever computed a metric gave, by its id; '' for none.
     """
+    lacks = _lacks(nested, steps, has_references)
     lines = []
-    for kind in _KINDS:
-        for name, value in nested[kind].items():
-            if isinstance(value, float) and math.isnan(value) and name not in _SETTINGS:
-                reason = _reason(kind, name, nested, steps, known or {})
+    for kind, values in nested.items():
+        for name, value in values.items():
+            entry = metric_of_field(kind, name)
+            if entry is not None and value != value:
+                is_short = steps < entry.minimum_samples
+                own = '' if Lack.STEP in lacks and kind != 'confidence' else known.get(entry.id)
+                reason = own or entry.reason(lacks | {Lack.SAMPLES} if is_short else lacks, kind)
                 lines.append(f'{name}: {reason}')
     return lines
 
 
-def _reason(
-    kind: str, name: str, nested: dict[str, dict], steps: int, known: Mapping[str, str]
-) -> str:
-    base = name.removesuffix('_step').removesuffix('_mean')
-    if steps == 0 and kind in ('quality', 'safety', 'efficiency'):
-        return 'the episode has no control step (no joint_commands)'
-    if kind in ('quality', 'confidence') and known.get(base):
-        return known[base]
-    if kind == 'confidence':
-        return _confidence_reason(name, nested['confidence'])
-    if kind == 'quality' and base in (*POSE_METRICS, 'pose_age'):
-        if math.isnan(nested['quality']['pose_age']):
-            return 'no end-effector pose at the last step'
-        return REASONS.get(base, 'too few steps')
-    if name in ('cr', 'cr_per_second', 'cr_per_metre') and math.isnan(nested['safety']['cr']):
-        return 'no contact sensing at the last step'
-    if kind == 'safety' and math.isnan(nested['safety']['op']) and name not in FORCES:
-        return 'no distance was measured'
-    if (
-        kind == 'efficiency'
-        and nested['efficiency']['inferences'] == 0
-        and name in INFERENCE_METRICS
-    ):
-        return 'no inference in this episode'
-    if name.startswith('il_'):
-        return 'the policy does not time this part'
-    return REASONS.get(base, 'too few samples')
-
-
-def _confidence_reason(name: str, confidence: dict) -> str:
-    if math.isnan(confidence['time']):
-        return 'no inference in this episode'
-    if name == 'chunk_overlap':
-        return REASONS[name]
-    if name in ('ensemble_mean', 'ensemble_spread'):
-        return 'no prompt ensemble was run'
-    if not confidence['token_count']:
-        return 'no tokens: this policy yields no token probabilities'
-    return 'not computed for this policy'
+def _lacks(nested: dict[str, dict], steps: int, has_references: bool) -> set[str]:
+    """What the episode lacks, by what its last rows say."""
+    quality, safety, confidence = (nested[k] for k in ('quality', 'safety', 'confidence'))
+    found = {
+        Lack.STEP: steps == 0,
+        Lack.POSE: math.isnan(quality['pose_age']),
+        Lack.REFERENCE: not has_references,
+        Lack.CONTACT: math.isnan(safety['cr']),
+        Lack.DISTANCE: math.isnan(safety['op']),
+        Lack.INFERENCE: math.isnan(confidence['time']) and not nested['efficiency']['inferences'],
+        Lack.TOKENS: not confidence['token_count'],
+    }
+    return {lack for lack, is_lacking in found.items() if is_lacking}

@@ -11,6 +11,8 @@ from math import dist
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.metrics import OptimalTrajectoryDifference
+from frame_ros.metrics.families.progress import NO_TASK
+from frame_ros.metrics.record import NO_POSE
 from frame_ros.sensing.contact.grasp import GraspDetector
 
 NAN = math.nan
@@ -103,7 +105,7 @@ class TargetState:
         self._grip_stamp = None
         self.ot = self.ot_step = self.ot_mean = NAN
         self.is_grasped = False
-        self.reason = '' if self._is_on else 'no task is set (ot_task)'
+        self.reason = '' if self._is_on else NO_TASK.text
 
     def reset_differences(self) -> None:
         """After a gap: no difference spans it."""
@@ -170,7 +172,7 @@ class TargetState:
     def update_without_pose(self) -> None:
         """A step at which there is no pose."""
         if self._is_on:
-            self._miss('no end-effector pose at the last step')
+            self._miss(NO_POSE.text)
 
     def update_again(self, stamp: int, tcp: Sequence[float], lagging: int) -> None:
         """A step with the pose that the one before has taken: progress has no new sample."""

@@ -24,6 +24,7 @@ from frame_ros.metrics.arrays import (
 from frame_ros.metrics.constants import WINDOW
 from frame_ros.metrics.contiguous_samples import runs_of
 from frame_ros.metrics.engine.samples import finite, normalisation_ranges
+from frame_ros.metrics.engine.trajectory_step import ActionStep
 from frame_ros.metrics.record import (
     CONTROL_STEPS,
     RATE,
@@ -32,6 +33,7 @@ from frame_ros.metrics.record import (
     Chart,
     Explanation,
     Line,
+    Live,
     Metric,
 )
 from frame_ros.metrics.step_differences import (
@@ -145,6 +147,10 @@ class ActionInstability(StreamingInstability):
         return sum(map(abs, change)) / len(change)
 
 
+def _take_action(metric: ActionInstability, action: Sequence[float]) -> None:
+    metric.update(action)
+
+
 # Without the limits of a robot nothing is known to scale them by.
 _RAW_UNIT = 'rad or m, raw'
 _CHART = Chart('Action instability (window of 8)', is_logarithmic=True)
@@ -160,6 +166,8 @@ ACTION_POSITION_INSTABILITY = Metric(
     reasons=(TOO_FEW_STEPS,),
     batch=action_instability,
     streaming=ActionInstability,
+    live=Live('action', _take_action, lambda options: ActionInstability(1)),
+    fused=ActionStep,
     torch='ActionInstability',
     messages=('quality',),
     has_three_forms=True,
@@ -191,6 +199,8 @@ ACTION_VELOCITY_INSTABILITY = Metric(
     reasons=(TOO_FEW_STEPS,),
     batch=action_instability,
     streaming=ActionInstability,
+    live=Live('action', _take_action, lambda options: ActionInstability(2)),
+    fused=ActionStep,
     torch='ActionInstability',
     messages=('quality',),
     has_three_forms=True,
@@ -219,6 +229,8 @@ ACTION_ACCELERATION_INSTABILITY = Metric(
     reasons=(TOO_FEW_STEPS,),
     batch=action_instability,
     streaming=ActionInstability,
+    live=Live('action', _take_action, lambda options: ActionInstability(3)),
+    fused=ActionStep,
     torch='ActionInstability',
     messages=('quality',),
     has_three_forms=True,

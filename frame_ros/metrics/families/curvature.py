@@ -23,6 +23,7 @@ from frame_ros.metrics.arrays import (
 from frame_ros.metrics.constants import NAN, SHORT_SEGMENT
 from frame_ros.metrics.contiguous_samples import Runs, runs_of
 from frame_ros.metrics.engine.samples import RunningMean, finite
+from frame_ros.metrics.engine.trajectory_step import TrajectoryStep
 from frame_ros.metrics.orientations import as_orientations, rotation_angle, vector_product, wrapped
 from frame_ros.metrics.record import (
     CONTROL_STEPS,
@@ -31,6 +32,7 @@ from frame_ros.metrics.record import (
     RATE,
     TOO_FEW_STEPS,
     Explanation,
+    Live,
     Metric,
     Reason,
 )
@@ -297,6 +299,10 @@ CURVATURE_CHANGE = Metric(
     ),
     batch=curvature_change,
     streaming=CurvatureChange,
+    live=Live(
+        'pose', lambda metric, pose: metric.update(pose.position, orientation=pose.orientation)
+    ),
+    fused=TrajectoryStep,
     torch='CurvatureChange',
     messages=('quality',),
     counts_when_static=False,

@@ -21,6 +21,7 @@ from frame_ros.metrics.arrays import (
 from frame_ros.metrics.constants import NAN
 from frame_ros.metrics.contiguous_samples import Runs, runs_of
 from frame_ros.metrics.engine.samples import finite, positive_gap
+from frame_ros.metrics.engine.trajectory_step import TrajectoryStep
 from frame_ros.metrics.record import (
     CONTROL_STEPS,
     NO_POSE,
@@ -28,6 +29,7 @@ from frame_ros.metrics.record import (
     TOO_FEW_STEPS,
     VLA_UQ,
     Explanation,
+    Live,
     Metric,
 )
 from frame_ros.metrics.step_differences import VARIANTS, divided_differences
@@ -293,6 +295,8 @@ TRAJECTORY_INSTABILITY = Metric(
     ),
     batch=rms_jerk,
     streaming=RMSJerk,
+    live=Live('pose', lambda metric, pose: metric.update(pose.position, pose.dt)),
+    fused=TrajectoryStep,
     torch='RMSJerk',
     messages=('quality',),
     counts_when_static=False,

@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 from bisect import insort
+from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isfinite, sqrt
+from functools import partial
+from math import inf, isfinite, sqrt
 from typing import Any
 
 import numpy as np
@@ -14,12 +16,14 @@ import numpy as np
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.arrays import as_numbers, on_cpu
 from frame_ros.metrics.constants import NAN
+from frame_ros.metrics.engine.samples import RunningMean
 from frame_ros.metrics.record import (
     FRAME,
     INFERENCES,
     NO_INFERENCE,
     OURS,
     Explanation,
+    Live,
     Metric,
     Reason,
 )
@@ -155,6 +159,12 @@ class LatencyStatistics:
 
 # FRAME's name for it: IL is its `value`, the mean.
 InferenceLatency = LatencyStatistics
+
+
+def feed_duration(part: str, mean: RunningMean, values: Mapping[str, Any]) -> None:
+    """Adds a part of an inference's time, s, to its mean; NaN and what is no time are left out."""
+    if 0.0 <= values[part] < inf:
+        mean.update(values[part])
 
 
 _CHUNKS = (
@@ -319,6 +329,8 @@ PREPROCESSING_TIME = Metric(
         NO_INFERENCE,
         Reason('the policy does not time this part'),
     ),
+    streaming=RunningMean,
+    live=Live('inference', partial(feed_duration, 'preprocess')),
     messages=('efficiency',),
     explanation=Explanation(
         'mean time from the observation to the model’s input',
@@ -339,6 +351,8 @@ FORWARD_TIME = Metric(
         NO_INFERENCE,
         Reason('the policy does not time this part'),
     ),
+    streaming=RunningMean,
+    live=Live('inference', partial(feed_duration, 'forward')),
     messages=('efficiency',),
     explanation=Explanation(
         'mean time in the model',
@@ -359,6 +373,8 @@ POSTPROCESSING_TIME = Metric(
         NO_INFERENCE,
         Reason('the policy does not time this part'),
     ),
+    streaming=RunningMean,
+    live=Live('inference', partial(feed_duration, 'postprocess')),
     messages=('efficiency',),
     explanation=Explanation(
         'mean time from the model’s output to actions',
@@ -380,6 +396,8 @@ TRANSPORT_TIME = Metric(
         NO_INFERENCE,
         Reason('the policy does not time this part'),
     ),
+    streaming=RunningMean,
+    live=Live('inference', partial(feed_duration, 'transport')),
     messages=('efficiency',),
     explanation=Explanation(
         'mean time of the call − time that the policy server reports',

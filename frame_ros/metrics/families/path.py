@@ -12,6 +12,7 @@ from frame_ros.metrics.arrays import Array, as_points, check_result, check_varia
 from frame_ros.metrics.constants import NAN, STATIC_THRESHOLD
 from frame_ros.metrics.contiguous_samples import runs_of
 from frame_ros.metrics.engine.samples import Differences, finite
+from frame_ros.metrics.engine.trajectory_step import TrajectoryStep
 from frame_ros.metrics.record import (
     CONTROL_STEPS,
     FRAME,
@@ -20,6 +21,7 @@ from frame_ros.metrics.record import (
     RATE,
     TOO_FEW_STEPS,
     Explanation,
+    Live,
     Metric,
 )
 
@@ -197,6 +199,8 @@ PATH_LENGTH = Metric(
     ),
     batch=path_length,
     streaming=PathLength,
+    live=Live('pose', lambda metric, pose: metric.update(pose.position)),
+    fused=TrajectoryStep,
     torch='PathLength',
     messages=('quality',),
     sampled_at=CONTROL_STEPS,
@@ -228,6 +232,8 @@ PATH_SMOOTHNESS = Metric(
     ),
     batch=path_smoothness,
     streaming=PathSmoothness,
+    live=Live('pose', lambda metric, pose: metric.update(pose.position)),
+    fused=TrajectoryStep,
     torch='PathSmoothness',
     messages=('quality',),
     counts_when_static=False,

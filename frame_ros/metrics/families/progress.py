@@ -179,6 +179,8 @@ class OptimalTrajectoryDifference(StepValue):
         return left
 
 
+NO_TASK = Reason('no task is set (ot_task)', Lack.TASK)
+
 OPTIMAL_TRAJECTORY = Metric(
     id='ot',
     name='optimal trajectory difference',
@@ -188,7 +190,7 @@ OPTIMAL_TRAJECTORY = Metric(
     source=f'{VLA_UQ} eq. 29',
     category='trajectory',
     reasons=(
-        Reason('no task is set (ot_task)', Lack.TASK),
+        NO_TASK,
         Reason('fewer than two steps with a new pose, or an initial distance of 0'),
     ),
     batch=optimal_trajectory_difference,

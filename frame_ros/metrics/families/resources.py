@@ -4,12 +4,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from math import isfinite
+from typing import Any
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.metrics.constants import NAN
 from frame_ros.metrics.engine.samples import RunningMean
-from frame_ros.metrics.record import FRAME, NO_INFERENCE, Explanation, Metric, Reason
+from frame_ros.metrics.families.latency import feed_duration
+from frame_ros.metrics.record import FRAME, NO_INFERENCE, Explanation, Live, Metric, Reason
 
 __all__ = ['ComputationTime', 'MemoryUsage', 'COMPUTATION_TIME', 'MEMORY_USAGE']
 
@@ -61,6 +65,13 @@ class MemoryUsage:
             self.value = self.last
 
 
+def _take_memory(usage: MemoryUsage, values: Mapping[str, Any]) -> None:
+    """One of the two unknown: so is their sum."""
+    resident, device = values['memory_rss'], values['memory_device']
+    if resident >= 0.0 and device >= 0.0 and isfinite(resident + device):
+        usage.update(resident, device)
+
+
 COMPUTATION_TIME = Metric(
     id='ct',
     name='computation time',
@@ -74,6 +85,7 @@ COMPUTATION_TIME = Metric(
         Reason('the CPU time of the policy is not known'),
     ),
     streaming=ComputationTime,
+    live=Live('inference', partial(feed_duration, 'cpu_time')),
     torch='ComputationTime',
     messages=('efficiency',),
     explanation=Explanation(
@@ -98,6 +110,7 @@ MEMORY_USAGE = Metric(
         Reason('the memory of the policy, resident and on its device, is not known'),
     ),
     streaming=MemoryUsage,
+    live=Live('inference', _take_memory),
     torch='MemoryUsage',
     messages=('efficiency',),
     axis=8,

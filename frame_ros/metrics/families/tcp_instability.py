@@ -24,7 +24,9 @@ from frame_ros.metrics.record import (
     Chart,
     Explanation,
     Line,
+    Live,
     Metric,
+    PoseSample,
 )
 from frame_ros.metrics.step_differences import (
     VARIANTS,
@@ -109,6 +111,10 @@ class TCPInstability(StreamingInstability):
         return sum(map(abs, change)) / len(change) if self._is_authors else hypot(*change)
 
 
+def _take_position(metric: TCPInstability, pose: PoseSample) -> None:
+    metric.update(pose.position)
+
+
 _CHART = Chart('TCP instability (window of 8)', is_logarithmic=True)
 
 _RATES = (
@@ -138,7 +144,7 @@ TCP_SPEED = Metric(
         TOO_FEW_STEPS,
     ),
     batch=tcp_instability,
-    streaming=TrajectoryStep,
+    fused=TrajectoryStep,
     messages=('quality',),
     of_moments=MEAN,
     counts_when_static=False,
@@ -164,7 +170,7 @@ TCP_ACCELERATION = Metric(
         TOO_FEW_STEPS,
     ),
     batch=tcp_instability,
-    streaming=TrajectoryStep,
+    fused=TrajectoryStep,
     messages=('quality',),
     of_moments=MEAN,
     counts_when_static=False,
@@ -189,7 +195,7 @@ TCP_JERK = Metric(
         TOO_FEW_STEPS,
     ),
     batch=tcp_instability,
-    streaming=TrajectoryStep,
+    fused=TrajectoryStep,
     messages=('quality',),
     of_moments=MEAN,
     counts_when_static=False,
@@ -217,6 +223,8 @@ TCP_POSITION_INSTABILITY = Metric(
     ),
     batch=tcp_instability,
     streaming=TCPInstability,
+    live=Live('pose', _take_position, lambda options: TCPInstability(1)),
+    fused=TrajectoryStep,
     torch='TCPInstability',
     messages=('quality',),
     has_three_forms=True,
@@ -248,6 +256,8 @@ TCP_VELOCITY_INSTABILITY = Metric(
     ),
     batch=tcp_instability,
     streaming=TCPInstability,
+    live=Live('pose', _take_position, lambda options: TCPInstability(2)),
+    fused=TrajectoryStep,
     torch='TCPInstability',
     messages=('quality',),
     has_three_forms=True,
@@ -278,6 +288,8 @@ TCP_ACCELERATION_INSTABILITY = Metric(
     ),
     batch=tcp_instability,
     streaming=TCPInstability,
+    live=Live('pose', _take_position, lambda options: TCPInstability(3)),
+    fused=TrajectoryStep,
     torch='TCPInstability',
     messages=('quality',),
     has_three_forms=True,

@@ -8,7 +8,7 @@ that a PolicyInference message carries (`token_metrics`). Both end in the same f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import log
 from typing import Any
 
@@ -17,7 +17,17 @@ import array_api_compat
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.metrics.arrays import Array, check_same_shape, check_variant, inner
 from frame_ros.metrics.engine.samples import finite
-from frame_ros.metrics.record import NO_TOKENS, VLA_UQ, Chart, Explanation, Line, Metric, Reason
+from frame_ros.metrics.engine.token_step import TokenStep
+from frame_ros.metrics.record import (
+    NO_TOKENS,
+    VLA_UQ,
+    Chart,
+    Explanation,
+    Line,
+    Live,
+    Metric,
+    Reason,
+)
 from frame_ros.metrics.token_probabilities import (
     TOKEN_VARIANTS,
     StreamingTokenUncertainty,
@@ -246,6 +256,11 @@ class TokenEntropy(StreamingTokenUncertainty):
         self._add(mean / self._maximum(vocabulary_size, log))
 
 
+def _statistics(*names: str) -> Callable[[Any, Mapping[str, Any]], None]:
+    """Returns what hands these statistics of an inference's tokens to a metric."""
+    return lambda metric, values: metric.update_statistics(*(values[name] for name in names))
+
+
 _CHART = Chart('Token uncertainty')
 
 _TOKENS = (
@@ -279,6 +294,11 @@ TOKEN_PROBABILITY_UNCERTAINTY = Metric(
     ),
     batch=token_probability_uncertainty,
     streaming=TokenProbabilityUncertainty,
+    live=Live(
+        'inference',
+        lambda metric, values: metric.update_statistics(values['token_max_probability']),
+    ),
+    fused=TokenStep,
     torch='TokenProbabilityUncertainty',
     messages=('confidence',),
     has_three_forms=True,
@@ -305,6 +325,13 @@ PREDICTION_CONFIDENCE_UNCERTAINTY = Metric(
     ),
     batch=prediction_confidence_uncertainty,
     streaming=PredictionConfidenceUncertainty,
+    live=Live(
+        'inference',
+        lambda metric, values: metric.update_statistics(
+            values['token_max_probability'], values['token_second_probability']
+        ),
+    ),
+    fused=TokenStep,
     torch='PredictionConfidenceUncertainty',
     messages=('confidence',),
     has_three_forms=True,
@@ -332,6 +359,10 @@ TOKEN_GINI = Metric(
     ),
     batch=deepgini,
     streaming=DeepGini,
+    live=Live(
+        'inference', lambda metric, values: metric.update_statistics(values['token_sum_of_squares'])
+    ),
+    fused=TokenStep,
     torch='DeepGini',
     messages=('confidence',),
     has_three_forms=True,
@@ -358,6 +389,10 @@ ENTROPY_OF_TOKENS = Metric(
     ),
     batch=token_entropy,
     streaming=TokenEntropy,
+    live=Live(
+        'inference', lambda metric, values: metric.update_statistics(values['token_entropy'])
+    ),
+    fused=TokenStep,
     torch='TokenEntropy',
     messages=('confidence',),
     has_three_forms=True,

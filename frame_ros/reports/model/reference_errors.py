@@ -21,9 +21,9 @@ from frame_ros.episodes.processing import settings_of
 from frame_ros.episodes.reference import Reference
 from frame_ros.episodes.reference_loading import reference_of
 from frame_ros.metrics import ReferenceErrors, dtw_distance, find_breaks, reference_errors
+from frame_ros.metrics.record import NO_REFERENCE
 from frame_ros.reports.model.options import ReportOptions
 
-NO_REFERENCE = 'no reference trajectory is given'
 ONLY_OWN = 'the episode is its own only reference'
 
 
@@ -60,7 +60,7 @@ def episode_errors(episode: Episode, options: ReportOptions) -> EpisodeErrors:
     others = {i: r for i, r in enumerate(settings.references) if not _is_of(r, episode)}
     is_own = episode.is_own_reference or len(others) < len(settings.references)
     if not others:
-        why = ONLY_OWN if is_own else NO_REFERENCE
+        why = ONLY_OWN if is_own else NO_REFERENCE.text
         return EpisodeErrors(reason=why, dtw_reason=why, is_own=is_own)
     match = options.match or settings.reference_match
     try:

@@ -33,7 +33,7 @@ from frame_ros.confidence.inference_uncertainty import (
 from frame_ros.core.errors import BagError, ValueRangeError
 from frame_ros.core.events import Event, EventType
 from frame_ros.core.time import SECOND
-from frame_ros.episodes.metric_pipeline.confidence_state import METRICS, ConfidenceState
+from frame_ros.episodes.metric_pipeline.confidence_state import ConfidenceState
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
 from frame_ros.episodes.reading import read_episodes
@@ -243,9 +243,7 @@ class Run:
     def __call__(self, tokens=math.nan, ev=math.nan, size=10, **problems):
         values = dict.fromkeys(TOKEN_METRICS, tokens) | {'ev': ev, 'vocabulary_size': size}
         row = self.state.update(INFERENCE | values | problems)
-        assert len(row) == 3 * len(METRICS)
-        forms = np.reshape(row, (3, len(METRICS)))
-        return forms[:, METRICS.index('tb_e')].tolist(), forms[:, METRICS.index('ev')].tolist()
+        return [[row[f'{id}{form}'] for form in ('', '_step', '_mean')] for id in ('tb_e', 'ev')]
 
 
 def test_windows_hold_eight_inferences_and_means_all():
@@ -269,10 +267,10 @@ def test_unusable_values_leave_the_others_untouched_and_are_counted():
     assert of_samples == [2.0, 3.0, 2.0]
     assert run.counts == ['inference.tokens_invalid']
     assert run.state.problem == 'what is wrong'
-    assert run.state.reasons['tb_d'] == 'what is wrong'
+    assert run.state.problems['tb_d'] == 'what is wrong'
     assert run(2.0, samples_problem='no')[0] == [1.5, 2.0, 1.5]
     assert run.counts[1:] == ['inference.samples_invalid']
-    assert 'no token probabilities' in run.state.reasons['tb_d']
+    assert 'tb_d' not in run.state.problems
 
 
 def test_values_of_different_vocabularies_are_never_mixed():
@@ -330,24 +328,17 @@ def test_confidences_that_cannot_be_are_counted_and_the_episode_goes_on():
     object.__setattr__(bad, 'token_chosen_probability', np.full(5, 2.0))
     object.__setattr__(bad, 'rephrasing_confidences', np.array([0.5, -1.0]))
     run = Run()
-    run.state.update(conversion.inference_values(inference(T0, tokens=2)))
-    first = run.state.confidences(conversion.inference_values(inference(T0, tokens=2)))
-    values = conversion.inference_values(bad)
-    run.state.update(values)
-    confidence, _, of_episode, mean, _ = run.state.confidences(values)
-    assert math.isnan(confidence) and math.isnan(mean) and of_episode == first[0]
+    first = run.state.update(conversion.inference_values(inference(T0, tokens=2)))
+    found = run.state.update(conversion.inference_values(bad))
+    assert math.isnan(found['confidence']) and math.isnan(found['ensemble_mean'])
+    assert found['confidence_episode'] == first['confidence']
     assert run.counts == ['inference.confidence_invalid', 'inference.rephrasings_invalid']
-    assert 'token_chosen_probability 2' in run.state.reasons['confidence']
-    assert 'rephrasing_confidences -1' in run.state.reasons['ensemble_spread']
-    unknown = conversion.inference_values(inference(T0, tokens=1, chosen=False))
-    run.state.update(unknown)
-    assert 'chosen tokens are not known' in run.state.reasons['confidence_episode']
-    assert run.state.reasons['ensemble_mean'] == 'no rephrasings of the instruction'
-    run.state.update(conversion.inference_values(inference(T0)))
-    assert 'no token probabilities' in run.state.reasons['confidence']
-    assert run.state.reasons['confidence_calibrated'] == 'no recalibrator is loaded'
+    assert 'token_chosen_probability 2' in run.state.problems['confidence']
+    assert 'rephrasing_confidences -1' in run.state.problems['ensemble_spread']
+    after = run.state.update(conversion.inference_values(inference(T0)))
+    assert after['confidence_episode'] == first['confidence'] and run.state.problems == {}
     run.state.reset()
-    assert math.isnan(run.state.confidences({})[2])
+    assert math.isnan(run.state.update(INFERENCE)['confidence_episode'])
 
 
 def test_the_summary_says_why_a_value_is_missing():
@@ -367,8 +358,14 @@ def test_the_summary_says_why_a_value_is_missing():
     reasons, _ = unavailable(inference(T0))
     assert 'no token probabilities' in reasons['tb_tp_step']
     assert reasons['ev'] == 'one chunk per inference, no samples'
+    assert 'no token probabilities' in reasons['confidence']
+    assert reasons['confidence_calibrated'] == 'no recalibrator is loaded'
+    assert 'time' not in reasons
     reasons, summary = unavailable(inference(T0, tokens=1, samples=1))
     assert not {'tb_tp', 'tb_e_mean', 'ev', 'ev_step'} & set(reasons)
+    reasons, _ = unavailable(inference(T0, tokens=1, chosen=False))
+    assert 'chosen tokens are not known' in reasons['confidence_episode']
+    assert reasons['ensemble_mean'] == 'no rephrasings of the instruction'
     bad = inference(T0, tokens=1, samples=1)
     object.__setattr__(bad, 'sample_count', 5)
     reasons, summary = unavailable(inference(T0, tokens=1, samples=1), bad)

@@ -13,7 +13,7 @@ from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.efficiency_state import EfficiencyState
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
-from frame_ros.metrics.message_fields import EFFICIENCY_FIELDS
+from frame_ros.metrics.message_fields import FIELDS
 
 PARTS = ('preprocess', 'forward', 'postprocess', 'transport')
 BEGIN = 100 * SECOND
@@ -29,7 +29,7 @@ def random_inferences(count, seed=0):
 
 
 def values_of(state):
-    return dict(zip(EFFICIENCY_FIELDS[2:], state.values()))
+    return dict(zip(FIELDS['efficiency'][2:], state.values()))
 
 
 def test_every_field_is_by_its_definition():

@@ -10,7 +10,7 @@ from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
-from frame_ros.metrics.message_fields import SAFETY_FIELDS
+from frame_ros.metrics.message_fields import FIELDS
 
 UNKNOWN = (None, False, math.nan, math.nan)
 FREE = (False, False, 0.2, math.nan)
@@ -70,7 +70,7 @@ def test_limits_are_for_unexpected_contacts_unless_all_are_wanted():
 
 
 def test_rows_have_the_fields_in_order():
-    assert tuple(safety([FREE])[0]) == SAFETY_FIELDS
+    assert tuple(safety([FREE])[0]) == FIELDS['safety']
 
 
 @pytest.mark.parametrize(
