@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The launch files, read by ROS 2's own launch: they start what the table says."""
 
+import itertools
 import os
 from pathlib import Path
 
@@ -33,6 +34,7 @@ from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.bringup.supervisor import ros_environment
 from frame_ros.cli.ros2.launching import process_actions
 from frame_ros.core.errors import SetupError
+from frame_ros.robots import find_urdf
 from launch import LaunchContext, LaunchDescription, LaunchService
 
 LAUNCH = Path(__file__).resolve().parent.parent.parent / 'launch'
@@ -47,13 +49,16 @@ def read(name, **arguments):
     description = get_launch_description_from_python_launch_file(str(LAUNCH / f'{name}.launch.py'))
     context = LaunchContext()
     context.launch_configurations.update(arguments)
-    declared, actions = [], []
-    for entity in description.entities:
-        if isinstance(entity, DeclareLaunchArgument):
-            declared.append(entity)
-            entity.execute(context)
+    declared, actions, waiting = [], [], [*description.entities]
+    while waiting:
+        entity = waiting.pop(0)
+        if isinstance(entity, LaunchDescription):
+            waiting = [*entity.entities, *waiting]
         elif isinstance(entity, OpaqueFunction):
             actions += entity.execute(context)
+        else:
+            declared += [entity] if isinstance(entity, DeclareLaunchArgument) else []
+            waiting = [*(entity.execute(context) or []), *waiting]
     return declared, actions
 
 
@@ -64,6 +69,23 @@ def test_every_setting_is_a_documented_argument(name):
     assert [argument.name for argument in declared] == list(settings)
     for argument in declared:
         assert argument.description.startswith(settings[argument.name].metadata['help'])
+
+
+def robots_of(name, **arguments):
+    _, actions = read(name, **arguments)
+    nodes = [action for action in actions if isinstance(action, Node)]
+    given = [evaluate_parameters(LaunchContext(), node._Node__parameters) for node in nodes]
+    return {each['robot'] for each in itertools.chain(*given) if isinstance(each, dict) and 'robot' in each}
+
+
+def test_a_preset_is_the_launch_file_of_an_arm_with_its_robot(tmp_path):
+    assert robots_of('so101') == {'so101'}
+    assert robots_of('franka') == {'fr3'}
+    assert robots_of('franka', robot='panda') == {'panda'}
+    profile = tmp_path / 'mine.yaml'
+    profile.write_text(f'urdf: {find_urdf("so101")}')
+    assert robots_of('arm', robot=str(profile)) == {str(profile)}
+    assert robots_of('arm', robot=str(profile), policy='hold') == {str(profile)}
 
 
 def test_sensing_is_switched_on_by_arguments():
