@@ -16,7 +16,6 @@ import attrs
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.hardware.controller_presets import controller_presets
 from frame_ros.robots.differential_ik import tracking_preset
-from frame_ros.robots.grippers import gripper_joints
 from frame_ros.robots.profile import GRIPPER_KINDS
 from frame_ros.robots.robot import Robot
 
@@ -104,7 +103,7 @@ def controller_layout(
         gripper=found.gripper if apart else 'none',
         gripper_topic=_gripper_topic(gripper_topic or found.gripper_topic, found.gripper, robot),
         gripper_joints=apart,
-        fingers={name: limits[name] for name in gripper_joints(limits)},
+        fingers={name: _closed_to_open(limits[name], robot) for name in robot.gripper_joints},
         tip=link,
         frame_id=frame_id or robot.profile.command_frame or robot.base_link,
         horizon=horizon or 2 * period,
@@ -112,12 +111,17 @@ def controller_layout(
     )
 
 
+def _closed_to_open(limits: tuple[float, float], robot: Robot) -> tuple[float, float]:
+    gripper = robot.profile.gripper
+    return limits if gripper is None or gripper.smaller_is_closed else (limits[1], limits[0])
+
+
 def _joints(
     robot: Robot, given: tuple[str, ...], gripper: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Returns the joints of the main message, and the gripper joints sent separately."""
     names = tuple(robot.joint_limits)
-    fingers = gripper_joints(names)
+    fingers = robot.gripper_joints
     if unknown := [name for name in given if name not in names]:
         raise ValueRangeError(f'{robot.name} has no joint {unknown}; it has {list(names)}')
     if len(set(given)) != len(given):

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.core.errors import MissingExtraError, RobotError, ValueRangeError, install_hint
-from frame_ros.robots.grippers import gripper_joints
 from frame_ros.robots.profile import TrackingPreset
 from frame_ros.robots.profiles import packaged_profiles
 from frame_ros.robots.robot import Robot
@@ -49,7 +48,7 @@ def tracking_preset(robot: Robot) -> TrackingPreset:
     for profile in packaged_profiles():
         if profile.tracking and profile.tracking.tip in robot.links:
             return profile.tracking
-    fingers = gripper_joints(robot.joint_names)
+    fingers = [name for name in robot.gripper_joints if name in robot.joint_names]
     preset = FULL_POSE if len(robot.joint_names) - len(fingers) >= 6 else POSITION_FIRST
     if not fingers:
         return preset

@@ -34,7 +34,8 @@ class Gripper:
     Attributes:
         joint: its name in joint_states.
         closed: position from which it counts as closed.
-        opened: position from which it counts as open; a smaller one is more closed.
+        opened: position from which it counts as open; below `closed` where the position grows as
+            the gripper closes.
         empty: position of the gripper closed on nothing.
         margin: how far an object keeps it from there, at least; 0: that is not asked.
     """
@@ -44,6 +45,11 @@ class Gripper:
     opened: float
     empty: float = 0.0
     margin: float = 0.0
+
+    @property
+    def smaller_is_closed(self) -> bool:
+        """Whether the position falls when the gripper closes."""
+        return self.closed < self.opened
 
 
 @attrs.frozen(kw_only=True)

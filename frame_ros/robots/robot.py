@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from frame_ros.core.errors import MissingExtraError, RobotError
 from frame_ros.robots.batch import BatchForward
 from frame_ros.robots.description import Capsule, Joint, Primitive, parse_urdf
+from frame_ros.robots.grippers import gripper_joints
 from frame_ros.robots.profile import RobotProfile
 from frame_ros.robots.profiles import profile_of_urdf
 
@@ -79,6 +80,15 @@ class Robot:
             for joint in self._description.joints
             if joint.is_moving and not joint.mimic
         }
+
+    @property
+    def gripper_joints(self) -> tuple[str, ...]:
+        """The gripper joints that can be commanded: the profile's, else by their names."""
+        names = tuple(self.joint_limits)
+        gripper = self.profile.gripper
+        if gripper is not None and gripper.joint in names:
+            return (gripper.joint,)
+        return gripper_joints(names)
 
     def _prepare(self, chain: Sequence[Joint]) -> None:
         pinocchio = _pinocchio()

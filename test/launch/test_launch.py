@@ -75,7 +75,11 @@ def robots_of(name, **arguments):
     _, actions = read(name, **arguments)
     nodes = [action for action in actions if isinstance(action, Node)]
     given = [evaluate_parameters(LaunchContext(), node._Node__parameters) for node in nodes]
-    return {each['robot'] for each in itertools.chain(*given) if isinstance(each, dict) and 'robot' in each}
+    return {
+        each['robot']
+        for each in itertools.chain(*given)
+        if isinstance(each, dict) and 'robot' in each
+    }
 
 
 def test_a_preset_is_the_launch_file_of_an_arm_with_its_robot(tmp_path):

@@ -264,7 +264,7 @@ class ContactOptions:
             grasp_phases=named(self.grasp_phases),
             max_force=self.max_force,
             max_grasp_force=self.max_grasp_force,
-            smaller_is_closed=self.gripper_smaller_is_closed,
+            smaller_is_closed=self._smaller_is_closed(),
             gripper_motion=self.gripper_motion,
             settling=self.grasp_settling,
             held_reach=self.held_reach,
@@ -303,12 +303,19 @@ class ContactOptions:
             source=self.grasp_source,
             closed=closed,
             opened=opened,
-            smaller_is_closed=self.gripper_smaller_is_closed,
+            smaller_is_closed=self._smaller_is_closed(),
             empty=self.gripper_empty,
             margin=self.gripper_margin,
             effort_on=self.effort_on,
             effort_off=self.effort_off,
             debounce=self.grasp_debounce,
+        )
+
+    def _smaller_is_closed(self) -> bool:
+        preset = find_profile(self.robot).gripper
+        is_set = not (self.gripper_closed == self.gripper_open == 0.0)
+        return self.gripper_smaller_is_closed and (
+            is_set or preset is None or preset.smaller_is_closed
         )
 
     def _fields(self, prefix: str, kind: Any) -> dict[str, Any]:

@@ -72,6 +72,7 @@ def _with_gripper(settings: dict[str, Any], preset: Gripper | None, robot: str) 
             )
         if default := preset or find_profile('so101').gripper:
             found |= {'gripper_closed': default.closed, 'gripper_open': default.opened}
+            found['gripper_smaller_is_closed'] &= default.smaller_is_closed
     return found
 
 

@@ -263,7 +263,8 @@ class ProximityOptions:
             source=self.grasp_source,
             closed=self.gripper_closed if is_set or not preset else preset.closed,
             opened=self.gripper_open if is_set or not preset else preset.opened,
-            smaller_is_closed=self.gripper_smaller_is_closed,
+            smaller_is_closed=self.gripper_smaller_is_closed
+            and (is_set or preset is None or preset.smaller_is_closed),
             empty=self.gripper_empty,
             margin=self.gripper_margin,
             effort_on=self.effort_on,

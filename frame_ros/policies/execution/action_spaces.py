@@ -72,7 +72,9 @@ class ActionConverter:
         self._limits = {name: limits[name] for name in self._names}
         kinds = {joint.name: joint.kind for joint in parse_urdf(robot.urdf).joints}
         self._units = {n: 'm' if kinds[n] == 'prismatic' else 'rad' for n in self._names}
-        self._gripper = GripperActions(self._limits, self.settings)
+        self._gripper = GripperActions(
+            {name: self._limits[name] for name in robot.gripper_joints}, self.settings
+        )
         self._tolerances = (
             self.settings.position_tolerance or preset.position_tolerance,
             self.settings.orientation_tolerance or preset.orientation_tolerance,

@@ -13,7 +13,7 @@ from frame_ros.core.errors import PolicyError, ValueRangeError
 from frame_ros.policies.execution.action_options import GRIPPER_DELTA, ActionSpaceOptions
 from frame_ros.policies.execution.commanded import References, observed_joints
 from frame_ros.policies.protocol import Inference
-from frame_ros.robots.grippers import GRIPPER_CONVENTIONS, GripperRange, gripper_joints, latched
+from frame_ros.robots.grippers import GRIPPER_CONVENTIONS, GripperRange, latched
 
 Array = NDArray[np.float64]
 SHARES = ('1', '%')  # units that say that a value is a share of the gripper's range
@@ -29,13 +29,13 @@ class GripperActions:
     def __init__(
         self, limits: Mapping[str, tuple[float, float]], settings: ActionSpaceOptions
     ) -> None:
-        """limits: every joint -> lower and upper limit, rad or m.
+        """limits: of every gripper joint: lower and upper, rad or m.
 
         Raises:
             ValueRangeError: a gripper joint has no limits.
         """
         self._settings = settings
-        self._ranges = {name: self._range(name, limits[name]) for name in gripper_joints(limits)}
+        self._ranges = {name: self._range(name, limits[name]) for name in limits}
         every = (*self._ranges, 'gripper') if self._ranges else ()
         self.columns = tuple(dict.fromkeys(every))
 
