@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The errors of an open-loop evaluation brought together: over episodes, joints and steps."""
+"""Errors of an open-loop evaluation, summarised over episodes, joints and steps."""
 
 from __future__ import annotations
 
@@ -19,44 +19,45 @@ from frame_ros.metrics import namse
 
 NAN = math.nan
 LEAST_EPISODES = 2
-# The percentile bootstrap covers less than it says with fewer.
+# The percentile bootstrap covers less than nominal with fewer.
 MANY_EPISODES = 10
 
 
 @dataclass(frozen=True)
 class JointError:
-    """Of one joint, over all compared steps. root_mean_square, mean_absolute, largest: rad or m.
-    bias: mean of predicted minus executed. share: the root mean square over the joint's range; NaN
-    if the range is not known.
-    """
+    """Errors of one joint, over all compared steps."""
 
     name: str
-    root_mean_square: float
-    mean_absolute: float
-    largest: float
-    bias: float
-    share: float
+    root_mean_square: float  # rad or m
+    mean_absolute: float  # rad or m
+    largest: float  # rad or m
+    bias: float  # mean of predicted minus executed
+    share: float  # the root mean square over the joint's range; NaN if the range is unknown
 
 
 @dataclass(frozen=True)
 class StepError:
-    """Of one step of the chunk, over all chunks. time: s since the chunk's first step. mse: summed
-    over joints; share: the same with every joint over its range. count: chunks that had it.
-    """
+    """Errors of one step of the chunk, over all chunks."""
 
     step: int
-    time: float
-    mse: float
-    share: float
-    count: int
+    time: float  # s since the chunk's first step
+    mse: float  # summed over joints
+    share: float  # the same with every joint over its range
+    count: int  # chunks that had it
 
 
 @dataclass(frozen=True)
 class OpenLoopSummary:
-    """amse, namse: FRAME eq. 4 and 5, an episode being a trajectory, with 95 % percentile bootstrap
-    intervals over episodes; NaN bounds with fewer than two. amse_share: amse with every joint over
-    its range, dimensionless. spread: least and greatest MSE of an episode. rows: compared steps.
-    left_out: why -> chunks or steps that were not compared. notes: what else is to be known.
+    """The summary of an open-loop evaluation.
+
+    Attributes:
+        amse, namse: FRAME eq. 4 and 5, an episode being a trajectory, with 95 % percentile
+            bootstrap intervals over episodes; NaN bounds with fewer than two.
+        amse_share: amse with every joint over its range, dimensionless.
+        spread: least and greatest MSE of an episode.
+        rows: compared steps.
+        left_out: reason -> chunks or steps that were not compared.
+        notes: further remarks.
     """
 
     episodes: tuple[EpisodeErrors, ...] = field(repr=False)
@@ -77,11 +78,15 @@ def summarise_errors(
     joint_limits: Mapping[str, tuple[float, float]] | None = None,
     seed: int = 0,
 ) -> OpenLoopSummary:
-    """Brings the errors of episodes together. joint_limits: joint -> lower and upper limit, rad or
-    m. seed: of the bootstrap.
+    """Summarises the errors of episodes.
+
+    Args:
+        joint_limits: joint -> lower and upper limit, rad or m.
+        seed: of the bootstrap.
 
     Raises:
-        ShapeError: no episodes. ValueRangeError: they move different joints.
+        ShapeError: no episodes.
+        ValueRangeError: they move different joints.
     """
     if not episodes:
         raise ShapeError('there are no episodes; at least one is expected')

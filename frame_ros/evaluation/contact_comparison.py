@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sensed contacts of an episode beside the simulator's true ones."""
+"""Comparison of sensed contacts with the simulator's true ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FORCE_SHARE = 0.25
 
 
 class Verdict(StrEnum):
-    """What truth says of a sensed contact; the words of a report."""
+    """The truth's verdict on a sensed contact, in the words of a report."""
 
     KNOWN = 'known'
     OVERLONG = 'overlong'
@@ -36,14 +36,17 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class ContactMatch:
-    """A sensed contact and the true ones of its time: those on its link if there are any, else on
-    its side, else all.
+    """A sensed contact and the true ones of its time: on its link if any, else on its side, else
+    all.
 
-    true_force: N, largest net force of all true contacts in that time. excess: s by which the
-    sensed contact is longer than the true ones, whose pauses count up to twice the tolerance; NaN
-    without any. is_known: whether truth knows a contact of that force. is_collision: whether truth
-    knows a collision at that time. is_on_side: whether a true contact is on the side, arm or hand,
-    of the link that was named; true where the sensor names none.
+    Attributes:
+        true_force: N, largest net force of all true contacts in that time.
+        excess: s by which the sensed contact is longer than the true ones, whose pauses count up to
+            twice the tolerance; NaN without any.
+        is_known: whether there is a true contact of that force.
+        is_collision: whether there is a true collision at that time.
+        is_on_side: whether a true contact is on the side, arm or hand, of the named link; true if
+            the sensor names none.
     """
 
     sensed: RecordedContact
@@ -56,7 +59,7 @@ class ContactMatch:
 
     @property
     def verdict(self) -> Verdict:
-        """The gravest of what is wrong with it."""
+        """The gravest error of it."""
         if not self.is_known:
             return Verdict.FALSE
         if not self.sensed.is_expected and not self.is_collision:
@@ -67,20 +70,24 @@ class ContactMatch:
 
     @property
     def is_overlong(self) -> bool:
-        """Whether it is longer than truth by more than LARGEST_EXCESS."""
+        """True if it is longer than truth by more than LARGEST_EXCESS."""
         return self.is_known and self.excess > LARGEST_EXCESS
 
     @property
     def is_on_link(self) -> bool:
-        """Whether a true contact of its time is on the link that it names."""
+        """True if a true contact of its time is on the link that it names."""
         return any(contact.link == self.sensed.link for contact in self.true)
 
 
 @dataclass(frozen=True)
 class ContactComparison:
-    """matches: one per sensed contact, in their order. unsensed: true contacts of whose time
-    nothing was sensed, and why. excused: true collisions that the sensor could have felt, and at
-    whose time only expected contacts were sensed.
+    """The comparison of an episode's contacts.
+
+    Attributes:
+        matches: one per sensed contact, in their order.
+        unsensed: true contacts of whose time nothing was sensed, and why.
+        excused: true collisions that the sensor could have felt, at whose time only expected
+            contacts were sensed.
     """
 
     matches: tuple[ContactMatch, ...]
@@ -89,21 +96,21 @@ class ContactComparison:
 
     @property
     def missed(self) -> tuple[MissedContact, ...]:
-        """Of the unsensed ones, those that the sensor could have felt, for all that is known."""
+        """Unsensed contacts that the sensor could have felt, as far as is known."""
         return tuple(each for each in self.unsensed if each.could_be_felt)
 
     @property
     def false(self) -> tuple[ContactMatch, ...]:
-        """Sensed contacts that truth does not know."""
+        """Sensed contacts without a true one."""
         return self.of(Verdict.FALSE)
 
     @property
     def false_collisions(self) -> tuple[ContactMatch, ...]:
-        """Sensed collisions that truth knows only as expected contacts."""
+        """Sensed collisions that are only expected contacts in truth."""
         return self.of(Verdict.FALSE_COLLISION)
 
     def of(self, verdict: Verdict) -> tuple[ContactMatch, ...]:
-        """Sensed contacts with a verdict."""
+        """Returns sensed contacts with a verdict."""
         return tuple(match for match in self.matches if match.verdict is verdict)
 
     @property
@@ -122,17 +129,18 @@ def compare_contacts(
     """Compares the sensed contacts of an episode with the true ones.
 
     A true contact belongs to the time of a sensed one if they overlap, or lie no further apart than
-    the tolerance, s. One that is not expected explains whatever is sensed at its time; expected
-    ones, such as a grasp, explain a force up to 1 / FORCE_SHARE of the net force that they had:
-    a hand that holds an object must not excuse a collision of the arm. A collision that was sensed
-    is one only if truth knows one at that time.
+    the tolerance, s. An unexpected one explains anything sensed at its time; expected ones, such as
+    a grasp, explain a force up to 1 / FORCE_SHARE of their net force: a hand that holds an object
+    must not excuse a collision of the arm. A sensed collision is one only if there is a true one at
+    that time.
 
-    Where the sensor names a link, it is compared with the true ones by side: the hand, or the arm
-    before it. Joint efforts cannot tell links closer than that, and a wrench names none.
+    If the sensor names a link, it is compared with the true ones by side: the hand, or the arm
+    before it. Joint efforts cannot separate links better than that, and a wrench names none.
 
-    sensitivity: of the sensor, which says of each true contact that was not sensed whether it could
-    have been; None: not known. hand: links of the hand, see `hand_links`; empty: sides are not
-    compared.
+    Args:
+        sensitivity: of the sensor, which shows whether an unsensed contact could have been sensed;
+            None: unknown.
+        hand: links of the hand, see `hand_links`; empty: sides are not compared.
     """
     margin = round(tolerance * SECOND)
     matches = tuple(_match(contact, truth, frozenset(hand), margin) for contact in sensed)
@@ -156,15 +164,15 @@ def _match(
     sensed: RecordedContact, truth: TrueContacts, hand: frozenset[str], margin: int
 ) -> ContactMatch:
     near = tuple(contact for contact in truth.contacts if _meet(contact, sensed, margin))
-    beside = tuple(c for c in near if _are_on_one_side(c.link, sensed.link, hand))
-    own = tuple(c for c in near if c.link == sensed.link) or beside or near
+    on_side = tuple(c for c in near if _are_on_one_side(c.link, sensed.link, hand))
+    own = tuple(c for c in near if c.link == sensed.link) or on_side or near
     force = truth.largest_force(sensed.begin - margin, sensed.end + margin)
     is_explained = math.isnan(sensed.peak_force) or force >= FORCE_SHARE * sensed.peak_force
     return ContactMatch(
         sensed, own, force, _excess(sensed, own, margin),
         any(not contact.is_expected or is_explained for contact in near),
         any(not contact.is_expected for contact in near),
-        bool(beside),
+        bool(on_side),
     )  # fmt: skip
 
 
@@ -179,7 +187,7 @@ def _excess(sensed: RecordedContact, true: Sequence[RecordedContact], margin: in
 
 
 def _touched(contacts: Sequence[RecordedContact], bridged: int) -> int:
-    """ns in which one of the contacts went on; pauses no longer than `bridged` count as contact."""
+    """Returns ns of contact, with pauses no longer than `bridged`."""
     total, last = 0, None
     for contact in sorted(contacts, key=lambda contact: contact.begin):
         begin = contact.begin if last is None or contact.begin > last + bridged else last

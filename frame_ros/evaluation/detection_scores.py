@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How good a detector is against the truth: recall, precision, latency, false alarms per hour."""
+"""Scores of a detector against the truth: recall, precision, latency, false alarms per hour."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ NAN = math.nan
 class Matches:
     """Detections against true intervals.
 
-    latencies: (N,) s from a true begin to the first detection in it; NaN: missed. false_alarms:
-    (K,) s, begins of detections that belong to no true interval. fragments: further detections
-    within one that was detected already: no false alarms, and no more right. detections: right
-    ones.
+    Attributes:
+        latencies: (N,) s from a true begin to the first detection in it; NaN: missed.
+        false_alarms: (K,) s, begins of detections that belong to no true interval.
+        fragments: further detections within a detected interval: neither right nor false.
+        detections: right ones.
     """
 
     latencies: Array
@@ -41,20 +42,21 @@ class Matches:
 def match_detections(
     truth: ArrayLike, detected: ArrayLike, early: float = 0.0, late: float = 0.0
 ) -> Matches:
-    """Matches detections with what truly was, by when they begin.
+    """Matches detections with the true intervals, by their begins.
 
     A detection belongs to a true interval if it begins within [begin - early, end + late]; of
     several intervals, to the one that began last. The first of an interval detects it; a detector
-    that was on already when the interval began has not detected it.
+    that was already on when the interval began has not detected it.
 
     Args:
         truth: (N, 2) s, true begins and ends, apart from each other, in time.
-        detected: (M,) or (M, 2) s, begins of detections (and ends, which are not looked at).
+        detected: (M,) or (M, 2) s, begins of detections (and ends, which are ignored).
         early, late: s of tolerance: of the stamps, and of a filter that still falls.
 
     Raises:
-        ShapeError: other shapes. ValueRangeError: not finite, an end before its begin, true
-            intervals that overlap, or a negative tolerance.
+        ShapeError: other shapes.
+        ValueRangeError: not finite, an end before its begin, true intervals that overlap, or a
+            negative tolerance.
     """
     intervals, begins = _intervals(truth), _begins(detected)
     if not (early >= 0.0 and late >= 0.0):
@@ -116,24 +118,19 @@ def rising_edges(states: ArrayLike, times: ArrayLike) -> Array:
 
 @dataclass(frozen=True)
 class DetectionScore:
-    """Many trials together. Intervals are of 95 %.
-
-    recall, precision: with `wilson_interval`; NaN without trials. latency, latency_95: s, median
-    and 95th percentile of those detected. false_alarms in `free_hours` of time without contact;
-    per_hour, with the exact interval of a Poisson rate (Garwood 1936).
-    """
+    """The score of many trials. Intervals are of 95 %."""
 
     trials: int
     detections: int
-    recall: float
+    recall: float  # with `wilson_interval`; NaN without trials
     recall_interval: tuple[float, float]
-    precision: float
+    precision: float  # with `wilson_interval`; NaN without trials
     precision_interval: tuple[float, float]
-    latency: float
-    latency_95: float
-    false_alarms: int
+    latency: float  # s, median and 95th percentile of those detected
+    latency_95: float  # s, median and 95th percentile of those detected
+    false_alarms: int  # in `free_hours` of time without contact
     free_hours: float
-    per_hour: float
+    per_hour: float  # with the exact interval of a Poisson rate (Garwood 1936)
     per_hour_interval: tuple[float, float]
 
 
@@ -151,14 +148,14 @@ def detection_score(matches: Iterable[Matches], free_seconds: float) -> Detectio
     trials, detections = len(latencies), len(known)
     alarms = sum(len(m.false_alarms) for m in found)
     hours = free_seconds / 3600.0
-    told = detections + alarms
+    reported = detections + alarms
     return DetectionScore(
         trials,
         detections,
         detections / trials if trials else NAN,
         wilson_interval(detections, trials) if trials else (NAN, NAN),
-        detections / told if told else NAN,
-        wilson_interval(detections, told) if told else (NAN, NAN),
+        detections / reported if reported else NAN,
+        wilson_interval(detections, reported) if reported else (NAN, NAN),
         float(np.median(known)) if detections else NAN,
         float(np.quantile(known, 0.95)) if detections else NAN,
         alarms,
@@ -195,9 +192,13 @@ def poisson_rate_interval(
 class DistanceScore:
     """Measured against true distances. All in m.
 
-    frames: with both; unavailable: those without a measured distance. median, percentile_99: of the
-    absolute error. too_far: share of the frames in which the measured distance was further than the
-    true one by more than `margin`; worst_too_far: the largest excess.
+    Attributes:
+        frames: with both.
+        unavailable: frames without a measured distance.
+        median, percentile_99: of the absolute error.
+        too_far: share of the frames in which the measured distance exceeded the true one by more
+            than `margin`.
+        worst_too_far: the largest excess.
     """
 
     frames: int

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Why true contacts were not sensed: too weak or too short for the sensor, or missed."""
+"""Reasons for unsensed true contacts: too weak or too short for the sensor, or missed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 
 class WhyMissed(StrEnum):
-    """Why a true contact was not sensed; the words of a report."""
+    """The reason for an unsensed true contact, in the words of a report."""
 
     TOO_WEAK = 'too weak'
     TOO_SHORT = 'too short'
@@ -33,11 +33,14 @@ class WhyMissed(StrEnum):
 class MissedContact:
     """A true contact of whose time nothing was sensed.
 
-    why: TOO_WEAK, the net force never came to what the sensor feels; TOO_SHORT, it did, but not for
-    as long as the sensor needs; MISSED, it could have been felt; UNKNOWN, the bag does not hold
-    what the sensor felt. net_force: N, the largest net force of all true contacts in its time: of
-    two fingers that squeeze an object nothing is left over. lasting_force: N, the largest that
-    lasted for response_time, s. threshold: N, of the sensor at that moment. NaN if not known.
+    Attributes:
+        why: TOO_WEAK, the net force never reached the sensor's limit; TOO_SHORT, not for long
+            enough; MISSED, it could have been felt; UNKNOWN, the bag does not hold the sensor's
+            limit.
+        net_force: N, the largest net force of all true contacts in its time: of two fingers that
+            squeeze an object nothing is left over.
+        lasting_force: N, the largest that lasted for response_time, s.
+        threshold: N, of the sensor at that moment. NaN if unknown.
     """
 
     true: RecordedContact
@@ -49,14 +52,14 @@ class MissedContact:
 
     @property
     def could_be_felt(self) -> bool:
-        """Whether the sensor must have felt it, for all that is known."""
+        """True if the sensor must have felt it, as far as is known."""
         return self.why in (WhyMissed.MISSED, WhyMissed.UNKNOWN)
 
 
 def missed_contact(
     true: RecordedContact, truth: TrueContacts, sensitivity: RecordedSensitivity | None
 ) -> MissedContact:
-    """Compares the net force in the time of a true contact with what the sensor felt then."""
+    """Compares the net force in the time of a true contact with the sensor's limit then."""
     first, last = np.searchsorted(truth.stamps, (true.begin, true.end + 1))
     forces = truth.forces[first:last]
     largest = float(forces.max(initial=0.0))

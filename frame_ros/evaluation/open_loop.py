@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Open-loop evaluation: what a policy predicts from recorded observations, against what was
-executed.
+"""Open-loop evaluation: a policy's predictions from recorded observations against the executed
+actions.
 
-It says how well a policy imitates the recording at the recorded states. It does not say how the
-policy would do where its own actions lead.
+It measures how well a policy imitates the recording at the recorded states, not its success where
+its own actions lead.
 """
 
 from __future__ import annotations
@@ -38,14 +38,11 @@ PAUSE = f'step behind a pause of more than {MAX_GAP:g} s'
 
 @dataclass(frozen=True)
 class Prediction:
-    """One chunk: its first step belongs to the first action executed at or after `start` (ns).
-
-    actions: (H, D). dt: s between two steps.
-    """
+    """One chunk: its first step belongs to the first action executed at or after `start` (ns)."""
 
     start: int
-    actions: NDArray[np.float64]
-    dt: float
+    actions: NDArray[np.float64]  # (H, D)
+    dt: float  # s between two steps
     names: tuple[str, ...]
     units: tuple[str, ...]
     action_space: str = COMPARED_SPACE
@@ -53,12 +50,17 @@ class Prediction:
 
 @dataclass(frozen=True)
 class EpisodeErrors:
-    """What was predicted beside what was executed in one episode; N rows, each a step of a chunk.
+    """The predictions of one episode, and the executed actions; N rows, each a step of a chunk.
 
-    truth, predicted: (N, D), rad or m. step: (N,), its step in the chunk. dt: s between steps.
-    chunks: that have a row. left_out: why chunks, or steps of them, were not compared -> how many.
-    unmatched: joints that only the prediction or only the recording has. A moment that several
-    chunks predict counts once for each.
+    A moment that several chunks predict counts once for each.
+
+    Attributes:
+        truth, predicted: (N, D), rad or m.
+        step: (N,), its step in the chunk.
+        dt: s between steps.
+        chunks: chunks that have a row.
+        left_out: reason -> chunks or steps that were not compared.
+        unmatched: joints that only the prediction or only the recording has.
     """
 
     episode_id: str
@@ -86,11 +88,14 @@ def predict(
     seed: int = 0,
     convert: Convert | None = None,
 ) -> tuple[list[Prediction], dict[str, int]]:
-    """Returns what a policy predicts at every so-manieth action of an episode, and why it did not
-    at others -> how many. convert: makes joint positions of chunks in another action space.
+    """Returns a policy's predictions at every `every`-th action of an episode, and reasons for
+    those missing.
 
-    A policy that wants a history (`needs_history`) is shown the observations in between, too, at
-    its period, as the policy node does.
+    A policy that wants a history (`needs_history`) also gets the observations in between, at its
+    period, as from the policy node.
+
+    Args:
+        convert: makes joint positions of chunks in another action space.
 
     Raises:
         PolicyError: it predicted nothing at all.
@@ -155,16 +160,17 @@ def compare(
     actions: RecordedActions,
     left_out: Mapping[str, int] | None = None,
 ) -> EpisodeErrors:
-    """Lays predictions on the actions that were executed.
+    """Compares predictions with the executed actions.
 
     A chunk's steps follow each other at its own dt on the time line of executed actions
     (`action_times`); between two recorded actions the truth is interpolated linearly.
 
-    left_out: what was left out before, to be counted with the rest.
+    Args:
+        left_out: earlier omissions, to be counted with the rest.
 
     Raises:
         PolicyError: no prediction, other than joint positions, joints that the recording does not
-        have, or nothing to compare.
+            have, or nothing to compare.
     """
     names = _common_names(predictions, actions)
     dt = predictions[0].dt
@@ -227,9 +233,7 @@ def _common_names(predictions: Sequence[Prediction], actions: RecordedActions) -
 def _pieces(
     stamps: NDArray[np.int64], times: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Of each action: when the last action before the next pause is due, s, and whether no pause
-    comes.
-    """
+    """Returns per action when the next pause begins, s, and whether the rest has no pause."""
     ends = np.append(np.flatnonzero(np.diff(stamps) > MAX_GAP * SECOND), len(stamps) - 1)
     piece = np.searchsorted(ends, np.arange(len(stamps)))
     return times[ends[piece]], piece == len(ends) - 1

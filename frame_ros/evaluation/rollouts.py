@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a policy's episodes came to together: success with its interval, and each metric's mean.
+"""Summary of a policy's episodes: success with its interval, and each metric's mean.
 
 For a training loop that evaluates a checkpoint, or a comparison of two policies over one set of
 scenes.
@@ -32,21 +32,24 @@ RESAMPLES = 1000
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over episodes. lower, upper: its 95 % interval. count: episodes that had a value."""
+    """A mean over episodes."""
 
     value: float
-    lower: float
-    upper: float
-    count: int
+    lower: float  # its 95 % interval
+    upper: float  # its 95 % interval
+    count: int  # episodes that had a value
 
 
 @dataclass(frozen=True)
 class RolloutSummary:
     """Episodes of one policy.
 
-    success_rate: with its Wilson interval. static: episodes in which the TCP stood still; their
-    instability is left out. metrics: id -> mean with its percentile bootstrap interval over
-    episodes; NaN where no episode had a value. per_episode: id -> (episodes,) values.
+    Attributes:
+        success_rate: with its Wilson interval.
+        static: episodes in which the TCP stood still; their instability is left out.
+        metrics: id -> mean with its percentile bootstrap interval over episodes; NaN where no
+            episode had a value.
+        per_episode: id -> (episodes,) values.
     """
 
     episodes: int
@@ -57,8 +60,8 @@ class RolloutSummary:
     per_episode: dict[str, NDArray[np.float64]] = field(repr=False)
 
     def scalars(self) -> dict[str, float]:
-        """What a logger of a training run takes: 'sr', 'sr_lower', 'sr_upper', 'ps', ...; metrics
-        that are unavailable are left out.
+        """Returns values for a logger of a training run: 'sr', 'sr_lower', 'sr_upper', 'ps', ...;
+        unavailable metrics are left out.
         """
         rate = self.success_rate
         values = {'sr': rate.value, 'sr_lower': rate.lower, 'sr_upper': rate.upper}
@@ -67,7 +70,7 @@ class RolloutSummary:
 
 
 def summarise_rollouts(episodes: Sequence[Episode], seed: int = 0) -> RolloutSummary:
-    """Brings processed episodes together. seed: of the bootstrap.
+    """Summarises processed episodes. seed: of the bootstrap.
 
     Raises:
         ShapeError: no episodes.
@@ -93,19 +96,14 @@ def summarise_rollouts(episodes: Sequence[Episode], seed: int = 0) -> RolloutSum
 
 
 def episode_metrics(episode: Episode) -> dict[str, float]:
-    """The metrics of one processed episode by id; NaN where unavailable.
-
-    'time' is the time to success, s.
-    """
+    """Returns one processed episode's metrics by id; NaN if unavailable. 'time': to success, s."""
     values = {name: episode.value(name) for name in METRICS}
     known = {name: NAN if value is None else value for name, value in values.items()}
     return {**known, 'time': float(episode.summary['time_to_success'])}
 
 
 def bootstrapped_mean(values: NDArray[np.float64], seed: int = 0) -> Estimate:
-    """The mean of the finite values (N,), with the 95 % percentile interval of RESAMPLES means over
-    resampled episodes.
-    """
+    """Returns the mean of the finite values (N,), with its 95 % bootstrap interval."""
     finite = values[np.isfinite(values)]
     if not len(finite):
         return Estimate(NAN, NAN, NAN, 0)

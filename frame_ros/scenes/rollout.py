@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A policy in the simulated scene without ROS, in the simulation's own time: one Episode.
 
-What is recorded, and the metrics of it, are those of an episode read from a bag: the same streams
-through the same pipeline. So a training loop sees the numbers that the robot will show.
+Its streams and metrics are those of an episode read from a bag, through the same pipeline, so a
+training loop sees the numbers that the robot will show.
 """
 
 from __future__ import annotations
@@ -33,30 +33,31 @@ from frame_ros.scenes.simulation.scene_robot import scene_robot
 from frame_ros.scenes.simulation.simulation import PickPlaceSimulation
 from frame_ros.scenes.simulation.task import TaskState
 
-# Every episode begins here, so that no stamp is 0, which says: not set. ns
+# Every episode begins here, so that no stamp is 0, which means: not set. ns
 START = SECOND
 INSTRUCTION = 'pick up the cube and put it in the bin'
 OUTCOMES = {
     TaskState.SUCCESS: (EventType.SUCCESS, Outcome.SUCCESS),
     TaskState.FAILURE: (EventType.FAILURE, Outcome.FAILURE),
 }
-# Gets every control step: what the policy could see, and the action (D,) rad that was executed.
+# Gets every control step: the policy's possible observations, and the executed action (D,) rad.
 StepListener = Callable[[Observation, NDArray[np.float64]], None]
 
 
 class Rollouts:
     """Rolls policies out in a `PickPlaceSimulation`, one seeded episode at a time.
 
-    The simulation waits for the policy, so latency does not change the motion; it is measured, and
-    is that of the machine. A chunk is executed from its first step, and the next is asked for when
-    its `n_action_steps` (all of them, if the policy names none) are done.
+    The simulation waits for the policy, so latency does not change the motion; the measured latency
+    is that of the machine. A chunk is executed from its first step, and the next is requested when
+    its `n_action_steps` (all of them, if the policy names none) are done. OT is that of putting the
+    cube into the bin, where it is grasped when both fingers press on it.
 
-    rate: Hz of control steps. timeout: s after which an episode ends. cameras: name -> (width,
-    height) of images that listeners are to get beside those that the policy asks for; a camera that
-    the policy asks for and that is not named here has 320 x 240. robot: 'so101' or 'fr3'.
-
-    settings: of the metric pipeline. OT is that of putting the cube into the bin, where it is
-    grasped when both fingers press on it.
+    Args:
+        rate: Hz of control steps.
+        timeout: s after which an episode ends.
+        cameras: name -> (width, height) of images for listeners, in addition to those that the
+            policy requests; a requested camera that is not named here has 320 x 240.
+        robot: 'so101' or 'fr3'.
     """
 
     def __init__(
@@ -103,12 +104,14 @@ class Rollouts:
         on_step: StepListener | None = None,
         references: Sequence[Reference] = (),
     ) -> Episode:
-        """One episode in the scene that `seed` draws, with its metrics and its summary computed.
+        """Runs one episode in the scene that `seed` draws, with its metrics and summary computed.
 
-        references: what ATE and RTE are against, see `reference_of`; the nearest counts.
+        Args:
+            references: of ATE and RTE, see `reference_of`; the nearest counts.
 
         Raises:
-            PolicyError: the policy cannot act on what the scene gives, or gave something unusable.
+            PolicyError: the policy cannot act on the scene's observations, or returned something
+                unusable.
             ValueRangeError: the seed is negative.
         """
         self.simulation.reset(seed)
@@ -141,7 +144,7 @@ class Rollouts:
         seeds: Iterable[int],
         references: Mapping[int, Sequence[Reference]] | None = None,
     ) -> list[Episode]:
-        """One episode for each seed. references: by seed; the rest as of `run`."""
+        """Runs one episode for each seed. references: by seed; otherwise as `run`."""
         known = references or {}
         return [self.run(policy, seed, None, known.get(seed, ())) for seed in seeds]
 

@@ -29,10 +29,9 @@ NAN = float('nan')
 
 
 class RolloutRecord:
-    """The streams of one episode, growing.
-
-    Stamps are ns. A step's `rows` are COLUMNS -> value: joints, action (D,) rad, efforts (D,) N m,
-    position (3,) m and orientation (4,) xyzw of the TCP, distance m, object and goal (7,).
+    """The streams of one episode, growing. Stamps are ns. A step's `rows` are COLUMNS -> value:
+    joints, action (D,) rad, efforts (D,) N m, position (3,) m and orientation (4,) xyzw of the TCP,
+    distance m, object and goal (7,).
     """
 
     def __init__(self, joint_names: Sequence[str]) -> None:
@@ -52,9 +51,7 @@ class RolloutRecord:
     def add_inference(
         self, stamp: int, inference: Inference, arrival: Arrival, latency: float, cpu_time: float
     ) -> None:
-        """One call of the policy; durations in s. Memory is that of the machine that trains, so it
-        is left out.
-        """
+        """Adds one call of the policy, without the training machine's memory; durations in s."""
         samples, tokens = inference.samples, inference.tokens
         values: dict[str, Any] = {
             'sequence': len(self._inferences),
@@ -121,7 +118,7 @@ class RolloutRecord:
         }
 
     def _grasp_values(self) -> dict[str, NDArray]:
-        """The contacts one by one; shorter rows are filled up."""
+        """Returns the contacts one by one; shorter rows are padded."""
         width = max(1, *map(len, self._contacts))
         values = self._contact_values()
         for name, attribute, empty in (

@@ -25,25 +25,25 @@ STIFF = 1e6  # N s/m and N m s/rad
 
 
 class Block(NamedTuple):
-    """Samples from one command to the next. stamps: (S,) ns. samples: without noise, S rows.
-    command: (D,) rad (m). contacts: links that something presses on at the end.
-    """
+    """Samples from one command to the next."""
 
-    stamps: NDArray[np.int64]
-    samples: SensorSamples
-    command: Array
-    contacts: tuple[str, ...]
+    stamps: NDArray[np.int64]  # (S,) ns
+    samples: SensorSamples  # without noise, S rows
+    command: Array  # (D,) rad (m)
+    contacts: tuple[str, ...]  # links under external force at the end
 
 
 class ArmRun:
     """Runs from a seed; the same seed gives the same samples.
 
-    Without pushes nothing touches anything, which is looked at twice a second; collisions are then
-    not computed, and the things on the table kept from falling, which makes physics three times as
+    Without pushes nothing touches anything, which is checked twice a second; collisions are then
+    not computed, and the objects on the table kept from falling, which makes physics three times as
     fast.
 
-    truth: (begin s, end s, strength N, link) of every push so far that has ended, as the physics
-    had them. touches: s during which links touched something without a push.
+    Attributes:
+        truth: (begin s, end s, strength N, link) of every push so far that has ended, as the
+            physics had them.
+        touches: s during which links touched something without a push.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class ArmRun:
 
 
 def _keep_things_apart(simulation: PickPlaceSimulation) -> None:
-    """No collisions any more; what would fall then hardly moves."""
+    """Removes collisions; objects that would fall then hardly move."""
     mj, model = load_mujoco(), simulation.model
     model.opt.disableflags |= int(mj.mjtDisableBit.mjDSBL_CONTACT)
     for joint in range(model.njnt):
@@ -143,9 +143,7 @@ def seconds_of(stamp: int) -> float:
 
 
 class Begins:
-    """Collects when a detection begins, and for how many seconds there was one, or nothing was
-    known.
-    """
+    """Collects begins of detections, and seconds of detections and of unknown state."""
 
     def __init__(self, period: float) -> None:
         """period: s between two samples."""

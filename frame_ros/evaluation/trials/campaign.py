@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs many seeded trials, over several processes, and keeps each result as soon as it is there."""
+"""Runs many seeded trials in several processes, and stores each result at once."""
 
 from __future__ import annotations
 
@@ -27,10 +27,13 @@ Result = dict[str, Any]
 
 @dataclass(frozen=True)
 class Trial:
-    """One run that its fields determine: the same trial gives the same result.
+    """A run that its fields determine: the same trial gives the same result.
 
-    kind: of trial, a key of the campaign's functions. robot: name. seed: 0 or more. settings: what
-    else the run depends on, plain JSON values.
+    Attributes:
+        kind: of trial, a key of the campaign's functions.
+        robot: name.
+        seed: 0 or more.
+        settings: everything else that the run depends on, plain JSON values.
     """
 
     kind: str
@@ -40,15 +43,15 @@ class Trial:
 
     @property
     def key(self) -> str:
-        """A text that tells this trial from all others."""
+        """A text that distinguishes this trial from all others."""
         settings = json.dumps(dict(self.settings), sort_keys=True, allow_nan=False)
         return f'{self.kind}/{self.robot}/{self.seed}/{settings}'
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A trial and what came of it: `result`, plain JSON values with None for what is not available;
-    or, where it could not be run, `problem`, and an empty result.
+    """A trial and its `result`, plain JSON values with None for unavailable ones; or, if it could
+    not be run, `problem`, and an empty result.
     """
 
     trial: Trial
@@ -59,10 +62,11 @@ class Outcome:
 class Campaign:
     """Trials of several kinds, their results in a folder.
 
-    functions: kind -> 'module:function', a function that takes a Trial and returns a mapping of
-    plain JSON values (NaN becomes None). By name, so that another process finds it. folder: where
-    results.jsonl is written, a line per trial at once; a campaign that was interrupted goes on with
-    what is not there yet. None: results are only returned.
+    Args:
+        functions: kind -> 'module:function', a function that takes a Trial and returns a mapping of
+            plain JSON values (NaN becomes None). By name, so that another process finds it.
+        folder: of results.jsonl, to which every trial is written at once; an interrupted campaign
+            continues with the missing ones. None: results are only returned.
     """
 
     def __init__(self, functions: Mapping[str, str], folder: Path | None = None) -> None:
@@ -80,16 +84,16 @@ class Campaign:
     ) -> list[Outcome]:
         """Returns the outcome of every trial, in their order.
 
-        A trial that raises is an outcome with a problem: one scene that cannot be does not end a
-        night's work. It is not kept, so that it is tried again next time.
+        A trial that raises is an outcome with a problem, so that one impossible scene does not end
+        a night's work. It is not stored, so it is tried again next time.
 
         Args:
-            trials: no two alike.
+            trials: all different.
             workers: processes; 1 runs them in this one.
             progress: wraps the loop over outcomes as they come.
 
         Raises:
-            ValueRangeError: two trials are alike, a kind is not known, or workers is below 1.
+            ValueRangeError: two trials are equal, a kind is unknown, or workers is below 1.
             SetupError: results.jsonl is not of a campaign, or cannot be written.
         """
         wanted = self._checked(trials, workers)
@@ -120,7 +124,7 @@ class Campaign:
                 if number == len(lines):
                     break  # cut while it was written
                 raise SetupError(
-                    f'{self._path}, line {number} is no result of a campaign ({error}); give '
+                    f'{self._path}, line {number} is not a result of a campaign ({error}); give '
                     'another folder, or remove the file'
                 ) from error
         return outcomes
@@ -177,7 +181,7 @@ class Campaign:
 
 
 def run_trial(trial: Trial, function: str) -> Outcome:
-    """Runs one trial; what goes wrong in it is its problem, in words."""
+    """Runs one trial; any error becomes its problem, in words."""
     try:
         return Outcome(trial, plain(dict(_function(function)(trial))))
     except FrameRosError as error:
@@ -207,7 +211,7 @@ def _function(name: str) -> Callable[[Trial], Mapping[str, Any]]:
         )
     except (ImportError, AttributeError, ValueError) as error:
         raise SetupError(
-            f'{name!r} is no function of trials, as module:function ({error})'
+            f'{name!r} is not a function of trials, as module:function ({error})'
         ) from error
     return found
 
@@ -221,7 +225,7 @@ def _parse(line: str) -> Outcome:
 
 
 def _end_last_line(file: BinaryIO) -> None:
-    """A line that was cut is taken off, so that the next one begins at its place."""
+    """Removes an incomplete last line, so that the next one begins at its place."""
     end = file.seek(0, os.SEEK_END)
     file.seek(max(end - 1, 0))
     if file.read(1) in (b'', b'\n'):

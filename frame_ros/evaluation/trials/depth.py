@@ -29,7 +29,7 @@ from frame_ros.sensing.proximity.link_distances import DistanceReading, fuse
 Array = NDArray[np.float64]
 WIDTH, HEIGHT = 640, 480
 CAMERAS = ('front', 'wrist')
-CLUTTER = 6  # things beside those of the task
+CLUTTER = 6  # objects in addition to those of the task
 FRAME_PERIOD = 0.7  # s between two frames
 # The arm comes near things, and touches none.
 STYLE = MotionStyle(reach=0.7, speed=(0.1, 0.5), pause=(0.0, 0.5), clearance=0.005)
@@ -39,7 +39,7 @@ CEILING = 1.4  # m
 
 
 class DepthSensing:
-    """A scene, its cameras with their noise, and the distances that are measured."""
+    """A scene, its cameras with their noise, and the measured distances."""
 
     def __init__(self, trial: Trial) -> None:
         self.simulation = simulation = PickPlaceSimulation(trial.seed, robot=trial.robot)
@@ -64,11 +64,11 @@ class DepthSensing:
             )
             self._sensors[name] = DepthProximity(camera, settings)
         self._mounts = {name: simulation.camera_mount(name) for name in CAMERAS}
-        # All that a camera sees but the table, which the height tells from obstacles.
+        # Everything in view except the table, which is excluded by its height.
         self.obstacles = (*(n for n in simulation.obstacle_names if n != 'table'), 'cube')
 
     def measure(self) -> DistanceReading:
-        """What the cameras tell of the present state, by noisy joint positions."""
+        """Returns the cameras' distances at the present state, by noisy joint positions."""
         readings = self.simulation.joint_state()
         positions, _ = self._joints(readings.positions, readings.velocities)
         rotations, translations = self._frames.compute(positions)
@@ -88,8 +88,8 @@ class DepthSensing:
         return self._sensors[name].measure(picture, shapes, rotation, position)
 
     def truth(self) -> tuple[DistanceReading, NDArray[np.bool_]]:
-        """True distances of the watched links, and (L,) whether any camera has measured where the
-        closest point on the obstacle is: sees it, and gave a depth there.
+        """Returns true distances of the watched links, and (L,) whether any camera sees the closest
+        point on the obstacle and gave a depth there.
         """
         reading = self.simulation.distances_of_links(self.obstacles)
         seen = np.zeros(len(reading.links), bool)
@@ -151,7 +151,7 @@ def expected_noise(sensor: DepthNoiseOptions) -> float:
 def _workspace(
     simulation: PickPlaceSimulation,
 ) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
-    """Around the table: walls and floor of the room are further away."""
+    """Returns the box around the table: walls and floor of the room are further away."""
     table = simulation.robot.table
     (x, y), (length, width) = table.centre[:2], table.size[:2]
     reach_x, reach_y = length / 2 + MARGIN, width / 2 + MARGIN

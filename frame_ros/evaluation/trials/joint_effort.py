@@ -31,7 +31,7 @@ STRENGTH, DURATION, REST = (5.0, 12.0), (0.2, 1.0), (0.8, 2.5)  # of pushes, N a
 
 
 class JointSample(NamedTuple):
-    """What joint_states has of the arm: rad, rad/s, A (SO-101) or N m (FR3)."""
+    """The joint_states of the arm: rad, rad/s, A (SO-101) or N m (FR3)."""
 
     positions: Array
     velocities: Array
@@ -68,7 +68,7 @@ def run(trial: Trial) -> dict[str, Any]:
 
     The motors are identified first, by the motion of `frame-ros identify joints`. Joint states are
     taken at the rate of the commands, 50 Hz (SO-101) or 200 Hz (FR3). Result as of `wrench.run`;
-    in_contact: s for which it told of contact; delay: s, time constant of the observer; rms: N m
+    in_contact: s of detected contact; delay: s, time constant of the observer; rms: N m
     that the model leaves of free motion.
     """
     simulation = PickPlaceSimulation(trial.seed, robot=trial.robot)
@@ -131,7 +131,7 @@ def identified_motors(
         stamps, rows = _timed(simulation, sensors, commands, rate, timing)
     columns = (np.array(column) for column in zip(*rows, strict=True))
     recording = recording_of(simulation.robot.arm_joints, stamps, *columns)
-    # Franka's torques are in N m; what a servo's current is worth is to be found.
+    # Franka's torques are in N m; the factor of a servo's current must be identified.
     scale = 1.0 if simulation.robot.has_torque_sensors else None
     return identify_joints(dynamics, recording, IdentificationOptions(effort_scale=scale)).motors
 

@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Trials of contact detection from joint efforts while the demo's policy acts: what is felt beside
-what truly was.
-"""
+"""Trials of contact detection from joint efforts under the demo's policy."""
 
 from __future__ import annotations
 
@@ -27,7 +25,7 @@ FINGERS = 2  # that press on the object: it is held
 
 
 class FeltContacts:
-    """Sensed contacts, and what truly pressed on the robot at each sample."""
+    """Sensed contacts, and the true forces on the robot at each sample."""
 
     def __init__(self) -> None:
         self.spans: list[list[float]] = []  # begin ns, end ns, peak force N
@@ -48,7 +46,7 @@ class FeltContacts:
         self._truth.append(np.inf if is_explained else float(np.linalg.norm(net)))
 
     def false(self) -> list[list[float]]:
-        """Those that truth does not explain: see `evaluation.contact_comparison`."""
+        """Returns those that truth does not explain: see `evaluation.contact_comparison`."""
         stamps, truth = np.array(self._stamps), np.array(self._truth)
         found = []
         for begin, end, peak in self.spans:
@@ -60,10 +58,9 @@ class FeltContacts:
 
 
 def run(trial: Trial) -> dict[str, Any]:
-    """settings: quality of the policy; timing: one of TIMINGS; seconds at most.
-
-    The motors are the shipped ones. Result: sensed, how many contacts were; false, those that truth
-    does not explain, as begin ns, end ns, peak force N; seconds.
+    """settings: quality of the policy; timing: one of TIMINGS; seconds at most. The motors are the
+    shipped ones. Result: sensed, how many contacts were; false, those that truth does not explain,
+    as begin ns, end ns, peak force N; seconds.
     """
     simulation = PickPlaceSimulation(trial.seed, robot=trial.robot)
     sensors, motors = JointSensors(simulation, SENSORS_SEED), load_motors(trial.robot)

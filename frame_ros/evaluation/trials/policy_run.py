@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A simulated arm driven with the timing of a machine that is idle or busy: commands in coarse
-steps, late and in bunches; joint states with gaps and late stamps. By the demo's scripted policy,
-or by any rows of commands.
+"""A simulated arm driven with the timing of an idle or busy machine.
+
+Commands come in coarse steps, late and in bunches, joint states with gaps and late stamps. The
+commands are those of the demo's scripted policy, or any others.
 """
 
 from __future__ import annotations
@@ -29,10 +30,16 @@ TICK = 0.01  # s between two looks at the commands, as of the simulator node
 
 @dataclass(frozen=True)
 class Timing:
-    """How late things come. delay, jitter: s of a command, the least and the mean of what comes on
-    top (exponential). stalls: per second, in which nothing gets through; stall: s of one, from and
-    to. lost: share of the joint states of a stall that never come. stamp_delay: s by which a joint
-    state's stamp may be later than its measurement (uniform), as of a driver that waits for a core.
+    """Delays of messages.
+
+    Attributes:
+        delay: s of a command, at least.
+        jitter: s, mean of the exponential delay in addition.
+        stalls: per second, in which nothing gets through.
+        stall: s of one, from and to.
+        lost: share of the joint states of a stall that never come.
+        stamp_delay: s by which a joint state's stamp may be later than its measurement (uniform),
+            as of a driver that waits for a core.
     """
 
     delay: float = 0.002
@@ -71,9 +78,10 @@ def timed_samples(
 ) -> Iterator[TimedSample]:
     """Yields joint states at a rate, Hz, until `act` gives None.
 
-    act: the command (D,) rad (m) of a control step, from 0, CONTROL_RATE of them in a second; it is
-    sent at that time, and followed when it has arrived. seed: of the timing; the same arguments
-    give the same samples.
+    Args:
+        act: the command (D,) rad (m) of a control step, from 0, CONTROL_RATE of them in a second;
+            it is sent at that time, and followed when it has arrived.
+        seed: of the timing; the same arguments give the same samples.
     """
     rng = np.random.default_rng((seed, 0x2C))
     steps, every = round(TICK / simulation.timestep), round(1.0 / (rate * TICK))
@@ -105,9 +113,7 @@ def timed_samples(
 
 
 class PolicyActions:
-    """The demo's scripted policy as `act` of `timed_samples`, until the task has ended or the
-    timeout, s.
-    """
+    """The demo's scripted policy as `act` of `timed_samples`, until end or timeout, s."""
 
     def __init__(
         self, simulation: PickPlaceSimulation, seed: int, quality: float, timeout: float = 20.0

@@ -18,8 +18,8 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Push:
-    """A constant force (3,) N of the base frame, at a point (3,) m of a link's frame, from `begin`
-    to `end`, s.
+    """A constant force (3,) N, base frame, at a point (3,) m of a link, from `begin` to `end`,
+    s.
     """
 
     begin: float
@@ -42,22 +42,25 @@ class Push:
 
 @dataclass(frozen=True)
 class PushStyle:
-    """How hard (N), how long (s), and how long after the one before (s): from and to each. links:
-    that are pushed, each as often.
+    """Ranges of pushes, each from and to.
+
+    Attributes:
+        strength: N.
+        duration: s.
+        rest: s after the previous push.
+        links: that are pushed, equally often.
     """
 
-    strength: tuple[float, float]
+    strength: tuple[float, float]  # N
     duration: tuple[float, float]
     rest: tuple[float, float]
-    links: tuple[str, ...]
+    links: tuple[str, ...]  # that are pushed, equally often
 
 
 def draw_pushes(
     rng: np.random.Generator, robot: Robot, style: PushStyle, begin: float, seconds: float
 ) -> list[Push]:
-    """Pushes in [begin, begin + seconds], in random directions on random points of the links'
-    collision shapes.
-    """
+    """Returns random pushes in [begin, begin + seconds] on the links' collision shapes."""
     pushes = []
     time = begin + rng.uniform(*style.rest)
     while (end := time + rng.uniform(*style.duration)) < begin + seconds:

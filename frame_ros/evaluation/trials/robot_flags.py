@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Trials of contact detection by what a Franka arm itself estimates: external wrench and flags."""
+"""Trials of contact detection by a Franka arm's own estimates: external wrench and flags."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ LEARNING = 60.0  # s without a push at the beginning, in which the offset is lea
 
 def run(trial: Trial) -> dict[str, Any]:
     """settings: seconds; has_pushes. Pushes begin after LEARNING. Result as of `wrench.run`, of
-    what is behind LEARNING; a detection that lasts since before begins there. in_contact: s for
-    which it told of contact.
+    what is behind LEARNING; a detection that lasts since before begins there. in_contact: s of
+    detected contact.
     """
     robot = load_robot(trial.robot)
     seconds = LEARNING + float(trial.settings['seconds'])

@@ -49,7 +49,7 @@ class WrenchSensing:
         names = self.robot.joint_names
         self._columns = [names.index(name) for name in self._motion.joint_names]
         self._waiting: list[Block] = []
-        # The simulator's sensor reads what the tool does to the wrist.
+        # The simulator's sensor reads the tool's force on the wrist.
         self.detector = WrenchContact(WrenchOptions(is_force_on_tool=False), self.tool)
 
     def take(self, block: Block, begins: Begins) -> None:

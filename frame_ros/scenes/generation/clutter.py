@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Obstacles beside those of the task: standing, hanging and moving, drawn from a seed."""
+"""Obstacles in addition to those of the task: standing, hanging and moving, drawn from a seed."""
 
 from __future__ import annotations
 
@@ -24,15 +24,12 @@ _GREYS = ((0.75, 0.74, 0.70), (0.45, 0.47, 0.50), (0.62, 0.52, 0.40), (0.12, 0.1
 
 @dataclass(frozen=True)
 class SwayPath:
-    """A smooth path: about `centre` each axis swings by its own sine.
+    """A smooth path: about `centre` each axis swings by its own sine."""
 
-    centre, amplitudes: m. frequencies: Hz. phases: rad.
-    """
-
-    centre: Triple
-    amplitudes: Triple
-    frequencies: Triple
-    phases: Triple
+    centre: Triple  # m
+    amplitudes: Triple  # m
+    frequencies: Triple  # Hz
+    phases: Triple  # rad
 
     def position(self, time: float) -> Array:
         """(3,) m at `time`, s."""
@@ -49,8 +46,10 @@ class SwayPath:
 class Obstacle:
     """A fixed or moved obstacle, by its name; position (m) and yaw (rad) in the base frame.
 
-    size: a box's edges; a cylinder's radius and length (upright); a sphere's radius; m. path: of
-    its middle, if it moves. colour: linear RGB.
+    Attributes:
+        size: a box's edges; a cylinder's radius and length (upright); a sphere's radius; m.
+        path: of its middle, if it moves.
+        colour: linear RGB.
     """
 
     name: str
@@ -62,7 +61,7 @@ class Obstacle:
     colour: Triple = (0.6, 0.6, 0.6)
 
     def __post_init__(self) -> None:
-        """Raises ValueRangeError for a shape that is none."""
+        """Raises ValueRangeError for an impossible shape."""
         count = {'box': 3, 'cylinder': 2, 'sphere': 1}.get(self.kind)
         if count is None:
             raise ValueRangeError(f'an obstacle is one of {", ".join(KINDS)}, not {self.kind!r}')
@@ -176,9 +175,7 @@ def _shape(rng: np.random.Generator, name: str, scale: float) -> Obstacle:
 def _draw(
     rng: np.random.Generator, robot: SceneRobot, name: str, is_hanging: bool
 ) -> Obstacle | None:
-    """One obstacle somewhere; None where it would stand in the task's part of the table or beside
-    the table.
-    """
+    """Returns an obstacle somewhere, if outside the task's part of the table and on it."""
     table = robot.table
     reach = table.distractor_radii[1]
     obstacle = _shape(rng, name, reach)
@@ -204,7 +201,7 @@ def _polar(robot: SceneRobot, radius: float, azimuth: float) -> tuple[float, flo
 
 
 def _is_clear(obstacle: Obstacle, placed: list[Obstacle], home: Array) -> bool:
-    """Whether it is apart from the others and the robot at home, by the spheres that hold it."""
+    """Returns whether it is apart from the others and the robot, by bounding spheres."""
     margin = 0.02
     for other in placed:
         if math.dist(obstacle.position, other.position) < obstacle.radius + other.radius + margin:

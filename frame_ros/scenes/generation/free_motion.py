@@ -27,13 +27,16 @@ _PEAK_VELOCITY, _PEAK_ACCELERATION = 1.875, 10.0 / 3.0**0.5
 
 @dataclass(frozen=True)
 class MotionStyle:
-    """How the arm moves.
+    """The style of the arm's motion.
 
-    reach: share of each joint's range around home that is used. speed: shares of the joints'
-    velocity limits that the fastest joint of a motion reaches, from and to. pause: s of rest
-    between motions, from and to. sway: share of the motions that are sums of sines around a
-    posture, as a policy that hesitates makes them. clearance: m that the links keep from anything
-    but each other on the way.
+    Attributes:
+        reach: share of each joint's range around home that is used.
+        speed: shares of the joints' velocity limits that the fastest joint of a motion reaches,
+            from and to.
+        pause: s of rest between motions, from and to.
+        sway: share of the motions that are sums of sines around a posture, like those of a
+            hesitating policy.
+        clearance: m that the links keep from anything but each other on the way.
     """
 
     reach: float = 0.45
@@ -44,16 +47,15 @@ class MotionStyle:
 
 
 class FreeMotion:
-    """Commands for the arm's joints and gripper, one after the other, for ever.
-
-    Postures are drawn around home; a motion is kept if the links stay clear of things and of each
-    other at 25 postures of it. It changes nothing of the simulation.
+    """An endless sequence of commands for the arm's joints and gripper. Postures are drawn around
+    home; a motion is kept if the links stay clear of objects and each other at 25 postures of it.
+    It changes nothing in the simulation.
     """
 
     def __init__(
         self, simulation: PickPlaceSimulation, seed: int, rate: float, style: MotionStyle
     ) -> None:
-        """rate: Hz of the commands.
+        """Commands come at `rate` Hz.
 
         Raises:
             ValueRangeError: the rate is not positive.
@@ -83,7 +85,7 @@ class FreeMotion:
                 yield here
 
     def _move(self, here: Array) -> Array:
-        """(N, D) minimum-jerk motion to a posture drawn anew."""
+        """Returns a minimum-jerk motion (N, D) to a new random posture."""
         for _ in range(_ATTEMPTS):
             goal = self._rng.uniform(self._lower, self._upper)
             rows = self._profile(here, goal)
@@ -101,7 +103,7 @@ class FreeMotion:
         return np.asarray(here + (goal - here) * s**3 * (10.0 - 15.0 * s + 6.0 * s**2))
 
     def _sway(self, here: Array) -> Array:
-        """(N, D) sines about this posture that begin and end at rest there."""
+        """Returns (N, D) sines about this posture that begin and end at rest there."""
         count = int(self._rate * self._rng.uniform(3.0, 8.0))
         time = np.arange(count)[:, None] / self._rate
         window = np.sin(np.pi * np.linspace(0.0, 1.0, count))[:, None] ** 2
@@ -121,7 +123,7 @@ class FreeMotion:
 
 
 class _Rehearsal:
-    """Whether the arm keeps clear in postures, tried on a twin of the scene."""
+    """Checks the arm's clearance in postures, on a twin of the scene."""
 
     def __init__(self, simulation: PickPlaceSimulation, clearance: float) -> None:
         self._mj = load_mujoco()
@@ -140,7 +142,7 @@ class _Rehearsal:
         ]
 
     def is_clear(self, rows: Array) -> bool:
-        """Whether the links are clear at 25 of the postures (N, D)."""
+        """Returns whether the links are clear at 25 of the postures (N, D)."""
         chosen = np.unique(np.linspace(0, len(rows) - 1, _LOOKS).astype(int))
         return all(self._is_clear_at(rows[index]) for index in chosen)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where things stand at the start of a pick-and-place episode, drawn from a seed."""
+"""The objects at the start of a pick-and-place episode, drawn from a seed."""
 
 from __future__ import annotations
 
@@ -37,20 +37,17 @@ _ATTEMPTS = 1000
 
 @dataclass(frozen=True)
 class Placement:
-    """One thing on the table.
-
-    position: m, its centre, in the robot's base frame. yaw: rad about the vertical.
-    """
+    """One object on the table."""
 
     name: str
-    position: tuple[float, float, float]
-    yaw: float
+    position: tuple[float, float, float]  # m, its centre, in the robot's base frame
+    yaw: float  # rad about the vertical
     colour: str = ''
 
 
 @dataclass(frozen=True)
 class SceneLayout:
-    """The start of an episode: what to pick, where to put it, and what stands in the way."""
+    """The start of an episode: the object to pick, its destination, and the objects in the way."""
 
     seed: int
     target: Placement

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Forces that somebody exerts on points of the simulated robot's links."""
+"""Forces applied to points of the simulated robot's links."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import mujoco
 
 Array = NDArray[np.float64]
-APPLIED = 'applied force'  # what such a contact's other side is called
+APPLIED = 'applied force'  # the name of such a contact's other side
 
 
 class AppliedForces:
@@ -26,7 +26,7 @@ class AppliedForces:
         self._forces: list[tuple[int, Array, Array]] = []
 
     def __bool__(self) -> bool:
-        """Whether there are any."""
+        """Returns whether there are any."""
         return bool(self._forces)
 
     def add(self, data: mujoco.MjData, body: int, position: Array, force: Array) -> None:
@@ -35,7 +35,7 @@ class AppliedForces:
         self._forces.append((body, rotation.T @ (position - data.xpos[body]), force))
 
     def clear(self, data: mujoco.MjData) -> None:
-        """Takes all away."""
+        """Removes all forces."""
         self._forces.clear()
         data.xfrc_applied[:] = 0.0
 
@@ -47,14 +47,14 @@ class AppliedForces:
         ]
 
     def write(self, data: mujoco.MjData) -> None:
-        """Hands them to the physics, where the links are now."""
+        """Applies them to the physics, at the present places of the links."""
         data.xfrc_applied[:] = 0.0
         for body, position, force in self.at(data):
             data.xfrc_applied[body, :3] += force
             data.xfrc_applied[body, 3:] += np.cross(position - data.xipos[body], force)
 
     def torques(self, model: mujoco.MjModel, data: mujoco.MjData) -> Array:
-        """(nv,) generalised forces that they are."""
+        """Returns (nv,) generalised forces."""
         total = np.zeros(model.nv)
         for body, position, force in self.at(data):
             self._mj.mj_applyFT(model, data, force, np.zeros(3), position, body, total)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What can be seen of a simulation: its cameras, where they are, and their images."""
+"""The cameras of a simulation, their poses and images."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SceneCameras:
         self._renderers: dict[tuple[int, int], SceneRenderer] = {}
 
     def state(self) -> SceneState:
-        """A copy of what a picture depends on, for a renderer in another thread."""
+        """Returns a copy of the state for a renderer in another thread."""
         data = self.data
         return SceneState(
             data.time, data.qpos.copy(), data.mocap_pos.copy(), data.mocap_quat.copy()
@@ -43,16 +43,12 @@ class SceneCameras:
         return intrinsics(self.model, camera, width, height)
 
     def camera_pose(self, camera: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Position (3,) m and rotation (3, 3) of a camera's optical frame (x right, y down, z
-        forward) in the base.
-        """
+        """Returns position (3,) m and rotation (3, 3) of a camera's optical frame in the base."""
         found = self.data.cam(camera)
         return found.xpos.copy(), found.xmat.reshape(3, 3) * (1.0, -1.0, -1.0)
 
     def camera_mount(self, camera: str) -> tuple[str, NDArray[np.float64], NDArray[np.float64]]:
-        """The link that carries a camera, and position (3,) m and quaternion xyzw of its optical
-        frame in that link.
-        """
+        """Returns a camera's link, and its position (3,) m and quaternion xyzw in that link."""
         position, rotation = self.camera_pose(camera)
         body = int(self.model.cam_bodyid[self.model.cam(camera).id])
         link = self.model.body(body).name if body else self.robot.base_link
@@ -91,10 +87,14 @@ class SceneCameras:
         rule: VisibilityRule | None = None,
         valid: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.bool_]:
-        """(L,) Whether a camera sees the closest point on the obstacle of each link of a true
-        reading of the present state, see `visible_points`. valid: (H, W) pixels that count, such as
-        those for which its sensor gives a depth; None: all. Always call it from the thread that
-        renders.
+        """Returns (L,) whether a camera sees the obstacle's closest point to each link of a true
+        reading.
+
+        The reading is of the present state, see `visible_points`. Always call it from the thread
+        that renders.
+
+        Args:
+            valid: (H, W) pixels that count, such as those with a sensed depth; None: all.
         """
         depth = self.render(camera, width, height, with_depth=True).depth
         assert depth is not None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""From commands that come a few times in a second to what a controller makes of them in between."""
+"""Interpolation between infrequent commands, as in a controller."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ Array = NDArray[np.float64]
 
 
 class Interpolator:
-    """Goes to each new target in a straight line, as trajectory controllers do.
-
-    Targets that move evenly and come more often than the time it takes are followed evenly, that
-    time late.
+    """Goes to each new target in a straight line, as trajectory controllers do. Targets that move
+    evenly and come more often than the time it takes are followed evenly, that time late.
     """
 
     def __init__(self, start: Array, duration: float) -> None:

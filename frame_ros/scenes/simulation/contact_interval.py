@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The true contacts of a stretch of time as one reading: a blow between two readings is in it."""
+"""The true contacts of an interval as one reading, including any impact between two readings."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The robot's true contacts in the simulation: one per link and touched thing, over time."""
+"""The robot's true contacts in the simulation: one per link and touched object, over time."""
 
 from __future__ import annotations
 
@@ -19,22 +19,27 @@ if TYPE_CHECKING:
     import mujoco
 
 FINGER_LINKS = SO101.finger_links
-_LEAST_FORCE = 1e-6  # N; below, the geoms are near each other without pressing
-# A finger on the object to pick is meant while the gripper's drive closes, by CLOSING of its range,
-# or did within SETTLING, s; and up to a net force of all fingers of LARGEST_PUSH, N: fingers that
-# hold an object press against each other, and only what is left over moves the arm.
+_LEAST_FORCE = 1e-6  # N; below, the geoms are close without pressing
+# A finger's contact with the object to pick is expected while the gripper's drive closes, by
+# CLOSING of its range, or did within SETTLING, s; and up to a net force of all fingers of
+# LARGEST_PUSH, N: fingers that hold an object press against each other, and only the rest moves the
+# arm.
 CLOSING, SETTLING, LARGEST_PUSH = 0.01, 0.5, 20.0
 
 
 @dataclass(frozen=True)
 class Contact:
-    """A link of the robot touches something, or another link; or somebody pushes it ('applied
-    force').
+    """A link of the robot touches an object or another link, or is pushed ('applied force').
 
-    force: N, sum of normal forces. position: (3,) m, force-weighted. normal: (3,) unit vector from
-    the other thing to the link. net_force, net_torque: (3,) N and N m about the base's origin, on
-    the robot; zero between two links. duration: s since this pair began to touch. impulse: N s,
-    integral of the normal force since then. peak_force: N, the largest since then.
+    Attributes:
+        force: N, sum of normal forces.
+        position: (3,) m, force-weighted.
+        normal: (3,) unit vector from the other object to the link.
+        net_force, net_torque: (3,) N and N m about the base's origin, on the robot; zero between
+            two links.
+        duration: s since this pair began to touch.
+        impulse: N s, integral of the normal force since then.
+        peak_force: N, the largest since then.
     """
 
     link: str
@@ -52,10 +57,9 @@ class Contact:
 
 
 class ContactTruth:
-    """Reads the contacts of a MuJoCo state.
-
-    `robot_bodies` maps body id to link name; all else is named by its body. Of the fingers on the
-    object to pick it keeps when the gripper last closed, so it is read at every step.
+    """Reads the contacts of a MuJoCo state. `robot_bodies` maps body id to link name; all else is
+    named by its body. Of the fingers on the object to pick it keeps when the gripper last closed,
+    so it is read at every step.
     """
 
     def __init__(
@@ -81,7 +85,7 @@ class ContactTruth:
         self._began: dict[tuple[str, str], tuple[float, float, float, float]] = {}
 
     def reset(self) -> None:
-        """Forgets how long contacts have lasted."""
+        """Forgets the duration of contacts."""
         self._began.clear()
         self._closed = -np.inf
 
@@ -119,13 +123,13 @@ class ContactTruth:
         return self._merge(groups, data.time)
 
     def _candidates(self, data: mujoco.MjData) -> list[int]:
-        """Indices of the contacts that the robot has a part in."""
+        """Returns the indices of the contacts of the robot."""
         if not data.ncon:
             return []
         return np.flatnonzero(self._is_robot[data.contact.geom].any(axis=1)).tolist()
 
     def _robot_side(self, first: int, second: int) -> tuple[str, str, float] | None:
-        """(link, other, sign), where sign turns MuJoCo's first-to-second into other-to-link."""
+        """Returns (link, other, sign), the sign from MuJoCo's order to other-to-link."""
         if second in self._links:
             link, other, sign = self._links[second], self._names[first], 1.0
         elif first in self._links:
@@ -171,7 +175,7 @@ class ContactTruth:
         return contacts
 
     def _grasp(self, groups: dict, time: float) -> tuple[bool, str]:
-        """Whether what the fingers do to the object to pick is meant, and why."""
+        """Returns whether the fingers' contact with the object is expected, and the reason."""
         own = [rows for (link, other), rows in groups.items()
                if other == self._target and link in self._fingers]  # fmt: skip
         push = float(np.linalg.norm(sum((row[2] for rows in own for row in rows), np.zeros(3))))

@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 class LeastDistance:
     """The nearest pair of link and obstacle.
 
-    distance: m, 0 where they touch or overlap. point_on_robot, point_on_obstacle: (3,) m.
-    link_distances: link -> m. link_points: link -> (6,) m, its closest point and the obstacle's.
-    link_obstacles: link -> what is nearest to it.
+    Attributes:
+        distance: m, 0 where they touch or overlap.
+        point_on_robot, point_on_obstacle: (3,) m.
+        link_distances: link -> m.
+        link_points: link -> (6,) m, its closest point and the obstacle's.
+        link_obstacles: link -> what is nearest to it.
     """
 
     distance: float
@@ -102,10 +105,9 @@ class DistanceTruth:
     def _candidates(
         self, data: mujoco.MjData, geoms: NDArray[np.int64]
     ) -> list[tuple[float, int, int]]:
-        """(lower bound, geom of the robot, column of obstacle) by rising bound.
-
-        The bound is the distance from the robot geom's centre to the obstacle's bounding box, less
-        the geom's bounding radius.
+        """Returns (lower bound, geom of the robot, column of obstacle) by rising bound. The bound
+        is the distance from the robot geom's centre to the obstacle's bounding box, less the geom's
+        bounding radius.
         """
         centres = data.geom_xpos[geoms]
         rotations = data.geom_xmat[self._obstacle_geoms].reshape(-1, 3, 3)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What presses on the simulated robot, as joint torques and as a wrench at its tip."""
+"""External forces on the simulated robot, as joint torques and as a wrench at its tip."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ Array = NDArray[np.float64]
 
 
 class ExternalForces(NamedTuple):
-    """All that presses on the robot: contacts and applied forces; on the robot is positive.
+    """All external forces on the robot: contacts and applied forces; on the robot is positive.
 
-    torques: (A,) N m, of the arm's joints, J^T f. wrench: (6,) N, N m: sum of the forces on all
-    links but the base and their torque about the tip, in the base's axes.
+    Franka's estimates (tau_ext_hat_filtered, O_F_ext_hat_K) have the opposite sign: there forces
+    exerted by the robot are positive (libfranka, robot_state.h).
 
-    Franka's estimates (tau_ext_hat_filtered, O_F_ext_hat_K) have the other sign: there what the
-    robot exerts is positive (libfranka, robot_state.h).
+    Attributes:
+        torques: (A,) N m, of the arm's joints, J^T f.
+        wrench: (6,) N, N m: sum of the forces on all links but the base and their torque about the
+            tip, in the base's axes.
     """
 
     torques: Array
@@ -67,8 +69,8 @@ class ExternalTruth:
         return total[self._dofs]
 
     def tip_wrench(self, data: mujoco.MjData, torques: Array) -> Array:
-        """(6,) N, N m: the wrench on the tip, in the base's axes and about the tip, that explains
-        external torques (A,) best; what an arm with joint torque sensors can tell.
+        """Returns (6,) N, N m: the wrench about the tip, in the base's axes, that best explains
+        external torques (A,), like an arm with joint torque sensors.
         """
         linear, angular = np.zeros((3, self._model.nv)), np.zeros((3, self._model.nv))
         self._mj.mj_jacBody(self._model, data, linear, angular, self._tip)

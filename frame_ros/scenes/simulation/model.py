@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 BASE_LINK, TIP_LINK, WRENCH_LINK = SO101.base_link, SO101.tip_link, SO101.wrench_link
 CAMERAS = tuple(SO101.cameras)
 
-_VISUAL, _COLLISION = 1, 3  # groups of geoms; only the first is drawn where a robot has both
+_VISUAL, _COLLISION = 1, 3  # groups of geoms; only the first is drawn if a robot has both
 
 
 def build_model(
@@ -36,8 +36,11 @@ def build_model(
 ) -> mujoco.MjModel:
     """Compiles the scene around the robot of a URDF.
 
-    The robot stands on the table, its base at the origin. timestep: s, of the physics. obstacles:
-    beside the table's own.
+    The robot stands on the table, its base at the origin.
+
+    Args:
+        timestep: s, of the physics.
+        obstacles: in addition to the table's own.
 
     Raises:
         RobotError: the URDF is missing or cannot be read, or is not of that robot.
@@ -183,7 +186,7 @@ def _add_surroundings(mj: Any, spec: Any, robot: SceneRobot) -> None:
 
 
 def _add_room(mj: Any, world: Any, top: Worktable) -> None:
-    """Walls all around, to look at only: drawing them takes a third of what a sky does."""
+    """Adds walls all around, for images only: drawing them takes a third of the time of a sky."""
     for x, y in ((-1, 0), (1, 0), (0, -1), (0, 1)):
         world.add_geom(
             type=mj.mjtGeom.mjGEOM_BOX, contype=0, conaffinity=0, material='wall',
@@ -202,7 +205,7 @@ def _add_camera(mj: Any, body: Any, name: str, mount: CameraMount) -> None:
 
 
 def _looking_at(mj: Any, eye: Triple, target: Triple, up: Triple) -> np.ndarray:
-    """Quaternion wxyz of a camera at `eye` that looks (along -z) at `target`, its x axis level."""
+    """Returns the quaternion wxyz of a level camera at `eye` that looks (along -z) at `target`."""
     backward = np.subtract(eye, target)
     backward = backward / np.linalg.norm(backward)
     right = np.cross(up, backward)
@@ -246,7 +249,7 @@ def _add_bin(mj: Any, spec: Any, table: Worktable) -> None:
 
 
 def _add_obstacles(mj: Any, spec: Any, obstacles: Sequence[Obstacle]) -> None:
-    """Mocap bodies: they stay where they are put, and are moved only by name."""
+    """Adds mocap bodies, which stay in place and are moved only by name."""
     kinds = {
         'box': mj.mjtGeom.mjGEOM_BOX,
         'cylinder': mj.mjtGeom.mjGEOM_CYLINDER,

@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Intrinsics:
-    """A pinhole camera without distortion, in pixels.
-
-    Pixel centres lie at whole numbers, as in OpenCV and ROS.
+    """A pinhole camera without distortion, in pixels. Pixel centres lie at whole numbers, as in
+    OpenCV and ROS.
     """
 
     width: int
@@ -38,9 +37,13 @@ class Intrinsics:
 
 @dataclass(frozen=True)
 class CameraFrame:
-    """What a camera saw at `time` (s of simulation).
+    """An image at `time` (s of simulation).
 
-    rgb: (H, W, 3) uint8. depth: (H, W) float32, m along the optical axis; None if not asked for.
+    Attributes:
+        rgb: (H, W, 3) uint8.
+        depth: (H, W) float32, m along the optical axis; None if not requested.
+        rgb: (H, W, 3) uint8.
+        depth: (H, W) float32, m along the optical axis; None if not asked for.
     """
 
     time: float
@@ -55,9 +58,8 @@ def intrinsics(model: mujoco.MjModel, camera: str, width: int, height: int) -> I
 
 
 class SceneRenderer:
-    """Draws states of one model.
-
-    Belongs to the thread that made it, as its OpenGL context does; `close` it there.
+    """Draws states of one model. Belongs to the thread that made it, as its OpenGL context does;
+    `close` it there.
     """
 
     def __init__(self, model: mujoco.MjModel, width: int, height: int):

@@ -34,9 +34,8 @@ class StepSampler:
     """
 
     def __init__(self, simulation: PickPlaceSimulation, steps: int) -> None:
-        """steps: how many timesteps a call of `step` makes.
-
-        The simulation's model must stay: no obstacles may be added.
+        """steps: how many timesteps a call of `step` makes. The simulation's model must stay: no
+        obstacles may be added.
         """
         self._simulation, self._steps = simulation, steps
         model, robot = simulation.model, simulation.robot

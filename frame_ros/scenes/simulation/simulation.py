@@ -45,8 +45,13 @@ class JointReadings:
 class PickPlaceSimulation(SceneCameras):
     """The simulation, in its own time. One thread at a time may use it.
 
-    robot: what is particular to it. joint_names: that can be commanded. lower, upper: (D,) their
-    limits. model, data: MuJoCo's; new ones after obstacles were added or taken away.
+    Args:
+        robot: what is particular to it.
+
+    Attributes:
+        joint_names: that can be commanded.
+        lower, upper: (D,) their limits.
+        model, data: MuJoCo's; new ones after obstacles were added or taken away.
     """
 
     def __init__(
@@ -59,8 +64,10 @@ class PickPlaceSimulation(SceneCameras):
     ):
         """Builds the scene and resets it to `seed`.
 
-        timestep: s, of the physics; None: the robot's own, 2 ms (SO-101) or 1 ms (FR3). robot:
-        'so101' or 'fr3'. obstacles: beside those of the task, see `add_obstacles`.
+        Args:
+            timestep: s, of the physics; None: the robot's own, 2 ms (SO-101) or 1 ms (FR3).
+            robot: 'so101' or 'fr3'.
+            obstacles: in addition to those of the task, see `add_obstacles`.
 
         Raises:
             MissingExtraError: mujoco is not installed.
@@ -132,7 +139,7 @@ class PickPlaceSimulation(SceneCameras):
         return float(self.model.opt.timestep)
 
     def reset(self, seed: int) -> None:
-        """Puts the arm home and the things where `seed` draws them; the same seed gives the same
+        """Puts the arm home and the objects where `seed` draws them; the same seed gives the same
         bits.
 
         Raises:
@@ -165,9 +172,12 @@ class PickPlaceSimulation(SceneCameras):
         steps: int = 10,
         on_step: Callable[[], None] | None = None,
     ) -> None:
-        """Advances by `steps` timesteps. targets: (D,) rad (m), what the servos go to, clipped to
-        the limits; None: as before. on_step: called behind every timestep, when positions and
-        velocities are new, and forces, efforts and the wrench still those of the instant before it.
+        """Advances by `steps` timesteps.
+
+        Args:
+            targets: (D,) rad (m) of the servos, clipped to the limits; None: as before.
+            on_step: called after every timestep, when positions and velocities are new, and forces,
+                efforts and the wrench still those of the instant before it.
 
         Raises:
             ShapeError: there is not one target for each joint.
@@ -200,8 +210,8 @@ class PickPlaceSimulation(SceneCameras):
         return np.clip(values, self.lower, self.upper)
 
     def _advance(self, steps: int) -> None:
-        """Steps the physics. What depends on the positions alone is not computed again for the
-        first step, which halves the cost of single steps, unless somebody has moved something.
+        """Steps the physics. Results that depend on the positions alone are not computed again for
+        the first step, which halves the cost of single steps, unless something was moved.
         """
         state = np.empty_like(self._derived)
         self._mj.mj_getState(self.model, self.data, state, self._state_parts)
@@ -212,9 +222,7 @@ class PickPlaceSimulation(SceneCameras):
             self._mj.mj_step(self.model, self.data, nstep=steps)
 
     def _derive(self) -> None:
-        """A step leaves positions newer than what is derived from them; this brings all to the same
-        instant.
-        """
+        """Brings everything derived to the instant of the positions."""
         self._mj.mj_forward(self.model, self.data)
         self._mj.mj_getState(self.model, self.data, self._derived, self._state_parts)
 
@@ -231,16 +239,14 @@ class PickPlaceSimulation(SceneCameras):
         return any(contact.other == 'cube' for contact in self.contacts())
 
     def _is_closing(self, data: Any) -> bool:
-        """Whether the gripper's drive goes to a smaller opening than it has, or presses."""
+        """Returns whether the gripper's drive goes to a smaller opening than it has, or presses."""
         least = CLOSING * float(self.upper[-1] - self.lower[-1])
         return bool(data.ctrl[self._actuators[-1]] < data.qpos[self._qpos[-1]] - least)
 
     def joint_state(self) -> JointReadings:
-        """Joint positions, velocities, and efforts.
-
-        Efforts are the torques of the servos; of a robot with torque sensors what those measure
-        behind the gears: all that moves and bears the links, their weight included (Franka's
-        tau_J). The gripper's is that of its drive.
+        """Joint positions, velocities, and efforts. Efforts are the torques of the servos; of a
+        robot with torque sensors what those measure behind the gears: all that moves and bears the
+        links, their weight included (Franka's tau_J). The gripper's is that of its drive.
         """
         data = self.data
         efforts = data.qfrc_actuator[self._dofs]
@@ -252,23 +258,20 @@ class PickPlaceSimulation(SceneCameras):
 
     @property
     def targets(self) -> NDArray[np.float64]:
-        """(D,) rad (m), where the servos are going."""
+        """(D,) rad (m), the servos' targets."""
         return self.data.ctrl[self._actuators]
 
     def wrench(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Force (3,) N and torque (3,) N m by which the robot carries its `wrench_link` and all
-        beyond it, in that link's axes and about its origin; without noise.
-
-        At rest the force is their weight, pointing up; a push on the hand shows turned round.
+        """Returns force (3,) N and torque (3,) N m by which the robot carries its `wrench_link` and
+        all beyond it. They are in that link's axes and about its origin, without noise. At rest the
+        force is their weight, pointing up; a push on the hand appears reversed.
         """
         return self.data.sensor('wrench_force').data.copy(), self.data.sensor(
             'wrench_torque'
         ).data.copy()
 
     def contacts(self) -> list[Contact]:
-        """What the robot touches now, and forces applied to it; positions and normals in the base
-        frame.
-        """
+        """Returns the robot's contacts and forces applied to it, in the base frame."""
         return self._contacts.read(self.data, self._forces)
 
     def external(self) -> ExternalForces:
@@ -276,15 +279,13 @@ class PickPlaceSimulation(SceneCameras):
         return self._external.read(self.data, self._forces, self.contacts())
 
     def tip_wrench(self, torques: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(6,) N, N m: the wrench on the tip, about it and in the base's axes, that explains
-        external torques (A,) N m of the arm's joints best.
+        """Returns (6,) N, N m: the wrench about the tip, in the base's axes, that best explains
+        external torques (A,) N m of the arm's joints.
         """
         return self._external.tip_wrench(self.data, np.asarray(torques, np.float64))
 
     def distance(self) -> LeastDistance:
-        """The least distance from the watched links to table, bin, distractors and further
-        obstacles; the cube is meant to be touched.
-        """
+        """Returns the least distance from the watched links to obstacles, without the cube."""
         return self._truth(None).read(self.data)
 
     def distances_of_links(self, obstacles: Sequence[str] | None = None) -> DistanceReading:
@@ -313,7 +314,7 @@ class PickPlaceSimulation(SceneCameras):
 
     @property
     def obstacle_names(self) -> tuple[str, ...]:
-        """All that is not to be touched."""
+        """The objects that must not be touched."""
         return (*OBSTACLES, *(obstacle.name for obstacle in self.obstacles))
 
     def add_clutter(self, seed: int, count: int = 6) -> tuple[Obstacle, ...]:
@@ -328,8 +329,8 @@ class PickPlaceSimulation(SceneCameras):
         return clutter
 
     def add_obstacles(self, obstacles: Sequence[Obstacle]) -> None:
-        """Adds obstacles and resets the scene; they stay through resets. Renderers must be made
-        anew.
+        """Adds obstacles, which stay through resets, and resets the scene. Renderers must be
+        rebuilt.
 
         Raises:
             ValueRangeError: a name is taken.
@@ -337,7 +338,7 @@ class PickPlaceSimulation(SceneCameras):
         self._rebuild((*self.obstacles, *obstacles))
 
     def clear_obstacles(self) -> None:
-        """Takes away all that was added, and resets the scene."""
+        """Removes all added obstacles, and resets the scene."""
         self._rebuild(())
 
     def _rebuild(self, obstacles: tuple[Obstacle, ...]) -> None:
@@ -353,7 +354,7 @@ class PickPlaceSimulation(SceneCameras):
             ValueRangeError: there is no such obstacle.
         """
         if name not in self._mocaps:
-            raise ValueRangeError(f'{name!r} is none of the added obstacles: {list(self._mocaps)}')
+            raise ValueRangeError(f'{name!r} is not an added obstacle: {list(self._mocaps)}')
         self.data.mocap_pos[self._mocaps[name]] = position
 
     def apply_force(
@@ -364,8 +365,9 @@ class PickPlaceSimulation(SceneCameras):
     ) -> None:
         """Pushes a link, from the next step on until `clear_forces` or a reset.
 
-        position: (3,) m, the point pushed, where it is now; it then moves with the link. force:
-        (3,) N; it keeps its direction. Both in the base frame.
+        Args:
+            position: (3,) m, the point pushed, where it is now; it then moves with the link.
+            force: (3,) N; it keeps its direction. Both in the base frame.
 
         Raises:
             ValueRangeError: the robot has no such link, or a number is not finite.
@@ -391,17 +393,13 @@ class PickPlaceSimulation(SceneCameras):
         return np.concatenate((body.xpos, np.roll(body.xquat, -1)))
 
     def goal_pose(self) -> NDArray[np.float64]:
-        """(7,) position (m) and quaternion xyzw of the middle of the bin's floor, in the base
-        frame.
-        """
+        """Returns (7,) position (m) and quaternion xyzw of the middle of the bin's floor."""
         position = self.data.mocap_pos[0] + (0.0, 0.0, self.robot.table.bin_wall)
         return np.concatenate((position, np.roll(self.data.mocap_quat[0], -1)))
 
     @property
     def task_state(self) -> TaskState:
-        """Whether the cube lies released in the bin, fell off the table, or neither; the first of
-        the two stays.
-        """
+        """State of the task: done, failed, or neither; the first of the two stays."""
         return self._task.state
 
     def restart_task(self) -> None:

@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The six servos of an SO-101 on a simulated bus, with the weight of the arm, and their calibration
-as LeRobot writes it.
-"""
+"""The six servos of an SO-101 on a simulated bus, with its weight and LeRobot calibration."""
 
 from __future__ import annotations
 
@@ -27,7 +25,7 @@ from frame_ros.scenes.simulation.simulation import HOME, JOINT_NAMES, PickPlaceS
 RADIANS_PER_STEP = 2.0 * math.pi / (RESOLUTION - 1)
 # kg m2 at the shafts: gear and rotor, and the arm beyond.
 INERTIAS = (0.03, 0.03, 0.02, 0.01, 0.008, 0.008)
-# What mounting the horns brought, in steps.
+# Offsets from mounting the horns, in steps.
 HOMING_OFFSETS = (85, -120, 43, 210, -7, 64)
 STOP_MARGIN = 0.02  # rad from the limits to the stops
 
@@ -46,9 +44,11 @@ class ServoCalibration:
 class SimulatedSo101:
     """Six servos, with ids 1 to 6, that carry an SO-101.
 
-    servos: for a SimulatedBus, with `advance`. scene: a simulation whose arm they move in place of
-    their own dynamics; it belongs to the bus's thread. hand: while a servo has no torque, somebody
-    holds its joint there, (6,) rad; None: nobody does.
+    Attributes:
+        servos: for a SimulatedBus, with `advance`.
+        scene: a simulation whose arm they move in place of their own dynamics; it belongs to the
+            bus's thread.
+        hand: (6,) rad, where the user holds the joints of servos without torque; None: nowhere.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class SimulatedSo101:
         return np.array([self._joint(i, angle) for i, angle in enumerate(angles)])
 
     def set_positions(self, positions: Sequence[float] | NDArray[np.float64]) -> None:
-        """Puts the joints there, at rest: (6,) rad.
+        """Puts the joints at rest at (6,) rad.
 
         Raises:
             ShapeError: there are not six.
@@ -142,7 +142,7 @@ class SimulatedSo101:
             servo.advance(dt)
 
     def _hold(self, index: int, servo: SimulatedServo, position: float, dt: float) -> None:
-        """Somebody holds the joint at a position, within its stops."""
+        """Holds the joint at a position, within its stops."""
         stops = servo.mechanics
         angle = max(stops.lower, min(stops.upper, self._angle(index, position)))
         servo.set_motion(angle, (angle - servo.angle) / dt, 0.0)
@@ -204,7 +204,7 @@ class _Gravity:
 
 
 def _calibration(index: int, name: str, limits: tuple[float, float]) -> ServoCalibration:
-    """What `lerobot-calibrate` would find on this arm: its ranges, 0 in the middle of each."""
+    """Returns the calibration that `lerobot-calibrate` would find: 0 in the middle of ranges."""
     if name == 'wrist_roll':  # turns all round: LeRobot does not record its range
         low, high = 0, RESOLUTION - 1
     else:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SceneState:
-    """All that a picture of the scene depends on. time: s since the reset."""
+    """Everything that a picture of the scene depends on. time: s since the reset."""
 
     time: float
     qpos: NDArray[np.float64]

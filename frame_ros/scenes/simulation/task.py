@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the task is done: the cube lies at rest in the bin and is let go; or cannot be done: it
-fell off the table.
-"""
+"""The task's state: done with the cube at rest in the bin, failed if it fell off the table."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ _OFF_TABLE_DEPTH = 0.03  # m below the table top
 
 
 class TaskState(Enum):
-    """How the task stands."""
+    """State of the task."""
 
     RUNNING = 'running'
     SUCCESS = 'success'
@@ -31,9 +29,7 @@ class TaskState(Enum):
 
 
 class PlacementTask:
-    """Judges the task from the state of the physics; the first success or failure is kept until
-    `reset`.
-    """
+    """Judges the task; the first success or failure is kept until `reset`."""
 
     def __init__(self, model: mujoco.MjModel, table: Worktable = SO101_TABLE):
         self._table = table
@@ -63,8 +59,8 @@ class PlacementTask:
             self.state = TaskState.SUCCESS
 
     def _is_off_table(self, position: np.ndarray) -> bool:
-        beside = np.abs(position[:2] - self._table.centre) > np.array(self._table.size[:2]) / 2
-        return bool(position[2] < -_OFF_TABLE_DEPTH or (beside.any() and position[2] < 0.0))
+        is_off = np.abs(position[:2] - self._table.centre) > np.array(self._table.size[:2]) / 2
+        return bool(position[2] < -_OFF_TABLE_DEPTH or (is_off.any() and position[2] < 0.0))
 
     def _is_in_bin(self, data: mujoco.MjData, position: np.ndarray) -> bool:
         offset = position - data.mocap_pos[0]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""When the simulator ticks and what is due at a tick; stamps and times in ns."""
+"""Times of the simulator's ticks and of the work at each; stamps and times in ns."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from frame_ros.core.time import SECOND
 
 TICK = 10_000_000  # between two looks at the commands; everything is published at a tick
 FAST_TICK = 5_000_000  # of a robot whose joint states come at a kilohertz
-# Behind the clock from which time is given up rather than caught up: less than others wait for.
-# Where it is, the arm stands still while stamps go on, as no arm does.
+# Lateness from which time is given up rather than caught up: less than others wait for. The arm
+# then stands still while stamps go on, unlike a real one.
 LARGEST_LAG = 200_000_000
-# Behind the clock from which ticks only move the arm and read its sensors, to catch up sooner.
+# Lateness from which ticks only move the arm and read its sensors, to catch up sooner.
 FAR_BEHIND = 50_000_000
-# Behind the clock from which images are left out, so that physics and stamps stay on time.
-# A lower priority of the thread that draws does not do it: while it waits for a core it can hold
-# the interpreter's lock, and physics waits with it.
+# Lateness from which images are left out, so that physics and stamps stay on time. A lower priority
+# of the rendering thread does not help: while it waits for a core it can hold the interpreter's
+# lock, and physics waits with it.
 LATE = 15_000_000
 LONGEST_GAP = 250_000_000  # after which a camera has its image however late it is
 
@@ -25,7 +25,9 @@ LONGEST_GAP = 250_000_000  # after which a camera has its image however late it 
 class Pace:
     """Keeps the stamps of the ticks in step with the clock.
 
-    delays: how often time was given up. given_up: how much in all.
+    Attributes:
+        delays: number of times that time was given up.
+        given_up: its sum.
     """
 
     def __init__(self, tick: int = TICK) -> None:
@@ -34,8 +36,8 @@ class Pace:
         self.given_up = 0
 
     def next(self, stamp: int, now: int) -> int:
-        """The stamp of the tick after `stamp`: a tick later; far behind the clock, or after the
-        clock was set back, what it shows.
+        """Returns the stamp of the next tick: one tick later, or the clock's time if far behind it
+        or after it was set back.
         """
         due = stamp + self._tick
         lag = now - due
@@ -47,11 +49,14 @@ class Pace:
 
 
 class Schedule:
-    """Says at which stamps something is due; on average at `rate` Hz, never twice to catch up."""
+    """Finds the stamps at which something is due; never twice to catch up."""
 
     def __init__(self, rate: float, offset: float = 0.0, tick: int = TICK):
-        """rate: Hz; 0 is never. offset: share of the period by which the first is put off. tick: ns
-        between two looks.
+        """Sets the rate in Hz; 0 is never.
+
+        Args:
+            offset: share of the period by which the first is delayed.
+            tick: ns between two calls.
         """
         self._tolerance = tick // 2
         self._period = round(SECOND / rate) if rate > 0 else 0
@@ -59,7 +64,7 @@ class Schedule:
         self._offset = offset
 
     def is_due(self, stamp: int) -> bool:
-        """Whether it is due at `stamp` (ns), which must rise from call to call."""
+        """Returns whether it is due at `stamp` (ns), which must rise from call to call."""
         if not self._period:
             return False
         if self._next is None:
@@ -73,10 +78,10 @@ class Schedule:
 
 
 class Sampling:
-    """Which timesteps of the physics a stream samples: those at the end of a tick at most, or more
-    than one in every tick.
+    """The timesteps of the physics that a stream samples: at ends of ticks, or several in every
+    tick.
 
-    every: timesteps between two samples; 0: at ticks that a schedule chooses.
+    every: timesteps between two samples; 0: at ticks chosen by a schedule.
     """
 
     def __init__(self, rate: float, timestep: int, tick: int) -> None:
@@ -87,9 +92,7 @@ class Sampling:
         self._passed = 0
 
     def due(self, stamp: int) -> list[int]:
-        """The timesteps to sample, from 0, of the tick that ends at `stamp`; to be asked for every
-        tick.
-        """
+        """Returns the timesteps to sample, from 0, of the tick that ends at `stamp`."""
         if not self.every:
             return [self._steps - 1] if self._schedule.is_due(stamp) else []
         first = -self._passed % self.every
@@ -98,9 +101,9 @@ class Sampling:
 
 
 class PictureParts:
-    """What a camera's picture is taken for: its image, its depth, or both of one instant.
+    """The parts of a camera's pictures: image, depth, or both of one instant.
 
-    rate: Hz of the pictures, of the part that is wanted more often: every picture has it.
+    rate: Hz of the pictures, of the more frequent part: every picture has it.
     """
 
     def __init__(self, image_rate: float, depth_rate: float, tick: int) -> None:
@@ -110,15 +113,17 @@ class PictureParts:
         self._other = Schedule(min(image_rate, depth_rate), tick=tick)
 
     def due(self, stamp: int) -> tuple[bool, bool]:
-        """Of the picture at `stamp`: whether it has the image, and whether the depth."""
+        """Returns whether the picture at `stamp` has the image, and whether the depth."""
         is_other = self._other.is_due(stamp)
         return self._has_image or is_other, self._has_depth or is_other
 
 
 class PictureSchedule:
-    """Says of which cameras a picture is due, and leaves pictures out while physics is late.
+    """Chooses the cameras with a due picture, and leaves pictures out while physics is late.
 
-    schedules: by camera. left_out: how many were.
+    Attributes:
+        schedules: by camera.
+        left_out: number of pictures left out.
     """
 
     def __init__(self, schedules: Mapping[str, Schedule]) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""MuJoCo's window: whether there is a display that can show it, and the window itself."""
+"""MuJoCo's window, and the check for a display."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from frame_ros.scenes import SceneState
 from frame_ros.scenes.simulation.engine import load_mujoco
 
 PROBE_TIMEOUT = 10.0  # s; a display on another machine may never answer
-# GLFW, which MuJoCo's viewer draws with, ends the whole process where the display does not work.
+# GLFW, which MuJoCo's viewer uses, ends the whole process where the display does not work.
 _PROBE = """
 import sys, glfw
 glfw.ERROR_REPORTING = 'ignore'
@@ -29,10 +29,10 @@ glfw.terminate()
 
 
 def wants_viewer(choice: str) -> bool:
-    """Whether to open the viewer: 'auto' does where there is a display.
+    """Returns whether to open the viewer: 'auto' does if there is a display.
 
     Raises:
-        SetupError: the choice is unknown, or a window is demanded where there is no display.
+        SetupError: the choice is unknown, or a window is demanded without a display.
     """
     has_display = bool(os.environ.get('DISPLAY') or os.environ.get('WAYLAND_DISPLAY'))
     if choice == 'true' and not has_display:
@@ -43,9 +43,7 @@ def wants_viewer(choice: str) -> bool:
 
 
 def display_problem() -> str:
-    """Why no window can be opened on the display; empty if one can. Found out in a child process,
-    which opens a small hidden one.
-    """
+    """Returns why no window can be opened, as tried in a child process; empty if one can."""
     try:
         probe = subprocess.run(
             [sys.executable, '-c', _PROBE],

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a camera sees a point of a surface: the truth that a measured distance is judged by."""
+"""Visibility of surface points to a camera: the truth for measured distances."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class VisibilityRule:
-    """A point of a thing is seen if, among the 3 x 3 pixels about the one that it projects to, at
-    least `least_pixels` show that thing at a place no further than `tolerance` (m) and one and a
-    half pixels' width from the point.
+    """The rule by which a point of an object counts as seen.
 
-    So a point that is hidden by something, that lies outside the picture, on a side that is turned
-    away, or on a corner of which the camera has one pixel, is not seen.
+    Among the 3 x 3 pixels about its projection, at least `least_pixels` must show that object at a
+    place no further than `tolerance` (m) and one and a half pixels' width from the point. So a
+    point that is hidden, outside the picture, on a side that is turned away, or on a corner of only
+    one pixel, is not seen.
     """
 
     tolerance: float = 0.005
@@ -39,11 +39,14 @@ def visible_points(
     rule: VisibilityRule | None = None,
     valid: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.bool_]:
-    """(N,) Whether each of the points (N, 3) m on bodies (N,) ids is seen.
+    """Returns (N,) whether each of the points (N, 3) m on bodies (N,) ids is seen.
 
-    depth: (H, W) m, without noise. segmentation: (H, W) body ids. position (3,) m and rotation
-    (3, 3): of the camera's optical frame, in the frame of the points. valid: (H, W) pixels that
-    count; None: all.
+    Args:
+        depth: (H, W) m, without noise.
+        segmentation: (H, W) body ids.
+        position, rotation: (3,) m and (3, 3), of the camera's optical frame, in the frame of the
+            points.
+        valid: (H, W) pixels that count; None: all.
     """
     rule = rule or VisibilityRule()
     height, width = depth.shape

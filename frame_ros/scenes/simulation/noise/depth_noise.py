@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a stereo depth camera gives in place of the true depth: a seeded, causal noise model."""
+"""A seeded, causal noise model of stereo depth cameras."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class DepthNoiseOptions:
     dark, dark_holes: brightness (0 to 1) under which a share of pixels has no depth.
     edge: relative step of depth between neighbours that is an edge. Of its pixels the share
     `flying` lies between its two sides, `fattened` on the nearer one, `edge_holes` are empty.
-    has_shadow: what the second imager does not see is empty: a band beside what is nearer, and at
+    has_shadow: pixels hidden from the second imager are empty: a band next to nearer ones, and at
     the left border.
     delay: s from the picture's stamp to its arrival.
     """
@@ -60,7 +60,7 @@ class DepthNoiseOptions:
     delay: float = 0.02
 
     def __post_init__(self) -> None:
-        """Raises ValueRangeError for a camera that cannot be."""
+        """Raises ValueRangeError for an impossible camera."""
         shares = (self.holes, self.dark_holes, self.flying, self.fattened, self.edge_holes)
         edge_share = self.flying + self.fattened + self.edge_holes
         if not all(0.0 <= share <= 1.0 for share in (*shares, edge_share)):
@@ -78,7 +78,7 @@ D435 = DepthNoiseOptions()
 D455 = DepthNoiseOptions(baseline=0.095, minimum=0.4)
 # 18 mm of baseline, made for 7 to 50 cm (D400 series data sheet): what hangs at a wrist.
 D405 = DepthNoiseOptions(baseline=0.018, minimum=0.07, maximum=2.0)
-# Nothing but range and whole millimetres.
+# Only range and whole millimetres.
 IDEAL_DEPTH = DepthNoiseOptions(
     subpixel=0.0, scale_error=0.0, minimum=0.01, holes=0.0, steep=0.0, dark_holes=0.0, flying=0.0,
     fattened=0.0, edge_holes=0.0, has_shadow=False, delay=0.0,
@@ -88,9 +88,8 @@ DEPTH_SENSORS = {'D435': D435, 'D455': D455, 'D405': D405, 'ideal': IDEAL_DEPTH}
 
 
 class DepthNoise:
-    """Makes the pictures of one depth camera out of true ones.
-
-    Pictures of the same seed come out the same, in the same order.
+    """Makes the pictures of one depth camera out of true ones. Pictures of the same seed come out
+    the same, in the same order.
     """
 
     def __init__(
@@ -110,9 +109,11 @@ class DepthNoise:
         self._waiting: deque[tuple[float, NDArray[np.uint16]]] = deque()
 
     def __call__(self, depth: Depth, rgb: NDArray[np.uint8] | None = None) -> NDArray[np.uint16]:
-        """(H, W) uint16 in steps of `unit` (mm), 0 where nothing was measured.
+        """Returns (H, W) uint16 in steps of `unit` (mm), 0 where nothing was measured.
 
-        depth: (H, W) m along the optical axis. rgb: (H, W, 3), for what dark surfaces do.
+        Args:
+            depth: (H, W) m along the optical axis.
+            rgb: (H, W, 3), for dark surfaces.
 
         Raises:
             ShapeError: the picture is not of the camera's size.
@@ -218,13 +219,13 @@ class DepthNoise:
             is_lost.ravel()[places[gone]] = True
 
     def _shadow(self, depth: Depth) -> NDArray[np.bool_]:
-        """Pixels whose place the second imager, at +x by the baseline, does not see: something
-        further right, so nearer, comes out at or before the same column there; or it lies left of
+        """Returns the pixels whose place the second imager, at +x by the baseline, does not see:
+        something further right, so nearer, is at or before the same column there; or it is left of
         its picture.
         """
         disparity = np.float32(self.camera.focal * self.settings.baseline) / depth
         column = self._columns - disparity
-        # The least column of all that lies further right in the first picture.
+        # The least column of everything further right in the first picture.
         least = np.minimum.accumulate(column[:, ::-1], axis=1)[:, ::-1]
         hidden = column < 0.0
         # Half a pixel: neighbours on a steep surface are no shadow.

@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a Franka arm makes of its joint torque sensors: estimates of what acts on it from outside,
-and the flags that follow from them.
+"""A Franka arm's estimates of external forces from its joint torque sensors, and the resulting
+flags.
 
-The signs are libfranka's (franka::RobotState): what the robot exerts on its surroundings is
-positive.
+The signs are libfranka's (franka::RobotState): forces exerted by the robot are positive.
 """
 
 from __future__ import annotations
@@ -63,11 +62,7 @@ class EstimateOptions:
 
 @dataclass(frozen=True)
 class FrankaEstimates:
-    """torques: (7,) N m, tau_ext_hat_filtered. wrench: (6,) N and N m about the tip in the base's
-    axes, O_F_ext_hat_K. tip_wrench: (6,) the same in the tip's axes, K_F_ext_hat_K.
-
-    Flags: cartesian_contact, cartesian_collision (6,), joint_contact, joint_collision (7,).
-    """
+    """A sample of estimates and flags, (6,) of cartesian axes and (7,) of joints."""
 
     torques: Array
     wrench: Array
@@ -79,26 +74,23 @@ class FrankaEstimates:
 
     @property
     def is_contact(self) -> bool:
-        """Whether any contact flag is raised."""
+        """True if any contact flag is raised."""
         return bool(self.cartesian_contact.any() or self.joint_contact.any())
 
     @property
     def is_collision(self) -> bool:
-        """Whether any collision flag is raised."""
+        """True if any collision flag is raised."""
         return bool(self.cartesian_collision.any() or self.joint_collision.any())
 
 
 class FrankaEstimator:
-    """Turns true external torques and wrenches into Franka's estimates, sample by sample.
-
-    A contact flag is raised while an estimate is above its threshold; a collision flag stays raised
-    until `reset`, as on the arm until its error is recovered.
+    """Turns true external torques and wrenches into Franka's estimates, sample by sample. A contact
+    flag is raised while an estimate is above its threshold; a collision flag stays raised until
+    `reset`, as on the arm until its error is recovered.
     """
 
     def __init__(self, settings: EstimateOptions, period: float, seed: int) -> None:
-        """period: s between two samples. seed: of the noise and of how the offset depends on the
-        posture.
-        """
+        """Samples come every `period` s; seed: of the noise and the posture's offset."""
         self.settings = settings
         self._rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(7,)))
         self._gain = 1.0 - math.exp(-2.0 * math.pi * settings.cutoff * period)
@@ -124,10 +116,13 @@ class FrankaEstimator:
     def update(
         self, positions: Array, torques: Array, wrench: Array, tip_rotation: Array
     ) -> FrankaEstimates:
-        """The estimates at the next sample.
+        """Returns the estimates at the next sample.
 
-        positions: (7,) rad. torques: (7,) N m and wrench (6,) about the tip in the base's axes:
-        what truly acts on the robot. tip_rotation: (3, 3), of the tip in the base.
+        Args:
+            positions: (7,) rad.
+            torques: (7,) N m, truly external.
+            wrench: (6,) about the tip in the base's axes, likewise.
+            tip_rotation: (3, 3), of the tip in the base.
         """
         acting = np.concatenate((torques, wrench))
         measured = self.offset(positions) - acting

@@ -61,7 +61,8 @@ class WrenchNoise:
         self.bias: Array = np.repeat(settings.bias, 3) * self._rng.standard_normal(6)
 
     def __call__(self, wrench: ArrayLike) -> Array:
-        """What the sensor gives for a wrench (6,), or for samples (N, 6) one after the other.
+        """Returns the sensor's reading of a wrench (6,), or of samples (N, 6) one after the
+        other.
 
         Raises:
             ShapeError: it is neither.
@@ -126,7 +127,8 @@ class JointTorqueNoise:
         return (share * np.sin(angles).sum(axis=2)).reshape(values.shape)
 
     def __call__(self, torques: ArrayLike, positions: ArrayLike) -> Array:
-        """What the sensors give for torques (A,) N m at positions (A,) rad; or (N, A) of both.
+        """Returns the sensors' reading of torques (A,) N m at positions (A,) rad; or (N, A) of
+        both.
 
         Raises:
             ShapeError: these do not fit.
@@ -142,7 +144,7 @@ class JointTorqueNoise:
 
 
 class JointNoise:
-    """Positions and velocities as encoders give them."""
+    """Positions and velocities of encoders."""
 
     def __init__(self, rate: float, settings: EncoderOptions, joints: int, seed: int = 0) -> None:
         """rate: Hz of the samples.

@@ -52,8 +52,9 @@ class CurrentNoiseOptions:
 class CurrentNoise:
     """Makes `joint_states.effort` of an SO-101 out of the ideal actuators' torques.
 
-    torque_constants: (D,) N m/A of these motors. friction_scales: (D,) their share of the settings'
-    friction.
+    Attributes:
+        torque_constants: (D,) N m/A of these motors.
+        friction_scales: (D,) their share of the settings' friction.
     """
 
     def __init__(
@@ -79,10 +80,14 @@ class CurrentNoise:
         self._position: Array | None = None
 
     def __call__(self, torques: ArrayLike, positions: ArrayLike, velocities: ArrayLike) -> Array:
-        """What the servos report, A times `effort_per_ampere`.
+        """Returns the servos' report, A times `effort_per_ampere`.
 
-        torques: N m, of the ideal actuators (`joint_state().efforts`). positions: rad. velocities:
-        rad/s. Each (D,), or (N, D) one after the other.
+        Each argument is (D,), or (N, D) one after the other.
+
+        Args:
+            torques: N m, of the ideal actuators (`joint_state().efforts`).
+            positions: rad.
+            velocities: rad/s.
 
         Raises:
             ShapeError: these do not fit.
@@ -102,7 +107,7 @@ class CurrentNoise:
         return (steps * settings.step * settings.effort_per_ampere).reshape(shape)
 
     def _friction(self, torque: Array, position: Array, velocity: Array) -> Array:
-        """(N, D) N m that the motors bring beside the torques."""
+        """Returns (N, D) N m of friction that the motors must add to the torques."""
         settings = self._settings
         directions = np.empty_like(position)
         last = self._position
