@@ -88,14 +88,10 @@ def predict(
     seed: int = 0,
     convert: Convert | None = None,
 ) -> tuple[list[Prediction], dict[str, int]]:
-    """Returns a policy's predictions at every `every`-th action of an episode, and reasons for
-    those missing.
+    """Returns a policy's predictions at every `every`-th action, and reason -> missing ones.
 
-    A policy that wants a history (`needs_history`) also gets the observations in between, at its
-    period, as from the policy node.
-
-    Args:
-        convert: makes joint positions of chunks in another action space.
+    A policy that `needs_history` also gets the observations in between, at its period. `convert`
+    makes joint positions of chunks in another action space.
 
     Raises:
         PolicyError: it predicted nothing at all.
