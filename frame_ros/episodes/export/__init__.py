@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Datasets and videos made of episodes."""
+"""Datasets and videos of episodes."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Bags as a LeRobotDataset: what is wanted of them is checked first, then written."""
+"""Converts bags into a LeRobotDataset: checked first, then written."""
 
 from __future__ import annotations
 
@@ -71,10 +71,14 @@ class ExportOptions:
 
 @dataclass
 class ExportReport:
-    """What was written. episodes: of the data set; one recorded episode may give several. left_out:
-    why episodes or frames were not written -> how many. repeated: input -> in how many frames it is
-    that of the frame before. problems: bags that were skipped, and why. notes: what is to be known
-    of those that were written.
+    """The result of an export.
+
+    Attributes:
+        episodes: of the data set; one recorded episode may give several.
+        left_out: reason -> episodes or frames that were not written.
+        repeated: input -> frames in which it is that of the frame before.
+        problems: bags that were skipped, and why.
+        notes: remarks on those that were written.
     """
 
     folder: Path
@@ -90,7 +94,7 @@ class ExportReport:
 
 @dataclass(frozen=True)
 class _Plan:
-    """One recorded episode that is to be written, by its place in its bag."""
+    """A recorded episode to be written, by its place in its bag."""
 
     bag: Path
     place: int
@@ -107,8 +111,10 @@ def export_dataset(
 ) -> ExportReport:
     """Writes recorded episodes as a LeRobotDataset into a new folder, whole or not at all.
 
-    paths: bags, or folders of bags. is_skipping_bad: leave out bags that cannot be used, instead of
-    raising. progress: wraps the loop over episodes.
+    Args:
+        paths: bags, or folders of bags.
+        is_skipping_bad: leave out bags that cannot be used, instead of raising.
+        progress: wraps the loop over episodes.
 
     Raises:
         BagError: a bag cannot be used (all that cannot are named), or nothing is left to write.
@@ -149,7 +155,7 @@ def export_dataset(
 def _plan(
     paths: Sequence[str | os.PathLike[str]], options: ExportOptions, report: ExportReport
 ) -> list[_Plan]:
-    """The episodes to write; what is wrong with others goes to the report's problems."""
+    """Returns the episodes to write; problems of others go to the report."""
     plans: list[_Plan] = []
     for path in (bag for given in paths for bag in find_bags(os.fspath(given))):
         try:

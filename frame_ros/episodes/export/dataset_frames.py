@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A recorded episode at a steady rate, as data sets want it: which frames, and their actions."""
+"""Selects the frames of a recorded episode at a steady rate, and their actions, for data sets."""
 
 from __future__ import annotations
 
@@ -28,16 +28,12 @@ CLOSE = 0.2
 
 @dataclass(frozen=True)
 class FrameRun:
-    """Frames that follow each other without a hole.
+    """Frames that follow each other without a gap."""
 
-    stamps: (N,) ns, one frame apart. actions: (N, D), rad or m. is_person: (N,), whether a person
-    drove. is_end: whether the recorded actions end with it.
-    """
-
-    stamps: NDArray[np.int64]
-    actions: NDArray[np.float64]
-    is_person: NDArray[np.bool_]
-    is_end: bool
+    stamps: NDArray[np.int64]  # (N,) ns, one frame apart
+    actions: NDArray[np.float64]  # (N, D), rad or m
+    is_person: NDArray[np.bool_]  # (N,), whether the teleoperator drove
+    is_end: bool  # whether the recorded actions end with it
 
     def __len__(self) -> int:
         return len(self.stamps)
@@ -67,7 +63,7 @@ def reachable_rate(rates: dict[str, float]) -> int:
 
 
 def check_rate(rates: dict[str, float], fps: int) -> None:
-    """Raises BagError where an input comes more rarely than `fps` Hz."""
+    """Raises BagError if an input comes less often than `fps` Hz."""
     if fps < 1:
         raise ValueRangeError(f'fps is {fps}; it must be 1 or more')
     slow = {name: rate for name, rate in rates.items() if not rate >= REACHED * fps}
@@ -83,9 +79,7 @@ def check_rate(rates: dict[str, float], fps: int) -> None:
 def repeated_inputs(
     stamps: NDArray[np.int64], observations: RecordedObservations
 ) -> dict[str, int]:
-    """Input -> in how many of the frames (N,), ns, it is that of the frame before, because none
-    came in between.
-    """
+    """Returns input -> frames, of (N,), ns, in which it repeats the frame before."""
     inputs = {'joint_states': observations.joints.stamps}
     inputs.update((name, camera.stamps) for name, camera in observations.cameras.items())
     return {
@@ -102,15 +96,16 @@ def frame_runs(
     keep: str = 'all',
     max_age: float = 0.5,
 ) -> tuple[list[FrameRun], dict[str, int]]:
-    """Returns the runs of frames of an episode, and why frames are left out -> how many.
+    """Returns the runs of frames of an episode, and reason -> frames left out.
 
     Frames are `fps` a second, the first at the first action that has an observation. The action of
-    a frame is the newest command at its stamp, or up to a quarter of a frame behind it. Where an
-    input is too old or missing, or what is not to be kept begins, a run ends: no run bridges a
-    hole.
+    a frame is the newest command at its stamp, or up to a quarter of a frame after it. A run ends
+    where an input is too old or missing, or where frames to be dropped begin: no run bridges a gap.
 
-    segments: in which a person drove. keep: 'all'; 'policy': without these; 'person': only these.
-    max_age: s, that a command may be old.
+    Args:
+        segments: in which the teleoperator drove.
+        keep: 'all'; 'policy': without these; 'person': only these.
+        max_age: s, largest age of a command.
     """
     if keep not in KEEP:
         raise ValueRangeError(f'keep is {keep!r}; known: {", ".join(KEEP)}')
@@ -125,7 +120,7 @@ def frame_runs(
         if not why and stamp - actions.stamps[newest[i]] > max_age * SECOND:
             why = f'joint_commands: older than {max_age:g} s'
         if not why and keep != 'all' and (keep == 'person') != is_person[i]:
-            why = 'a person drove' if is_person[i] else 'the policy drove'
+            why = 'the teleoperator drove' if is_person[i] else 'the policy drove'
         if why:
             left_out[why] += 1
             is_kept[i] = False

@@ -46,12 +46,17 @@ FLAGS = {
 class DemonstrationDataset:
     """Writes steps of a policy, episode by episode; `add` is a step listener of `Rollouts`.
 
-    joint_limits: the robot's joints in the order of state and action -> lower and upper limit, rad.
-    rate: Hz of steps. poses: what `observation.environment_state` is made of; none: no such
-    feature. cameras: name -> (width, height) of the images. units: 'degrees', which are LeRobot's:
-    degrees, and 0 to 100 for a gripper; or 'rad'. repo_id: its name; '' is local/ and the folder's.
-    codec: of the videos ('libsvtav1', 'h264', 'hevc'); '': the images are stored as they are, so
-    nothing is lost. flags: further columns, of FLAGS.
+    Args:
+        joint_limits: the robot's joints in the order of state and action -> lower and upper limit,
+            rad.
+        rate: Hz of steps.
+        poses: what `observation.environment_state` is made of; none: no such feature.
+        cameras: name -> (width, height) of the images.
+        units: 'degrees', which are LeRobot's: degrees, and 0 to 100 for a gripper; or 'rad'.
+        repo_id: its name; '' is local/ and the folder's.
+        codec: of the videos ('libsvtav1', 'h264', 'hevc'); '': the images are stored as they are,
+            so nothing is lost.
+        flags: further columns, of FLAGS.
     """
 
     def __init__(
@@ -131,8 +136,11 @@ class DemonstrationDataset:
         action: NDArray[np.float64],
         flags: Mapping[str, float] | None = None,
     ) -> None:
-        """One step of the running episode. action: (D,) rad, ordered as the observation's joints.
-        flags: a value for each of the data set's flags; 0 where it is not given.
+        """One step of the running episode.
+
+        Args:
+            action: (D,) rad, ordered as the observation's joints.
+            flags: a value for each of the data set's flags; 0 where it is not given.
 
         Raises:
             FrameRosError: the observation lacks a joint, a pose or a camera.
@@ -195,7 +203,7 @@ def import_dataset() -> Any:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Keeps what encoder and libraries tell of themselves off the terminal; errors stay."""
+    """Keeps messages of encoder and libraries off the terminal; errors stay."""
     os.environ.setdefault('SVT_LOG', '1')
     datasets = sys.modules.get('datasets')
     if datasets is not None:
@@ -215,9 +223,7 @@ def quiet() -> Iterator[None]:
 
 
 def _codec_options(create: Any, codec: str) -> dict[str, Any]:
-    """The codec as the installed LeRobot wants it: `vcodec` up to 0.5, from 0.6 on an encoder's
-    configuration.
-    """
+    """Returns the codec's option for the installed LeRobot: `vcodec` up to 0.5."""
     if not codec:
         return {}
     if 'rgb_encoder' in inspect.signature(create).parameters:

@@ -36,7 +36,7 @@ def write_video(
     compressed.
 
     Args:
-        source: a bag, or its path. output: the file to make; None: `<bag>.mp4` beside the bag.
+        source: a bag, or its path. output: the file to make; None: `<bag>.mp4` next to the bag.
         topic: with or without namespace; None: the first that has 'front' in its name, else the
         first.
         progress: called with images done and images in all.
@@ -122,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """`python -m frame_ros.episodes.export.video BAG`; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('bag')
-    parser.add_argument('--output', help='the file to make; default: <bag>.mp4 beside the bag')
+    parser.add_argument('--output', help='the file to make; default: <bag>.mp4 next to the bag')
     parser.add_argument('--topic', help='the image topic; default: the front camera')
     parser.add_argument('--if-recorded', action='store_true', help='without the topic, do nothing')
     parser.add_argument('--nice', type=int, default=0, help='lower the priority by this much')

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What must hold for a chunk before any of its actions goes to a robot."""
+"""Checks of a chunk before any of its actions goes to a robot."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ UNITS = ('rad', 'm')  # m of joints that slide, such as fingers
 def check_chunk(
     inference: Inference, limits: Mapping[str, tuple[float, float]]
 ) -> tuple[NDArray[np.float64], dict[str, int]]:
-    """Returns the chunk (H, D) with every action inside the joint limits, and how many values were
-    clipped per joint.
+    """Returns the chunk (H, D) clipped to the joint limits, and the number of clipped values per
+    joint.
 
-    limits: joint -> lower and upper limit, rad or m.
+    Args:
+        limits: joint -> lower and upper limit, rad or m.
 
     Raises:
         PolicyError: the chunk has the wrong shape, space, unit or joint names, or a value that is
-        not finite.
+            not finite.
     """
     actions, names = np.asarray(inference.actions, dtype=np.float64), inference.action_names
     if actions.ndim != 2 or actions.shape[0] == 0 or actions.shape[1] != len(names):

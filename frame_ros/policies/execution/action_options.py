@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How a policy's actions are meant, where their names alone do not say it."""
+"""The meaning of a policy's actions, where their names alone are ambiguous."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from frame_ros.core.errors import ValueRangeError
 from frame_ros.robots.grippers import GRIPPER_CONVENTIONS
 from frame_ros.robots.rotations import CHANGE_FRAMES
 
-# previous: each step from the one before, the first from what was observed. observation: every step
-# from what was observed. command: as previous, the first from what was commanded when it was
-# observed.
+# previous: each step from the one before, the first from the observation. observation: every step
+# from the observation. command: as previous, the first from the command at the time of the
+# observation.
 DELTA_REFERENCES = ('previous', 'observation', 'command')
 # error: a chunk that leaves more than the tolerances is refused. best_effort: it is used, counted.
 UNREACHABLE = ('error', 'best_effort')
@@ -25,13 +25,13 @@ GRIPPER_DELTA = 'delta'
 
 @dataclass(frozen=True)
 class ActionSpaceOptions:
-    """How a policy's actions are meant.
+    """The meaning of a policy's actions.
 
     delta_reference: one of DELTA_REFERENCES. ee_frame: one of CHANGE_FRAMES, the axes of ee_delta.
     tip: the link that is the end effector; None: the robot's TCP. position_scale (m),
     rotation_scale (rad): what a delta of 1 means. gripper: one of GRIPPER_CONVENTIONS, or 'delta';
     empty: 'delta' in joint_delta and else 'position'. gripper_threshold: an opening, 0 to 1, above
-    which a gripper is opened fully and below which it is closed; None: it goes where it is told.
+    which a gripper is opened fully and below which it is closed; None: it takes the value itself.
     gripper_hysteresis: width of the band around it in which it stays as it was.
     is_closed_at_upper: the gripper's joints are closed at their upper limits.
     unreachable: one of UNREACHABLE. position_tolerance (m), orientation_tolerance (rad): None: the
@@ -97,7 +97,7 @@ class ActionSpaceOptions:
                 raise ValueRangeError(f'{name} is {getattr(self, name)}, which is out of its range')
 
     def _check_types(self) -> None:
-        """A text such as 'False' would count as true, and invert a gripper."""
+        """Rejects a text such as 'False', which would count as true and invert a gripper."""
         for setting in fields(self):
             value, default = getattr(self, setting.name), setting.default
             if isinstance(default, bool):

@@ -39,9 +39,12 @@ PREFETCH_MARGIN = 1
 class Request:
     """An inference that has begun.
 
-    tag: what `open` was given: which episode it is for. executed: ns of actions executed before it.
-    tick: ticks before it. last: (D,), the action that went out last before it, whichever chunks it
-    came from; None: none yet in this episode.
+    Attributes:
+        tag: the argument of `open`: the episode it is for.
+        executed: ns of actions executed before it.
+        tick: ticks before it.
+        last: (D,), the action sent last before it, whichever chunks it came from; None: none yet in
+            this episode.
     """
 
     tag: Hashable
@@ -53,12 +56,16 @@ class Request:
 
 @dataclass(frozen=True)
 class Arrival:
-    """What happened when a chunk came in.
+    """The result of a chunk's arrival.
 
-    is_used: whether its actions will be executed (not when the episode is over, or all its steps
-    have passed). queue_depth: ticks that the former chunk would still have served. stalls: ticks
-    without an action since the last arrival. overlap: see `chunk_overlap`; NaN if the chunks share
-    no step. skipped: steps left out at its start. latency: ticks since the request.
+    Attributes:
+        is_used: whether its actions will be executed (not when the episode is over, or all its
+            steps have passed).
+        queue_depth: ticks that the former chunk would still have served.
+        stalls: ticks without an action since the last arrival.
+        overlap: see `chunk_overlap`; NaN if the chunks share no step.
+        skipped: steps left out at its start.
+        latency: ticks since the request.
     """
 
     is_used: bool
@@ -74,23 +81,25 @@ class ActionQueue:
     thread.
 
     Time in the queue is the time of executed actions: it stands still while the queue is empty, as
-    the robot does. A chunk belongs to the moment its observation was taken (`request`). With
-    alignment 'now' it is taken over from the step that matches the tick at which it arrives, so the
-    steps executed while it was computed are left out; with 'first' it is executed from its first
-    step.
+    the robot does. A chunk belongs to the moment of its observation (`request`). With alignment
+    'now' it is executed from the step that matches the tick at which it arrives, so the steps
+    executed while it was computed are left out; with 'first' from its first step.
 
-    period: s between two control ticks. execution: 'synchronous' asks for the next chunk when the
-    queue is empty; 'asynchronous' before that, so that inference and execution overlap; in both it
-    replaces what is left of the former chunk, over `blend` ticks (see `Replacement`); 'ensembling'
-    asks at every tick, and executes the weighted mean of all chunks that predict the tick, weighed
-    by `ensemble_coefficient` (see `Ensemble`).
-    n_action_steps: the next chunk is planned after so many steps; 0: of a chunk all steps may be
-    executed, and ensembling plans at every one. prefetch: in asynchronous execution the next
-    inference begins when at most so many ticks are left; None follows the slowest of the last
-    inferences; 0 is synchronous execution. With alignment 'now' no tick stalls if a chunk is longer
-    than two inferences take. interpolate: whether rows of a chunk that are further apart than the
-    ticks are (dt above the period) go out in a straight line from one to the next, see `Motion`;
-    else each goes out whole, and is repeated.
+    Args:
+        period: s between two control ticks.
+        execution: 'synchronous' requests the next chunk when the queue is empty; 'asynchronous'
+            before that, so that inference and execution overlap; in both it replaces the rest of
+            the former chunk, over `blend` ticks (see `Replacement`); 'ensembling' requests one at
+            every tick, and executes the mean of all chunks that predict the tick, weighted by
+            `ensemble_coefficient` (see `Ensemble`).
+        n_action_steps: the next chunk is planned after so many steps; 0: all steps of a chunk may
+            be executed, and ensembling plans at every one.
+        prefetch: in asynchronous execution the next inference begins when at most so many ticks are
+            left; None follows the slowest of the last inferences; 0 is synchronous execution. With
+            alignment 'now' no tick stalls if a chunk is longer than two inferences take.
+        interpolate: whether rows of a chunk that are further apart than the ticks (dt above the
+            period) are sent in a straight line from one to the next, see `Motion`; otherwise each
+            is sent whole, and repeated.
 
     Raises:
         ValueRangeError: a value is out of its range, or two contradict each other.
@@ -140,19 +149,15 @@ class ActionQueue:
         self._executed = self._tick = self._stalls = 0
 
     def open(self, tag: Hashable = None) -> None:
-        """Begins an episode: forgets all actions, and asks for the first inference.
-
-        Requests carry `tag`.
-        """
+        """Begins an episode: forgets all actions, and requests the first inference with `tag`."""
         with self._demand:
             self._clear()
             self._tag, self._is_open = tag, True
             self._demand.notify_all()
 
     def close(self) -> None:
-        """Ends an episode.
-
-        Drops all actions and asks for nothing more; what is still computed will not be used.
+        """Ends an episode: drops all actions and requests nothing more; pending results will not be
+        used. Drops all actions and asks for nothing more; what is still computed will not be used.
         """
         with self._demand:
             self._clear()
@@ -160,7 +165,7 @@ class ActionQueue:
 
     @property
     def is_open(self) -> bool:
-        """Whether an episode runs."""
+        """True while an episode runs."""
         return self._is_open
 
     @property
@@ -177,16 +182,12 @@ class ActionQueue:
 
     @property
     def source(self) -> Any:
-        """Where the action of the last `take` comes from: what `push` was given with the newest
-        chunk in it.
-        """
+        """The source of the last `take`: the argument of `push` of its newest chunk."""
         return self._source
 
     def take(self) -> tuple[NDArray[np.float64] | None, bool]:
-        """Returns the action of this tick, and whether the tick stalled.
-
-        A tick stalls when the queue is empty: the last action is held, or None is returned if there
-        was none yet.
+        """Returns the action of this tick, and whether the tick stalled. A tick stalls when the
+        queue is empty: the last action is held; None if there was none yet.
         """
         with self._demand:
             if not self._is_open:
@@ -203,15 +204,14 @@ class ActionQueue:
             return self._last, is_stalled
 
     def wait_for_demand(self, timeout: float) -> bool:
-        """Waits, in the inference thread, until a chunk is wanted: once a tick at most.
-
-        False after `timeout` seconds without.
+        """Waits, in the inference thread, until a chunk is wanted, once a tick at most; False after
+        `timeout` seconds. False after `timeout` seconds without.
         """
         with self._demand:
             return self._demand.wait_for(self._is_wanted, timeout)
 
     def request(self) -> Request | None:
-        """Notes that an inference begins now, on an observation of now; None without an episode."""
+        """Notes that an inference begins now, on a present observation; None without an episode."""
         with self._demand:
             if not self._is_open:
                 return None
@@ -221,7 +221,7 @@ class ActionQueue:
             return self._requested
 
     def is_current(self, request: Request) -> bool:
-        """Whether the episode of the request still runs."""
+        """Returns whether the episode of the request still runs."""
         with self._demand:
             return self._is_open and request.generation == self._generation
 
@@ -233,14 +233,18 @@ class ActionQueue:
         source: Any = None,
         origin: NDArray[np.float64] | None = None,
     ) -> Arrival:
-        """Takes over a chunk.
+        """Takes a chunk.
 
-        actions: (H, D), H at least 1, D the same throughout an episode. dt: s between its steps.
-        source: what the property `source` is to tell while the chunk is executed. origin: (D,),
-        where the robot stands; interpolation begins there while no action has gone out.
+        Args:
+            actions: (H, D), H at least 1, D the same throughout an episode.
+            dt: s between its steps.
+            source: value of the property `source` while the chunk is executed.
+            origin: (D,), the robot's position, where interpolation begins while no action has been
+                sent.
 
         Raises:
-            ShapeError: `actions` is not (H, D). ValueRangeError: `dt` is not positive.
+            ShapeError: `actions` is not (H, D).
+            ValueRangeError: `dt` is not positive.
         """
         if actions.ndim != 2 or 0 in actions.shape:
             raise ShapeError(

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Chunks in any action space, made into positions of the robot's joints.
+"""Converts chunks in any action space into positions of the robot's joints.
 
-What each space means, to the sign and the side, is in docs/action-spaces.md.
+The exact meaning of each space is in docs/action-spaces.md.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ _ROTATIONS = ' or '.join('/'.join(kind) for kind in ROTATION_COLUMNS)
 
 
 class ActionConverter:
-    """Makes chunks in any action space into joint positions for one robot. Not thread-safe.
+    """Converts chunks in any action space into joint positions for one robot. Not thread-safe.
 
     Attributes:
-        settings: how the actions are meant.
+        settings: the meaning of the actions.
         unreachable_steps: steps converted by best effort that left more than the tolerances.
     """
 
@@ -81,10 +81,10 @@ class ActionConverter:
         )
         self._solver: DifferentialInverseKinematics | None = None
         self._former: CommandedChunk | None = None
-        self._told: Mapping[str, float] | None = None
+        self._commanded: Mapping[str, float] | None = None
 
     def reset(self) -> None:
-        """Forgets the episode: what was commanded, and the posture that it began with."""
+        """Forgets the episode: its commands, and the posture that it began with."""
         self._former = None
         if self._solver is not None:
             self._solver.posture = None
@@ -93,20 +93,23 @@ class ActionConverter:
         self,
         inference: Inference,
         observation: Observation,
-        told: Mapping[str, float] | None = None,
+        commanded: Mapping[str, float] | None = None,
     ) -> Inference:
-        """The same inference with positions of joints as its actions and samples.
+        """Returns the inference with joint positions as its actions and samples.
 
-        Returns `inference` itself if it holds joint positions already. told: joint -> position (rad
-        or m) that the robot had last been told when it was observed; empty: nothing yet. None: what
-        the chunk before says, if it is executed from the step that matches the time, in full.
+        It is `inference` itself if that holds joint positions already.
+
+        Args:
+            commanded: joint -> position (rad or m) last commanded at the observation; empty: none
+                yet; None: that of the previous chunk, if it is executed from the step that matches
+                the time, in full.
 
         Raises:
             PolicyError: the chunk has an unknown space, shape, columns or units, a value that is
                 not finite, needs joints that were not observed, or cannot be reached.
             MissingExtraError: the space is one of the end effector, and pink is not installed.
         """
-        actions, self._told = _checked(inference), told
+        actions, self._commanded = _checked(inference), commanded
         names, changed = self._convert(inference, actions, observation)
         result = inference
         if changed is not actions:
@@ -130,7 +133,7 @@ class ActionConverter:
     def _samples(
         self, inference: Inference, observation: Observation
     ) -> tuple[Array | None, dict[str, str]]:
-        """The samples as joint positions, each by best effort; or why there are none."""
+        """Returns the samples as joint positions, each by best effort; or why there are none."""
         if inference.samples is None:
             return None, {}
         if inference.action_space.startswith('ee_') and self.settings.samples == 'drop':
@@ -149,7 +152,7 @@ class ActionConverter:
         observation: Observation,
         is_sample: bool = False,
     ) -> tuple[tuple[str, ...], Array]:
-        """Joints in the robot's order and their positions; `actions` itself if nothing changes."""
+        """Returns joints in the robot's order and their positions."""
         if inference.action_space.startswith('ee_'):
             arm = self._end_effector(inference, actions, observation, is_sample)
         elif self._is_converted(inference):
@@ -203,7 +206,7 @@ class ActionConverter:
         return dict(zip(solver.joint_names, tracked.joints.T, strict=True))
 
     def _poses(self, inference: Inference, actions: Array, start: Array) -> Array:
-        """The targets (H, 7) in the base frame."""
+        """Returns the targets (H, 7) in the base frame."""
         names, is_delta = inference.action_names, inference.action_space == 'ee_delta'
         rotation = next((k for k in ROTATION_COLUMNS if any(n in names for n in k)), ())
         needed = (*POSITION_COLUMNS, *rotation)
@@ -241,7 +244,7 @@ class ActionConverter:
         )
 
     def _judge(self, tracked: Tracked) -> None:
-        """Refuses, or counts, the steps that leave more of the pose than the tolerances."""
+        """Refuses, or counts, the steps that miss the pose by more than the tolerances."""
         beyond = (tracked.residuals > np.array(self._tolerances)).any(axis=1)
         if beyond.any() and self.settings.unreachable == 'error':
             step = int(np.argmax(beyond))
@@ -270,15 +273,15 @@ class ActionConverter:
         return self._solver
 
     def _references(self, inference: Inference, observation: Observation) -> References:
-        """Where joints start, for the first step of a delta."""
-        told = self._told
-        if told is None:
-            told = {} if self._former is None else self._former.last_before(observation)
-        return References(observation, told, self.settings.delta_reference == 'command')
+        """Returns where joints start, for the first step of a delta."""
+        commanded = self._commanded
+        if commanded is None:
+            commanded = {} if self._former is None else self._former.last_before(observation)
+        return References(observation, commanded, self.settings.delta_reference == 'command')
 
 
 def _checked(inference: Inference) -> Array:
-    """The actions (H, D), or why they cannot be used."""
+    """Returns the actions (H, D), or raises PolicyError."""
     actions = np.asarray(inference.actions, np.float64)
     names, width = inference.action_names, len(inference.action_names)
     if inference.action_space not in ACTION_SPACES:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A chunk of actions laid on the time line of executed actions, in integer nanoseconds."""
+"""A chunk of actions on the time line of executed actions, in integer nanoseconds."""
 
 from __future__ import annotations
 
@@ -18,16 +18,12 @@ TOLERANCE = 20
 
 @dataclass(frozen=True)
 class Chunk:
-    """actions: (H, D).
+    """A chunk."""
 
-    dt: ns between two steps. start: ns, the time that its first step belongs to. period: ns between
-    two control ticks; 0: not known, and not far below dt.
-    """
-
-    actions: NDArray[np.float64]
-    dt: int
-    start: int
-    period: int = 0
+    actions: NDArray[np.float64]  # (H, D)
+    dt: int  # ns between two steps
+    start: int  # ns, the time of its first step
+    period: int = 0  # ns between two control ticks; 0: unknown, and not far below dt
 
     @property
     def _tolerance(self) -> int:
@@ -35,10 +31,7 @@ class Chunk:
         return min(share, self.period // 2) if self.period else share
 
     def step_at(self, time: int) -> int:
-        """Returns the step that is executed at `time` (ns): the newest one that is due.
-
-        H or more: all have passed.
-        """
+        """Returns the step due at `time` (ns); H or more: all have passed."""
         return (time - self.start + self._tolerance) // self.dt
 
     def ticks_until(self, step: int, time: int, period: int) -> int:
@@ -52,11 +45,9 @@ class Chunk:
 
 
 def chunk_overlap(former: Chunk, newer: Chunk) -> float:
-    """Returns how much two chunks disagree: the mean absolute difference over the steps both
-    predict.
-
-    In the unit of the actions; NaN if they share no step, or differ in width or in the time between
-    steps.
+    """Returns the disagreement of two chunks: the mean absolute difference over the steps both
+    predict. In the unit of the actions; NaN if they share no step, or differ in width or in the
+    time between steps.
     """
     if former.dt != newer.dt or former.actions.shape[1:] != newer.actions.shape[1:]:
         return float('nan')

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How the chunks that have come in give the action of a tick: the newest replaces the others, with
-or without a blend, or all that predict the tick are averaged. Each goes from the action sent before
-it was taken over through its rows, see `Motion`.
+"""Combines chunks into the action of a tick.
 
-Time is that of executed actions, ns, as in `action_queue`.
+The newest replaces the others, with or without a blend, or all that predict the tick are averaged.
+Each goes from the action sent before it through its rows, see `Motion`. Time is that of executed
+actions, ns, as in `action_queue`.
 """
 
 from __future__ import annotations
@@ -28,53 +28,52 @@ class Execution(Protocol):
     """Holds the chunks of one episode."""
 
     def add(self, chunk: Chunk, time: int, source: Any, origin: Array | None = None) -> bool:
-        """Takes a chunk in at `time`; False if all its steps have passed, so that it is left out.
+        """Takes a chunk at `time`; False if all its steps have passed, so that it is left out.
 
-        source: where it comes from. origin: (D,), the action before it; None: there was none.
+        Args:
+            source: where it comes from.
+            origin: (D,), the action before it; None: there was none.
         """
 
     def clear(self) -> None:
         """Forgets all chunks."""
 
     def depth(self, time: int, period: int) -> int:
-        """How many ticks, `period` apart from `time` on, can be served."""
+        """Returns how many ticks, `period` apart from `time` on, can be served."""
 
     def next_action(self, time: int) -> tuple[NDArray[np.float64], Any]:
-        """The action (D,) at `time`, once for each tick, and the source of the newest chunk in it.
-
-        There must be one: `depth` is more than 0.
+        """Returns the action (D,) at `time`, once for each tick, and the source of its newest
+        chunk. There must be one: `depth` is more than 0.
         """
 
 
 @dataclass
 class _Layer:
-    """A chunk that was taken over.
-
-    end: the step before which it stops. ticks: how many were executed since.
-    """
+    """A chunk in execution."""
 
     motion: Motion
-    end: int
+    end: int  # the step before which it stops
     source: Any
-    ticks: int = 0
+    ticks: int = 0  # how many were executed since
 
     @property
     def chunk(self) -> Chunk:
-        """What is executed."""
+        """The chunk that is executed."""
         return self.motion.chunk
 
 
 class Replacement:
     """The newest chunk replaces the former.
 
-    n_action_steps: of each chunk at most so many steps are executed after it is taken over; 0 is
-    all. blend: over so many ticks after it is taken over, the newest chunk comes in linearly, with
-    weights 1 / (blend + 1) to blend / (blend + 1), over what would have been executed without it:
-    the former chunk's prediction, or its last action where it has no more; 0 changes over at once.
-    A change of d between the chunks then never moves an action by more than d / (blend + 1), twice
-    that where the newest is interpolated from what was sent before it.
-    period: ns between two ticks; the rows of chunks that are further apart are interpolated; 0:
-    every row goes out whole.
+    Args:
+        n_action_steps: largest number of steps executed of each chunk; 0 is all.
+        blend: number of ticks over which the newest chunk comes in linearly, with weights 1 /
+            (blend + 1) to blend / (blend + 1), over what would have been executed without it: the
+            former chunk's prediction, or its last action; 0 changes over at once. A change of d
+            between the chunks then never moves an action by more than d / (blend + 1), twice that
+            where the newest is interpolated from what was sent before it.
+        period: ns between two ticks; the rows of chunks that are further apart are interpolated; 0:
+            every row is sent whole.
 
     Raises:
         ValueRangeError: one of them is negative.
@@ -132,9 +131,11 @@ class Ensemble:
     """The weighted mean over all chunks that predict the tick: temporal ensembling (Zhao et al.
     2023, section IV-B).
 
-    coefficient: m of the weights exp(-m i), i = 0 for the oldest chunk that predicts the tick: the
-    smaller it is, the sooner new observations count; 0 is the plain mean, below 0 the newest weighs
-    most. Of chunks that begin at the same time only the newest counts. period: as of `Replacement`.
+    Args:
+        coefficient: m of the weights exp(-m i), i = 0 for the oldest chunk that predicts the tick:
+            the smaller it is, the sooner new observations count; 0 is the plain mean, below 0 the
+            newest weighs most. Of chunks that begin at the same time only the newest counts.
+        period: as of `Replacement`.
 
     Raises:
         ValueRangeError: the coefficient is not finite.

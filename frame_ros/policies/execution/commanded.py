@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the robot was, and what it had been told, when a policy observed it."""
+"""The robot's position and last command at the time of a policy's observation."""
 
 from __future__ import annotations
 
@@ -20,35 +20,31 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class CommandedChunk:
-    """A chunk of joint positions that goes to the robot.
-
-    executed (s), stamp (ns): of the observation it came from. dt: s. names: D. actions: (H, D), as
-    they go to the robot: within the joints' limits.
+    """A chunk of joint positions that goes to the robot. executed (s), stamp (ns): of the
+    observation it came from.
     """
 
     executed: float
     stamp: int
-    dt: float
-    names: tuple[str, ...]
-    actions: Array
+    dt: float  # s
+    names: tuple[str, ...]  # D
+    actions: Array  # (H, D), as they go to the robot: within the joints' limits
 
     def last_before(self, observation: Observation) -> dict[str, float]:
-        """The joints that the robot was last told when something was observed; empty: none yet.
-
-        This takes it that the chunk was executed from the step that matches the time, and no other
-        since.
+        """Returns the joints' last commands at the time of an observation; empty: none yet. It
+        assumes that the chunk was executed from the step that matches the time, and no other since.
         """
         passed = observation.executed - self.executed
         if not math.isfinite(passed):
             passed = (observation.stamp - self.stamp) / SECOND
-        # A step that has begun is what the robot was told; that it begins a little late does not
-        # count, because durations are sums of rounded periods.
+        # A step that has begun is the command, even if it begins slightly late: durations are sums
+        # of rounded periods.
         row = min(math.ceil(passed / self.dt - 0.05), len(self.actions)) - 1
         return {} if row < 0 else dict(zip(self.names, self.actions[row].tolist(), strict=True))
 
 
 def observed_joints(observation: Observation, names: Sequence[str]) -> Array:
-    """The positions (N,) of joints as observed, rad or m.
+    """Returns the observed positions (N,) of joints, rad or m.
 
     Raises:
         PolicyError: the observation lacks one, or a position is not finite.
@@ -66,15 +62,11 @@ def observed_joints(observation: Observation, names: Sequence[str]) -> Array:
 
 @dataclass(frozen=True)
 class References:
-    """Where joints start.
+    """Start positions of joints."""
 
-    observation: what was observed. told: joint -> what it was last told then; empty: nothing yet.
-    prefers_told: what a joint was told counts before what was observed of it.
-    """
-
-    observation: Observation
-    told: Mapping[str, float]
-    prefers_told: bool
+    observation: Observation  # the observation
+    commanded: Mapping[str, float]  # joint -> its last command then; empty: none yet
+    prefers_commanded: bool  # a joint's command takes precedence over its observation
 
     def __call__(self, names: Sequence[str]) -> Array:
         """Positions (N,), rad or m.
@@ -83,7 +75,7 @@ class References:
             PolicyError: as `observed_joints`.
         """
         values = observed_joints(self.observation, names)
-        if self.prefers_told:
+        if self.prefers_commanded:
             for i, name in enumerate(names):
-                values[i] = self.told.get(name, values[i])
+                values[i] = self.commanded.get(name, values[i])
         return values

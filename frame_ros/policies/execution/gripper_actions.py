@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A chunk's gripper columns, made into positions of the robot's gripper joints."""
+"""Converts a chunk's gripper columns into positions of the robot's gripper joints."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHARES = ('1', '%')  # units that say that a value is a share of the gripper's r
 
 
 class GripperActions:
-    """What the gripper columns of a policy mean for one robot.
+    """The meaning of a policy's gripper columns for one robot.
 
     columns: the column names it takes: the robot's gripper joints, and `gripper` for all of them;
     none if the robot has no gripper.
@@ -40,19 +40,19 @@ class GripperActions:
         self.columns = tuple(dict.fromkeys(every))
 
     def changes(self, inference: Inference) -> bool:
-        """Whether the gripper's positions are any other than the columns themselves."""
-        is_told = any(name in self.columns for name in inference.action_names)
+        """Returns whether the gripper's positions differ from the columns themselves."""
+        is_commanded = any(name in self.columns for name in inference.action_names)
         is_position = self._convention(inference) == 'position'
-        return is_told and not (is_position and self._settings.gripper_threshold is None)
+        return is_commanded and not (is_position and self._settings.gripper_threshold is None)
 
     def is_share(self, inference: Inference) -> bool:
-        """Whether the gripper is told a share of its range, whose unit tells nothing."""
+        """Returns whether the gripper's command is a share of its range with an ambiguous unit."""
         return self._convention(inference) not in ('position', 'width', GRIPPER_DELTA)
 
     def positions(
         self, inference: Inference, actions: Array, references: References
     ) -> dict[str, Array]:
-        """Gripper joint -> positions (H,), rad or m, of those that the chunk tells something."""
+        """Returns gripper joint -> positions (H,), rad or m, of those that the chunk commands."""
         found: dict[str, Array] = {}
         for i, name in enumerate(inference.action_names):
             if name in self.columns:
@@ -79,20 +79,20 @@ class GripperActions:
         return span.from_opening(opening)
 
     def _was_open(self, joint: str, references: References) -> bool:
-        """What the gripper was last told; before that, how it stood.
-
-        A gripper that holds something stands half open and is told to close: the command counts.
+        """Returns whether the gripper's last command, or else its position, was open. A gripper
+        that holds something stands half open after a close command: the command counts. A gripper
+        that holds something stands half open after a close command: the command counts.
         """
-        position = references.told.get(joint)
+        position = references.commanded.get(joint)
         if position is None:
             position = observed_joints(references.observation, [joint])[0]
         return bool(self._ranges[joint].opening(position, 'position') > 0.5)
 
     def _check_unit(self, name: str, unit: str, inference: Inference) -> None:
-        """A share of the range is no position, and nobody can tell which way it goes."""
+        """Rejects a share of the range without a known direction."""
         if unit in SHARES and self._convention(inference) == 'position':
             raise PolicyError(
-                f'{name} is told a share of its range (unit {unit!r}); the gripper convention '
+                f'{name} gets a share of its range (unit {unit!r}); the gripper convention '
                 f'must say which: {", ".join(c for c in GRIPPER_CONVENTIONS if c != "position")}'
             )
 

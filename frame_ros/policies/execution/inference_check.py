@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What must hold for an inference as the policy gave it, in its own units: the chunk, or it is
-refused; what comes beside it for confidence, or that is left out and the reason said.
+"""Checks of an inference as the policy gave it, in its own units.
+
+A bad chunk is refused; bad extras for confidence are left out with the reason.
 """
 
 from __future__ import annotations
@@ -57,10 +58,10 @@ def _kind(value: object) -> str:
 def with_usable_extras(
     inference: Inference, observation: Observation, samples: int = 0
 ) -> Inference:
-    """Returns the inference without tokens, samples and rephrasings that are malformed; what is
-    left out, or was asked for and not given, is in `unavailable` with the reason.
+    """Returns the inference without malformed tokens, samples and rephrasings.
 
-    samples: how many were asked for.
+    Whatever is left out, or was requested and not given, is in `unavailable` with the reason.
+    samples: number requested.
     """
     reasons = {
         TOKENS: _wrong_tokens(inference.tokens) if inference.tokens is not None else '',

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A chunk on its way to the robot: row by row, or, where its rows are further apart than the
-control ticks, in a straight line from row to row.
+"""A chunk on its way to the robot: row by row, or interpolated linearly between rows if they are
+further apart than the control ticks.
 
-A row that goes out whole in one tick asks for its motion in one tick: at 15 Hz under control at
-50 Hz more than three times too fast, then rest.
+A row sent whole in one tick demands its motion in one tick: at 15 Hz under control at 50 Hz more
+than three times too fast, then rest.
 """
 
 from __future__ import annotations
@@ -25,8 +25,11 @@ RESOLUTION = 1000
 class Motion:
     """A chunk from the time it is taken over.
 
-    begun: ns, when it is taken over. origin: (D,), the action before that; None: there was none, so
-    that the first row goes out at once. period: ns between two control ticks; 0: never interpolate.
+    Attributes:
+        begun: ns, when it is taken over.
+        origin: (D,), the action before that; None: there was none, so that the first row goes out
+            at once.
+        period: ns between two control ticks; 0: never interpolate.
     """
 
     chunk: Chunk
@@ -36,7 +39,7 @@ class Motion:
 
     @property
     def is_interpolated(self) -> bool:
-        """Whether its rows are further apart than the ticks."""
+        """True if its rows are further apart than the ticks."""
         return 0 < self.period + self.period // RESOLUTION < self.chunk.dt
 
     def action_at(self, time: int, end: int) -> Array:

@@ -22,9 +22,9 @@ FUTURE_TOLERANCE = int(0.05 * SECOND)
 
 @dataclass(frozen=True)
 class Input:
-    """One input.
-
-    Its stamp (ns), and how to get its value, which may be slow and may raise PolicyError.
+    """One input: its stamp (ns), and a function for its value, which may be slow and raise
+    PolicyError. Its stamp (ns), and how to get its value, which may be slow and may raise
+    PolicyError.
     """
 
     stamp: int
@@ -32,12 +32,15 @@ class Input:
 
 
 class ObservationBuffer:
-    """Holds the newest of each input; written by the thread that receives, read by the one that
-    infers.
+    """Holds the newest of each input; written by the receiving thread, read by the inferring one.
 
-    joint_names: the order of the joint positions. cameras, poses: the inputs that the policy needs.
-    max_age: s, by header stamps, that an input may be old when the observation is made.
-    reordered: values that came after a newer one of their input, and were left out.
+    Args:
+        joint_names: the order of the joint positions.
+        cameras, poses: the inputs that the policy needs.
+        max_age: s, by header stamps, that an input may be old when the observation is made.
+
+    Attributes:
+        reordered: values that came after a newer one of their input, and were left out.
     """
 
     def __init__(
@@ -61,9 +64,8 @@ class ObservationBuffer:
         return (JOINTS, *self._cameras, *self._poses)
 
     def put(self, name: str, stamp: int, read: Callable[[], NDArray]) -> None:
-        """Notes a value of the input `name`, stamped `stamp` ns, unless a newer one is there.
-
-        One that is more than `max_age` older is taken: then the clock was set back.
+        """Takes a value of the input `name`, stamped `stamp` ns, unless a newer one is there. One
+        that is more than `max_age` older is taken: then the clock was set back.
         """
         with self._lock:
             held = self._inputs.get(name)
@@ -74,7 +76,7 @@ class ObservationBuffer:
             self._complaints.pop(name, None)
 
     def complain(self, name: str, problem: str) -> None:
-        """Notes why what came for the input `name` since its last value was of no use."""
+        """Notes why messages of the input `name` since its last value were unusable."""
         with self._lock:
             self._complaints[name] = problem
 
@@ -88,8 +90,8 @@ class ObservationBuffer:
         """Returns the observation at `now` (ns); `instruction` and `executed` are passed on.
 
         Raises:
-            PolicyError: inputs are missing or old (all are listed, with since when), or a value is
-            unusable.
+            PolicyError: inputs are missing or old (all are listed, with times), or a value is
+                unusable.
         """
         with self._lock:
             inputs, complaints = dict(self._inputs), dict(self._complaints)

@@ -17,10 +17,10 @@ _KEPT_PER_STEP = 8
 class ObservationHistory:
     """Observations by stamp; `add` may be called from another thread than `before`.
 
-    A policy with a history saw, in training, `steps` observations `period` s apart, and at the
-    start of an episode the first one repeated. So where the observation of a time is missing, the
-    next newer one stands in for it: it says that nothing moved, while an older one would say that
-    the robot moved faster than it did.
+    In training, a policy with a history saw `steps` observations `period` s apart, and at the start
+    of an episode the first one repeated. So where the observation of a time is missing, the next
+    newer one replaces it: it means no motion, while an older one would mean a faster motion than
+    the real one.
     """
 
     def __init__(self, steps: int, period: float) -> None:
@@ -35,8 +35,8 @@ class ObservationHistory:
             self._observations.clear()
 
     def add(self, observation: Observation) -> None:
-        """Keeps a reference. Of two with one stamp the last counts; a stamp before the newest
-        means that time began anew, and all after it are forgotten.
+        """Keeps a reference. Of two with one stamp the last counts; a stamp before the newest means
+        that the clock was reset, and all after it are forgotten.
         """
         with self._lock:
             while self._observations and self._observations[-1].stamp >= observation.stamp:
@@ -44,9 +44,8 @@ class ObservationHistory:
             self._observations.append(observation)
 
     def before(self, newest: Observation) -> list[Observation]:
-        """The `steps` observations up to `newest`, oldest first.
-
-        The one `period` earlier is the nearest to that time, if it is within half a period.
+        """The `steps` observations up to `newest`, oldest first. The one `period` earlier is the
+        nearest to that time, if it is within half a period.
         """
         with self._lock:
             known = [entry for entry in self._observations if entry.stamp < newest.stamp]

@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the scripted pick-and-place policy knows of an arm: its joints, its gripper, and how its
-hand is held over things.
-"""
+"""The arms of the scripted pick-and-place policy, and how their hands hold objects."""
 
 from __future__ import annotations
 
@@ -23,17 +21,11 @@ Array = NDArray[np.float64]
 
 @attrs.frozen(kw_only=True)
 class ScriptedArm(PickPlaceMotion):
-    """An arm with a gripper of two fingers; the gripper is the last of the joints.
+    """An arm with a gripper of two fingers; the gripper is the last of the joints."""
 
-    Attributes:
-        robot: as `load_robot` takes it.
-        joint_names: that are commanded.
-        home: rad, and the gripper's unit, of them.
-    """
-
-    robot: str
-    joint_names: tuple[str, ...]
-    home: tuple[float, ...]
+    robot: str  # as `load_robot` takes it
+    joint_names: tuple[str, ...]  # that are commanded
+    home: tuple[float, ...]  # rad, and the gripper's unit, of them
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -66,7 +58,7 @@ class ScriptedArm(PickPlaceMotion):
         return np.column_stack((x, np.cross(z, x), z))
 
     def is_reachable(self, target: Array) -> bool:
-        """Whether an object whose centre is at `target` (3,) can be picked."""
+        """Returns whether an object whose centre is at `target` (3,) can be picked."""
         distance = math.hypot(target[0], target[1])
         return bool(target[2] > 0.0 and self.reach[0] < distance < self.reach[1])
 

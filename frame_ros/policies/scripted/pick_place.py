@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A pick-and-place policy for the SO-101 and the FR3: told where things are, and how well it is to
-do.
-"""
+"""A pick-and-place policy that knows the objects' poses, with adjustable quality."""
 
 from __future__ import annotations
 
@@ -26,16 +24,19 @@ from frame_ros.robots.profiles import find_profile
 JOINT_NAMES = tuple(find_profile('so101').postures['home'])
 
 _LINE_KNOTS = 7
-_MOVED = 0.008  # m, so far the object may have moved before the approach is planned anew
+_MOVED = 0.008  # m, so far the object may have moved before the approach is replanned
 _HELD_DISTANCE = 0.03  # m between the object and where it is held
 
 
 @dataclass
 class _Plan:
-    """Actions (N, D) at the policy's rate, of the motions that were planned so far.
+    """Actions (N, D) at the policy's rate, of the motions planned so far.
 
-    rng: where its flaws are drawn. rows: without tremor, of each motion; `finished` of them are in
-    `actions`. checks: step -> what is looked at there. motions: plans one more, each time.
+    Attributes:
+        rng: source of its flaws.
+        rows: without tremor, of each motion; `finished` of them are in `actions`.
+        checks: step -> the check at that step.
+        motions: plans one more, each time.
     """
 
     target: NDArray[np.float64]
@@ -49,25 +50,23 @@ class _Plan:
 
     @property
     def steps(self) -> int:
-        """How many are planned."""
+        """Number of planned steps."""
         return sum(map(len, self.rows))
 
 
 class ScriptedPickPlace(Policy):
     """Picks the object and puts it at the goal.
 
-    Above, descend, grasp, lift, over the bin, lower, release, retreat.
-
-    Motions are planned from joint positions and the poses 'object' and 'goal' (base frame), as
-    minimum-jerk profiles (Flash and Hogan 1985), in joint space or along a vertical line; a grasp
-    that failed is tried again.
+    Above, descend, grasp, lift, over the bin, lower, release, retreat. Motions are planned from
+    joint positions and the poses 'object' and 'goal' (base frame), as minimum-jerk profiles (Flash
+    and Hogan 1985), in joint space or along a vertical line; a failed grasp is repeated.
 
     quality: 1 is smooth and nearly always succeeds. The lower, the more it hesitates (pauses
     between and within motions), jerks (noise on waypoints and on every action), misses (the grasp
-    is off), lets go early, and the sooner it gives up.
+    is off), releases early, and the sooner it gives up.
 
-    samples: so many chunks come with each inference: what other draws of the flaws would have had
-    it do at this step, from where the plan began. They are drawn apart, so they change no action.
+    samples: number of chunks with each inference: the actions for other draws of the flaws at this
+    step, from the beginning of the plan. They are drawn separately, so they change no action.
     """
 
     name = 'scripted'
@@ -85,15 +84,21 @@ class ScriptedPickPlace(Policy):
         samples: int = 0,
         robot_joint_names: Sequence[str] = JOINT_NAMES,
     ):
-        """seed: of the flaws. horizon: steps of a chunk. dt: s between them. robot: kinematics of
-        the arm to its tip, by default ours. samples: 0, or 2 and more, sampled chunks per
-        inference. robot_joint_names: tell which arm it is, if `robot` does not.
+        """Makes the policy.
+
+        Args:
+            seed: of the flaws.
+            horizon: steps of a chunk.
+            dt: s between them.
+            robot: kinematics of the arm to its tip, by default ours.
+            samples: 0, or 2 and more, sampled chunks per inference.
+            robot_joint_names: identify the arm, if `robot` does not.
 
         Raises:
             ValueRangeError: an argument is out of its range.
         """
         if not 0.0 <= quality <= 1.0:
-            raise ValueRangeError(f'quality is {quality}; it lies within 0 and 1')
+            raise ValueRangeError(f'quality is {quality}; it must be from 0 to 1')
         if horizon < 1 or not (math.isfinite(dt) and dt > 0):
             raise ValueRangeError(f'a chunk of {horizon} steps {dt} s apart; both must be positive')
         if samples < 0 or samples == 1:
@@ -111,9 +116,7 @@ class ScriptedPickPlace(Policy):
         self.reset()
 
     def reset(self, seed: int | None = None) -> None:
-        """Forgets the last episode. seed: of this episode's flaws; None: drawn on from the seed
-        given at the start.
-        """
+        """Forgets the last episode. seed: of this episode's flaws; None: the next ones."""
         drawn = (self._seed, self._episode) if seed is None else seed
         self._rng = np.random.default_rng(drawn)
         self._sample_rng = np.random.default_rng(np.random.SeedSequence(drawn, spawn_key=(1,)))
@@ -126,7 +129,7 @@ class ScriptedPickPlace(Policy):
         self._phase = 0.0
 
     def infer(self, observation: Observation) -> Inference:
-        """The next `horizon` joint positions, the first for now.
+        """Returns the next `horizon` joint positions, the first for now.
 
         Raises:
             PolicyError: a joint or a pose is missing or not finite.
@@ -153,7 +156,7 @@ class ScriptedPickPlace(Policy):
         return plan.actions[steps]
 
     def _samples(self, chunk: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """(samples, horizon, D). Without flaws they are all the same, and need no planning."""
+        """Returns (samples, horizon, D); without flaws all the same, without planning."""
         if not self.samples:
             return None
         if self.quality == 1.0:
@@ -167,11 +170,9 @@ class ScriptedPickPlace(Policy):
         self._others = [make(self._sample_rng) for _ in range(self.samples)]
 
     def _advance(self, stamp: int) -> None:
-        """Moves on by the time passed, in whole steps; stamps may jitter by less than half a step
-        without a jump.
-
-        Beyond the end of the last chunk nothing of the plan was executed, so at most a chunk is
-        passed at a time.
+        """Advances by the time passed, in whole steps, with stamp jitter below half a step and by
+        at most a chunk. Beyond the end of the last chunk nothing of the plan was executed, so at
+        most a chunk is passed at a time.
         """
         passed = (stamp - self._stamp) * 1e-9 / self.dt + self._phase
         whole = int(np.clip(round(passed), 0, self.horizon))
@@ -180,7 +181,7 @@ class ScriptedPickPlace(Policy):
         self._step += whole
 
     def _react(self, stamp: int, target: NDArray[np.float64], goal: NDArray[np.float64]) -> None:
-        """Plans anew where the world is not as planned: the object moved, the grasp failed, the
+        """Replans if the world differs from the plan: the object moved, the grasp failed, the
         object lies elsewhere.
         """
         plan = self._plan
@@ -255,9 +256,7 @@ class ScriptedPickPlace(Policy):
         yield
 
     def _plan_motions(self, plan: _Plan, steps: float) -> None:
-        """Plans on until there are so many steps, or the end; with the tremor of a low quality on
-        the arm's joints.
-        """
+        """Plans on to so many steps, or the end, with a low quality's tremor on the joints."""
         while plan.steps < steps and next(plan.motions, self) is None:
             pass
         if plan.finished == len(plan.rows):
@@ -275,7 +274,7 @@ class ScriptedPickPlace(Policy):
         plan.finished = len(plan.rows)
 
     def _miss(self, plan: _Plan) -> NDArray[np.float64]:
-        """Where the grasp is off, m."""
+        """Returns the error of the grasp, m."""
         flaw = 1 - self.quality
         return flaw * plan.rng.standard_normal(3) * self._arm.miss
 
@@ -293,8 +292,8 @@ class ScriptedPickPlace(Policy):
         return max(1, round(self._arm.pace * duration / self.dt))
 
     def _profile(self, plan: _Plan, duration: float) -> NDArray[np.float64]:
-        """Progress from 0 (excluded) to 1 at every step: minimum jerk, in two parts with a stop
-        between at a low quality.
+        """Returns progress from 0 (excluded) to 1 at every step: minimum jerk, in two parts with a
+        stop between at a low quality.
         """
         if plan.rng.random() < 0.6 * (1 - self.quality):
             stop = plan.rng.uniform(0.25, 0.75)
@@ -324,9 +323,7 @@ class ScriptedPickPlace(Policy):
         offset: Sequence[float],
         duration: float,
     ) -> None:
-        """A vertical motion between two heights of the tip: postures solved at knots, joined by
-        cubic splines.
-        """
+        """Moves vertically between two heights of the tip, by splines through solved postures."""
         self._hesitate(plan)
         knots = [plan.rows[-1][-1]]
         progress = np.linspace(0.0, 1.0, _LINE_KNOTS)
@@ -337,9 +334,7 @@ class ScriptedPickPlace(Policy):
     def _reach(
         self, plan: _Plan, at: NDArray, height: float, rotation: NDArray, offset: Sequence[float]
     ) -> NDArray:
-        """The posture over a place, searched from the home posture turned towards it, so the elbow
-        stays up.
-        """
+        """Returns the posture over a place, searched from home so that the elbow stays up."""
         start = self._arm.turned_home(at)
         start[-1] = plan.rows[-1][-1][-1]
         return self._solve(start, at, height, rotation, offset)
@@ -380,7 +375,7 @@ def _joints(observation: Observation, names: Sequence[str]) -> NDArray[np.float6
 
 
 def _executed_time(observation: Observation) -> int:
-    """ns that count while actions are executed; the stamp where that is not known."""
+    """Returns ns that count while actions are executed; the stamp if unknown."""
     executed = observation.executed
     return round(executed * SECOND) if math.isfinite(executed) else observation.stamp
 

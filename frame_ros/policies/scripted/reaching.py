@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Inverse kinematics of an arm with fewer than six joints: the tip's position first, its
-orientation as far as it goes.
-"""
+"""Inverse kinematics of arms with fewer than six joints: position before orientation."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ _LARGEST_STEP, _LARGEST_TURN = (
 
 
 class Kinematics(Protocol):
-    """What is needed of `frame_ros.robots.Robot`."""
+    """The parts of `frame_ros.robots.Robot` that are needed."""
 
     joint_names: tuple[str, ...]
     lower: NDArray[np.float64]
@@ -47,8 +45,10 @@ def solve_reach(
     position (Nakamura and Yoshikawa 1987, with the damping of Wampler 1986). Joint limits are kept
     by clipping.
 
-    start: (N,) rad, where the search begins. position: (3,) m. rotation: (3, 3). Returns the joints
-    (N,) and the distance (m) that is left.
+    Args:
+        start: (N,) rad, where the search begins.
+        position: (3,) m.
+        rotation: (3, 3). Returns the joints (N,) and the distance (m) that is left.
     """
     q = np.clip(start, robot.lower, robot.upper)
     for _ in range(iterations):
@@ -69,9 +69,7 @@ def _bounded_step(
     least: NDArray[np.float64],
     most: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """The step (N,) within its bounds; a joint that would pass its limit stops there, and the
-    others do its work.
-    """
+    """Returns the step (N,); the others compensate for joints stopped at their limits."""
     fixed = np.zeros(jacobian.shape[1])
     is_free = np.ones(jacobian.shape[1], bool)
     step = fixed
@@ -89,9 +87,7 @@ def _bounded_step(
 def _prioritised_step(
     jacobian: NDArray[np.float64], error: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The step that serves the first three rows, and the other three as far as the first leave
-    freedom.
-    """
+    """Returns the step for the first three rows, and the others as far as these allow."""
     linear, angular = jacobian[:3], jacobian[3:]
     inverse = _damped_inverse(linear, _DAMPING)
     step = inverse @ error[:3]
@@ -108,9 +104,7 @@ def _damped_inverse(matrix: NDArray[np.float64], damping: float) -> NDArray[np.f
 def _rotation_error(
     wanted: NDArray[np.float64], present: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """(3,) rad, half the sum of cross products of the axes: sin(angle) times the axis of rotation,
-    in the base frame.
-    """
+    """Returns (3,) rad: sin(angle) times the axis of rotation, in the base frame."""
     return 0.5 * np.cross(present.T, wanted.T).sum(axis=0)
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""From generated tokens to actions: what all kinds of token maps have in common, and bins."""
+"""From generated tokens to actions: the common part of all token maps, and bins."""
 
 from __future__ import annotations
 
@@ -17,16 +17,12 @@ from frame_ros.policies.token_vla.token_map import Bins, BinTokens
 
 @dataclass(frozen=True)
 class ActionTokens:
-    """The tokens of a generated sequence that are actions.
+    """The tokens of a generated sequence that are actions."""
 
-    sequence: (N,) ids of all its tokens. indices: (TN,) places of the action tokens in it. step,
-    dimension: (TN,), -1: none of its own.
-    """
-
-    sequence: NDArray[np.int64]
-    indices: NDArray[np.int64]
-    step: NDArray[np.int32]
-    dimension: NDArray[np.int32]
+    sequence: NDArray[np.int64]  # (N,) ids of all its tokens
+    indices: NDArray[np.int64]  # (TN,) places of the action tokens in it
+    step: NDArray[np.int32]  # (TN,), -1: none of its own
+    dimension: NDArray[np.int32]  # (TN,), -1: none of its own
 
     @property
     def ids(self) -> NDArray[np.int64]:
@@ -35,11 +31,13 @@ class ActionTokens:
 
 
 class Codec(Protocol):
-    """A token map with what it took from the checkpoint.
+    """A token map with its values from the checkpoint.
 
-    most_tokens: how many tokens to generate at most. is_open: the model ends the sequence itself;
-    otherwise it has `most_tokens`. vocabulary: (K,) ids of the tokens that can be
-    actions, ascending; None: any may. action_shape: (H, D); None: known only from the actions.
+    Attributes:
+        most_tokens: largest number of tokens to generate.
+        is_open: the model ends the sequence itself; otherwise it has `most_tokens`.
+        vocabulary: (K,) ids of the tokens that can be actions, ascending; None: any.
+        action_shape: (H, D); None: known only from the actions.
     """
 
     most_tokens: int
@@ -48,16 +46,16 @@ class Codec(Protocol):
     action_shape: tuple[int, int] | None
 
     def locate(self, ids: NDArray[np.int64]) -> ActionTokens:
-        """The action tokens of a generated sequence, (N,), without what ends it.
+        """Returns the action tokens of a generated sequence, (N,), without its end.
 
         Raises:
-            PolicyError: a token is no action, or there are too few.
+            PolicyError: a token is not an action, or there are too few.
         """
 
     def actions(self, tokens: ActionTokens, hidden: NDArray[np.float32] | None) -> NDArray:
-        """Actions (H, D) in the range that the model was trained on.
+        """Returns actions (H, D) in the range that the model was trained on.
 
-        hidden: last hidden states of the prompt and of the tokens, where the map asked for them.
+        hidden: last hidden states of the prompt and of the tokens, if the map requests them.
         """
 
 

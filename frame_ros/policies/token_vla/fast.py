@@ -22,15 +22,17 @@ from frame_ros.policies.token_vla.folder import read_json
 from frame_ros.policies.token_vla.token_map import FastTokens
 
 TOKENIZER, SETTINGS = 'tokenizer.json', 'processor_config.json'
-# What is written where bytes are no UTF-8.
+# Written for bytes that are not UTF-8.
 _BROKEN = '\ufffd'
 
 
 class FastTokenizer:
     """FAST's own vocabulary -> coefficients -> actions.
 
-    scale: coefficients are rounded after being multiplied by it. least: the coefficient of
-    character 0. horizon, dimensions: H, D, None where the files do not say.
+    Attributes:
+        scale: coefficients are rounded after being multiplied by it.
+        least: the coefficient of character 0.
+        horizon, dimensions: H, D, None where the files do not say.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -58,7 +60,7 @@ class FastTokenizer:
         try:
             self._bpe = Tokenizer.from_file(str(folder / TOKENIZER))
         except Exception as error:  # tokenizers raises plain Exception
-            raise CheckpointError(f'{folder / TOKENIZER} is no tokenizer: {error}') from error
+            raise CheckpointError(f'{folder / TOKENIZER} is not a tokenizer: {error}') from error
         self.size = int(self._bpe.get_vocab_size())
 
     def coefficients(self, ids: NDArray[np.int64]) -> NDArray[np.float64]:

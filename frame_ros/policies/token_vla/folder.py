@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The folder of a Hugging Face checkpoint, looked at before anything heavy is imported."""
+"""The folder of a Hugging Face checkpoint, examined before anything heavy is imported."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ CONTENT = f'a checkpoint has {CONFIG}, *.safetensors, and the files of its proce
 
 @dataclass(frozen=True)
 class VlaFolder:
-    """A checkpoint's folder. config: config.json. settings: processor_config.json, {} without."""
+    """A checkpoint's folder."""
 
     path: Path
-    config: dict[str, Any]
-    settings: dict[str, Any]
+    config: dict[str, Any]  # config.json
+    settings: dict[str, Any]  # processor_config.json, {} without
 
     @property
     def model_type(self) -> str:

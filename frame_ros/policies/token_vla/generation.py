@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Greedy generation whose logits are reduced token by token, and are never kept.
 
-What is reduced are the model's logits as they are: no temperature, penalty or filter is applied to
-them before. A vocabulary of 257,152 and a chunk of 50 tokens would be 51 MB a row otherwise.
+The model's unmodified logits are reduced: no temperature, penalty or filter is applied to them
+before. A vocabulary of 257,152 and a chunk of 50 tokens would be 51 MB a row otherwise.
 """
 
 from __future__ import annotations
@@ -25,11 +25,14 @@ _PER_TOKEN = tuple(f.name for f in fields(ReducedTokens) if f.name not in _OF_AL
 
 @dataclass(frozen=True)
 class Generated:
-    """Rows of generated tokens, without what ends them.
+    """Rows of generated tokens, without their ends.
 
-    rows: (N_i,) ids of each. probabilities: (N_i,) each, of the tokens that were taken; NaN of one
-    outside of the restricted vocabulary. statistics: of the first row's tokens, None unless asked
-    for. hidden: (P + N - 1, E) last hidden states of the first row, None unless asked for.
+    Attributes:
+        rows: (N_i,) ids of each.
+        probabilities: (N_i,) each, of the chosen tokens; NaN of one outside of the restricted
+            vocabulary.
+        statistics: of the first row's tokens, None unless requested.
+        hidden: (P + N - 1, E) last hidden states of the first row, None unless requested.
     """
 
     rows: list[NDArray[np.int64]]
@@ -78,7 +81,7 @@ class LogitsReducer:
         return scores
 
     def _places(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where the ids are among the classes; -1: they are none of them."""
+        """Returns the places of the ids among the classes; -1: not among them."""
         if self._vocabulary is None:
             return ids
         places = np.searchsorted(self._vocabulary, ids)
@@ -159,7 +162,7 @@ class Generator:
         for row, ids in enumerate(rows):
             if not np.array_equal(ids, expected[row, : len(ids)]):
                 raise PolicyError(
-                    'the model did not take the tokens that its logits say are the most likely; '
+                    'the model did not take the most likely tokens by its logits; '
                     'its code changes them'
                 )
         return Generated(

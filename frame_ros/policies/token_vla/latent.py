@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Latent tokens: codes that a network of its own turns into actions, which the user brings.
+"""Latent tokens: codes that a separate network, supplied by the user, turns into actions.
 
 Source: Bu et al., UniVLA: Learning to Act Anywhere with Task-centric Latent Actions.
 """
@@ -22,11 +22,13 @@ from frame_ros.policies.token_vla.token_map import LatentTokens
 
 @dataclass(frozen=True)
 class LatentCodes:
-    """What an action decoder gets.
+    """The input of an action decoder.
 
-    codes: (TN,) from 0. hidden: (P + TN - 1, E), the language model's last hidden states, prompt
-    first; the last TN of them are those that the codes were chosen from. None unless the decoder
-    has a true `wants_hidden_states`.
+    Attributes:
+        codes: (TN,) from 0.
+        hidden: (P + TN - 1, E), the language model's last hidden states, prompt first; the last TN
+            of them are those that the codes were chosen from. None unless the decoder has a true
+            `wants_hidden_states`.
     """
 
     codes: NDArray[np.int64]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""From a checkpoint's folder and a person's options to a token VLA."""
+"""Loads a token VLA from a checkpoint's folder and the user's options."""
 
 from __future__ import annotations
 
@@ -66,17 +66,23 @@ def load_token_vla(
 ) -> TokenVlaPolicy:
     """Loads a model that writes actions as tokens, from a local folder; nothing is downloaded.
 
-    preset: what is known of the model, a name of PRESETS; '' by the checkpoint's kind of model.
-    options: fields of VlaOptions; `token_map`, and fields of VlaPreset, which go before its own.
-    camera_names: the policy's image -> camera, in the model's order; goes before the option
-    cameras. robot_joint_names, units, gripper_limits: for a chunk of joints, see `joint_units`; the
-    names unless action_names are declared. action_rate: Hz, of the data that it was trained on.
-    temperatures: at which the largest probability of each token is wanted too. samples: N chunks
-    drawn beside the most likely one; 0: none.
+    Args:
+        preset: a name of PRESETS, or '' for that of the checkpoint's kind of model.
+        options: fields of VlaOptions; `token_map`, and fields of VlaPreset, which take precedence
+            over its own.
+        camera_names: the policy's image -> camera, in the model's order; takes precedence over the
+            option cameras.
+        robot_joint_names, units, gripper_limits: for a chunk of joints, see `joint_units`; the
+            names unless action_names are declared.
+        action_rate: Hz, of the training data.
+        temperatures: at which the largest probability of each token is also computed.
+        samples: N chunks drawn in addition to the most likely one; 0: none.
 
     Raises:
         CheckpointError: the folder is incomplete, needs code that may not run, or is for another
-            robot. PolicyError: options that cannot be. MissingExtraError: transformers is missing.
+            robot.
+        PolicyError: impossible options.
+        MissingExtraError: transformers is missing.
     """
     checkpoint = open_folder(folder)
     asked, declared = read_options(options)
@@ -125,10 +131,11 @@ def make_codec(
     tokenizer: Any,
     action_decoder: str | ActionDecoder | None = None,
 ) -> Codec:
-    """A token map with what it takes from the checkpoint.
+    """Returns a token map with its values from the checkpoint.
 
     Raises:
-        CheckpointError: the checkpoint lacks it. PolicyError: the map does not fit it.
+        CheckpointError: the checkpoint lacks it.
+        PolicyError: the map does not fit it.
     """
     if isinstance(declared, BinTokens):
         return BinCodec(declared, _vocabulary_size(declared, folder, tokenizer))

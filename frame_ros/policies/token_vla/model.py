@@ -45,9 +45,12 @@ def import_transformers() -> Any:
 def load_model(
     folder: VlaFolder, device: str, dtype: str, trusts_remote_code: bool
 ) -> tuple[Any, Any, list[str]]:
-    """Model, processor (a tokenizer alone, for a model without images), and notes for a person.
+    """Returns model, processor (a tokenizer alone, for a model without images), and notes for the
+    user.
 
-    trusts_remote_code: the checkpoint's own Python code may run, with all that the user may do.
+    Args:
+        trusts_remote_code: the checkpoint's own Python code may run, with all the user's
+            permissions.
 
     Raises:
         CheckpointError: the checkpoint needs code of its own and may not run it, files are missing,

@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""From the range that a model was trained on to actions in their units, by the statistics of its
-data set.
-"""
+"""From the model's output range to actions in their units, by the statistics of its data set."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from numpy.typing import NDArray
 from frame_ros.core.errors import CheckpointError
 from frame_ros.policies.token_vla.folder import VlaFolder, read_json
 
-# How -> the two statistics that it takes. Quantiles and bounds are taken to -1 and 1.
+# Mode -> its two statistics. Quantiles and bounds are mapped to -1 and 1.
 MODES = {'quantiles': ('q01', 'q99'), 'bounds': ('min', 'max'), 'mean_std': ('mean', 'std')}
 NONE = 'none'
 FILES = ('dataset_statistics.json', 'norm_stats.json')
@@ -80,10 +78,13 @@ def normalisation(
 ) -> Normalisation:
     """The map of one data set.
 
-    statistics: data set -> {'action': {'q01': (D,), ..., 'mask': (D,)}}. source: where they are
-    from, for errors. key: which data set; None: the only one. mode: one of MODES. raw: dimensions
-    that are not normalised, whatever the mask says. uses_mask: dimensions that are false in the
-    mask are not normalised.
+    Args:
+        statistics: data set -> {'action': {'q01': (D,), ..., 'mask': (D,)}}.
+        source: where they are from, for errors.
+        key: which data set; None: the only one.
+        mode: one of MODES.
+        raw: dimensions that are not normalised, whatever the mask says.
+        uses_mask: dimensions that are false in the mask are not normalised.
 
     Raises:
         CheckpointError: the key is unknown, or the statistics are not those of D dimensions.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a person can say about how a token VLA is loaded and asked."""
+"""Options for loading and calling a token VLA."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from frame_ros.policies.token_vla.latent import ActionDecoder
 from frame_ros.policies.token_vla.presets import VlaPreset
 from frame_ros.policies.token_vla.token_map import token_map
 
-# How a rephrasing's confidence comes from its tokens.
+# Derivation of a rephrasing's confidence from its tokens.
 AGGREGATES = ('mean', 'dimension_mean', 'geometric', 'min', 'max')
-# What of a preset is not declared anew by these names.
+# Fields of a preset that these names do not redeclare.
 _KEPT = ('source', 'model_types', 'tokens')
 
 
 @dataclass(frozen=True)
 class VlaOptions:
-    """Options beside those of the preset.
+    """Options in addition to those of the preset.
 
     cameras: whose images the model sees, in its order. dtype: of the weights, auto: as they are in
     the checkpoint. unnorm_key, statistics: which data set's statistics un-normalise the actions,
@@ -69,10 +69,10 @@ class VlaOptions:
 
 
 def read_options(given: Mapping[str, Any]) -> tuple[VlaOptions, dict[str, Any]]:
-    """The options, and what of the preset is declared anew.
+    """Returns the options, and the redeclared fields of the preset.
 
     Raises:
-        PolicyError: an option that there is not, or a value that cannot be.
+        PolicyError: an unknown option or an impossible value.
     """
     own = {field.name for field in fields(VlaOptions)}
     of_preset = {field.name for field in fields(VlaPreset)}.difference(_KEPT) | {'token_map'}
@@ -88,10 +88,10 @@ def read_options(given: Mapping[str, Any]) -> tuple[VlaOptions, dict[str, Any]]:
 
 
 def with_declared(preset: VlaPreset, declared: Mapping[str, Any]) -> VlaPreset:
-    """The preset with what is declared anew: its fields, and `token_map`.
+    """Returns the preset with redeclared fields and `token_map`.
 
     Raises:
-        PolicyError: a value that cannot be, or no token map.
+        PolicyError: an impossible value, or no token map.
     """
     changes = dict(declared)
     if 'token_map' in changes:

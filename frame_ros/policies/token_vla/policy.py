@@ -29,7 +29,7 @@ from frame_ros.policies.token_vla.prompts import PromptBuilder
 
 @dataclass(frozen=True)
 class ChunkFormat:
-    """What the columns of a chunk are. to_robot: (..., D) values of the model -> `units`."""
+    """The columns of a chunk. to_robot: (..., D) values of the model -> `units`."""
 
     space: str
     names: tuple[str, ...]
@@ -40,12 +40,14 @@ class ChunkFormat:
 
 @dataclass(frozen=True)
 class VlaGeneration:
-    """How a token VLA is asked.
+    """Parameters of calls of a token VLA.
 
-    temperatures: (K,) at which the largest probability of each token is wanted too. vocabulary:
-    (K,) ids that probabilities are over, None: all. samples: N chunks drawn beside the most likely
-    one, at `sampling_temperature`. largest_batch: rows of one batch, 0: no limit.
-    rephrasing_aggregate: see `VlaOptions`.
+    Attributes:
+        temperatures: (K,) at which the largest probability of each token is also computed.
+        vocabulary: (K,) ids that probabilities are over, None: all.
+        samples: N chunks drawn in addition to the most likely one, at `sampling_temperature`.
+        largest_batch: rows of one batch, 0: no limit.
+        rephrasing_aggregate: see `VlaOptions`.
     """
 
     temperatures: tuple[float, ...] = ()
@@ -71,7 +73,7 @@ class _Timer:
 class TokenVlaPolicy(Policy):
     """A vision-language-action model that writes actions as tokens; made by `load_token_vla`.
 
-    notes: what a person should know about how it was loaded.
+    notes: remarks for the user on how it was loaded.
     """
 
     needs_instruction = True
@@ -102,9 +104,8 @@ class TokenVlaPolicy(Policy):
             torch.manual_seed(seed)
 
     def warm_up(self) -> None:
-        """Makes a call with black images; the first call of a network is many times slower.
-
-        What the model makes of them need be no action.
+        """Makes a call with black images, whose output is ignored: the first call is many times
+        slower.
         """
         import torch
 
@@ -114,11 +115,12 @@ class TokenVlaPolicy(Policy):
             self._generator.greedy(inputs, LogitsReducer((), None, is_detailed=False))
 
     def infer(self, observation: Observation) -> Inference:
-        """Returns the most likely chunk, the statistics of its tokens, and of each rephrasing the
-        confidence.
+        """Returns the most likely chunk, its tokens' statistics, and the confidence of each
+        rephrasing.
 
         Raises:
-            PolicyError: a camera or the instruction is missing, or the model's tokens are no chunk.
+            PolicyError: a camera or the instruction is missing, or the model's tokens are not a
+                chunk.
         """
         import torch
 
@@ -166,7 +168,7 @@ class TokenVlaPolicy(Policy):
     def _askable(
         self, rephrasings: tuple[str, ...], unavailable: dict[str, str]
     ) -> tuple[str, ...]:
-        """The rephrasings, or none if one is no prompt: that takes the ensemble, not the action."""
+        """Returns the rephrasings, or none if one is not a usable prompt."""
         for text in rephrasings:
             try:
                 self._prompts.text(text)
@@ -208,7 +210,7 @@ class TokenVlaPolicy(Policy):
         parts: list[Generated],
         unavailable: dict[str, str],
     ) -> tuple[tuple[str, ...], NDArray[np.float64] | None]:
-        """All of the ensemble, or nothing: a mean without those that failed would be too high."""
+        """Returns the whole ensemble, or nothing: a mean without failed ones is too high."""
         if not rephrasings:
             return (), None
         rows = [row for part in parts for row in zip(part.rows, part.probabilities)][1:]
@@ -257,7 +259,7 @@ class TokenVlaPolicy(Policy):
                 self._to_robot(self._codec.actions(self._codec.locate(ids), None)) for ids in drawn
             ]
         except PolicyError as error:
-            unavailable['samples'] = f'a sample is no chunk: {error}'
+            unavailable['samples'] = f'a sample is not a chunk: {error}'
             return None
         if any(chunk.shape != shape for chunk in chunks):
             unavailable['samples'] = f'a sample has another shape than the chunk, {shape}'

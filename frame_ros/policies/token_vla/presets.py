@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of published token VLAs: token map, prompt, images, normalisation."""
+"""Presets of published token VLAs: token map, prompt, images, normalisation."""
 
 from __future__ import annotations
 
@@ -22,17 +22,22 @@ POSE_NAMES = ('x', 'y', 'z', 'roll', 'pitch', 'yaw', 'gripper')
 
 @dataclass(frozen=True)
 class VlaPreset:
-    """How to talk to a model.
+    """The interface of a model.
 
-    source: where this is from. tokens: its token map; None: it must be declared. prompt: with
-    {instruction}, and {image} where the text marks the place of the images. is_chat: the prompt is
-    a user's message of the processor's chat template, after the images. lowers_instruction: in
-    lower case, without a full stop at its end. appended_token: id put after the prompt, if it is
-    not there. image_size: height and width to which images are scaled first. nests_images: images
-    go to the processor as one list per prompt. names_data_set: the processor takes unnorm_key too,
-    for the intrinsics of the camera. normalisation, raw_dimensions, uses_mask: see `normalisation`.
-    action_space, action_names: of the chunk. largest_batch: prompts in one batch;
-    0: as many as there are. model_types: config.json's model_type that tells it.
+    Attributes:
+        source: where this is from.
+        tokens: its token map; None: it must be declared.
+        prompt: with {instruction}, and {image} where the text marks the place of the images.
+        is_chat: the prompt is a user's message of the processor's chat template, after the images.
+        lowers_instruction: in lower case, without a full stop at its end.
+        appended_token: id put after the prompt, if it is not there.
+        image_size: height and width to which images are scaled first.
+        nests_images: images go to the processor as one list per prompt.
+        names_data_set: the processor takes unnorm_key too, for the intrinsics of the camera.
+        normalisation, raw_dimensions, uses_mask: see `normalisation`.
+        action_space, action_names: of the chunk.
+        largest_batch: prompts in one batch; 0: as many as there are.
+        model_types: config.json's model_type that identifies it.
     """
 
     source: str

@@ -27,9 +27,8 @@ class PromptBuilder:
         data_set: str | None = None,
     ) -> None:
         """dtype: of the model, which images become too; None: as the processor makes them.
-        data_set: whose statistics are used, for processors that want to know.
-
-        Raises CheckpointError: the processor cannot take as many images, or has no chat.
+        data_set: whose statistics are used, for processors that want to know. Raises
+        CheckpointError: the processor cannot take as many images, or has no chat.
         """
         self._processor, self._preset, self._device = processor, preset, device
         self._dtype, self._data_set = dtype, data_set
@@ -62,7 +61,7 @@ class PromptBuilder:
         """
         words = instruction.strip()
         if not words:
-            raise PolicyError('the observation has no instruction; a token VLA must be told what')
+            raise PolicyError('the observation has no instruction; a token VLA needs one')
         if self._image_token and self._image_token in words:
             raise PolicyError(
                 f'the instruction {instruction!r} holds {self._image_token!r}, which marks an image'
@@ -111,7 +110,7 @@ class PromptBuilder:
         return self._with_appended(tensors)
 
     def _moved(self, value: Any) -> Any:
-        """On the model's device; of its precision, which not every model's own code sees to."""
+        """Moves a value to the model's device and precision."""
         is_floating = self._dtype is not None and value.is_floating_point()
         return value.to(self._device, self._dtype) if is_floating else value.to(self._device)
 

@@ -78,7 +78,7 @@ class SpatialCodec:
         )
 
     def actions(self, tokens: ActionTokens, hidden: NDArray[np.float32] | None) -> NDArray:
-        """See `Codec`; what is no translation inside [-1, 1] is cut to it, as in training."""
+        """See `Codec`; translations outside [-1, 1] are clipped, as in training."""
         numbers = tokens.ids.reshape(-1, TOKENS) - self._starts[:TOKENS]
         translation = _middles(self._translation, numbers[:, 0])
         if self._is_spherical:

@@ -23,7 +23,7 @@ from frame_ros.policies.token_vla.token_map import ListTokens
 
 _LIST = re.compile(r'\[([^\[\]]*)\]')
 _ITEM = re.compile(r'[^,]+')
-# What is written for bytes that are no whole character yet.
+# Written for bytes that are not a whole character yet.
 _PARTIAL = '\ufffd'
 _SHOWN = 80
 
@@ -86,7 +86,7 @@ class ListCodec:
         return text
 
     def _lists(self, text: str) -> list[list[Item]]:
-        """The first H lists of D items that are of the wanted kind."""
+        """Returns the first H lists of D items of the wanted kind."""
         found = []
         for match in _LIST.finditer(text):
             items = [_stripped(part, match.start(1)) for part in _ITEM.finditer(match[1])]
@@ -112,9 +112,8 @@ class ListCodec:
 def token_spans(
     ids: NDArray[np.int64], decode: Callable[[list[int]], str]
 ) -> tuple[str, NDArray[np.int64], NDArray[np.int64]]:
-    """The text of tokens (N,), and where in it each begins and ends, (N,) each.
-
-    A token of a part of a character has that character's place.
+    """The text of tokens (N,), and where in it each begins and ends, (N,) each. A token of a part
+    of a character has that character's place.
     """
     sequence = ids.tolist()
     lengths, whole = [0], decode(sequence)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which token of a model means what: a declaration, as data.
+"""The meaning of a model's tokens: a declaration, as data.
 
-A map says how the tokens that a model emits become actions in the range that it was trained on, and
-which step of the chunk and which action dimension each belongs to. What a map leaves open (None) is
+A map states how the tokens that a model emits become actions in the range that it was trained on,
+and which step of the chunk and which action dimension each belongs to. Values left open (None) are
 read from the checkpoint.
 """
 
@@ -20,7 +20,7 @@ from frame_ros.core.input_files import load_json, read_text
 
 VALUES = ('centres', 'points')
 ITEMS = ('vocabulary', 'number')
-# Of a chunk's text no more is generated than this, unless a map says so.
+# Limit of the generated text of a chunk, unless a map gives one.
 MOST_TOKENS = 512
 
 
@@ -28,10 +28,13 @@ MOST_TOKENS = 512
 class Bins:
     """Equal bins of [-1, 1], each a token of the vocabulary.
 
-    bins: how many tokens. zero_token: id of the token of the lowest bin; None: the last token of
-    the vocabulary. direction: +1 or -1, from there to the id of the next higher bin. values:
-    'centres': the bins are between `bins` equal edges, so that there is one centre fewer than
-    tokens and the last token shares the highest; 'points': the bins are `bins` equal points.
+    Attributes:
+        bins: how many tokens.
+        zero_token: id of the token of the lowest bin; None: the last token of the vocabulary.
+        direction: +1 or -1, from there to the id of the next higher bin.
+        values: 'centres': the bins are between `bins` equal edges, so that there is one centre
+            fewer than tokens and the last token shares the highest; 'points': the bins are `bins`
+            equal points.
     """
 
     bins: int = 256
@@ -49,8 +52,11 @@ class Bins:
 class BinTokens(Bins):
     """A fixed number of tokens per action dimension, dimension by dimension, step by step.
 
-    horizon: H, steps. dimensions: D. tokens_per_dimension: n; several are the digits of one number
-    to the base of `bins`, the most significant first, over bins^n equal bins.
+    Attributes:
+        horizon: H, steps.
+        dimensions: D.
+        tokens_per_dimension: n; several are the digits of one number to the base of `bins`, the
+            most significant first, over bins^n equal bins.
     """
 
     kind: ClassVar[str] = 'bins'
@@ -71,9 +77,10 @@ class BinTokens(Bins):
 class ListTokens(Bins):
     """Lists in the generated text, one a step: [item, item, ...], with any tokens an item.
 
-    items: 'vocabulary': each item is the name of a token in the vocabulary, whose bin counts, and
-    lists of numbers alone are passed over; 'number': each item is the value itself. most_tokens: of
-    the whole text.
+    Attributes:
+        items: 'vocabulary': each item is the name of a token in the vocabulary, whose bin counts,
+            and lists of numbers alone are passed over; 'number': each item is the value itself.
+        most_tokens: of the whole text.
     """
 
     kind: ClassVar[str] = 'list'
@@ -94,12 +101,16 @@ class ListTokens(Bins):
 class SpatialTokens:
     """Three tokens a step: a cell of a grid of translations, one of rotations, and the gripper.
 
-    horizon: H; None: the checkpoint's `action_chunk_size`. first_token: id of the first cell of
-    the translations, which those of the rotations and the gripper's two follow; None: that of
-    '<ACTION00000>'. edges: theta, phi, r, roll, pitch, yaw -> edges of the cells; None: the
-    checkpoint's `bin_policy`. is_spherical: translations are polar angle, azimuth and length; None:
-    as the checkpoint says. names_first: the dimension of a token that covers three is the first of
-    them; otherwise it has none, -1.
+    Attributes:
+        horizon: H; None: the checkpoint's `action_chunk_size`.
+        first_token: id of the first cell of the translations, which those of the rotations and the
+            gripper's two follow; None: that of '<ACTION00000>'.
+        edges: theta, phi, r, roll, pitch, yaw -> edges of the cells; None: the checkpoint's
+            `bin_policy`.
+        is_spherical: translations are polar angle, azimuth and length; None: as the checkpoint
+            says.
+        names_first: the dimension of a token that covers three is the first of them; otherwise it
+            has none, -1.
     """
 
     kind: ClassVar[str] = 'spatial'
@@ -119,11 +130,16 @@ class SpatialTokens:
 class FastTokens:
     """FAST: the discrete cosine transform of the chunk, rounded, in tokens of a byte-pair encoding.
 
-    No token belongs to a step or a dimension. first_token, last_token: ids of the range in the
-    model's vocabulary. direction: +1: `first_token` is token 0 of FAST's own vocabulary; -1:
-    `last_token` is. folder: of FAST's tokenizer.json and processor_config.json; None: `fast` below
-    the checkpoint. horizon, dimensions: H, D; None: as that folder says. is_relaxed: too few
-    or too many coefficients are filled up with 0 or cut, instead of refused.
+    No token belongs to a step or a dimension.
+
+    Attributes:
+        first_token, last_token: ids of the range in the model's vocabulary.
+        direction: +1: `first_token` is token 0 of FAST's own vocabulary; -1: `last_token` is.
+        folder: of FAST's tokenizer.json and processor_config.json; None: `fast` below the
+            checkpoint.
+        horizon, dimensions: H, D; None: as that folder says.
+        is_relaxed: too few or too many coefficients are filled up with 0 or cut, instead of
+            refused.
 
     Source: Pertsch et al., FAST: Efficient Action Tokenization for Vision-Language-Action Models.
     """
@@ -153,16 +169,12 @@ class FastTokens:
 
 @dataclass(frozen=True)
 class LatentTokens:
-    """A fixed number of codes, which a network of its own turns into actions.
-
-    No token belongs to a step or a dimension. count: TN. first_token: id of code 0. codes: how many
-    there are.
-    """
+    """A fixed number of codes for a separate network; none belongs to a step or dimension."""
 
     kind: ClassVar[str] = 'latent'
-    count: int = 4
-    first_token: int = 0
-    codes: int = 16
+    count: int = 4  # TN
+    first_token: int = 0  # id of code 0
+    codes: int = 16  # how many there are
 
     def __post_init__(self) -> None:
         _at_least('count', self.count, 1)
@@ -177,12 +189,14 @@ KINDS: dict[str, type] = {
 
 
 def token_map(declared: Mapping[str, Any] | str | Path | TokenMap) -> TokenMap:
-    """A map from its declaration: a mapping with `kind`, one of KINDS, and that kind's fields; or
-    the path of a JSON file with such an object.
+    """Makes a map from its declaration: a mapping with `kind`, one of KINDS, and that kind's
+    fields.
+
+    It may also be the path of a JSON file with such an object.
 
     Raises:
-        PolicyError: the file cannot be read, the kind is unknown, a field is unknown, of the wrong
-            type, or has a value that cannot be.
+        PolicyError: the file cannot be read, the kind or a field is unknown, or a field has an
+            impossible value.
     """
     if isinstance(declared, (BinTokens, ListTokens, SpatialTokens, FastTokens, LatentTokens)):
         return declared
@@ -213,7 +227,7 @@ def token_map(declared: Mapping[str, Any] | str | Path | TokenMap) -> TokenMap:
 
 
 def as_mapping(declared: TokenMap) -> dict[str, Any]:
-    """What `token_map` reads."""
+    """Returns the input of `token_map`."""
     return {'kind': declared.kind, **asdict(declared)}
 
 

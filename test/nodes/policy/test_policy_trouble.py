@@ -45,15 +45,15 @@ class Wandering(CountingPolicy):
 
 
 class Told:
-    """Notes what the converter is told, with the time of executed actions."""
+    """Notes what the converter is commanded, with the time of executed actions."""
 
     def __init__(self, monkeypatch) -> None:
         self.calls = []
         convert = ActionConverter.to_joint_positions
 
-        def noting(converter, inference, observation, told=None):
-            self.calls.append((observation.executed, told))
-            return convert(converter, inference, observation, told)
+        def noting(converter, inference, observation, commanded=None):
+            self.calls.append((observation.executed, commanded))
+            return convert(converter, inference, observation, commanded)
 
         monkeypatch.setattr(ActionConverter, 'to_joint_positions', noting)
 
@@ -67,9 +67,9 @@ class Told:
     ],
 )
 def test_deltas_count_from_what_was_really_commanded_last(runner, monkeypatch, settings):
-    told, policy = Told(monkeypatch), Wandering(duration=0.05, horizon=12)
+    commanded, policy = Told(monkeypatch), Wandering(duration=0.05, horizon=12)
     runner.start(policy, run_on='always', delta_reference='command', **settings)
-    runner.wait(lambda: len(told.calls) >= 8 and len(runner.robot.commands) > 30)
+    runner.wait(lambda: len(commanded.calls) >= 8 and len(runner.robot.commands) > 30)
     beats = [beat for beat in list(runner.robot.heartbeats) if beat.is_acting]
     commands = list(runner.robot.commands)
     executed = [
@@ -77,10 +77,10 @@ def test_deltas_count_from_what_was_really_commanded_last(runner, monkeypatch, s
         for beat, command in zip(beats, commands, strict=False)
         if not beat.is_stalled and ns(beat.header.stamp) == ns(command.header.stamp)
     ]
-    assert told.calls[0][1] == {}
-    assert len(told.calls) >= 8
+    assert commanded.calls[0][1] == {}
+    assert len(commanded.calls) >= 8
     compared = 0
-    for time, joints in told.calls[1:]:
+    for time, joints in commanded.calls[1:]:
         count = round(time * 30)
         if 0 < count <= len(executed):
             last = executed[count - 1]
