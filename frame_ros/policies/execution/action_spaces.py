@@ -124,9 +124,9 @@ class ActionConverter:
                 unavailable={**inference.unavailable, **unavailable},
             )
         lower, upper = np.array([self._limits[name] for name in names]).T
-        commanded = np.clip(changed, lower, upper)
+        within = np.clip(changed, lower, upper)
         self._former = CommandedChunk(
-            observation.executed, observation.stamp, inference.dt, names, commanded
+            observation.executed, observation.stamp, inference.dt, names, within
         )
         return result
 

@@ -20,12 +20,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class CommandedChunk:
-    """A chunk of joint positions that goes to the robot. executed (s), stamp (ns): of the
-    observation it came from.
-    """
+    """A chunk of joint positions that goes to the robot."""
 
-    executed: float
-    stamp: int
+    executed: float  # s, of its observation
+    stamp: int  # ns, of its observation
     dt: float  # s
     names: tuple[str, ...]  # D
     actions: Array  # (H, D), as they go to the robot: within the joints' limits
@@ -64,7 +62,7 @@ def observed_joints(observation: Observation, names: Sequence[str]) -> Array:
 class References:
     """Start positions of joints."""
 
-    observation: Observation  # the observation
+    observation: Observation
     commanded: Mapping[str, float]  # joint -> its last command then; empty: none yet
     prefers_commanded: bool  # a joint's command takes precedence over its observation
 
