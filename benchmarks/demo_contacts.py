@@ -37,10 +37,9 @@ from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.sensed_contacts import sensed_contacts
 from frame_ros.episodes.true_contacts import true_contacts
-from frame_ros.evaluation.contact_comparison import ContactMatch, Verdict
+from frame_ros.evaluation.contact_comparison import ContactMatch, Verdict, compared_contacts
 from frame_ros.evaluation.missed_contacts import MissedContact, WhyMissed
 from frame_ros.reports.parity.comparison import compare_live
-from frame_ros.reports.sections.truth import compared_contacts
 
 STOPPING = 60.0  # s in which an interrupted demo stops its nodes
 RESULTS = 'results.jsonl'

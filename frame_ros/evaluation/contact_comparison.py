@@ -9,11 +9,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from frame_ros.bags.reader import Bag
 from frame_ros.core.time import SECOND
-from frame_ros.episodes.contact_sensitivity import RecordedSensitivity
-from frame_ros.episodes.sensed_contacts import RecordedContact
-from frame_ros.episodes.true_contacts import TrueContacts
+from frame_ros.episodes.contact_sensitivity import RecordedSensitivity, recorded_sensitivity
+from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.known_robot import known_robot
+from frame_ros.episodes.sensed_contacts import RecordedContact, namespace_of, sensed_contacts
+from frame_ros.episodes.true_contacts import TOPIC as CONTACT_TOPIC
+from frame_ros.episodes.true_contacts import TrueContacts, true_contacts
 from frame_ros.evaluation.missed_contacts import MissedContact, missed_contact
+from frame_ros.robots.hand_links import hand_links
 
 # s by which a sensed contact may begin before, or behind, a true one: of sampling and filtering.
 TOLERANCE = 0.1
@@ -119,6 +124,20 @@ class ContactComparison:
         return tuple(match for match in self.matches if match.is_overlong)
 
 
+def compared_contacts(episode: Episode, bag: Bag | None) -> ContactComparison | None:
+    """Sensed contacts beside true ones; None where no truth was recorded, contact was not sensed,
+    or the truth is what the metrics used.
+    """
+    truth, sensed = true_contacts(episode, bag), sensed_contacts(episode, bag).contacts
+    is_sensed = sensed is not None or 'contact' in episode.streams
+    topic = f'{namespace_of(episode)}/{CONTACT_TOPIC}'
+    if truth is None or not is_sensed or _is_used(episode, topic):
+        return None
+    robot = known_robot(episode)
+    hand = hand_links(robot) if robot is not None else ()
+    return compare_contacts(sensed or (), truth, recorded_sensitivity(episode, bag), hand)
+
+
 def compare_contacts(
     sensed: Sequence[RecordedContact],
     truth: TrueContacts,
@@ -158,6 +177,11 @@ def compare_contacts(
         and not any(_meet(true, other, margin) for other in collisions)
     )
     return ContactComparison(matches, unsensed, tuple(e for e in excused if e.could_be_felt))
+
+
+def _is_used(episode: Episode, topic: str) -> bool:
+    stream = episode.streams.get('contact')
+    return stream is not None and stream.topic == topic
 
 
 def _match(

@@ -11,10 +11,11 @@ from frame_ros.bags.findings import Level
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.true_contacts import true_contacts
+from frame_ros.evaluation.distance_comparison import compare_distances
 from frame_ros.reports import build_report, report_data
 from frame_ros.reports.model.episode_check import check_episode
 from frame_ros.reports.model.rates import stream_rates
-from frame_ros.reports.sections.truth import TruthSection, compare_distances
+from frame_ros.reports.sections.truth import TruthSection
 
 TRUE, SENSED = '/ground_truth', ''
 

@@ -5,15 +5,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.core.errors import FrameRosError
 from frame_ros.episodes.bounds import within
 from frame_ros.episodes.episode import Episode
-from frame_ros.robots import Robot, load_robot
+from frame_ros.episodes.known_robot import known_robot
+from frame_ros.robots import Robot
 from frame_ros.robots.transforms import product, turned
 
 
@@ -46,21 +45,6 @@ def robot_outline(episode: Episode) -> RobotOutline | None:
     if not all(np.isfinite(points).all() for points in drawn):
         return None
     return RobotOutline(robot.name, *drawn)
-
-
-def known_robot(episode: Episode) -> Robot | None:
-    """Returns the robot of an episode; None where it is not known, or cannot be read."""
-    return _robot(episode.attributes.get('robot', ''))
-
-
-@lru_cache(maxsize=8)
-def _robot(name: str) -> Robot | None:
-    if not name:
-        return None
-    try:
-        return load_robot(name)
-    except (FrameRosError, ImportError):
-        return None
 
 
 def _links(robot: Robot, positions: dict[str, float]) -> NDArray[np.float64]:

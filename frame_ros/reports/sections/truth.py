@@ -7,109 +7,29 @@ no metric is computed from it here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from frame_ros.bags.findings import Finding, Level
 from frame_ros.bags.reader import Bag
-from frame_ros.bags.streams.stream import Stream
 from frame_ros.core.time import SECOND
-from frame_ros.episodes.bounds import bounds_of, within
-from frame_ros.episodes.contact_sensitivity import recorded_sensitivity
+from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
-from frame_ros.episodes.sensed_contacts import RecordedContact, namespace_of, sensed_contacts
-from frame_ros.episodes.true_contacts import TOPIC as CONTACT_TOPIC
-from frame_ros.episodes.true_contacts import true_contacts
-from frame_ros.episodes.true_distances import true_distances
+from frame_ros.episodes.sensed_contacts import RecordedContact
 from frame_ros.evaluation.contact_comparison import (
     ContactComparison,
     ContactMatch,
     Verdict,
-    compare_contacts,
+    compared_contacts,
 )
+from frame_ros.evaluation.distance_comparison import TOO_FAR, DistanceComparison, compare_distances
 from frame_ros.evaluation.missed_contacts import MissedContact, WhyMissed
-from frame_ros.reports.html.robot_outline import known_robot
 from frame_ros.reports.model.numbers import counted, finite, readable
 from frame_ros.reports.sections.section import EpisodeSection, as_row
-from frame_ros.robots.hand_links import hand_links
 
-# m by which a sensed distance may be larger than the true one.
-TOO_FAR = 0.01
-# s between a sensed distance and the true one that it is compared with.
-NEAR = 0.05
 MOST_ROWS = 100
-
-
-@dataclass(frozen=True)
-class DistanceComparison:
-    """Sensed least distances beside true ones of the same time, over `samples`; m. error: sensed
-    minus true, its median, and the 95th percentile of its magnitude. too_far: share of samples by
-    more than TOO_FAR too far. least_sensed, least_true: over the episode.
-    """
-
-    samples: int
-    median_error: float
-    p95_error: float
-    too_far: float
-    least_sensed: float
-    least_true: float
-
-    @property
-    def text(self) -> str:
-        """The comparison in a sentence."""
-        return (
-            f'Distance to the nearest obstacle, {counted(self.samples, "sample")}: sensed minus '
-            f'true {_mm(self.median_error)} (median), within {_mm(self.p95_error)} in 95 %, more '
-            f'than {_mm(TOO_FAR)} too far in {100 * self.too_far:.0f} %; least sensed '
-            f'{_mm(self.least_sensed)}, least true {_mm(self.least_true)}.'
-        )
-
-
-def compare_distances(episode: Episode, bag: Bag | None) -> DistanceComparison | None:
-    """Compares each sensed distance within the episode with the true one nearest in time; None
-    without both.
-    """
-    true, sensed = true_distances(episode, bag), episode.streams.get('proximity')
-    if true is None or sensed is None or not len(true):
-        return None
-    own, truth = _inside(sensed, episode), _inside(true, episode)
-    if not len(own[0]) or not len(truth[0]):
-        return None
-    after = np.searchsorted(truth[0], own[0]).clip(0, len(truth[0]) - 1)
-    before = (after - 1).clip(0)
-    is_before = np.abs(own[0] - truth[0][before]) < np.abs(truth[0][after] - own[0])
-    at = np.where(is_before, before, after)
-    error = own[1] - truth[1][at]
-    is_known = np.isfinite(error) & (np.abs(own[0] - truth[0][at]) <= NEAR * SECOND)
-    error = error[is_known]
-    if not len(error):
-        return None
-    return DistanceComparison(
-        len(error),
-        float(np.median(error)),
-        float(np.percentile(np.abs(error), 95)),
-        float((error > TOO_FAR).mean()),
-        float(np.nanmin(own[1])),
-        float(np.nanmin(truth[1])),
-    )
-
-
-def compared_contacts(episode: Episode, bag: Bag | None) -> ContactComparison | None:
-    """Sensed contacts beside true ones; None where no truth was recorded, contact was not sensed,
-    or the truth is what the metrics used.
-    """
-    truth, sensed = true_contacts(episode, bag), sensed_contacts(episode, bag).contacts
-    is_sensed = sensed is not None or 'contact' in episode.streams
-    topic = f'{namespace_of(episode)}/{CONTACT_TOPIC}'
-    if truth is None or not is_sensed or _is_used(episode, 'contact', topic):
-        return None
-    robot = known_robot(episode)
-    hand = hand_links(robot) if robot is not None else ()
-    return compare_contacts(sensed or (), truth, recorded_sensitivity(episode, bag), hand)
 
 
 def truth_findings(episode: Episode, bag: Bag | None) -> list[Finding]:
@@ -169,9 +89,10 @@ class TruthSection(EpisodeSection):
         }
 
     @property
-    def contact_text(self) -> str:
-        """See `contact_text`; '' where contacts cannot be compared."""
-        return contact_text(self.contacts) if self.contacts else ''
+    def sentences(self) -> list[str]:
+        """The comparisons that can be made, in words: of contacts, of distances."""
+        contacts = [contact_text(self.contacts)] if self.contacts else []
+        return contacts + ([distance_text(self.distances)] if self.distances else [])
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -275,17 +196,14 @@ def _true(contacts: tuple[RecordedContact, ...], begin: int) -> dict[str, Any]:
     }
 
 
-def _is_used(episode: Episode, role: str, topic: str) -> bool:
-    stream = episode.streams.get(role)
-    return stream is not None and stream.topic == topic
-
-
-def _inside(stream: Stream, episode: Episode) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Stamps and distances within the episode, by stamp, where the distance is known."""
-    stream = within(episode, stream)
-    distance = np.asarray(stream.values['distance'], dtype=np.float64)
-    is_known = np.isfinite(distance)
-    return stream.stamps[is_known], distance[is_known]
+def distance_text(found: DistanceComparison) -> str:
+    """The comparison in a sentence."""
+    return (
+        f'Distance to the nearest obstacle, {counted(found.samples, "sample")}: sensed minus '
+        f'true {_mm(found.median_error)} (median), within {_mm(found.p95_error)} in 95 %, more '
+        f'than {_mm(TOO_FAR)} too far in {100 * found.too_far:.0f} %; least sensed '
+        f'{_mm(found.least_sensed)}, least true {_mm(found.least_true)}.'
+    )
 
 
 def _mm(distance: float) -> str:
