@@ -205,7 +205,7 @@ def test_thinning_keeps_ends_peaks_and_order(values: list[float], points: int):
 
 def test_contact_spans_are_split_at_collisions():
     spans = contact_spans(synthetic_episode(0, collides=True))
-    assert [s.is_collision for s in spans] == [False, True, False]
+    assert [s.kind for s in spans] == ['contact', 'collision', 'contact']
     assert spans[0].begin == pytest.approx(0.36 * 8, abs=0.03)
     assert spans[0].end == spans[1].begin
     assert spans[2].end == pytest.approx(0.82 * 8, abs=0.03)
@@ -218,8 +218,7 @@ def test_contact_is_unknown_while_its_topic_is_silent():
     _keep(contact, (time < 4.0) | (time > 5.5))
     process_episode(episode)
     spans = contact_spans(episode)
-    assert [(s.is_collision, s.is_unknown) for s in spans] == [(False, False), (False, True),
-                                                               (False, False)]  # fmt: skip
+    assert [s.kind for s in spans] == ['contact', 'unknown', 'contact']
     assert spans[0].end == spans[1].begin == pytest.approx(4.5, abs=0.06)
     assert spans[1].end == pytest.approx(5.5, abs=0.03)
     assert contact_sensing(episode).lost == pytest.approx(30, abs=2)
@@ -234,7 +233,7 @@ def test_contact_stays_unknown_to_the_end_where_its_topic_stopped():
     _keep(contact, (contact.stamps - BEGIN) / SECOND < 4.0)
     process_episode(episode)
     *_, last = contact_spans(episode)
-    assert last.is_unknown and last.end == 8.0
+    assert last.kind == 'unknown' and last.end == 8.0
     assert contact_sensing(synthetic_episode(1)).lost == 0
 
 

@@ -16,6 +16,10 @@ from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
 from frame_ros.reports.model.numbers import SERIES_POINTS, peak_indices, plot_numbers, shortened
 from frame_ros.reports.model.series import (
+    COLLISION,
+    CONTACT,
+    PERSON,
+    UNKNOWN,
     Mark,
     Panel,
     Series,
@@ -31,7 +35,7 @@ LINES = (BLUE, ORANGE, GREEN, PURPLE)
 PANEL_HEIGHT = 118
 SURROUND = 96  # above and below the panels
 PANEL_GAP = 0.30  # share of a panel's slot that is left for its heading
-GREY = '#888888'
+SHADES = {UNKNOWN: '#888888', COLLISION: VERMILLION, CONTACT: ORANGE, PERSON: BLUE}
 MOST_SHAPES = 200
 SEPARATOR = '  '  # of the parts of a heading, which the page's script may put in lines of their own
 LONGEST_LABEL = 40
@@ -182,8 +186,7 @@ def _add_context(layout: dict, spans: list[Span], events: list[Mark]) -> None:
 
 
 def _shade(span: Span) -> dict[str, Any]:
-    colour = GREY if span.is_unknown else VERMILLION if span.is_collision else ORANGE
-    colour = BLUE if span.is_person else colour
+    is_collision = span.kind == COLLISION
     return {
         'type': 'rect',
         'xref': 'x',
@@ -192,8 +195,8 @@ def _shade(span: Span) -> dict[str, Any]:
         'x1': round(span.end, 4),
         'y0': 0,
         'y1': 1,
-        'line': {'width': 0.8 if span.is_collision else 0, 'color': VERMILLION},
-        'fillcolor': colour,
-        'opacity': 0.30 if span.is_collision or span.is_unknown else 0.14,
+        'line': {'width': 0.8 if is_collision else 0, 'color': VERMILLION},
+        'fillcolor': SHADES[span.kind],
+        'opacity': 0.30 if span.kind in (COLLISION, UNKNOWN) else 0.14,
         'layer': 'below',
     }

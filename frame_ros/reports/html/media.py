@@ -18,13 +18,10 @@ from frame_ros.bags.reader import Bag, Topic
 from frame_ros.core.errors import BagError
 from frame_ros.core.events import EventType
 from frame_ros.core.input_files import Limit, is_within, read_bytes
+from frame_ros.core.time import SECOND
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
-from frame_ros.reports.model.series import (
-    SECOND,
-    contact_spans,
-    is_contact,
-)
+from frame_ros.reports.model.series import COLLISION, CONTACT, contact_spans
 
 EVENLY_SPACED = 6
 MOST_CAMERAS = 2
@@ -171,10 +168,12 @@ def _pictures(
 def _moments(episode: Episode) -> dict[str, list[int]]:
     """Stamps (ns) of what is worth seeing."""
     start, spans = bounds_of(episode)[0], contact_spans(episode)
-    contacts = [start + int(s.begin * SECOND) for s in spans if is_contact(s)]
-    collisions = [start + int(s.begin * SECOND) for s in spans if s.is_collision]
+    moments = {
+        kind: [start + int(s.begin * SECOND) for s in spans if s.kind == kind]
+        for kind in (CONTACT, COLLISION)
+    }
     successes = [e.stamp for e in episode.events if e.type is EventType.SUCCESS]
-    return {'contact': contacts, 'collision': collisions, 'success': successes}
+    return {**moments, 'success': successes}
 
 
 def _belongs(video: Path, name: str) -> bool:

@@ -19,11 +19,11 @@ from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.interventions import interventions_of
 from frame_ros.episodes.true_distances import true_distances
 from frame_ros.metrics import REGISTRY
-from frame_ros.metrics.record import Line, Metric
+from frame_ros.metrics.record import CATEGORIES
 from frame_ros.reports.model.numbers import readable_power
 
-# Levels of contact.
-CONTACT, COLLISION, UNKNOWN = 1, 2, 3
+CONTACT, COLLISION, UNKNOWN, PERSON = 'contact', 'collision', 'unknown', 'person'
+LEVELS = ('', CONTACT, COLLISION, UNKNOWN)  # of contact
 DISTANCE = 'Obstacle distance'
 
 
@@ -46,12 +46,13 @@ class Series:
 
 @dataclass(frozen=True)
 class Panel:
-    """Series that share one value axis; `unit` as shown; is_logarithmic for values over several
-    decades; is_from_zero for an axis that shows 0.
+    """Series that share one value axis; `unit` as shown; category: one of CATEGORIES;
+    is_logarithmic for values over several decades; is_from_zero for an axis that shows 0.
     """
 
     title: str
     unit: str
+    category: str
     series: list[Series]
     is_logarithmic: bool = False
     is_from_zero: bool = True
@@ -64,15 +65,13 @@ class Panel:
 
 @dataclass(frozen=True)
 class Span:
-    """A stretch of contact, one in which contact was not sensed (is_unknown), or one in which a
-    person drove (is_person), s since the episode's start.
+    """A stretch, s since the episode's start. kind: CONTACT, COLLISION, UNKNOWN (contact was not
+    sensed) or PERSON (a person drove).
     """
 
     begin: float
     end: float
-    is_collision: bool = False
-    is_unknown: bool = False
-    is_person: bool = False
+    kind: str
 
 
 @dataclass(frozen=True)
@@ -110,62 +109,37 @@ class ContactSensing:
     lost_from: NDArray[np.int64]
 
 
-# Of the contact sensor, with contact and without: in free motion, what its model leaves over.
-EXTERNAL_FORCE = 'Estimated external force'
-# Panels from the raw topics: title, unit, role, (value, label, factor).
+# Panels from the raw topics: title, unit, category, role, value, label, factor. The force is that
+# of the contact sensor, also without contact: in free motion, what its model leaves over.
 STREAM_PANELS = (
-    (DISTANCE, 'm', 'proximity', ('distance', 'distance', 1.0)),
-    (EXTERNAL_FORCE, 'N', 'contact', ('force', 'estimate', 1.0)),
-    ('Inference latency', 'ms', 'inference', ('latency', 'whole call', 1e3)),
-)
-# The order of display; charts of metrics that are not named here follow.
-ORDER = (
-    'TCP speed',
-    'TCP jerk',
-    'TCP instability (window of 8)',
-    'Action instability (window of 8)',
-    'Optimal trajectory difference (window of 8)',
-    'Error against the reference',
-    DISTANCE,
-    EXTERNAL_FORCE,
-    'Token uncertainty',
-    'Token entropy',
-    'Execution variability',
-    'Chunk overlap disagreement',
-    'Confidence',
-    'Inference latency',
-    'Control rate',
+    (DISTANCE, 'm', 'safety', 'proximity', 'distance', 'distance', 1.0),
+    ('Estimated external force', 'N', 'safety', 'contact', 'force', 'estimate', 1.0),
+    ('Inference latency', 'ms', 'efficiency', 'inference', 'latency', 'whole call', 1e3),
 )
 
 
 def panels(episode: Episode) -> list[Panel]:
-    """All panels in the order of display, empty ones too."""
+    """All panels by category, empty ones too."""
     start = bounds_of(episode)[0]
     made: dict[str, Panel] = {}
     for entry in REGISTRY.values():
         if entry.line is not None:
-            _add_line(made, entry, entry.line, episode, start)
-    for title, unit, role, (name, label, factor) in STREAM_PANELS:
-        stream = episode.streams.get(role)
-        line = _stream_series(stream, name, label, factor, episode)
-        made[title] = Panel(title, unit, [line])
+            chart, unit = entry.line.chart, readable_power(entry.unit)
+            unit = 'unit of the action' if unit == 'action' else unit
+            empty = Panel(
+                chart.title, unit, entry.category, [], chart.is_logarithmic, chart.is_from_zero
+            )
+            values = episode.metrics.get(entry.message, {})
+            line = _metric_series(values, f'{entry.id}{entry.line.form}', entry.line.label, start)
+            made.setdefault(chart.title, empty).series.append(line)
+    for title, unit, category, role, name, label, factor in STREAM_PANELS:
+        line = _stream_series(episode.streams.get(role), name, label, factor, episode)
+        made[title] = Panel(title, unit, category, [line])
     true = _true_distance(episode)
     if not true.is_empty:
         sensed = replace(made[DISTANCE].series[0], label='sensed')
         made[DISTANCE] = replace(made[DISTANCE], series=[sensed, true])
-    return [made[title] for title in dict.fromkeys((*ORDER, *made))]
-
-
-def _add_line(
-    made: dict[str, Panel], entry: Metric, line: Line, episode: Episode, start: int
-) -> None:
-    chart, name = line.chart, f'{entry.id}{line.form}'
-    values = episode.metrics.get(entry.message, {})
-    series = _metric_series(values, name, line.label, start)
-    if chart.title not in made:
-        unit = 'unit of the action' if entry.unit == 'action' else readable_power(entry.unit)
-        made[chart.title] = Panel(chart.title, unit, [], chart.is_logarithmic, chart.is_from_zero)
-    made[chart.title].series.append(series)
+    return sorted(made.values(), key=lambda panel: CATEGORIES.index(panel.category))
 
 
 def _true_distance(episode: Episode) -> Series:
@@ -206,7 +180,7 @@ def contact_spans(episode: Episode) -> list[Span]:
     stream = within(episode, stream)
     level = stream.values['in_contact'].astype(bool).astype(int)
     if 'in_collision' in stream.values:
-        level = np.where(stream.values['in_collision'].astype(bool), COLLISION, level)
+        level = np.where(stream.values['in_collision'].astype(bool), LEVELS.index(COLLISION), level)
     return _runs(*_with_losses(stream.stamps, level, episode), bounds_of(episode)[0])
 
 
@@ -214,14 +188,9 @@ def person_spans(episode: Episode) -> list[Span]:
     """Stretches in which a person had taken over."""
     start = bounds_of(episode)[0]
     return [
-        Span((s.begin - start) / SECOND, (s.end - start) / SECOND, is_person=True)
+        Span((s.begin - start) / SECOND, (s.end - start) / SECOND, PERSON)
         for s in interventions_of(episode).segments
     ]
-
-
-def is_contact(span: Span) -> bool:
-    """Whether a span is of expected contact."""
-    return not (span.is_collision or span.is_unknown or span.is_person)
 
 
 def marks(episode: Episode) -> list[Mark]:
@@ -229,9 +198,7 @@ def marks(episode: Episode) -> list[Mark]:
     start, end = bounds_of(episode)
     hidden = (EventType.START, EventType.END)
     return [
-        Mark(
-            (e.stamp - start) / SECOND, e.text if e.type is EventType.NOTE else _event_name(e.type)
-        )
+        Mark((e.stamp - start) / SECOND, e.text if e.type is EventType.NOTE else _words(e.type))
         for e in sorted(episode.events, key=lambda e: e.stamp)
         if e.type not in hidden and start <= e.stamp <= end
     ]
@@ -257,8 +224,10 @@ def path(episode: Episode) -> Path | None:
         time,
         positions,
         _jerk_at(episode, stamps),
-        _positions_at(time, positions, [s.begin for s in spans if is_contact(s)]),
-        _positions_at(time, positions, [s.begin for s in spans if s.is_collision]),
+        *(
+            _positions_at(time, positions, [span.begin for span in spans if span.kind == kind])
+            for kind in (CONTACT, COLLISION)
+        ),
     )
 
 
@@ -287,12 +256,7 @@ def _runs(stamps: NDArray[np.int64], level: NDArray[np.int64], start: int) -> li
     begins = np.flatnonzero(np.diff(level, prepend=-1))
     ends = np.append(begins[1:], len(level) - 1)
     return [
-        Span(
-            (stamps[i] - start) / SECOND,
-            (stamps[j] - start) / SECOND,
-            bool(level[i] == COLLISION),
-            bool(level[i] == UNKNOWN),
-        )
+        Span((stamps[i] - start) / SECOND, (stamps[j] - start) / SECOND, LEVELS[level[i]])
         for i, j in zip(begins, ends)
         if level[i]
     ]
@@ -304,8 +268,8 @@ def _with_losses(
     """Puts a sample of unknown contact where its sensing was lost; the next sample ends that."""
     lost_from = contact_sensing(episode).lost_from
     at = np.searchsorted(stamps, lost_from, side='right')
-    stamps, level = np.insert(stamps, at, lost_from), np.insert(level, at, UNKNOWN)
-    if len(level) and level[-1] == UNKNOWN:
+    stamps, level = np.insert(stamps, at, lost_from), np.insert(level, at, LEVELS.index(UNKNOWN))
+    if len(level) and LEVELS[level[-1]] == UNKNOWN:
         stamps, level = np.append(stamps, bounds_of(episode)[1]), np.append(level, 0)
     return stamps, level
 
@@ -327,5 +291,5 @@ def _positions_at(time: NDArray, positions: NDArray, times: list[float]) -> NDAr
     return positions[np.clip(index, 0, len(positions) - 1)]
 
 
-def _event_name(kind: EventType) -> str:
+def _words(kind: EventType) -> str:
     return kind.name.lower().replace('_', ' ')
