@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who drove in an episode: stretches in which a person had taken over, and what the command gate
+"""Who drove in an episode: stretches in which an operator had taken over, and what the command gate
 did.
 """
 
@@ -42,7 +42,7 @@ MOMENTS = (GateAction.STOPPED, GateAction.RESET)
 
 @dataclass(frozen=True)
 class Segment:
-    """A stretch [begin, end] (ns) in which a person drove. source: who said so. is_open: nobody
+    """A stretch [begin, end] (ns) in which an operator drove. source: who said so. is_open: nobody
     said that it ended, so it lasts to the episode's end.
     """
 
@@ -87,8 +87,8 @@ class GateRun:
 class Interventions:
     """What came between the policy and the arm in one episode.
 
-    segments: in which a person drove, apart from each other, in time. runs: of the gate; None: the
-    bag has none of its messages. begin, end: of the episode, ns. notes: NOTE events of policy and
+    segments: in which an operator drove, apart from each other, in time. runs: of the gate; None:
+    the bag has none of its messages. begin, end: of the episode, ns. notes: NOTE events of policy and
     gate. stops: STOP events.
     """
 
@@ -101,17 +101,17 @@ class Interventions:
 
     @property
     def count(self) -> int:
-        """How often a person took over."""
+        """How often an operator took over."""
         return len(self.segments)
 
     @property
     def seconds(self) -> float:
-        """s that a person drove."""
+        """s that an operator drove."""
         return float(sum(segment.duration for segment in self.segments))
 
     @property
     def share(self) -> float:
-        """Share of the episode that a person drove, in [0, 1]; NaN without duration."""
+        """Share of the episode that an operator drove, in [0, 1]; NaN without duration."""
         duration = (self.end - self.begin) / SECOND
         return self.seconds / duration if duration > 0 else math.nan
 
@@ -184,7 +184,7 @@ def merged(segments: Iterable[Segment]) -> list[Segment]:
 
 
 def is_intervened(segments: Sequence[Segment], stamps: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether a person drove at each stamp (N,), ns; the end of a stretch is not in it."""
+    """Whether an operator drove at each stamp (N,), ns; the end of a stretch is not in it."""
     result = np.zeros(len(stamps), bool)
     for segment in segments:
         result |= (stamps >= segment.begin) & (stamps < segment.end)

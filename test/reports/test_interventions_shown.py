@@ -21,13 +21,13 @@ from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.reports import build_report, report_json
-from frame_ros.reports.model.series import person_spans
+from frame_ros.reports.model.series import operator_spans
 from frame_ros.reports.sections.fingerprint import policy_groups
 from frame_ros.reports.sections.interventions import help_text
 
 
 def helped(seed: int = 0, outcome: Outcome = Outcome.SUCCESS, text: str = '') -> Episode:
-    """A synthetic episode of 8 s in which a person drove from 2 to 3 s and from 5 to 6.5 s."""
+    """A synthetic episode of 8 s in which an operator drove from 2 to 3 s and from 5 to 6.5 s."""
     episode = synthetic_episode(seed, outcome)
     begin = episode.events[0].stamp
     for at, kind in ((2, 9), (3, 10), (5, 9), (6.5, 10)):
@@ -49,21 +49,21 @@ def page(episodes: list[Episode]) -> Page:
 
 def test_the_verdict_says_how_much_help_there_was(page: Page):
     assert (
-        'A person took over in 2 of 4 episodes (4 interventions, 5 s; the policy drove 84 % of the '
-        'time); 1 of 3 successes had such help.'
+        'An operator took over in 2 of 4 episodes (4 interventions, 5 s; the policy drove 84 % of '
+        'the time); 1 of 3 successes had such help.'
     ) in page.words
-    assert 'the stretches in which a person drove are in them' in page.words
+    assert 'the stretches in which an operator drove are in them' in page.words
     assert '; 1 with interventions' in page.words
 
 
 def test_an_episode_shows_its_stretches(page: Page, episodes: list[Episode]):
     assert page.words.count('with 2 interventions, 2.5 s') == 4  # table and heading, two episodes
-    assert 'A person took over 2 times, 2.5 s in all; the policy drove 69 % of the time.' in (
+    assert 'An operator took over 2 times, 2.5 s in all; the policy drove 69 % of the time.' in (
         page.words
     )
     assert sum(a.get('class') == 'drivers' for a in page.all('svg')) == 2
-    assert sum(a.get('class') == 'person' for a in page.all('rect')) == 4
-    spans = [(round(s.begin, 6), round(s.end, 6)) for s in person_spans(episodes[0])]
+    assert sum(a.get('class') == 'operator' for a in page.all('rect')) == 4
+    spans = [(round(s.begin, 6), round(s.end, 6)) for s in operator_spans(episodes[0])]
     assert spans == [(2.0, 3.0), (5.0, 6.5)]
     series = page.figures[1]['layout']['shapes']
     assert [(s['x0'], s['x1']) for s in series if s.get('fillcolor') == '#0072B2'] == spans
@@ -125,7 +125,7 @@ def test_the_gate_is_shown_by_cause(gated: list[Episode]):
     assert 'stopped 1 time, held the arm 0.2 s and limited 7 commands.' in page.words
     assert 'elbow_flex asked for 3 rad/s' in page.words and 'stale_command' in page.words
     kinds = [a.get('class') for a in page.all('rect')]
-    assert [kinds.count(k) for k in ('held', 'limited', 'stop', 'person')] == [1, 1, 1, 1]
+    assert [kinds.count(k) for k in ('held', 'limited', 'stop', 'operator')] == [1, 1, 1, 1]
 
 
 def test_the_gate_in_json(gated: list[Episode]):

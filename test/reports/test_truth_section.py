@@ -184,7 +184,7 @@ def test_false_and_missed_collisions_make_their_number_doubtful(episode):
 
 def test_the_page_names_truth_as_such_and_the_json_holds_it(episode):
     page = build_report([episode])
-    assert 'Sensed beside the simulator' in page
+    assert 'Sensed, compared with the simulator' in page
     assert 'no metric is computed from it' in page
     assert '2 contacts sensed: 1 false' in page
     assert 'true (simulator)' in page
@@ -195,7 +195,7 @@ def test_the_page_names_truth_as_such_and_the_json_holds_it(episode):
 def test_without_truth_nothing_is_said_of_it(tmp_path):
     episode = an_episode(tmp_path, [distance(SENSED, 0.1 * i, 0.2) for i in range(9)])
     assert TruthSection(episode, episode.open_bag()).data is None
-    assert 'beside the simulator' not in build_report([episode])
+    assert 'compared with the simulator' not in build_report([episode])
     assert not any('truth' in text for text in check_episode(episode).doubtful)
 
 

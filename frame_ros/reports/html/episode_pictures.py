@@ -15,7 +15,7 @@ from frame_ros.reports.html.media import Still, VideoBudget, camera_stills, find
 from frame_ros.reports.html.path_figure import path_figure
 from frame_ros.reports.html.projections import jerk_limit, marked_points, view_svg
 from frame_ros.reports.html.robot_outline import robot_outline
-from frame_ros.reports.model.series import contact_sensing, panels, path, person_spans
+from frame_ros.reports.model.series import contact_sensing, operator_spans, panels, path
 
 TOP, SIDE = (0, 1), (0, 2)
 
@@ -38,7 +38,7 @@ def episode_pictures(episode: Episode, budget: VideoBudget) -> dict[str, Any]:
         'is_thinned': is_thinned(made),
         'empty_panels': [panel.title for panel in made if panel.is_empty],
         'is_contact_lost': contact_sensing(episode).lost > 0,
-        'has_person': bool(person_spans(episode)),
+        'has_operator': bool(operator_spans(episode)),
         'videos': [budget.take(file) for file in find_videos(episode.path)],
         'cameras': list(cameras.items()),
     }

@@ -18,7 +18,7 @@ from frame_ros.reports.model.numbers import SERIES_POINTS, peak_indices, plot_nu
 from frame_ros.reports.model.series import (
     COLLISION,
     CONTACT,
-    PERSON,
+    OPERATOR,
     UNKNOWN,
     Mark,
     Panel,
@@ -26,16 +26,16 @@ from frame_ros.reports.model.series import (
     Span,
     contact_spans,
     marks,
-    person_spans,
+    operator_spans,
 )
 
-# Okabe and Ito: told apart by all common kinds of colour vision.
+# Okabe and Ito: distinct for all common kinds of colour vision.
 BLUE, ORANGE, GREEN, VERMILLION, PURPLE = '#0072B2', '#E69F00', '#009E73', '#D55E00', '#CC79A7'
 LINES = (BLUE, ORANGE, GREEN, PURPLE)
 PANEL_HEIGHT = 118
 SURROUND = 96  # above and below the panels
 PANEL_GAP = 0.30  # share of a panel's slot that is left for its heading
-SHADES = {UNKNOWN: '#888888', COLLISION: VERMILLION, CONTACT: ORANGE, PERSON: BLUE}
+SHADES = {UNKNOWN: '#888888', COLLISION: VERMILLION, CONTACT: ORANGE, OPERATOR: BLUE}
 MOST_SHAPES = 200
 SEPARATOR = '  '  # of the parts of a heading, which the page's script may put in lines of their own
 LONGEST_LABEL = 40
@@ -68,12 +68,12 @@ def series_figure(episode: Episode, drawn: list[Panel]) -> dict[str, Any] | None
     }
     for i, panel in enumerate(shown):
         _add_panel(data, layout, panel, i, len(shown))
-    _add_context(layout, [*person_spans(episode), *contact_spans(episode)], marks(episode))
+    _add_context(layout, [*operator_spans(episode), *contact_spans(episode)], marks(episode))
     return {'kind': 'series', 'data': data, 'layout': layout}
 
 
 def is_thinned(drawn: list[Panel]) -> bool:
-    """Whether any series is longer than what is drawn of it."""
+    """Returns whether any series is longer than what is drawn of it."""
     return any(len(s.time) > SERIES_POINTS for panel in drawn for s in panel.series)
 
 

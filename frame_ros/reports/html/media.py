@@ -48,7 +48,7 @@ class Still:
 
 @dataclass(frozen=True)
 class Video:
-    """A video beside the bag. data: its content as a data URI; '' if it was too large to embed."""
+    """A video of the bag. data: its content as a data URI; '' if it was too large to embed."""
 
     name: str
     size: int
@@ -56,7 +56,7 @@ class Video:
 
 
 class VideoBudget:
-    """How many bytes of video may still go into one page."""
+    """The bytes of video that may still go into one page."""
 
     def __init__(self, most: int = MOST_VIDEO_BYTES) -> None:
         self.left = most
@@ -76,8 +76,8 @@ class VideoBudget:
 
 
 def find_videos(bag: Path) -> list[Path]:
-    """MP4 files that belong to a bag: in its folder, or beside it with a name that begins with the
-    bag's. No link to elsewhere is one: a page must not carry away what lies outside.
+    """MP4 files that belong to a bag: in its folder, or next to it with a name that begins with
+    the bag's. No link to elsewhere is one: a page must not carry away what lies outside.
     """
     name = bag.name if bag.is_dir() else bag.stem
     inside = sorted(bag.glob('*.mp4')) if bag.is_dir() else []

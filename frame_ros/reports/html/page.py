@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The HTML page: one file that needs nothing beside itself, and in which text from a bag stays
-text.
-"""
+"""The HTML page: one self-contained file, in which text from a bag stays text."""
 
 from __future__ import annotations
 
@@ -46,7 +44,7 @@ HEADER_FACTS = (
     ('robot', 'Robot'),
 )
 
-# Facts of an episode that the page names, beside all other attributes.
+# Attributes of an episode that the page does not list with the others.
 HIDDEN_ATTRIBUTES = frozenset(
     {'policy', 'checkpoint', 'instruction', 'robot', 'metrics_config', 'episode_id', 'start', 'end'}
     | {'outcome', 'namespace', 'frame_ros_version'}

@@ -22,7 +22,7 @@ COLOURS = (
     '#414487', '#355f8d', '#2a788e', '#21918c', '#22a884', '#44bf70', '#7ad151', '#bddf26',
 )  # fmt: skip
 
-# Okabe and Ito: told apart by all common kinds of colour vision.
+# Okabe and Ito: distinct for all common kinds of colour vision.
 GREEN, ORANGE, VERMILLION, PURPLE = '#009E73', '#E69F00', '#D55E00', '#CC79A7'
 
 

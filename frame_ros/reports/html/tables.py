@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the tables of the page hold: columns of episodes, and strips of dots beside metrics."""
+"""Tables of the page: columns of episodes, and strips of dots for metrics."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a reader should know before trusting an episode's numbers, gathered once for page, JSON and
-terminal.
-"""
+"""Findings to know before trusting an episode's numbers, gathered once for page, JSON and terminal."""
 
 from __future__ import annotations
 
@@ -167,14 +165,14 @@ def _of_counts(episode: Episode, faults: TopicFaults) -> list[Finding]:
     in words already, only counted.
     """
     own: dict[str, int] = {}
-    told: dict[str, int] = {}
+    reported: dict[str, int] = {}
     for name, count in episode.data_quality.items():
-        (told if name.startswith('recorder.') else own)[name] = int(count)
+        (reported if name.startswith('recorder.') else own)[name] = int(count)
     samples = {role: len(stream) for role, stream in _used(episode)}
     samples['event'] = len(episode.events)
     if 'joint_states' in episode.streams:
         samples['joint_states'] = len(episode.streams['joint_states'])
-    counting = {**told, **faults.counts}
+    counting = {**reported, **faults.counts}
     return findings_of_counts(own, samples) + [
         Finding(Level.COUNTING, count_text(name, count), name)
         for name, count in counting.items()
@@ -217,7 +215,7 @@ def findings_of(episode: Episode, checks: EpisodeChecks) -> list[Finding]:
 
 
 def has_data(episode: Episode) -> bool:
-    """Tells if there is an episode at all: the bag behind it was read and held messages."""
+    """Returns whether there is an episode at all: its bag was read and held messages."""
     was_read = bool(episode.metrics or episode.streams or episode.live or episode.events)
     return was_read and NO_MESSAGES not in episode.problems
 
@@ -243,7 +241,7 @@ def _why(episode: Episode) -> str:
 
 @dataclass(frozen=True)
 class FindingCounts:
-    """How many findings there are of each level, over all episodes."""
+    """Numbers of findings of each level, over all episodes."""
 
     doubtful: int = 0
     worth_knowing: int = 0

@@ -71,7 +71,7 @@ class MetricRow:
 
     @property
     def is_available(self) -> bool:
-        """Whether any episode has a value."""
+        """True if any episode has a value."""
         return any(v is not None for v in self.values)
 
     def remark(self, index: int) -> str:
@@ -81,7 +81,7 @@ class MetricRow:
 
     @property
     def reason(self) -> str:
-        """Why there is no aggregate, the different reasons joined; '' if there is one."""
+        """The different reasons for having no aggregate, joined; '' if there is one."""
         if self.known:
             return ''
         reasons = [*self.reasons, LEFT_OUT] if self.is_available else self.reasons
@@ -169,7 +169,7 @@ def value_name(field: str) -> str:
 
 
 def has_raw_actions(episode: Episode) -> bool:
-    """Whether the episode has steps whose actions were not scaled to [0, 1]."""
+    """Returns whether the episode has steps whose actions were not scaled to [0, 1]."""
     return episode.steps > 0 and settings_of(episode).bounds is None
 
 

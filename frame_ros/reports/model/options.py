@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a reader may choose about a report."""
+"""Choices of the user for a report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MATCHES = ('time', 'arc_length')
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """Choices beside the episodes.
+    """Choices of the user.
 
     axes: metrics of the fingerprint; empty: those of the paper and of safety that are known. match:
     what brings a pose to its place on a reference, one of MATCHES; empty: as recorded. align: how
@@ -45,7 +45,7 @@ class ReportOptions:
 
     @property
     def changes_errors(self) -> bool:
-        """Whether ATE and RTE are computed anew, unlike the live ones."""
+        """True if ATE and RTE are computed differently from the live ones."""
         return bool(self.match) or self.align != 'none' or self.rte != 'paper'
 
 

@@ -137,12 +137,12 @@ def low_pass_cutoff(episode: Episode) -> float:
 
 
 def resets(episode: Episode) -> int:
-    """How often a gap in the stamps reset the differences of the quality metrics."""
+    """Counts how often a gap in the stamps reset the differences of the quality metrics."""
     return int(episode.last('quality', 'gaps') or 0)
 
 
 def sampling_sentence(episodes: Sequence[Episode]) -> str:
-    """What the difference-based metrics saw: rate, filter, gaps; '' without any step."""
+    """Rate, filter and gaps that the difference-based metrics saw, in words; '' without any step."""
     stamps = [np.asarray(e.metrics['quality']['stamp']) for e in episodes if e.metrics]
     rates = [rate for rate in (rate_of(s).mean for s in stamps) if rate == rate]
     if not rates:

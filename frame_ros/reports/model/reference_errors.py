@@ -129,13 +129,13 @@ def check_frames(driven: Reference, references: Iterable[Reference]) -> None:
 
 
 def _is_of(reference: Reference, episode: Episode) -> bool:
-    """Whether the reference was made from this very episode."""
+    """Returns whether the reference was made from this very episode."""
     is_named = reference.origin.startswith(f'{episode.episode_id or "nameless"} (')
     return is_named and is_from_bag(reference, episode.path)
 
 
 def is_from_bag(reference: Reference, bag: Path) -> bool:
-    """Whether the reference was made from an episode of this bag."""
+    """Returns whether the reference was made from an episode of this bag."""
     _, _, path = reference.origin.rstrip(')').partition(' (')
     return bool(path) and Path(path).resolve() == bag.resolve()
 

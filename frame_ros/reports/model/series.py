@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an episode's figures show: time series in panels, spans of contact, events, the coloured
+"""Content of an episode's figures: time series in panels, spans of contact, events, the coloured
 path.
 """
 
@@ -22,7 +22,7 @@ from frame_ros.metrics import REGISTRY
 from frame_ros.metrics.record import CATEGORIES
 from frame_ros.reports.model.numbers import readable_power
 
-CONTACT, COLLISION, UNKNOWN, PERSON = 'contact', 'collision', 'unknown', 'person'
+CONTACT, COLLISION, UNKNOWN, OPERATOR = 'contact', 'collision', 'unknown', 'operator'
 LEVELS = ('', CONTACT, COLLISION, UNKNOWN)  # of contact
 DISTANCE = 'Obstacle distance'
 
@@ -40,7 +40,7 @@ class Series:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to draw."""
+        """True if there is nothing to draw."""
         return not np.isfinite(self.values).any()
 
 
@@ -59,14 +59,14 @@ class Panel:
 
     @property
     def is_empty(self) -> bool:
-        """Whether none of its series has a value."""
+        """True if none of its series has a value."""
         return all(s.is_empty for s in self.series)
 
 
 @dataclass(frozen=True)
 class Span:
     """A stretch, s since the episode's start. kind: CONTACT, COLLISION, UNKNOWN (contact was not
-    sensed) or PERSON (a person drove).
+    sensed) or OPERATOR (an operator drove).
     """
 
     begin: float
@@ -184,11 +184,11 @@ def contact_spans(episode: Episode) -> list[Span]:
     return _runs(*_with_losses(stream.stamps, level, episode), bounds_of(episode)[0])
 
 
-def person_spans(episode: Episode) -> list[Span]:
-    """Stretches in which a person had taken over."""
+def operator_spans(episode: Episode) -> list[Span]:
+    """Stretches in which an operator had taken over."""
     start = bounds_of(episode)[0]
     return [
-        Span((s.begin - start) / SECOND, (s.end - start) / SECOND, PERSON)
+        Span((s.begin - start) / SECOND, (s.end - start) / SECOND, OPERATOR)
         for s in interventions_of(episode).segments
     ]
 

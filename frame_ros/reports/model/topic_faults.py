@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong with the stamps of any recorded topic, cameras and sensors too: bad stamps, gaps, a
-topic that stopped.
+"""Faults in the stamps of any recorded topic, cameras and sensors too: bad stamps, gaps, a topic
+that stopped.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def fault_counts(found: TopicStatistics, role: str, is_events: bool) -> dict[str
 
 
 def _has_other_clock(episode: Episode) -> bool:
-    """Whether receive times cannot be compared with the stamps."""
+    """Returns whether receive times cannot be compared with the stamps."""
     delays = [
         float(np.median((s.received - s.stamps)[s.stamps > 0])) / SECOND
         for s in episode.streams.values()

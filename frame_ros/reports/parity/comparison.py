@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Live against bag: what the metrics node published, beside what the raw topics of the same bag
-yield.
+"""Live against bag: metrics as published by the node, compared with what the raw topics of the same
+bag yield.
 
 Up to the first step at which a stream came too late to be used live, live values are compared with
 those the report shows. From there on sums and means differ by design; they are compared with what
-the bag yields when the same is left out, and it is told how far off the live values ended.
+the bag yields when the same is left out, and it is reported how far off the live values ended.
 
 Where the bag lacks messages that the live node had, or the live node lost messages that the bag has
 (`bag_losses`), the values that rest on them are not judged.
@@ -82,7 +82,7 @@ class ParityRow:
 
     @property
     def holds(self) -> bool:
-        """Tells if something was compared, and all of it agrees."""
+        """True if something was compared, and all of it agrees."""
         is_compared = self.compared + self.compared_as_live > 0
         return is_compared and self.differences == 0
 
@@ -285,7 +285,7 @@ def definition_problems(episode: Episode) -> list[str]:
 
 
 def _is_reported(episode: Episode, topic: str) -> bool:
-    """Tells if the reader of the bag has said it already."""
+    """Returns whether the reader of the bag has reported it already."""
     beginning = f'{topic}: recorded with another version'
     return any(str(problem).startswith(beginning) for problem in episode.problems)
 

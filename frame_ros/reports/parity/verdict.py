@@ -58,9 +58,7 @@ class ParityVerdict:
 
     @property
     def final_text(self) -> str:
-        """How far from the values shown the live ones ended: 'the live path length ended 3 %
-        off'.
-        """
+        """Distance of the last live values from those shown: 'the live path length ended 3 % off'."""
         parts = []
         if self.final_name:
             parts.append(
@@ -221,7 +219,9 @@ def _comparison_text(parity: ParityVerdict) -> str:
 
 
 def _lagging_text(parity: ParityVerdict) -> str:
-    """What lagged, what was compared from there on, and how far off live ended; '' if nothing."""
+    """Describes what lagged, what was compared from there on, and how far off live ended; '' if
+    nothing did.
+    """
     if not parity.lagging_steps:
         return ''
     text = f'; at {parity.lagging_steps:,} of {counted(parity.steps, "step")} a stream came too '

@@ -51,7 +51,7 @@ class PolicyGroup:
     Attributes:
         places: where they are in the order of the report.
         static: how many of them the end effector hardly moved in.
-        helped: how many succeeded in which a person had taken over.
+        helped: how many succeeded in which an operator had taken over.
     """
 
     label: str

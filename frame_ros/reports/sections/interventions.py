@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who drove: a person's interventions and those of the command gate."""
+"""Interventions of an operator and of the command gate."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from frame_ros.episodes.interventions import (
 from frame_ros.reports.model.numbers import counted, finite, readable
 from frame_ros.reports.sections.section import EpisodeSection, as_row
 
-INCLUDED = 'Metrics are over whole episodes: the stretches in which a person drove are in them.'
+INCLUDED = 'Metrics are over whole episodes: the stretches in which an operator drove are in them.'
 MOST_ROWS = 200
 
 
 def help_text(episode: Episode) -> str:
-    """'with 2 interventions, 8.1 s'; '' if no person took over."""
+    """'with 2 interventions, 8.1 s'; '' if no operator took over."""
     found = interventions_of(episode)
     if not found.count:
         return ''
@@ -34,19 +34,19 @@ def help_text(episode: Episode) -> str:
 
 
 def is_helped_success(episode: Episode) -> bool:
-    """Whether an episode succeeded in which a person had taken over."""
+    """Returns whether an episode succeeded in which an operator had taken over."""
     return episode.is_success and interventions_of(episode).count > 0
 
 
 def intervention_sentence(episodes: Sequence[Episode]) -> str:
-    """What the verdict says about interventions; '' if there were none."""
+    """The verdict's sentence about interventions; '' if there were none."""
     total = total_data(episodes)
     if not total['count']:
         return ''
     helped, autonomy = total['successes_with'], total['autonomy']
     share = '' if autonomy is None else f'; the policy drove {100 * autonomy:.0f} % of the time'
     return (
-        f'A person took over in {total["episodes"]} of {counted(len(episodes), "episode")} '
+        f'An operator took over in {total["episodes"]} of {counted(len(episodes), "episode")} '
         f'({counted(total["count"], "intervention")}, {readable(total["seconds"], 2)} s{share}); '
         f'{helped} of {helped + total["successes_without"]} successes had such help. {INCLUDED}'
     )
@@ -73,7 +73,7 @@ def total_data(episodes: Sequence[Episode]) -> dict[str, Any]:
 
 
 class InterventionSection(EpisodeSection):
-    """Who drove in one episode, and what the gate did; times in s since START."""
+    """Drivers of one episode and actions of the gate; times in s since START."""
 
     key = 'interventions'
 
@@ -85,7 +85,7 @@ class InterventionSection(EpisodeSection):
 
     @cached_property
     def data(self) -> dict[str, Any]:
-        """count, seconds, share and autonomy of the person's stretches; segments, gate (null: not
+        """count, seconds, share and autonomy of the operator's stretches; segments, gate (null: not
         recorded), stops and notes.
         """
         found = self.found
@@ -112,11 +112,11 @@ class InterventionSection(EpisodeSection):
 
     @property
     def sentence(self) -> str:
-        """Who drove and what the gate did, in words."""
-        found, parts = self.found, ['No person took over.']
+        """The drivers and the actions of the gate, in words."""
+        found, parts = self.found, ['No operator took over.']
         if found.count:
             parts = [
-                f'A person took over {counted(found.count, "time")}, '
+                f'An operator took over {counted(found.count, "time")}, '
                 f'{readable(found.seconds, 3)} s in all'
             ]
             if finite(found.autonomy) is not None:

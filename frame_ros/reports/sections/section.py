@@ -31,7 +31,7 @@ class Section:
 
     @property
     def data(self) -> Any:
-        """What the JSON holds under `key`: dicts, lists, texts and numbers in SI; NaN and infinity
+        """The JSON value under `key`: dicts, lists, texts and numbers in SI; NaN and infinity
         become null.
         """
         raise NotImplementedError
@@ -50,8 +50,8 @@ class EpisodeSection(Section):
 
 @dataclass(frozen=True)
 class Basis:
-    """What the sections about all episodes are built from. rows: see `metric_rows`. errors: of each
-    episode against its references.
+    """Content that the sections about all episodes are built from. rows: see `metric_rows`. errors:
+    of each episode against its references.
     """
 
     episodes: Sequence[Episode]

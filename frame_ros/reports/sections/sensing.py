@@ -69,7 +69,7 @@ class SensingSection(EpisodeSection):
 
     @property
     def left_out(self) -> int:
-        """How many contacts are in the JSON only."""
+        """The number of contacts that are in the JSON only."""
         return len(self.data['contacts'] or []) - len(self.rows)
 
     @property
@@ -86,12 +86,12 @@ class SensingSection(EpisodeSection):
 
     @property
     def cameras(self) -> list[str]:
-        """What the calibration check found of each camera, in words."""
+        """Results of the calibration check of each camera, in words."""
         return [_camera_sentence(check) for check in self.found.cameras]
 
     @property
     def sentence(self) -> str:
-        """How many contacts there were."""
+        """The number of contacts, in words."""
         contacts, unexpected = self.found.contacts, self.found.unexpected
         if contacts is None:
             return 'No contact events were recorded.'

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What was sensed beside the simulator's truth, where the bag holds it. Truth is shown, never used:
-no metric is computed from it here.
+"""Sensed contacts and distances compared with the simulator's truth, where the bag holds it. Truth
+is shown, never used: no metric is computed from it here.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class TruthSection(EpisodeSection):
 
     @property
     def left_out(self) -> int:
-        """How many rows are in the JSON only."""
+        """The number of rows that are in the JSON only."""
         return max(0, len(self._all_rows) - MOST_ROWS)
 
     @property
@@ -129,7 +129,7 @@ def contact_text(found: ContactComparison) -> str:
 
 
 def reasons_text(unsensed: Sequence[MissedContact]) -> str:
-    """Why true contacts were not sensed, with their forces."""
+    """Lists why true contacts were not sensed, with their forces."""
     parts = []
     for why in WhyMissed:
         own = [each for each in unsensed if each.why is why]
