@@ -88,8 +88,8 @@ class Interventions:
     """What came between the policy and the arm in one episode.
 
     segments: in which an operator drove, apart from each other, in time. runs: of the gate; None:
-    the bag has none of its messages. begin, end: of the episode, ns. notes: NOTE events of policy and
-    gate. stops: STOP events.
+    the bag has none of its messages. begin, end: of the episode, ns. notes: NOTE events of policy
+    and gate. stops: STOP events.
     """
 
     segments: tuple[Segment, ...]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Findings to know before trusting an episode's numbers, gathered once for page, JSON and terminal."""
+"""Findings about an episode's numbers, gathered once for page, JSON and terminal."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def resets(episode: Episode) -> int:
 
 
 def sampling_sentence(episodes: Sequence[Episode]) -> str:
-    """Rate, filter and gaps that the difference-based metrics saw, in words; '' without any step."""
+    """Rate, filter and gaps that the difference-based metrics saw; '' without any step."""
     stamps = [np.asarray(e.metrics['quality']['stamp']) for e in episodes if e.metrics]
     rates = [rate for rate in (rate_of(s).mean for s in stamps) if rate == rate]
     if not rates:

@@ -58,7 +58,7 @@ class ParityVerdict:
 
     @property
     def final_text(self) -> str:
-        """Distance of the last live values from those shown: 'the live path length ended 3 % off'."""
+        """Difference of the last live values: 'the live path length ended 3 % off'."""
         parts = []
         if self.final_name:
             parts.append(
