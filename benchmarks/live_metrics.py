@@ -42,7 +42,7 @@ from typing import Any
 import numpy as np
 from bars import Bars, parse
 
-from frame_ros.bags.streams.conversion import INFERENCE_FIELDS
+from frame_ros.bags.streams.inference import INFERENCE_FIELDS
 from frame_ros.core.events import Event, EventType
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.efficiency_state import EfficiencyState

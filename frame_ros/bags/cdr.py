@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import BagError
 from frame_ros.core.input_files import COLUMN, COLUMN_RATIO, ELEMENTS, Limit
+from frame_ros.core.time import SECOND
 
 # Kinds of rosbags' field descriptions.
 BASE, NAME, ARRAY, SEQUENCE = 1, 2, 3, 4
@@ -241,7 +242,7 @@ def decode(
         message_type: that of the messages.
         messages: N messages.
         paths: dotted names of the fields wanted; None: all. Those the type does not have are left
-        out of the result.
+        out of the result. That of a time or duration gives it in ns.
         on_bad: called with index and error for each message that does not fit its definition.
 
     Raises:
@@ -252,7 +253,9 @@ def decode(
         or text per message; for arrays and sequences (T, K), shorter ones filled up with NaN, 0 or
         '', and `<path>.count` (T,). Of sequences of messages only that count.
     """
-    builder = _Columns(paths)
+    times = {path for path in paths or () if _is_time(types, message_type, path)}
+    parts = [f'{path}.{part}' for path in times for part in ('sec', 'nanosec')]
+    builder = _Columns(None if paths is None else {*paths, *parts})
     bad: list[int] = []
 
     def note(index: int, error: BagError) -> None:
@@ -262,7 +265,19 @@ def decode(
 
     for group in _groups(types, message_type, messages, note):
         builder.add(group)
-    return builder.finish(note)
+    indices, columns = builder.finish(note)
+    for path in times if len(indices) else ():
+        seconds = columns[f'{path}.sec'].astype(np.int64)
+        columns[path] = seconds * SECOND + columns[f'{path}.nanosec'].astype(np.int64)
+    return indices, columns
+
+
+def _is_time(types: dict[str, Any], message_type: str, path: str) -> bool:
+    name, _, rest = path.partition('.')
+    kind, detail = dict(types[message_type][1]).get(name, (BASE, ''))
+    if kind != NAME:
+        return False
+    return _is_time(types, detail, rest) if rest else detail.startswith('builtin_interfaces/msg/')
 
 
 class _Columns:

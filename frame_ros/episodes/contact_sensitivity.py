@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from frame_ros.bags.reader import Bag
 from frame_ros.core.errors import BagError
-from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 
 FIELDS = ('force_threshold', 'response_time')
@@ -48,15 +47,14 @@ def recorded_sensitivity(episode: Episode, bag: Bag | None) -> RecordedSensitivi
     stream = episode.streams.get('contact')
     if bag is None or stream is None:
         return None
-    paths = ['header.stamp.sec', 'header.stamp.nanosec', *FIELDS]
+    paths = ['header.stamp', *FIELDS]
     try:
         _, columns = bag.columns(stream.topic, paths)
     except BagError:
         return None  # said where the stream was read
     if any(path not in columns for path in paths):
         return None  # recorded with messages that had no such fields
-    seconds, nanoseconds, forces, times = (columns[path] for path in paths)
-    stamps = seconds.astype(np.int64) * SECOND + nanoseconds.astype(np.int64)
+    stamps, forces, times = (columns[path] for path in paths)
     order = np.argsort(stamps, kind='stable')
     known = np.where(forces > 0.0, forces, np.nan)
     return RecordedSensitivity(stamps[order], known[order], times[order])

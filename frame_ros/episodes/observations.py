@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from frame_ros.bags.images.cameras import Camera, camera_topics
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams.joint_table import state_table
-from frame_ros.bags.streams.table import ORIENTATION, POSITION, ROLE_TOPICS
+from frame_ros.bags.streams.poses import ORIENTATION, POSITION
+from frame_ros.bags.streams.table import STREAMS
 from frame_ros.core.errors import BagError, ValueRangeError
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
@@ -74,9 +75,9 @@ class RecordedObservations:
     @property
     def namespace(self) -> str:
         """The robot's, by the topics that its episode was read from."""
-        for role, names in ROLE_TOPICS.items():
+        for role, row in STREAMS.items():
             stream = self._episode.streams.get(role)
-            for name in names if stream is not None else ():
+            for name in row.topics if stream is not None else ():
                 if stream is not None and stream.topic.endswith(f'/{name}'):
                     return stream.topic[: -len(name) - 1]
         return ''
@@ -137,15 +138,14 @@ class RecordedObservations:
         topic = stream.topic if stream is not None else f'{self.namespace}/{name}_pose'
         if topic not in bag.topics or not len(bag.topics[topic]):
             raise BagError(f'{bag.path}: no pose {name!r}: {topic} was not recorded')
-        times = ('header.stamp.sec', 'header.stamp.nanosec')
-        _, columns = bag.columns(topic, [*times, *POSE_FIELDS])
-        stamps = columns[times[0]].astype(np.int64) * SECOND + columns[times[1]]
+        _, columns = bag.columns(topic, ['header.stamp', *POSE_FIELDS])
+        stamps = columns['header.stamp']
         rows = np.stack([columns[path] for path in POSE_FIELDS], axis=1)
         is_usable = np.isfinite(rows).all(axis=1) & (stamps > 0)
         order = np.flatnonzero(is_usable)[np.argsort(stamps[is_usable], kind='stable')]
         if not len(order):
             raise BagError(f'{bag.path}: {topic} has no usable pose')
-        return stamps[order].astype(np.int64), rows[order]
+        return stamps[order], rows[order]
 
 
 def _newest(stamps: NDArray[np.int64], stamp: int) -> int:

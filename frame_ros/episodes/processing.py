@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.bags.streams.stream import Stream
-from frame_ros.bags.streams.table import pipeline_values
+from frame_ros.bags.streams.table import FED_ROLES, pipeline_values
 from frame_ros.core.errors import FrameRosError
 from frame_ros.core.events import Event, EventType
 from frame_ros.core.input_files import load_json
@@ -23,7 +23,7 @@ from frame_ros.episodes.metric_pipeline.options import (
     sporadic_streams,
     target_streams,
 )
-from frame_ros.episodes.metric_pipeline.pipeline import STREAMS, MetricPipeline
+from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
 from frame_ros.episodes.reference import Reference
 from frame_ros.metrics.message_fields import FIELDS
 
@@ -166,8 +166,8 @@ def run_pipeline(
 
 def _fed_streams(episode: Episode, config: PipelineOptions) -> dict[str, Stream]:
     """Role -> stream of what the pipeline takes with these settings."""
-    wanted = set(STREAMS).difference(('object', 'goal', 'gripper')).union(target_streams(config))
-    streams = {role: episode.streams[role] for role in STREAMS if role in episode.streams}
+    wanted = set(FED_ROLES).difference(('object', 'goal', 'gripper')).union(target_streams(config))
+    streams = {role: episode.streams[role] for role in FED_ROLES if role in episode.streams}
     joints = episode.streams.get('joint_states')
     if 'gripper' not in streams and joints is not None and config.grasp_source != 'contact':
         streams['gripper'] = joints

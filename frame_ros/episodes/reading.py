@@ -14,15 +14,10 @@ from frame_ros.bags.find_bags import find_bags
 from frame_ros.bags.findings import Note
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.recorded_options import SETTINGS_TOPIC
+from frame_ros.bags.streams.events import read_events
 from frame_ros.bags.streams.stream import Stream
-from frame_ros.bags.streams.table import (
-    LIVE_TOPICS,
-    ROLE_TOPICS,
-    TARGETS,
-    TopicMap,
-    read_events,
-    read_stream,
-)
+from frame_ros.bags.streams.table import STREAMS, read_stream
+from frame_ros.bags.streams.topic_map import TopicMap
 from frame_ros.core.errors import BagError, FrameRosError
 from frame_ros.core.events import Event, EventType
 from frame_ros.episodes.computed_pose import add_computed_pose
@@ -192,25 +187,23 @@ def _read_events(bag: Bag, topic_map: TopicMap) -> list[Event]:
 
 
 def _read_streams(bag: Bag, topic_map: TopicMap) -> tuple[dict[str, Stream], dict[str, Stream]]:
-    found: list[dict[str, Stream]] = []
-    for roles in (ROLE_TOPICS, LIVE_TOPICS):
-        streams: dict[str, Stream] = {}
-        for role in roles:
-            topic = topic_map.find(role)
-            if topic is None or role == 'event':
-                continue
-            if role == 'gripper' and topic == topic_map.find('joint_states'):
-                continue  # which is read already
-            try:
-                stream = read_stream(bag, role, topic)
-            except BagError as error:
-                bag.report(str(error))
-                continue
-            # One without a readable message is as one that was not recorded.
-            if len(stream):
-                streams[role] = stream
-        found.append(streams)
-    return found[0], found[1]
+    streams: dict[str, Stream] = {}
+    for role in STREAMS:
+        topic = topic_map.find(role)
+        if topic is None or role == 'event':
+            continue
+        if role == 'gripper' and topic == topic_map.find('joint_states'):
+            continue  # which is read already
+        try:
+            stream = read_stream(bag, role, topic)
+        except BagError as error:
+            bag.report(str(error))
+            continue
+        # One without a readable message is as one that was not recorded.
+        if len(stream):
+            streams[role] = stream
+    live = {role: stream for role, stream in streams.items() if STREAMS[role].is_live}
+    return {role: stream for role, stream in streams.items() if role not in live}, live
 
 
 def _note_given(bag: Bag, namespace: str | None, topics: Mapping[str, str] | None) -> None:
@@ -231,12 +224,12 @@ def _note_topics(bag: Bag, topic_map: TopicMap, streams: Mapping[str, Stream]) -
     if bag.message_count == 0:
         bag.problems.append(NO_MESSAGES)
         return
-    for role in ROLE_TOPICS:
+    for role, row in STREAMS.items():
         truth = topic_map.truth_of(role) if role not in streams else None
         if truth is not None:
             bag.problems.append(
                 Note(
-                    f'no {role}: {" or ".join(ROLE_TOPICS[role])} was not recorded; {truth} is '
+                    f'no {role}: {" or ".join(row.topics)} was not recorded; {truth} is '
                     f'what the simulator knows, not what a sensor measured (--topic {role}={truth} '
                     'takes it)'
                 )
@@ -252,7 +245,7 @@ def _note_topics(bag: Bag, topic_map: TopicMap, streams: Mapping[str, Stream]) -
         if role not in streams and topic is not None:
             bag.problems.append(f'no {role}: nothing on {topic} could be read')
         elif role not in streams:
-            bag.problems.append(f'no {role}: {" or ".join(ROLE_TOPICS[role])} was not recorded')
+            bag.problems.append(f'no {role}: {" or ".join(STREAMS[role].topics)} was not recorded')
 
 
 def _attributes(
@@ -301,7 +294,7 @@ def _episode(
 
 def _cut_all(streams: Mapping[str, Stream], part: Part) -> dict[str, Stream]:
     """The part's share of each stream that has one."""
-    cut = {name: _cut(stream, part, name in TARGETS) for name, stream in streams.items()}
+    cut = {name: _cut(stream, part, STREAMS[name].is_target) for name, stream in streams.items()}
     return {name: stream for name, stream in cut.items() if len(stream)}
 
 

@@ -207,18 +207,14 @@ def cut(contact: RecordedContact, begin: int, end: int) -> RecordedContact:
 def _outages(sensor: str, bag: Bag, topic: str, begin: int, end: int) -> list[Outage]:
     """Stretches of messages that say why they measured nothing."""
     try:
-        _, columns = bag.columns(topic, ['header.stamp.sec', 'header.stamp.nanosec', 'unavailable'])
+        _, columns = bag.columns(topic, ['header.stamp', 'unavailable'])
     except BagError:
         return []  # said where the stream was read
     reasons = columns.get('unavailable')
     if reasons is None:
         return []
-    seconds, nanoseconds = columns['header.stamp.sec'], columns['header.stamp.nanosec']
     found: list[Outage] = []
-    for second, nanosecond, reason in zip(
-        seconds.tolist(), nanoseconds.tolist(), reasons.tolist(), strict=True
-    ):
-        stamp = second * SECOND + nanosecond
+    for stamp, reason in zip(columns['header.stamp'].tolist(), reasons.tolist(), strict=True):
         if not reason or not begin <= stamp <= end:
             continue
         last = found[-1] if found else None

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from frame_ros.bags.images.decoding import COMPRESSED_TYPE, IMAGE_TYPE
 from frame_ros.bags.reader import Bag
-from frame_ros.bags.streams.table import LIVE_TOPICS, ROLE_TOPICS, ROLE_TYPES, TopicMap
+from frame_ros.bags.streams.table import STREAMS
+from frame_ros.bags.streams.topic_map import TopicMap
 from frame_ros.episodes.episode import Episode
 
 
@@ -43,10 +44,12 @@ class TopicUse:
 def topic_uses(bag: Bag, namespace: str | None = None) -> list[TopicUse]:
     """Returns the uses of every topic of a bag, by name. namespace: as of `read_episodes`."""
     topic_map = TopicMap(bag, namespace)
-    found = {role: topic_map.find(role) for role in (*ROLE_TOPICS, *LIVE_TOPICS)}
+    found = {role: topic_map.find(role) for role in STREAMS}
     uses = []
     for name, topic in sorted(bag.topics.items()):
-        roles = tuple(r for r, kind in ROLE_TYPES.items() if kind == topic.message_type)
+        roles = tuple(
+            role for role, row in STREAMS.items() if row.message_type == topic.message_type
+        )
         taken = tuple(role for role in roles if found[role] == name)
         option = ' or '.join(f'--topic {role}={name}' for role in roles)
         if topic.message_type in (IMAGE_TYPE, COMPRESSED_TYPE):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.bags.streams.stream import Stream
-from frame_ros.bags.streams.table import ROLE_TYPES
+from frame_ros.bags.streams.table import STREAMS
 from frame_ros.confidence.inference_uncertainty import (
     CHOSEN_FIELDS,
     TOKEN_FIELDS,
@@ -99,13 +99,13 @@ class RolloutRecord:
 
     def _stream(self, role: str, values: dict[str, NDArray]) -> Stream:
         stamps = np.array(self._stamps, np.int64)
-        return Stream('', ROLE_TYPES[role], stamps, stamps, values)
+        return Stream('', STREAMS[role].message_type, stamps, stamps, values)
 
     def _inference_stream(self) -> Stream:
         stamps = np.array([stamp for stamp, _ in self._inferences], np.int64)
         names = self._inferences[0][1]
         values = {name: np.array([row[name] for _, row in self._inferences]) for name in names}
-        return Stream('', ROLE_TYPES['inference'], stamps, stamps, values)
+        return Stream('', STREAMS['inference'].message_type, stamps, stamps, values)
 
     def _contact_values(self) -> dict[str, NDArray]:
         forces = [sum((c.net_force for c in step), np.zeros(3)) for step in self._contacts]

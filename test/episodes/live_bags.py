@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from bag_making import message, stamp, write_bag
 
-from frame_ros.bags.streams.table import LIVE_TOPICS, ROLE_TYPES
+from frame_ros.bags.streams.table import STREAMS
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.metrics.message_fields import FIELDS
@@ -36,12 +36,16 @@ def with_live(sent: Sent) -> list[tuple[str, int, Any]]:
 def live_messages(episode: Episode) -> list[tuple[str, int, Any]]:
     """The metrics of an episode as messages: topic, stamp, message."""
     found = []
-    for kind, (topic,) in LIVE_TOPICS.items():
+    for kind in filter(lambda kind: STREAMS[kind].is_live, STREAMS):
+        (topic,) = STREAMS[kind].topics
         columns = episode.metrics[kind]
         for row, at in enumerate(columns['stamp'].tolist()):
             values = {name: columns[name][row].item() for name in FIELDS[kind]}
             content = message(
-                ROLE_TYPES[kind], header__stamp=stamp(at), episode_id=episode.episode_id, **values
+                STREAMS[kind].message_type,
+                header__stamp=stamp(at),
+                episode_id=episode.episode_id,
+                **values,
             )
             found.append((f'/{topic}', at, content))
     return found

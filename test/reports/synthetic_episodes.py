@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from frame_ros.bags.streams.conversion import INFERENCE_FIELDS
+from frame_ros.bags.streams.inference import INFERENCE_FIELDS
 from frame_ros.bags.streams.stream import Stream
 from frame_ros.core.events import Event, EventType, Outcome
 from frame_ros.core.time import SECOND

@@ -6,18 +6,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from frame_ros.bags.images.decoding import COMPRESSED_TYPE, IMAGE_TYPE
 from frame_ros.bags.recording.session import ReceivedMessage, RecordedTopic
+from frame_ros.bags.streams.contacts import CONTACT, PROXIMITY
+from frame_ros.bags.streams.joints import JOINT_STATES
 from frame_ros.core.time import SECOND
 
 # What sensors send all the time: one that has sent once is expected from then on.
 STREAM_TYPES = (
-    'sensor_msgs/msg/Image',
-    'sensor_msgs/msg/CompressedImage',
+    IMAGE_TYPE,
+    COMPRESSED_TYPE,
     'geometry_msgs/msg/WrenchStamped',
-    'frame_ros/msg/ContactState',
-    'frame_ros/msg/Proximity',
+    CONTACT.message_type,
+    PROXIMITY.message_type,
 )
-JOINTS, JOINT_STATES = 'sensor_msgs/msg/JointState', 'joint_states'  # others are commands
 OCCASIONAL = 'external_wrench'  # sent only while it is known
 SHORTEST = SECOND  # ns; a shorter episode may well lack a message of a slow stream
 
@@ -66,6 +68,6 @@ class EpisodeStreams:
 def is_stream(topic: RecordedTopic) -> bool:
     """Whether a topic that has sent once goes on sending."""
     kind = topic.definition.message_type
-    if kind == JOINTS:
-        return topic.name.endswith(JOINT_STATES)
+    if kind == JOINT_STATES.message_type:
+        return topic.name.endswith(JOINT_STATES.topics)  # others are commands
     return kind in STREAM_TYPES and not topic.name.endswith(OCCASIONAL)

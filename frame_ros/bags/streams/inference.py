@@ -6,6 +6,7 @@ never held all at once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from typing import Any
 
@@ -14,20 +15,66 @@ from numpy.typing import NDArray
 
 from frame_ros.bags.cdr import Messages, decode
 from frame_ros.bags.reader import Bag
+from frame_ros.bags.streams.form import MessageForm, RecordedStream, Values
 from frame_ros.confidence.inference_uncertainty import (
     CHOSEN_FIELDS,
     ENSEMBLE_FIELD,
     TOKEN_FIELDS,
+    UNCERTAINTY_VALUES,
     chosen_confidence,
     ensemble_values,
     sample_variability,
     token_uncertainty,
 )
 from frame_ros.core.errors import BagError
+from frame_ros.core.time import SECOND, stamp_ns
 
+INFERENCE_TYPE = 'frame_ros/msg/PolicyInference'
+INFERENCE_FIELDS = (
+    'sequence',
+    'latency',
+    'preprocess',
+    'forward',
+    'postprocess',
+    'transport',
+    'cpu_time',
+    'memory_rss',
+    'memory_device',
+    'queue_depth',
+    'stalls',
+    'chunk_overlap',
+    'sample_count',
+    'vocabulary_size',
+)
+TIMES = ('request_stamp', 'observation_stamp')
+PATHS = ('header.stamp', *INFERENCE_FIELDS, *TIMES)
 BLOCK = 64
 SHAPE_FIELDS = ('sample_count', 'horizon', 'action_dimension')
 LARGE_FIELDS = (*TOKEN_FIELDS, *CHOSEN_FIELDS, ENSEMBLE_FIELD, 'samples')
+
+
+def inference_values(message: Any) -> dict[str, Any]:
+    """Returns the numbers of a PolicyInference by name, `observation_age`, the counts, and its
+    uncertainties and confidences: its tokens, samples and rephrasings are reduced to them.
+
+    observation_age: s, request_stamp - observation_stamp; NaN if either is zero (unset).
+    UNCERTAINTY_VALUES: see `inference_uncertainty`.
+    """
+    values: dict[str, Any] = {name: float(getattr(message, name)) for name in INFERENCE_FIELDS}
+    request, observation = stamp_ns(message.request_stamp), stamp_ns(message.observation_stamp)
+    is_known = request != 0 and observation != 0
+    values['observation_age'] = (request - observation) / SECOND if is_known else float('nan')
+    for name in ('sequence', 'sample_count', 'vocabulary_size'):
+        values[name] = int(getattr(message, name))
+    values['token_count'] = len(message.token_max_probability)
+    tokens = {name: getattr(message, name) for name in TOKEN_FIELDS}
+    values.update(token_uncertainty(tokens, values['vocabulary_size']))
+    chosen = {name: getattr(message, name) for name in CHOSEN_FIELDS}
+    values.update(chosen_confidence(chosen, values['token_count']))
+    values.update(ensemble_values(getattr(message, ENSEMBLE_FIELD)))
+    shape = (values['sample_count'], int(message.horizon), int(message.action_dimension))
+    values.update(sample_variability(message.samples, *shape))
+    return values
 
 
 class _Block:
@@ -46,14 +93,11 @@ class _Block:
         return self._table.rows(indices + self._first, size)
 
 
-def inference_columns(
-    bag: Bag, topic: str, paths: Collection[str]
-) -> tuple[NDArray[np.int64], dict[str, NDArray]]:
-    """Returns receive times (T,), ns, and columns of a topic of PolicyInference.
+def inference_columns(bag: Bag, topic: str) -> tuple[NDArray[np.int64], dict[str, NDArray]]:
+    """Returns receive times (T,), ns, and columns of a topic of PolicyInference: 'header.stamp' and
+    the values of `inference_values`.
 
-    Columns are the `paths`, none of them a sequence; 'token_count'; and the UNCERTAINTY_VALUES of
-    `inference_uncertainty`. Messages that do not fit their definition are left out and
-    reported in the bag's `problems`.
+    Messages that do not fit their definition are left out and reported in the bag's `problems`.
 
     Raises:
         BagError: the topic's type is not readable, or lacks a field that these need.
@@ -61,7 +105,7 @@ def inference_columns(
     found = bag.topics[topic]
     if not found.types:
         raise BagError(f'{topic} cannot be read: {found.reason}')
-    wanted = {*paths, *SHAPE_FIELDS, *LARGE_FIELDS, 'vocabulary_size'}
+    wanted = {*PATHS, *SHAPE_FIELDS, *LARGE_FIELDS, 'vocabulary_size'}
     _check_fields(topic, found.types[found.message_type], wanted)
     received: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     parts, bad = [], []
@@ -76,7 +120,7 @@ def inference_columns(
             )
             if len(indices):
                 received.append(table.received[first + indices])
-                parts.append(_reduced(columns, paths, len(indices)))
+                parts.append(_reduced(columns, len(indices)))
     if bad:
         bag.report(f'{topic}: {len(bad)} unreadable messages left out (first: {bad[0]})')
     names = parts[0] if parts else {}
@@ -93,8 +137,12 @@ def _check_fields(topic: str, definition: Any, wanted: Collection[str]) -> None:
         )
 
 
-def _reduced(columns: dict[str, NDArray], paths: Collection[str], count: int) -> dict[str, NDArray]:
-    kept = {name: columns[name] for name in paths}
+def _reduced(columns: dict[str, NDArray], count: int) -> dict[str, NDArray]:
+    kept = {name: columns[name].astype(np.float64) for name in INFERENCE_FIELDS}
+    kept['header.stamp'] = columns['header.stamp']
+    request, observation = (columns[name] for name in TIMES)
+    is_known = (request != 0) & (observation != 0)
+    kept['observation_age'] = np.where(is_known, (request - observation) / SECOND, np.nan)
     kept['token_count'] = columns[f'{TOKEN_FIELDS[0]}.count'].astype(np.float64)
     rows = []
     for row in range(count):
@@ -107,3 +155,28 @@ def _reduced(columns: dict[str, NDArray], paths: Collection[str], count: int) ->
             | sample_variability(large['samples'], *shape)
         )
     return kept | {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+
+def usable_inference(value: dict[str, float]) -> dict[str, float] | None:
+    """Returns the values of `inference_values`; the latency must be a duration, or NaN."""
+    return None if value['latency'] < 0 or math.isinf(value['latency']) else value
+
+
+def inference_samples(values: Values, _: str = '') -> list[dict[str, Any]]:
+    """Returns the samples of columns one by one."""
+    columns = {name: column.tolist() for name, column in values.items()}
+    return [dict(zip(columns, row)) for row in zip(*columns.values())]
+
+
+VALUES = (*INFERENCE_FIELDS, 'observation_age', 'token_count', *UNCERTAINTY_VALUES)
+INFERENCE = RecordedStream(
+    'inference',
+    ('policy_inference',),
+    (
+        MessageForm(
+            INFERENCE_TYPE, {name: name for name in VALUES}, inference_values, inference_samples,
+            read=inference_columns,
+        ),
+    ),
+    usable_inference,
+)  # fmt: skip

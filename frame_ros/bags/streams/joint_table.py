@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.bags.streams.joints import name_lists
 from frame_ros.bags.streams.stream import Stream
 from frame_ros.robots.joint_state_merge import MAX_JOINT_AGE, JointMerger
 
@@ -93,17 +94,5 @@ def named_positions(stream: Stream) -> Iterator[tuple[tuple[str, ...], NDArray[n
     """Yields names and positions (rad or m) of each message, each of its own length."""
     positions = np.asarray(stream.values['positions'], np.float64)
     counts = stream.values['positions_count'].tolist()
-    for row, names in enumerate(_name_lists(stream)):
+    for row, names in enumerate(name_lists(stream.values)):
         yield names, positions[row, : counts[row]]
-
-
-def _name_lists(stream: Stream) -> list[tuple[str, ...]]:
-    counts = stream.values['names_count'].tolist()
-    cache: dict[tuple[int, bytes], tuple[str, ...]] = {}
-    found = []
-    for row, count in zip(stream.values['names'], counts):
-        key = (count, row.tobytes())
-        if key not in cache:
-            cache[key] = tuple(str(name) for name in row[:count])
-        found.append(cache[key])
-    return found

@@ -275,15 +275,15 @@ def topics_by_role(given: Sequence[str]) -> dict[str, str]:
     Raises:
         ValueRangeError: a text of another form, or a role that is not known.
     """
-    from frame_ros.bags.streams.table import LIVE_TOPICS, ROLE_TOPICS
+    from frame_ros.bags.streams.table import STREAMS
 
     topics = {}
     for text in given:
         role, _, topic = text.partition('=')
         if not topic.strip('/'):
             raise ValueRangeError(f'--topic {text!r} is not of the form ROLE=TOPIC')
-        if role not in ROLE_TOPICS and role not in LIVE_TOPICS:
-            known = ', '.join([*ROLE_TOPICS, *LIVE_TOPICS])
+        if role not in STREAMS:
+            known = ', '.join(STREAMS)
             raise ValueRangeError(f'--topic {text}: there is no role {role!r}; known are {known}')
         topics[role] = '/' + topic.strip('/')
     return topics

@@ -68,7 +68,7 @@ class ConfidenceState:
     def update(self, values: Mapping[str, Any]) -> dict[str, float]:
         """Returns field of ConfidenceMetrics -> value, those of the metrics but chunk_overlap.
 
-        values: as `conversion.inference_values` gives them; what they lack is unavailable.
+        values: as `inference_values` gives them; what they lack is unavailable.
         """
         self.problems = {}
         for name, (counter, metrics) in PROBLEMS.items():

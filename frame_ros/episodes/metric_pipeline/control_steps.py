@@ -12,6 +12,7 @@ from typing import Any
 
 from frame_ros.core.events import Event, EventType
 from frame_ros.core.time import SECOND
+from frame_ros.episodes.metric_pipeline.action_order import ActionOrder
 from frame_ros.episodes.metric_pipeline.confidence_state import ConfidenceState
 from frame_ros.episodes.metric_pipeline.live_metrics import LiveMetrics
 from frame_ros.episodes.metric_pipeline.merge import StampMerge
@@ -22,7 +23,6 @@ from frame_ros.episodes.metric_pipeline.options import (
     target_streams,
 )
 from frame_ros.episodes.metric_pipeline.safety_state import ContactSample, SafetyState
-from frame_ros.episodes.metric_pipeline.sample_checks import ActionOrder
 from frame_ros.episodes.metric_pipeline.summary import EpisodeSummaries
 from frame_ros.episodes.metric_pipeline.target_state import GOAL, GRIPPER, OBJECT, TargetState
 from frame_ros.metrics import ActionStep, PoseLowPass, ReferenceTracker, TrajectoryStep

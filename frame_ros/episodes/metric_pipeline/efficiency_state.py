@@ -43,7 +43,7 @@ class EfficiencyState:
         self._rate.reset()
 
     def update_inference(self, values: dict[str, Any]) -> None:
-        """values: as `conversion.inference_values` gives them; what is NaN, or no time, is left out
+        """values: as `inference_values` gives them; what is NaN, or no time, is left out
         of the means.
         """
         self._inferences += 1

@@ -12,6 +12,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from frame_ros.bags.streams.joints import usable_grip
+from frame_ros.bags.streams.table import STREAMS
 from frame_ros.core.events import Event
 from frame_ros.core.stamps import StampGuard, Verdict
 from frame_ros.core.time import SECOND
@@ -19,20 +21,10 @@ from frame_ros.episodes.metric_pipeline.control_steps import ControlStepMetrics
 from frame_ros.episodes.metric_pipeline.control_ticks import ControlTickMetrics
 from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions, target_streams
-from frame_ros.episodes.metric_pipeline.sample_checks import (
-    check_action,
-    check_contact,
-    check_grip,
-    check_inference,
-    check_pose,
-    check_proximity,
-    check_target,
-)
 from frame_ros.episodes.metric_pipeline.summary import EpisodeSummaries
 
-STREAMS = ('pose', 'action', 'contact', 'proximity', 'inference', 'object', 'goal', 'gripper')
 TICK_STREAMS = frozenset(('action', 'inference'))
-TARGETS = frozenset(('object', 'goal'))
+ALWAYS = ('pose', 'action', 'contact', 'proximity', 'inference')
 USE = Verdict.USE
 # A stamp further ahead of its message's arrival is counted: two clocks that are not set alike, ns.
 AHEAD = SECOND // 2
@@ -48,9 +40,9 @@ class MetricPipeline:
     Feed with `feed(stream, stamp, value, now)`; `advance(now)` returns the samples that are due,
     `finish()` all that are left. Streams and values: 'pose' (x, y, z in m, quaternion x, y, z, w),
     'action' (names, positions), 'contact' (in_contact, in_collision, force in N), 'proximity'
-    (distance in m,), 'inference' (dict of `conversion.inference_values`), 'event' (`Event`); with a
+    (distance in m,), 'inference' (dict of `inference_values`), 'event' (`Event`); with a
     task of OT also 'object' and 'goal' (x, y, z in m, frame) and 'gripper' (position in rad or m
-    and effort in N m or N, None without the joint; or `conversion.grasp_contact_values`). Values
+    and effort in N m or N, None without the joint; or `grasp_contact_values`). Values
     that are not finite, of a wrong length or badly stamped are dropped and counted in
     `counts`; nothing raises.
     """
@@ -71,20 +63,16 @@ class MetricPipeline:
         self._grip_period = 0
         # Stream -> stamp and value of its newest pose: what an episode may have to start from.
         self.newest: dict[str, tuple[int, Any]] = {}
-        self._inputs: dict[str, tuple[Callable[[Any], Any], StampGuard]] = {
-            'pose': (check_pose, StampGuard(self.config.gap)),
-            # Between episodes nothing is commanded: gaps of actions are counted at the steps.
-            'action': (check_action, StampGuard(math.inf)),
-            'contact': (check_contact, StampGuard(self.config.gap)),
-            'proximity': (check_proximity, StampGuard(self.config.gap)),
-            # Inferences come when they come: none is missed.
-            'inference': (check_inference, StampGuard(math.inf)),
-        }
-        # Poses of targets may be said once, or seldom.
-        checks = {'gripper': check_grip(self.config.grasp_source)}
-        for stream in target_streams(self.config):
-            gap = self.config.gap if stream == 'gripper' else math.inf
-            self._inputs[stream] = checks.get(stream, check_target), StampGuard(gap)
+        self._inputs = {role: self._input(role) for role in (*ALWAYS, *target_streams(self.config))}
+
+    def _input(self, role: str) -> tuple[Callable[[Any], Any], StampGuard]:
+        """Returns what checks the samples of a stream, and their stamps. What comes when it comes
+        misses nothing; gaps of actions are counted at the steps.
+        """
+        row = STREAMS[role]
+        is_grip = role == 'gripper'
+        usable = usable_grip(self.config.grasp_source) if is_grip else row.usable
+        return usable, StampGuard(self.config.gap if row.is_steady else math.inf)
 
     @property
     def problems(self) -> list[str]:
@@ -145,7 +133,7 @@ class MetricPipeline:
         if stamp - arrival > AHEAD:
             self._count(f'{stream}.ahead')
         self._steps.merge.push(stream, stamp, checked, arrival)
-        if stream in TARGETS:
+        if STREAMS[stream].is_target:
             self.newest[stream] = stamp, checked
         if stream in TICK_STREAMS:
             self._ticks.merge.push(stream, stamp, checked, arrival)

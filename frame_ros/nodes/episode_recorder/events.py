@@ -14,7 +14,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from frame_ros.bags.cdr import trace
 from frame_ros.bags.definitions import find_definition, parse_fields
 from frame_ros.bags.recording.session import ReceivedMessage, RecordedTopic
-from frame_ros.bags.streams import conversion
+from frame_ros.bags.streams.events import EVENT_TEXT_FIELDS, EVENT_TYPE
 from frame_ros.bags.writer import TopicQos
 from frame_ros.core.events import EventType
 from frame_ros.core.time import stamp_ns
@@ -22,8 +22,6 @@ from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.nodes.runtime.qos import EVENTS
 from frame_ros.srv import StartEpisode
-
-EVENT_TYPE = 'frame_ros/msg/EpisodeEvent'
 
 
 class RecorderEvents:
@@ -75,7 +73,7 @@ def start_event(
 ) -> EpisodeEvent:
     """Returns the event with which an episode begins, as it was asked for."""
     event = make_event(EventType.START, stamp, episode_id, text=request.notes)
-    for name in conversion.EVENT_TEXT_FIELDS:
+    for name in EVENT_TEXT_FIELDS:
         setattr(event, name, getattr(request, name))
     event.attributes = [KeyValue(key=key, value=value) for key, value in facts.items()]
     return event
@@ -83,7 +81,7 @@ def start_event(
 
 def texts_of(request: StartEpisode.Request, stamp: int, episode_id: str) -> dict[str, str]:
     """Returns what a bag says of its episode, beside the facts."""
-    texts = {name: getattr(request, name) for name in conversion.EVENT_TEXT_FIELDS}
+    texts = {name: getattr(request, name) for name in EVENT_TEXT_FIELDS}
     return {'episode_id': episode_id, **texts, 'notes': request.notes, 'start': str(stamp)}
 
 

@@ -20,7 +20,9 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from frame_ros.bags.findings import Finding, Level, findings_of_counts, of_level
-from frame_ros.bags.streams import conversion
+from frame_ros.bags.streams.contacts import GRASP_CONTACT
+from frame_ros.bags.streams.events import event_of
+from frame_ros.bags.streams.table import STREAMS
 from frame_ros.core.errors import FrameRosError
 from frame_ros.core.events import Event, EventType
 from frame_ros.core.repeated_warnings import RepeatedWarnings
@@ -87,24 +89,28 @@ class MetricsNode(Node):
         self._readiness = Readiness(self, self.get_parameter('robot').value)
 
     def _subscribe(self) -> list[FittingSubscription]:
-        proximity = self._feeder('proximity', conversion.proximity_values)
-        inference = self._feeder('inference', conversion.inference_values)
-        action = self._feeder('action', conversion.action_values)
-        fit: Any = FittingSubscription
-        steady = {'is_steady': True}
+        def fit(role: str, kind: type, handle: Any = None, **options: Any) -> FittingSubscription:
+            row = STREAMS[role]
+            return FittingSubscription(
+                self, kind, row.topics[0], handle or self._feeder(role),
+                is_steady=row.is_steady, **options,
+            )  # fmt: skip
+
         return [
-            fit(self, EpisodeEvent, 'episode_events', self._on_event, is_latched=True),
-            fit(self, ContactState, 'contact', self._on_contact, **steady),
-            fit(self, Proximity, 'proximity', proximity, **steady),
-            fit(self, PoseStamped, 'ee_pose', self._on_pose, is_required=True, **steady),
-            fit(self, PolicyInference, 'policy_inference', inference),
-            fit(self, JointState, 'joint_commands', action),
+            fit('event', EpisodeEvent, self._on_event, is_latched=True),
+            fit('contact', ContactState, self._on_contact),
+            fit('proximity', Proximity),
+            fit('pose', PoseStamped, self._on_pose, is_required=True),
+            fit('inference', PolicyInference),
+            fit('action', JointState),
         ]
 
     def _feed(self, stream: str, stamp: int, value: Any) -> None:
         self._pipeline.feed(stream, stamp, value, self._now)
 
-    def _feeder(self, stream: str, values: Callable[[Any], Any]) -> Callable[[Any], None]:
+    def _feeder(self, stream: str) -> Callable[[Any], None]:
+        values = STREAMS[stream].from_message
+
         def feed(message: Any) -> None:
             self._feed(stream, stamp_ns(message.header.stamp), values(message))
 
@@ -114,17 +120,17 @@ class MetricsNode(Node):
         if message.header.frame_id != self._pose_frame:
             self._pipeline.pose_frame = self._pose_frame = message.header.frame_id
         stamp = stamp_ns(message.header.stamp)
-        self._feed('pose', stamp, conversion.pose_values(message))
+        self._feed('pose', stamp, STREAMS['pose'].from_message(message))
 
     def _on_contact(self, message: ContactState) -> None:
         stamp = stamp_ns(message.header.stamp)
-        self._feed('contact', stamp, conversion.contact_values(message))
+        self._feed('contact', stamp, STREAMS['contact'].from_message(message))
         if self._is_grasp_by_contact:
-            self._feed('gripper', stamp, conversion.grasp_contact_values(message))
+            self._feed('gripper', stamp, GRASP_CONTACT.from_message(message))
 
     def _on_event(self, message: EpisodeEvent) -> None:
         try:
-            event = conversion.event(message)
+            event = event_of(message)
         except FrameRosError as error:
             self.get_logger().warning(str(error))
             return

@@ -11,7 +11,7 @@ from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
-from frame_ros.bags.streams import conversion
+from frame_ros.bags.streams.table import STREAMS
 from frame_ros.core.errors import MissingExtraError
 from frame_ros.core.time import stamp_ns
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions, target_streams
@@ -54,7 +54,7 @@ class TargetInputs:
             if stream == 'gripper':
                 self._subscribe_gripper(node, names[stream], config)
             elif stream not in framed:
-                self._subscribe(node, PoseStamped, stream, names[stream], conversion.target_values)
+                self._subscribe(node, PoseStamped, stream, names[stream])
         self._tf = TransformInputs(node, framed, names, feed, frame) if framed else None
         if self._tf is not None:
             self.topics |= self._tf.topics
@@ -64,15 +64,13 @@ class TargetInputs:
         if config.grasp_source == 'contact':
             return
         joint = config.gripper_joint
-        self._subscribe(
-            node, JointState, 'gripper', topic, lambda m: conversion.gripper_values(m, joint)
-        )
+        self._subscribe(node, JointState, 'gripper', topic, joint)
 
-    def _subscribe(
-        self, node: Node, kind: Any, stream: str, topic: str, values: Callable[[Any], Any]
-    ) -> None:
+    def _subscribe(self, node: Node, kind: Any, stream: str, topic: str, *joint: str) -> None:
+        values = STREAMS[stream].from_message
+
         def handle(message: Any) -> None:
-            self._feed(stream, stamp_ns(message.header.stamp), values(message))
+            self._feed(stream, stamp_ns(message.header.stamp), values(message, *joint))
 
         subscription = FittingSubscription(node, kind, topic, handle)
         self._subscriptions.append(subscription)
@@ -174,4 +172,4 @@ class TransformInputs:
         place.x, place.y, place.z = pose.translation
         turn.x, turn.y, turn.z, turn.w = pose.rotation
         self._publishers[stream].publish(message)
-        self._feed(stream, stamp, conversion.target_values(message))
+        self._feed(stream, stamp, STREAMS[stream].from_message(message))

@@ -16,7 +16,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import Image
 
 from frame_ros.bags.message_readers import ImageReader, ReadJointState, SerialisedImage
-from frame_ros.bags.streams.conversion import pose_values
+from frame_ros.bags.streams.poses import pose_values
 from frame_ros.core.errors import BagError, PolicyError, SetupError
 from frame_ros.core.thread_priority import raise_priority
 from frame_ros.core.time import stamp_ns

@@ -19,10 +19,10 @@ from frame_ros.bags.findings import (
     of_level,
 )
 from frame_ros.bags.streams.stream import Stream
+from frame_ros.bags.streams.table import FED_ROLES
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.bounds import bounds_of, within
 from frame_ros.episodes.episode import Episode
-from frame_ros.episodes.metric_pipeline.pipeline import STREAMS
 from frame_ros.episodes.reading import NO_MESSAGES
 from frame_ros.episodes.topic_statistics import GAP_FACTOR
 from frame_ros.reports.model.numbers import counted, readable
@@ -181,7 +181,7 @@ def _of_counts(episode: Episode, faults: TopicFaults) -> list[Finding]:
 
 
 def _used(episode: Episode) -> list[tuple[str, Stream]]:
-    return [(role, stream) for role, stream in episode.streams.items() if role in STREAMS]
+    return [(role, stream) for role, stream in episode.streams.items() if role in FED_ROLES]
 
 
 def problems_of(episode: Episode) -> list[str]:

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from frame_ros.bags.reader import Bag
-from frame_ros.bags.streams.table import EVENT_TYPE
+from frame_ros.bags.streams.events import EVENT_TYPE
+from frame_ros.bags.streams.table import FED_ROLES
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.interventions import GATE_TYPE
-from frame_ros.episodes.metric_pipeline.pipeline import STREAMS
 from frame_ros.episodes.sensed_contacts import EVENT_TYPE as CONTACT_EVENT_TYPE
 from frame_ros.episodes.topic_statistics import TopicStatistics, stamp_statistics, topic_statistics
 
@@ -46,7 +46,7 @@ def topic_faults(episode: Episode, bag: Bag | None) -> TopicFaults:
     """
     start, end = bounds_of(episode)
     statistics = _statistics(episode, bag, start, end)
-    roles = {stream.topic: role for role, stream in episode.streams.items() if role in STREAMS}
+    roles = {stream.topic: role for role, stream in episode.streams.items() if role in FED_ROLES}
     has_own_clock = _has_other_clock(episode)
     counts: dict[str, int] = {}
     stopped: dict[str, float] = {}

@@ -14,9 +14,9 @@ from scipy.special import softmax
 
 from frame_ros import metrics
 from frame_ros.bags.reader import Bag
-from frame_ros.bags.streams import conversion
 from frame_ros.bags.streams import inference as inference_stream
-from frame_ros.bags.streams.table import read_stream
+from frame_ros.bags.streams.events import event_of
+from frame_ros.bags.streams.table import STREAMS, read_stream
 from frame_ros.confidence.inference_uncertainty import (
     CHOSEN_FIELDS,
     CONFIDENCE_AGGREGATES,
@@ -291,7 +291,7 @@ def confidences_of(config, seeds, **parts):
     for index, seed in enumerate(seeds):
         at = T0 + (1 + index) * SECOND // 5
         given = {} if seed is None else {'tokens': seed, 'ensemble': seed} | parts
-        pipeline.feed('inference', at, conversion.inference_values(inference(at, **given)))
+        pipeline.feed('inference', at, STREAMS['inference'].from_message(inference(at, **given)))
     rows = [sample.values for sample in pipeline.finish() if sample.kind == 'confidence']
     return {name: [row[name] for row in rows] for name in rows[0]}, pipeline.counts
 
@@ -328,14 +328,14 @@ def test_confidences_that_cannot_be_are_counted_and_the_episode_goes_on():
     object.__setattr__(bad, 'token_chosen_probability', np.full(5, 2.0))
     object.__setattr__(bad, 'rephrasing_confidences', np.array([0.5, -1.0]))
     run = Run()
-    first = run.state.update(conversion.inference_values(inference(T0, tokens=2)))
-    found = run.state.update(conversion.inference_values(bad))
+    first = run.state.update(STREAMS['inference'].from_message(inference(T0, tokens=2)))
+    found = run.state.update(STREAMS['inference'].from_message(bad))
     assert math.isnan(found['confidence']) and math.isnan(found['ensemble_mean'])
     assert found['confidence_episode'] == first['confidence']
     assert run.counts == ['inference.confidence_invalid', 'inference.rephrasings_invalid']
     assert 'token_chosen_probability 2' in run.state.problems['confidence']
     assert 'rephrasing_confidences -1' in run.state.problems['ensemble_spread']
-    after = run.state.update(conversion.inference_values(inference(T0)))
+    after = run.state.update(STREAMS['inference'].from_message(inference(T0)))
     assert after['confidence_episode'] == first['confidence'] and run.state.problems == {}
     run.state.reset()
     assert math.isnan(run.state.update(INFERENCE)['confidence_episode'])
@@ -347,7 +347,7 @@ def test_the_summary_says_why_a_value_is_missing():
         pipeline.feed('event', T0, Event(T0, EventType.START, 'e'))
         for index, content in enumerate(inferences):
             at = T0 + (1 + index) * SECOND // 5
-            pipeline.feed('inference', at, conversion.inference_values(content))
+            pipeline.feed('inference', at, STREAMS['inference'].from_message(content))
         end = T0 + 5 * SECOND
         pipeline.feed('event', end, Event(end, EventType.END, 'e'))
         summary = next(s for s in pipeline.finish() if s.kind == 'summary').values
@@ -403,9 +403,9 @@ def test_a_bag_gives_what_its_messages_gave_live_and_keeps_no_large_arrays(tmp_p
     assert all(values.ndim == 1 for values in stream.values.values())
     live = MetricPipeline()
     for _, at, content in events:
-        live.feed('event', at, conversion.event(content))
+        live.feed('event', at, event_of(content))
     for _, at, content in sent:
-        live.feed('inference', at, conversion.inference_values(content))
+        live.feed('inference', at, STREAMS['inference'].from_message(content))
     rows = [sample for sample in live.finish() if sample.kind == 'confidence']
     (episode,) = read_episodes(path)
     for name in rows[0].fields:

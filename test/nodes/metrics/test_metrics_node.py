@@ -18,7 +18,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from frame_ros.bags.streams import conversion
+from frame_ros.bags.streams.events import event_of
+from frame_ros.bags.streams.table import STREAMS
 from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
@@ -39,12 +40,12 @@ LATCHED = QoSProfile(
     depth=50, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
 INPUTS = {
-    'pose': (PoseStamped, 'ee_pose', 50, conversion.pose_values),
-    'action': (JointState, 'joint_commands', 50, conversion.action_values),
-    'contact': (ContactState, 'contact', 50, conversion.contact_values),
-    'proximity': (Proximity, 'proximity', 50, conversion.proximity_values),
-    'inference': (PolicyInference, 'policy_inference', 50, conversion.inference_values),
-    'event': (EpisodeEvent, 'episode_events', LATCHED, conversion.event),
+    'pose': (PoseStamped, 'ee_pose', 50, STREAMS['pose'].from_message),
+    'action': (JointState, 'joint_commands', 50, STREAMS['action'].from_message),
+    'contact': (ContactState, 'contact', 50, STREAMS['contact'].from_message),
+    'proximity': (Proximity, 'proximity', 50, STREAMS['proximity'].from_message),
+    'inference': (PolicyInference, 'policy_inference', 50, STREAMS['inference'].from_message),
+    'event': (EpisodeEvent, 'episode_events', LATCHED, event_of),
 }
 OUTPUTS = {
     'quality': (QualityMetrics, 'quality_metrics', 200),

@@ -23,7 +23,9 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from frame_ros.bags.streams import conversion
+from frame_ros.bags.streams.contacts import GRASP_CONTACT
+from frame_ros.bags.streams.events import event_of
+from frame_ros.bags.streams.table import STREAMS
 from frame_ros.bags.writer import BagWriter
 from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
@@ -42,18 +44,18 @@ STEPS = 45
 
 
 def grip(message):
-    return conversion.gripper_values(message, 'gripper')
+    return STREAMS['gripper'].from_message(message, 'gripper')
 
 
 INPUTS = {
-    'event': (EpisodeEvent, 'episode_events', LATCHED, conversion.event),
-    'pose': (PoseStamped, 'ee_pose', 50, conversion.pose_values),
-    'action': (JointState, 'joint_commands', 50, conversion.action_values),
-    'object': (PoseStamped, 'object_pose', 50, conversion.target_values),
-    'goal': (PoseStamped, 'goal_pose', LATCHED, conversion.target_values),
+    'event': (EpisodeEvent, 'episode_events', LATCHED, event_of),
+    'pose': (PoseStamped, 'ee_pose', 50, STREAMS['pose'].from_message),
+    'action': (JointState, 'joint_commands', 50, STREAMS['action'].from_message),
+    'object': (PoseStamped, 'object_pose', 50, STREAMS['object'].from_message),
+    'goal': (PoseStamped, 'goal_pose', LATCHED, STREAMS['object'].from_message),
     # Many drivers publish joint states as best effort.
     'gripper': (JointState, 'joint_states', BEST_EFFORT, grip),
-    'contact': (ContactState, 'contact', 50, conversion.grasp_contact_values),
+    'contact': (ContactState, 'contact', 50, GRASP_CONTACT.from_message),
 }
 
 
@@ -377,12 +379,12 @@ def check_poses_from_tf(bench):
     task.until(lambda: len(heard['object']) > STEPS and heard['goal'])
     # A quarter turn about z, then 1 m along x.
     for stream, place in (('object', (0.8, 0.1, 0.0)), ('goal', (0.0, 0.4, 0.0))):
-        *found_place, frame = conversion.target_values(heard[stream][0])
+        *found_place, frame = STREAMS['object'].from_message(heard[stream][0])
         assert found_place == pytest.approx(place) and frame == 'base_link'
     for stream, found in heard.items():
         for message in found:
             stamp = stamp_ns(message.header.stamp)
-            task.sent.append((stream, stamp, conversion.target_values(message)))
+            task.sent.append((stream, stamp, STREAMS['object'].from_message(message)))
     task.sent.sort(key=lambda sample: sample[1])
     columns = assert_as_offline(task, 'ot', 'ot_step', 'ot_mean')
     assert np.isfinite(columns['ot_step']).sum() > STEPS - 10
@@ -393,5 +395,5 @@ def check_poses_from_tf(bench):
     )
     task.send('pose', pose((0.0, 0.0, 0.0), 'world'), task.now())
     task.until(lambda: heard['goal'][-1].header.frame_id == 'world')
-    *found_place, _ = conversion.target_values(heard['goal'][-1])
+    *found_place, _ = STREAMS['object'].from_message(heard['goal'][-1])
     assert found_place == pytest.approx((-0.4, 0.0, 1.0))

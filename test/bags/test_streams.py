@@ -9,19 +9,15 @@ import pytest
 from bag_making import STORE, T0, event, message, serialised, stamp, write_bag
 
 from frame_ros.bags.reader import Bag
-from frame_ros.bags.streams import conversion
-from frame_ros.bags.streams.table import ROLE_TYPES, pipeline_values, read_stream
+from frame_ros.bags.streams.contacts import GRASP_CONTACT
+from frame_ros.bags.streams.events import event_of
+from frame_ros.bags.streams.table import FED_ROLES, STREAMS, pipeline_values, read_stream
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.events import EventType, Outcome
 from frame_ros.core.time import stamp_ns
 
-FUNCTIONS = {
-    'pose': conversion.pose_values,
-    'action': conversion.action_values,
-    'contact': conversion.contact_values,
-    'proximity': conversion.proximity_values,
-    'inference': conversion.inference_values,
-}
+# The gripper's samples are of one joint.
+ROLES = [role for role in FED_ROLES if role != 'gripper']
 
 
 def live_message(content):
@@ -45,17 +41,17 @@ def plain(value):
     return 'nan' if isinstance(value, float) and math.isnan(value) else value
 
 
-@pytest.mark.parametrize('role', list(FUNCTIONS))
+@pytest.mark.parametrize('role', ROLES)
 def test_live_offline_and_columns_agree(tmp_path, role):
     rng = np.random.default_rng(3)
-    sent = [message(ROLE_TYPES[role], rng) for _ in range(100)]
+    sent = [message(STREAMS[role].message_type, rng) for _ in range(100)]
     if role == 'inference':
         object.__setattr__(sent[5], 'request_stamp', stamp(0))
         object.__setattr__(sent[6], 'latency', math.nan)
     bag = Bag(write_bag(tmp_path / 'bag', [('/t', T0 + i, m) for i, m in enumerate(sent)]))
     stream = read_stream(bag, role, '/t')
     columns = pipeline_values(role, stream)
-    function = FUNCTIONS[role]
+    function = STREAMS[role].from_message
     for index, (content, (_, offline)) in enumerate(zip(sent, bag.messages('/t'))):
         live = live_message(content)
         assert plain(function(live)) == plain(function(offline)) == plain(columns[index])
@@ -73,8 +69,8 @@ def test_a_contact_that_is_not_known_is_so_live_and_in_columns(tmp_path, peaks, 
     bag = Bag(write_bag(tmp_path / 'bag', [('/t', T0, content)]))
     (column,) = pipeline_values('contact', read_stream(bag, 'contact', '/t'))
     (grip,) = pipeline_values('gripper', read_stream(bag, 'gripper', '/t'))
-    assert plain(conversion.contact_values(live_message(content))) == plain(column)
-    assert plain(conversion.grasp_contact_values(live_message(content))) == plain(grip)
+    assert plain(STREAMS['contact'].from_message(live_message(content))) == plain(column)
+    assert plain(GRASP_CONTACT.from_message(live_message(content))) == plain(grip)
     if reason:
         assert plain(column) == [None, False, 'nan', 'nan', 'nan', 'nan']
         assert plain(grip) == ['nan', 'nan']
@@ -95,12 +91,26 @@ def test_forces_of_unexpected_contacts_are_told_apart_live_and_in_columns(tmp_pa
     ]  # fmt: skip
     bag = Bag(write_bag(tmp_path / 'bag', [('/t', T0 + i, m) for i, m in enumerate(sent)]))
     columns = pipeline_values('contact', read_stream(bag, 'contact', '/t'))
-    live = [conversion.contact_values(live_message(content)) for content in sent]
+    live = [STREAMS['contact'].from_message(live_message(content)) for content in sent]
     assert plain(live) == plain(columns)
     nan = 'nan'
     assert [row[3:] for row in plain(live)] == [
         [50.0, 3.0, 4.0], [50.0, nan, nan], [nan, nan, nan], [nan, 2.0, nan], [9.0, nan, 9.0],
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize('effort', [[0.1, 0.2], [0.1], []])
+def test_the_joint_of_a_gripper_is_the_same_live_and_in_columns(tmp_path, effort):
+    kind = STREAMS['gripper'].message_type
+    lists = (['a', 'jaw'], ['jaw'], ['b'], [])
+    sent = [
+        message(kind, name=n, position=np.arange(len(n)) + 0.5, effort=np.array(effort))
+        for n in lists
+    ]
+    bag = Bag(write_bag(tmp_path / 'bag', [('/t', T0 + i, m) for i, m in enumerate(sent)]))
+    columns = pipeline_values('gripper', read_stream(bag, 'gripper', '/t'), 'jaw')
+    live = [STREAMS['gripper'].from_message(live_message(content), 'jaw') for content in sent]
+    assert plain(live) == plain(columns) and live[2] is None
 
 
 def test_stamps_are_integers_without_loss():
@@ -113,9 +123,9 @@ def test_observation_age_is_the_time_since_the_oldest_input():
         request_stamp=stamp(T0 + 250_000_000),
         observation_stamp=stamp(T0),
     )
-    assert conversion.inference_values(content)['observation_age'] == 0.25
+    assert STREAMS['inference'].from_message(content)['observation_age'] == 0.25
     object.__setattr__(content, 'observation_stamp', stamp(0))
-    assert math.isnan(conversion.inference_values(content)['observation_age'])
+    assert math.isnan(STREAMS['inference'].from_message(content)['observation_age'])
 
 
 def test_event_keeps_its_texts_as_attributes():
@@ -123,8 +133,8 @@ def test_event_keeps_its_texts_as_attributes():
     content = event(
         T0, EventType.START, policy='p', instruction='pick', attributes=[pair], text='note'
     )
-    got = conversion.event(content)
-    assert got == conversion.event(live_message(content))
+    got = event_of(content)
+    assert got == event_of(live_message(content))
     assert got.attributes == {'policy': 'p', 'instruction': 'pick', 'seed': '7'}
     assert (got.stamp, got.type, got.text, got.outcome) == (
         T0,
@@ -136,7 +146,7 @@ def test_event_keeps_its_texts_as_attributes():
 
 def test_an_unknown_kind_of_event_is_an_error():
     with pytest.raises(ValueRangeError, match='type 99'):
-        conversion.event(message('frame_ros/msg/EpisodeEvent', type=99))
+        event_of(message('frame_ros/msg/EpisodeEvent', type=99))
 
 
 def test_our_constants_are_those_of_the_message():

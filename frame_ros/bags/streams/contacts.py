@@ -1,0 +1,190 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Contact, what it says of the grasp, and proximity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frame_ros.bags.streams.form import MessageForm, RecordedStream
+
+CONTACT_TYPE = 'frame_ros/msg/ContactState'
+NAN = float('nan')
+UNKNOWN_CONTACT = (None, False, NAN, NAN, NAN, NAN)
+# What messages of an older version lack; then it is as if it were not measured.
+OPTIONAL = ('unavailable', 'is_expected', 'forces', 'peak_forces')
+
+
+def contact_values(message: Any) -> tuple[bool | None, bool, float, float, float, float]:
+    """Returns in_contact, in_collision, force and the largest force since a contact began (N, NaN
+    if not measured) of a ContactState; and the two of the contacts that are not expected, NaN where
+    it does not tell them apart. Where contact is not known: None, False, NaN, ...
+    """
+    if message.unavailable:
+        return UNKNOWN_CONTACT
+    forces, peaks, is_expected = message.forces, message.peak_forces, message.is_expected
+    return (
+        bool(message.in_contact), bool(message.in_collision), float(message.force),
+        _largest_of(peaks, ()), _largest_of(forces, is_expected), _largest_of(peaks, is_expected),
+    )  # fmt: skip
+
+
+def _largest_of(values: Sequence[float], is_left_out: Sequence[bool]) -> float:
+    """The largest that is known; NaN: none is."""
+    count = len(is_left_out)
+    kept = (v for i, v in enumerate(values) if v == v and not (i < count and is_left_out[i]))
+    return float(max(kept, default=NAN))
+
+
+def contact_samples(
+    values: Mapping[str, NDArray], _: str = ''
+) -> list[tuple[bool | None, bool, float, float, float, float]]:
+    """in_contact, in_collision, force and peak force, and the two of contacts that are not
+    expected, as `contact_values` gives them.
+
+    values: in_contact, in_collision (T,) bool, force (T,) N; and, unless recorded with messages
+    that had none, unavailable (T,) text, forces, peak_forces (T, K) N, rows filled up with NaN, and
+    is_expected (T, K).
+    """
+    contacts = values['in_contact'].astype(bool).tolist()
+    collisions = values['in_collision'].astype(bool).tolist()
+    forces = values['force'].tolist()
+    count = len(forces)
+    is_expected = values.get('is_expected')
+    rows = zip(
+        contacts, collisions, forces, _largest(values, 'peak_forces', None, count),
+        _largest(values, 'forces', is_expected, count),
+        _largest(values, 'peak_forces', is_expected, count), strict=True,
+    )  # fmt: skip
+    return [
+        UNKNOWN_CONTACT if is_unknown else row
+        for row, is_unknown in zip(rows, _is_unknown(values, count), strict=True)
+    ]
+
+
+def _is_unknown(values: Mapping[str, NDArray], count: int) -> list[bool]:
+    if 'unavailable' not in values:
+        return [False] * count
+    return [bool(text) for text in values['unavailable'].tolist()]
+
+
+def _largest(
+    values: Mapping[str, NDArray], name: str, is_left_out: NDArray | None, count: int
+) -> list[float]:
+    """(T,), the largest that is known of each row; NaN where there is none."""
+    found = values.get(name)
+    if found is None or found.ndim < 2 or not found.shape[1]:
+        return [NAN] * count
+    is_taken = ~np.isnan(found)
+    if is_left_out is not None and is_left_out.ndim == 2:
+        width = min(found.shape[1], is_left_out.shape[1])
+        is_taken[:, :width] &= ~is_left_out[:, :width].astype(bool)
+    largest = np.where(is_taken, found, -np.inf).max(axis=1)
+    return np.where(is_taken.any(axis=1), largest, NAN).tolist()
+
+
+def usable_contact(
+    value: Sequence[Any],
+) -> tuple[bool | None, bool, float, float, float, float] | None:
+    """Returns in_contact (None: not known), in_collision, force and the largest force since the
+    contact began (N, NaN if not measured), and the two of contacts that are not expected (NaN if
+    not told apart). What is behind the force may be left out.
+    """
+    in_contact, in_collision, force = value[:3]
+    peak = value[3] if len(value) > 3 else force
+    own_force, own_peak = value[4:6] if len(value) > 4 else (math.nan, math.nan)
+    if any(map(math.isinf, (force, peak, own_force, own_peak))):
+        return None
+    return in_contact, in_collision, force, peak, own_force, own_peak
+
+
+def grasp_contact_values(message: Any) -> tuple[float, float]:
+    """Returns how many links of the robot a ContactState says to touch the same thing, as
+    expected, and NaN: there is no effort. Both NaN where contact is not known.
+    """
+    if message.unavailable:
+        return NAN, NAN
+    pairs = zip(message.links, message.others, message.is_expected)
+    return grasp_contact(bool(message.in_contact), bool(message.in_collision), pairs)
+
+
+def grasp_contact(
+    in_contact: bool, in_collision: bool, pairs: Iterable[tuple[str, str, bool]]
+) -> tuple[float, float]:
+    """The same from values; pairs: link, what it touches, whether that is expected. A sensor that
+    tells no contacts apart counts as one link.
+    """
+    links: dict[str, set[str]] = {}
+    is_told_apart = False
+    for link, other, is_expected in pairs:
+        is_told_apart = True
+        if is_expected:
+            links.setdefault(other, set()).add(link)
+    if not is_told_apart:
+        return float(in_contact and not in_collision), NAN
+    return float(max(map(len, links.values()), default=0)), NAN
+
+
+def grasp_contact_samples(values: Mapping[str, NDArray], _: str = '') -> list[tuple[float, float]]:
+    """Links that touch the same thing, as `grasp_contact_values` gives them."""
+    counts = values.get('links_count', np.zeros(len(values['in_contact']))).tolist()
+    unknown = _is_unknown(values, len(counts))
+    samples = []
+    for i, count in enumerate(map(int, counts)):
+        columns = (values[name][i][:count] for name in ('links', 'others', 'is_expected'))
+        pairs = [(str(link), str(other), bool(meant)) for link, other, meant in zip(*columns)]
+        flags = bool(values['in_contact'][i]), bool(values['in_collision'][i])
+        samples.append((NAN, NAN) if unknown[i] else grasp_contact(*flags, pairs))
+    return samples
+
+
+def proximity_values(message: Any) -> tuple[float]:
+    """Returns the distance (m, NaN if not measured) of a Proximity message."""
+    return (float(message.distance),)
+
+
+def usable_distance(value: Sequence[float]) -> float | None:
+    """Returns the distance, m: NaN if not measured, negative where the bodies overlap, never
+    infinite."""
+    distance = value[0]
+    return None if math.isinf(distance) else distance
+
+
+def _same(*names: str) -> dict[str, str]:
+    return {name: name for name in names}
+
+
+CONTACT = RecordedStream(
+    'contact',
+    ('contact',),
+    (
+        MessageForm(
+            CONTACT_TYPE, _same('in_contact', 'in_collision', 'force', *OPTIONAL),
+            contact_values, contact_samples, OPTIONAL,
+        ),
+    ),
+    usable_contact,
+    is_steady=True,
+)  # fmt: skip
+# Contacts may tell of the grasp instead of the joint of the gripper.
+GRASP_CONTACT = MessageForm(
+    CONTACT_TYPE, _same('in_contact', 'in_collision', 'links', 'others', *OPTIONAL[:2]),
+    grasp_contact_values, grasp_contact_samples, OPTIONAL,
+)  # fmt: skip
+PROXIMITY = RecordedStream(
+    'proximity',
+    ('proximity',),
+    (
+        MessageForm(
+            'frame_ros/msg/Proximity', _same('distance'), proximity_values,
+            lambda values, _: [(distance,) for distance in values['distance'].tolist()],
+        ),
+    ),
+    usable_distance,
+    is_steady=True,
+)  # fmt: skip

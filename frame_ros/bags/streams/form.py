@@ -1,0 +1,77 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is declared of a recorded stream: one row, from which live nodes, the bag reader and the
+metric pipeline take all that they need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from numpy.typing import NDArray
+
+Values = Mapping[str, NDArray]
+
+
+@dataclass(frozen=True)
+class MessageForm:
+    """How the messages of one type become samples.
+
+    Attributes:
+        message_type: such as 'geometry_msgs/msg/PoseStamped'.
+        fields: value of a Stream -> path in the message, or paths that are put side by side; of a
+            sequence there is also `<value>_count`.
+        from_message: returns the sample of a message, live or of a bag. That of the gripper takes
+            the name of its joint, too.
+        from_columns: returns the same samples of the values of a Stream; the second argument is
+            the joint of the gripper.
+        optional: paths that messages of an older version lack; their values are left out then.
+        read: what reads a topic's receive times and values, where columns do not do.
+    """
+
+    message_type: str
+    fields: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    from_message: Callable[..., Any] = lambda message: message
+    from_columns: Callable[[Values, str], list[Any]] | None = None
+    optional: tuple[str, ...] = ()
+    read: Callable[..., tuple[NDArray, dict[str, NDArray]]] | None = None
+
+
+@dataclass(frozen=True)
+class RecordedStream:
+    """One stream of a bag.
+
+    Attributes:
+        role: what it is to the metrics.
+        topics: names that can play it, below the robot's namespace, the preferred first.
+        forms: of every type of message that it can have, the usual first.
+        usable: returns the value that the pipeline takes of a sample; None: it cannot be used.
+        is_steady: whether it is sent all the time, so that a pause is a gap.
+        is_target: whether it tells a place that holds until the next message.
+        is_live: whether it holds metrics that were computed live.
+        is_framed: whether the frame of its messages is of interest.
+    """
+
+    role: str
+    topics: tuple[str, ...]
+    forms: tuple[MessageForm, ...]
+    usable: Callable[[Any], Any] = lambda sample: sample
+    is_steady: bool = False
+    is_target: bool = False
+    is_live: bool = False
+    is_framed: bool = False
+
+    @property
+    def message_type(self) -> str:
+        """The usual type of its messages."""
+        return self.forms[0].message_type
+
+    @property
+    def from_message(self) -> Callable[..., Any]:
+        """Returns the sample of a message of the usual type."""
+        return self.forms[0].from_message
+
+    def form(self, message_type: str) -> MessageForm | None:
+        """Returns the form of messages of a type; None: it has none."""
+        return next((form for form in self.forms if form.message_type == message_type), None)

@@ -1,0 +1,110 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which topic of a bag plays which role."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from frame_ros.bags.reader import Bag
+from frame_ros.bags.recorded_options import read_settings, used_topics
+from frame_ros.bags.streams.table import STREAMS
+
+# What a simulator knows and no sensor measured: taken only where the run's own settings name it, or
+# the caller.
+TRUTH = 'ground_truth'
+
+
+class TopicMap:
+    """The topic of each role in one bag.
+
+    Args:
+        bag: the bag.
+        namespace: namespace of the robot, '' for none; None: the one with most roles.
+        topics: role or kind -> absolute topic, over what is found.
+
+    namespaces: those in which the bag has poses, actions, inferences or live metrics; if none,
+    joint states. The topics that a metrics node says it used are of its namespace. settings: what
+    the metrics node of the chosen namespace published, see `read_settings`.
+    """
+
+    def __init__(
+        self, bag: Bag, namespace: str | None = None, topics: Mapping[str, str] | None = None
+    ) -> None:
+        self._given = dict(topics or {})
+        self._names = [name for name, topic in bag.topics.items() if len(topic)]
+        settings = read_settings(bag)
+        self._used = {prefix: used_topics(texts[-1][1]) for prefix, texts in settings.items()}
+        self.namespaces = self._find_namespaces()
+        if namespace is None:
+            namespace = self._fullest()
+        self.namespace = '/' + namespace.strip('/') if namespace.strip('/') else ''
+        self.settings = settings.get(self.namespace, [])
+        self._report = bag.report
+
+    def find(self, role: str) -> str | None:
+        """Returns the topic of a role or kind; None if the bag has none.
+
+        First the one given, then the one that the metrics node used, then those of the usual names.
+        What all robots share is at the root.
+        """
+        if role in self._given:
+            return self._given[role] if self._given[role] in self._names else None
+        found = self._find_in(self.namespace, role)
+        if found is None and role == 'event':
+            found = self._find_in('', role)
+        found = found or self._deeper(STREAMS[role].topics)
+        used = self._used.get(self.namespace, {}).get(role, found)
+        if found is not None and found != used:
+            self._report(f'{role}: the metrics node used {used}; not in the bag, {found} is taken')
+        return found
+
+    def truth_of(self, role: str) -> str | None:
+        """Returns the simulator's topic of a role, which `find` never takes by itself."""
+        names = (f'{self.namespace}/{TRUTH}/{name}' for name in STREAMS[role].topics)
+        return next((name for name in names if name in self._names), None)
+
+    def _find_in(self, namespace: str, role: str) -> str | None:
+        usual = [f'{namespace}/{n}' for n in STREAMS[role].topics]
+        used = self._used.get(namespace, {}).get(role)
+        candidates = usual if used is None else [used, *usual]
+        return next((name for name in candidates if name in self._names), None)
+
+    def _deeper(self, candidates: tuple[str, ...]) -> str | None:
+        """A topic below the robot's namespace, such as a driver's /franka/joint_states, if there
+        is only one."""
+        for name in candidates:
+            found = [
+                n
+                for n in self._names
+                if n.startswith(f'{self.namespace}/') and n.endswith(f'/{name}')
+            ]
+            found = [n for n in found if not (self._is_of_other_robot(n) or f'/{TRUTH}/' in n)]
+            if len(found) == 1:
+                return found[0]
+        return None
+
+    def _is_of_other_robot(self, name: str) -> bool:
+        longer = [n for n in self.namespaces if len(n) > len(self.namespace)]
+        return any(name.startswith(f'{namespace}/') for namespace in longer)
+
+    def _find_namespaces(self) -> list[str]:
+        used = {prefix: set(topics.values()) for prefix, topics in self._used.items()}
+        found = {prefix for prefix, topics in used.items() if topics.intersection(self._names)}
+        names = set(self._names).difference(*used.values())
+        for marks in (
+            ('ee_pose', 'joint_commands', 'policy_inference', 'quality_metrics'),
+            ('joint_states',),
+        ):
+            found |= {
+                n[: -len(mark) - 1] for n in names for mark in marks if n.endswith('/' + mark)
+            }
+            if found:
+                return sorted(found)
+        return []
+
+    def _fullest(self) -> str:
+        def roles(namespace: str) -> int:
+            return sum(self._find_in(namespace, role) is not None for role in STREAMS)
+
+        return max(self.namespaces, key=lambda n: (roles(n), -self.namespaces.index(n)), default='')
