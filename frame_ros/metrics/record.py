@@ -8,7 +8,7 @@ and the torch classes are derived from these records.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -151,6 +151,30 @@ class Live:
     make: Callable[[Any], Any] | None = None
 
 
+@dataclass(frozen=True)
+class TorchForm:
+    """How a metric's TorchMetrics class follows from its batch form, as the mean over episodes.
+
+    Attributes:
+        arrays: arguments of `update`; the batch form takes them in this order.
+        options: arguments of the constructor, those of the batch form, with its defaults.
+        mask: name of the argument of `update` that says what is padding.
+        first: steps without a value where the batch form gives one a step, of which an episode's
+            value is the mean; None: it gives one an episode.
+        minimum: least number of samples under the options, where it is not the metric's.
+        unit: under the options, where it is not the metric's.
+        plot_bounds: least and greatest value of a plot; None: open.
+    """
+
+    arrays: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    mask: str = 'mask'
+    first: int | None = None
+    minimum: Callable[[Mapping[str, Any]], int] | None = None
+    unit: Callable[[Mapping[str, Any]], str] | None = None
+    plot_bounds: tuple[float | None, float | None] = (0.0, None)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Metric:
     """One metric.
@@ -172,6 +196,7 @@ class Metric:
         fused: class of the engine that computes it together with others, in attributes that bear
             its field names; None: the metric pipeline feeds the streaming class itself.
         torch: name of its class in `frame_ros.metrics.torch`; '': there is none.
+        torch_form: how that class follows from the batch form; None: it is written by hand.
         messages: kinds of metric message that carry it (quality, safety, efficiency, confidence).
         has_three_forms: whether its message carries a window's mean, `_step` and `_mean` of it.
         of_moments: MEAN, SMALLEST or LARGEST if a sample holds for one moment and an episode's
@@ -198,6 +223,7 @@ class Metric:
     live: Live | None = None
     fused: type | None = None
     torch: str = ''
+    torch_form: TorchForm | None = None
     messages: tuple[str, ...] = ()
     has_three_forms: bool = False
     of_moments: str = ''

@@ -30,6 +30,7 @@ from frame_ros.metrics.record import (
     Explanation,
     Metric,
     Reason,
+    TorchForm,
 )
 
 __all__ = [
@@ -211,6 +212,7 @@ OBSTACLE_PROXIMITY = Metric(
     batch=obstacle_proximity,
     streaming=ObstacleProximity,
     torch='ObstacleProximity',
+    torch_form=TorchForm(('distances',), plot_bounds=(None, None)),
     messages=('safety',),
     axis=10,
     explanation=Explanation(
@@ -234,6 +236,7 @@ RISK_FACTOR = Metric(
     batch=risk_factor,
     streaming=RiskFactor,
     torch='RiskFactor',
+    torch_form=TorchForm(('distances',), ('floor', 'variant')),
     messages=('safety',),
     sampled_at=DISTANCES,
     options=('risk_floor',),

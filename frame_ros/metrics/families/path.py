@@ -23,6 +23,7 @@ from frame_ros.metrics.record import (
     Explanation,
     Live,
     Metric,
+    TorchForm,
 )
 
 __all__ = [
@@ -202,6 +203,7 @@ PATH_LENGTH = Metric(
     live=Live('pose', lambda metric, pose: metric.update(pose.position)),
     fused=TrajectoryStep,
     torch='PathLength',
+    torch_form=TorchForm(('positions',)),
     messages=('quality',),
     sampled_at=CONTROL_STEPS,
     options=('low_pass_cutoff', 'max_pose_age', 'gap'),
@@ -235,6 +237,9 @@ PATH_SMOOTHNESS = Metric(
     live=Live('pose', lambda metric, pose: metric.update(pose.position)),
     fused=TrajectoryStep,
     torch='PathSmoothness',
+    torch_form=TorchForm(
+        ('positions',), ('variant',), unit=lambda o: '1' if o['variant'] == 'paper' else 'm'
+    ),
     messages=('quality',),
     counts_when_static=False,
     sampled_at=CONTROL_STEPS,

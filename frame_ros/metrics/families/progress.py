@@ -30,6 +30,7 @@ from frame_ros.metrics.record import (
     Line,
     Metric,
     Reason,
+    TorchForm,
 )
 
 __all__ = [
@@ -196,6 +197,7 @@ OPTIMAL_TRAJECTORY = Metric(
     batch=optimal_trajectory_difference,
     streaming=OptimalTrajectoryDifference,
     torch='OptimalTrajectoryDifference',
+    torch_form=TorchForm(('positions', 'target', 'goal', 'grasped'), ('second_term',), first=1),
     messages=('quality',),
     has_three_forms=True,
     sampled_at=CONTROL_STEPS,

@@ -27,6 +27,7 @@ from frame_ros.metrics.record import (
     Line,
     Metric,
     Reason,
+    TorchForm,
 )
 from frame_ros.metrics.relative_pose import (
     RTE_VARIANTS,
@@ -325,6 +326,9 @@ ABSOLUTE_ERROR = Metric(
     batch=absolute_trajectory_error,
     streaming=AbsoluteTrajectoryError,
     torch='AbsoluteTrajectoryError',
+    torch_form=TorchForm(
+        ('positions', 'reference'), ('align',), minimum=lambda o: 1 if o['align'] == 'none' else 2
+    ),
     messages=('quality',),
     options=('references', 'reference_match', 'max_pose_age'),
     axis=5,

@@ -12,7 +12,7 @@ from frame_ros.core.errors import ShapeError
 from frame_ros.metrics.arrays import Array, as_sequences, norm
 from frame_ros.metrics.constants import WINDOW
 from frame_ros.metrics.engine.samples import StepValue, check_finite_block, mean_weights
-from frame_ros.metrics.record import VLA_UQ, Chart, Explanation, Line, Metric, Reason
+from frame_ros.metrics.record import VLA_UQ, Chart, Explanation, Line, Metric, Reason, TorchForm
 
 __all__ = ['ExecutionVariability', 'execution_variability', 'VARIABILITY']
 
@@ -79,6 +79,7 @@ VARIABILITY = Metric(
     batch=execution_variability,
     streaming=ExecutionVariability,
     torch='ExecutionVariability',
+    torch_form=TorchForm(('samples',), mask='sample_mask'),
     messages=('confidence',),
     has_three_forms=True,
     line=Line(Chart('Execution variability'), 'spread', '_step'),

@@ -27,6 +27,7 @@ from frame_ros.metrics.record import (
     Live,
     Metric,
     Reason,
+    TorchForm,
 )
 from frame_ros.metrics.token_probabilities import (
     TOKEN_VARIANTS,
@@ -261,6 +262,14 @@ def _statistics(*names: str) -> Callable[[Any, Mapping[str, Any]], None]:
     return lambda metric, values: metric.update_statistics(*(values[name] for name in names))
 
 
+def _torch_form(largest: float | None, unit: str = '1') -> TorchForm:
+    def unit_of(options: Mapping[str, Any]) -> str:
+        return '1' if options['normalised'] or options['variant'] == 'authors' else unit
+
+    options = ('normalised', 'variant')
+    return TorchForm(('p',), options, 'token_mask', unit=unit_of, plot_bounds=(0.0, largest))
+
+
 _CHART = Chart('Token uncertainty')
 
 _TOKENS = (
@@ -300,6 +309,7 @@ TOKEN_PROBABILITY_UNCERTAINTY = Metric(
     ),
     fused=TokenStep,
     torch='TokenProbabilityUncertainty',
+    torch_form=_torch_form(1.0),
     messages=('confidence',),
     has_three_forms=True,
     line=Line(_CHART, 'token probability', '_step'),
@@ -333,6 +343,7 @@ PREDICTION_CONFIDENCE_UNCERTAINTY = Metric(
     ),
     fused=TokenStep,
     torch='PredictionConfidenceUncertainty',
+    torch_form=_torch_form(1.0),
     messages=('confidence',),
     has_three_forms=True,
     line=Line(_CHART, 'prediction confidence score', '_step'),
@@ -364,6 +375,7 @@ TOKEN_GINI = Metric(
     ),
     fused=TokenStep,
     torch='DeepGini',
+    torch_form=_torch_form(1.0),
     messages=('confidence',),
     has_three_forms=True,
     line=Line(_CHART, 'DeepGini', '_step'),
@@ -394,6 +406,7 @@ ENTROPY_OF_TOKENS = Metric(
     ),
     fused=TokenStep,
     torch='TokenEntropy',
+    torch_form=_torch_form(None, 'nats'),
     messages=('confidence',),
     has_three_forms=True,
     line=Line(Chart('Token entropy'), 'entropy', '_step'),

@@ -8,6 +8,8 @@ compute gives the mean over the episodes of all processes, and calling the metri
 value. Needs the extra 'torch'.
 """
 
+from typing import Any
+
 from frame_ros.metrics.torch import availability  # noqa: F401  must come first
 from frame_ros.metrics.torch.base import FrameMetric
 from frame_ros.metrics.torch.collection import (
@@ -23,32 +25,21 @@ from frame_ros.metrics.torch.efficiency import (
     MemoryUsage,
     WorstControlRate,
 )
+from frame_ros.metrics.torch.episode_mean import DERIVED
 from frame_ros.metrics.torch.instability import ActionInstability, RMSJerk, TCPInstability
-from frame_ros.metrics.torch.progress import OptimalTrajectoryDifference
-from frame_ros.metrics.torch.safety import CollisionRate, ObstacleProximity, RiskFactor
+from frame_ros.metrics.torch.safety import CollisionRate
 from frame_ros.metrics.torch.task import AMSE, MSE, NAMSE, SuccessRate, TaskCompletionRate
 from frame_ros.metrics.torch.trajectory import (
-    AbsoluteTrajectoryError,
     CurvatureChange,
     DTWDistance,
-    PathLength,
-    PathSmoothness,
     RelativeTrajectoryError,
 )
-from frame_ros.metrics.torch.uncertainty import (
-    ChunkOverlapDisagreement,
-    DeepGini,
-    ExecutionVariability,
-    PredictionConfidenceUncertainty,
-    TokenEntropy,
-    TokenProbabilityUncertainty,
-)
+from frame_ros.metrics.torch.uncertainty import ChunkOverlapDisagreement
 
 __all__ = [
     'AMSE',
     'MSE',
     'NAMSE',
-    'AbsoluteTrajectoryError',
     'ActionInstability',
     'ChunkOverlapDisagreement',
     'CollisionRate',
@@ -56,27 +47,25 @@ __all__ = [
     'ControlRate',
     'CurvatureChange',
     'DTWDistance',
-    'DeepGini',
-    'ExecutionVariability',
     'FrameMetric',
     'InferenceLatency',
     'LatencyStatistics',
     'MemoryUsage',
-    'ObstacleProximity',
-    'OptimalTrajectoryDifference',
-    'PathLength',
-    'PathSmoothness',
-    'PredictionConfidenceUncertainty',
     'RMSJerk',
     'RelativeTrajectoryError',
-    'RiskFactor',
     'SuccessRate',
     'TCPInstability',
     'TaskCompletionRate',
-    'TokenEntropy',
-    'TokenProbabilityUncertainty',
     'WorstControlRate',
     'frame_collection',
     'torch_metric',
     'trajectory_metrics',
 ]
+__all__ += list(DERIVED)
+
+
+def __getattr__(name: str) -> Any:
+    """The classes that follow from the records."""
+    if name in DERIVED:
+        return DERIVED[name]
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -12,6 +12,9 @@ from torchmetrics import Metric
 
 from frame_ros.metrics.registry import REGISTRY
 
+# id -> the class of the metric; of several the one that was defined first.
+CLASSES: dict[str, type[FrameMetric]] = {}
+
 
 class FrameMetric(Metric):
     """Base of the classes: id, unit and direction of its metric, states of double precision.
@@ -35,6 +38,7 @@ class FrameMetric(Metric):
     def __init_subclass__(cls, id: str = '', **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if id:
+            CLASSES.setdefault(id, cls)
             cls.id, cls.unit = id, REGISTRY[id].unit
             cls.higher_is_better = REGISTRY[id].higher_is_better
 

@@ -11,48 +11,22 @@ from typing import Any
 from torchmetrics import MetricCollection
 
 from frame_ros.core.errors import ValueRangeError
-from frame_ros.metrics.torch.base import FrameMetric
-from frame_ros.metrics.torch.efficiency import (
-    ComputationTime,
-    ControlRate,
-    InferenceLatency,
-    MemoryUsage,
-    WorstControlRate,
+from frame_ros.metrics.torch import (  # noqa: F401
+    efficiency,
+    episode_mean,
+    safety,
+    task,
+    trajectory,
+    uncertainty,
 )
-from frame_ros.metrics.torch.instability import ActionInstability, RMSJerk, TCPInstability
-from frame_ros.metrics.torch.progress import OptimalTrajectoryDifference
-from frame_ros.metrics.torch.safety import CollisionRate, ObstacleProximity, RiskFactor
-from frame_ros.metrics.torch.task import AMSE, MSE, NAMSE, SuccessRate, TaskCompletionRate
-from frame_ros.metrics.torch.trajectory import (
-    AbsoluteTrajectoryError,
-    CurvatureChange,
-    DTWDistance,
-    PathLength,
-    PathSmoothness,
-    RelativeTrajectoryError,
-)
-from frame_ros.metrics.torch.uncertainty import (
-    ChunkOverlapDisagreement,
-    DeepGini,
-    ExecutionVariability,
-    PredictionConfidenceUncertainty,
-    TokenEntropy,
-    TokenProbabilityUncertainty,
-)
+from frame_ros.metrics.torch.base import CLASSES, FrameMetric
+from frame_ros.metrics.torch.instability import ActionInstability, TCPInstability
 
-_CLASSES: tuple[type[FrameMetric], ...] = (
-    SuccessRate, TaskCompletionRate, MSE, AMSE, NAMSE, PathLength, PathSmoothness, CurvatureChange,
-    RMSJerk, AbsoluteTrajectoryError, RelativeTrajectoryError, DTWDistance,
-    OptimalTrajectoryDifference, CollisionRate, ObstacleProximity, RiskFactor, InferenceLatency,
-    ComputationTime, MemoryUsage, ControlRate, WorstControlRate, TokenProbabilityUncertainty,
-    PredictionConfidenceUncertainty, DeepGini, TokenEntropy, ExecutionVariability,
-    ChunkOverlapDisagreement,
-)  # fmt: skip
 _ORDERS = {'pi': 1, 'vi': 2, 'ai': 3}
 
 # id -> what makes the metric.
 _FACTORIES: dict[str, Callable[..., FrameMetric]] = {
-    **{each.id: each for each in _CLASSES},
+    **CLASSES,
     **{f'tcp_{short}': partial(TCPInstability, order) for short, order in _ORDERS.items()},
     **{f'a_{short}': partial(ActionInstability, order) for short, order in _ORDERS.items()},
 }

@@ -15,54 +15,12 @@ from torch import Tensor
 
 from frame_ros.core.errors import ShapeError
 from frame_ros.metrics.families.curvature import count_short_segments, curvature_change
-from frame_ros.metrics.families.path import path_length, path_smoothness
 from frame_ros.metrics.families.reference_errors import (
-    absolute_trajectory_error,
     dtw_distance,
     relative_trajectory_error,
 )
 from frame_ros.metrics.torch.base import MeanMetric
 from frame_ros.metrics.torch.padding import by_episode, widened
-
-
-class PathLength(MeanMetric, id='pl'):
-    """Mean over episodes of the path length, m. FRAME eq. 6."""
-
-    is_differentiable = True
-
-    def update(self, positions: Tensor, mask: Tensor | None = None) -> None:
-        """Adds one episode or a batch of them.
-
-        Args:
-            positions: (..., T, 2 or 3), m, T >= 2.
-            mask: (..., T) booleans or (...,) lengths of padded episodes.
-
-        Raises:
-            ShapeError: another shape, or too few samples. ValueRangeError: a value is not finite.
-        """
-        self._add(by_episode(path_length, 2, mask, positions))
-
-
-class PathSmoothness(MeanMetric, id='ps'):
-    """Mean over episodes of the path smoothness; a path without length is unavailable. FRAME eq. 7.
-
-    Args:
-        variant: 'paper' (dimensionless), or 'mean_second_difference' (m), as the published library
-            has it.
-    """
-
-    is_differentiable = True
-
-    def __init__(self, variant: str = 'paper', **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.variant = variant
-        if variant != 'paper':
-            self.unit = 'm'
-
-    def update(self, positions: Tensor, mask: Tensor | None = None) -> None:
-        """Adds one episode or a batch of them; as of `PathLength`, T >= 3."""
-        formula = partial(path_smoothness, variant=self.variant)
-        self._add(by_episode(formula, 3, mask, positions))
 
 
 class CurvatureChange(MeanMetric, id='cc'):
@@ -106,36 +64,6 @@ class CurvatureChange(MeanMetric, id='cc'):
         self._add(by_episode(formula, minimum, mask, positions, headings, orientations))
         short = by_episode(count_short_segments, 2, mask, positions)
         self.short_segments = self.short_segments + short.nansum().to(self.count)
-
-
-class AbsoluteTrajectoryError(MeanMetric, id='ate'):
-    """Mean over episodes of the mean distance to the reference, m. FRAME eq. 9.
-
-    Args:
-        align: 'none', 'se3' or 'sim3'.
-    """
-
-    is_differentiable = True
-
-    def __init__(self, align: str = 'none', **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.align = align
-
-    def update(self, positions: Tensor, reference: Tensor, mask: Tensor | None = None) -> None:
-        """Adds one episode or a batch of them.
-
-        Args:
-            positions: (..., T, 2 or 3), m, T >= 1 (2 with alignment).
-            reference: the same shape, sample by sample.
-            mask: (..., T) booleans or (...,) lengths of padded episodes.
-
-        Raises:
-            ShapeError: shapes differ, or too few samples.
-            ValueRangeError: a value is not finite, or an unknown alignment.
-        """
-        formula = partial(absolute_trajectory_error, align=self.align)
-        minimum = 1 if self.align == 'none' else 2
-        self._add(by_episode(formula, minimum, mask, positions, reference))
 
 
 class RelativeTrajectoryError(MeanMetric, id='rte'):
