@@ -62,7 +62,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def files_page() -> str:
-    """What is read of files at most."""
+    """Returns the page of limits of files."""
     rows = [
         (limit.what, limit.text, 'fixed' if limit.is_fixed else 'yes') for limit in every_limit()
     ]
@@ -79,8 +79,8 @@ Only ordinary files are opened: a named pipe, a device or a socket is refused at
 a link leads to one. A link in a folder of recordings is followed to a recording, or to a folder
 right in which recordings lie, and no further. A robot description that a bag names is opened only
 where it lies in the bag's folder. Videos are embedded into a report only where they
-lie beside their bag, not where a link leads elsewhere. What is written is made as a new file and
-then put into its place: a link that stands there is replaced, never followed.
+lie in their bag's folder, not where a link leads elsewhere. Output is written to a new file, which
+then replaces the old one: a link that stands there is replaced, never followed.
 """
 
 
@@ -128,7 +128,7 @@ def metric_section(metric: Metric, typical: dict[str, Any]) -> str:
         f'(metric-{metric.id})=\n### `{metric.id}`: {escape(metric.name)}',
         f'```text\n{words.formula}\n```',
         table(head, [facts]).rstrip(),
-        f'**What it tells.** {escape(words.tells)}',
+        f'**What it shows.** {escape(words.tells)}',
         f'**When it misleads.** {escape(words.misleads)}',
         f'**Variants.** {escape(words.variants)}' if words.variants else '',
         f'**NaN when** {escape(metric.unavailable)}.',
@@ -139,7 +139,7 @@ def metric_section(metric: Metric, typical: dict[str, Any]) -> str:
 
 
 def typical_values_note(typical: dict[str, Any]) -> str:
-    """What the typical values were measured on; nothing without any."""
+    """Returns the origin of the typical values; nothing without any."""
     if not typical:
         return ''
     groups = '; '.join(

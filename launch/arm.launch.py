@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Metrics, recording and markers beside a real arm; with policy:=... also the policy.
+"""Metrics, recording and markers for a real arm; with policy:=... also the policy.
 
 robot:=NAME, or robot:=FILE.yaml of a profile outside of the package, chooses the arm: its topics,
 limits and gripper are those of its profile. The network settings are left as they are: the arm's

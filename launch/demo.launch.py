@@ -14,5 +14,5 @@ from launch import LaunchDescription
 
 
 def generate_launch_description() -> LaunchDescription:
-    """What `ros2 launch` reads."""
+    """Returns the launch description."""
     return launch_description(DemoOptions, demo_processes, demo_environment)

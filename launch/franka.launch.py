@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""arm.launch.py beside a real Franka arm (franka_ros2)."""
+"""arm.launch.py for a real Franka arm (franka_ros2)."""
 
 from pathlib import Path
 

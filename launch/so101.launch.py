@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""arm.launch.py beside a real SO-101: `ros2 launch frame_ros so101.launch.py`."""
+"""arm.launch.py for a real SO-101: `ros2 launch frame_ros so101.launch.py`."""
 
 from pathlib import Path
 

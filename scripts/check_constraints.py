@@ -69,7 +69,7 @@ def wanted(paths: list[Path], pythons: list[str], only: list[str]) -> dict[str, 
 @cache
 def index_of_pip() -> tuple[Any, Any, Any]:
     """pip's way to its index: a command, the user's settings, and a session that fetches a page
-    once for all Pythons.
+    only once, for all Pythons.
     """
     logging.disable()
     command = create_command('download')

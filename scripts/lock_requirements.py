@@ -9,7 +9,7 @@ its files, for `pip install --no-deps --require-hashes`.
 
 pip resolves the pins for the Python that runs this; the hashes are those of all files of a version
 that its index has for Linux, for every Python. Not locked are torch and torchvision, whose wheels
-for the CPU come from an index that the user names; what goes beside a sourced ROS 2, which depends
+for the CPU come from an index that the user names; what goes with a sourced ROS 2, which depends
 on the system's packages; and the policy server's environment, of which only the roots are pinned.
 """
 

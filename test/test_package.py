@@ -4,10 +4,12 @@
 
 import ast
 import graphlib
+import io
 import os
 import re
 import subprocess
 import sys
+import tokenize
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from functools import cache
@@ -314,6 +316,58 @@ def test_ros_is_imported_at_the_edges_only(path):
         assert not [m for m in modules if ROS_MODULES.match(m)]
     if inside[:2] != ('cli', 'ros2'):
         assert not [m for m in modules if LAUNCH_MODULES.fullmatch(m.split('.')[0])]
+
+
+# What still waits for the revision of its docstrings, comments and messages; only to shrink.
+UNREVISED = (
+    'frame_ros/bags',
+    'frame_ros/bringup',
+    'frame_ros/cli',
+    'frame_ros/core/options.py',
+    'frame_ros/episodes',
+    'frame_ros/metrics',
+    'frame_ros/nodes',
+    'frame_ros/policies/',
+    'frame_ros/reports',
+    'frame_ros/robots/profile.py',
+    'frame_ros/robots/profiles',
+    'frame_ros/robots/simulated.py',
+)
+REVISED = [
+    path
+    for path in files()
+    if path.suffix in {'.py', '.md', '.msg', '.srv'}
+    and path.relative_to(ROOT).parts[0]
+    in {'README.md', 'docs', 'frame_ros', 'launch', 'msg', 'srv'}
+    and not str(path.relative_to(ROOT)).startswith(UNREVISED)
+]
+CLAUSES = re.compile(r'(What|Whether|Where|Which|How|When|Why|Who)\b')
+ODD_WORDS = re.compile(
+    r'\b(tells?|told|telling|anew|(a|the) person|said once|once for all|goes before|of late|beside)'
+    r'\b'
+)
+
+
+def prose(path: Path) -> list[str]:
+    """The whole of a text file; of a Python file its strings and comments."""
+    text = path.read_text()
+    if path.suffix != '.py':
+        return [text]
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    comments = [token.string for token in tokens if token.type == tokenize.COMMENT]
+    constants = (n.value for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Constant))
+    return comments + [value for value in constants if isinstance(value, str)]
+
+
+@pytest.mark.parametrize('path', REVISED, ids=lambda p: str(p.relative_to(ROOT)))
+def test_prose_is_plain_english(path):
+    assert not [match[0] for text in prose(path) for match in ODD_WORDS.finditer(text)]
+    if path.suffix != '.py':
+        return
+    documented = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
+    nodes = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, documented)]
+    docstrings = [ast.get_docstring(node) or '' for node in nodes]
+    assert not [text for text in docstrings if CLAUSES.match(text)], 'begin with a noun or a verb'
 
 
 def test_nothing_unpickles():

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The uncertainties and confidences of one inference, from what its PolicyInference carries; or why
-there are none.
+"""Uncertainties and confidences of one inference, from its PolicyInference.
 
 The same few lines serve a live message and a row of a bag, so both give the same bits.
 """
@@ -24,14 +23,14 @@ TOKEN_FIELDS = (
 )
 CHOSEN_FIELDS = ('token_chosen_probability', 'token_step', 'token_dimension')
 ENSEMBLE_FIELD = 'rephrasing_confidences'
-# What an inference's confidence can be over its tokens: TOKEN_AGGREGATES, and the mean over action
-# dimensions of the mean over their tokens.
+# Aggregates of an inference's confidence over its tokens: TOKEN_AGGREGATES, and the mean over
+# action dimensions of the mean over their tokens.
 CONFIDENCE_AGGREGATES = ('mean', 'dimension_mean', 'geometric', 'min', 'max')
 # And over the inferences of an episode: those of frame_ros.metrics, which is not imported here.
 EPISODE_AGGREGATES = ('first', 'mean', 'min', 'max', 'window')
 CONFIDENCES = tuple(f'confidence_{name}' for name in CONFIDENCE_AGGREGATES)
 ENSEMBLE_METRICS = ('ensemble_mean', 'ensemble_spread')
-# What the four functions return together.
+# The common result of the four functions.
 UNCERTAINTY_VALUES = (
     *TOKEN_METRICS, 'ev', *CONFIDENCES, *ENSEMBLE_METRICS,
     'tokens_problem', 'samples_problem', 'confidence_problem', 'ensemble_problem',
@@ -64,7 +63,7 @@ def token_uncertainty(statistics: Mapping[str, Any], vocabulary_size: int) -> di
 
 
 def _token_problem(arrays: list[NDArray[np.float64]], vocabulary_size: int) -> str:
-    """What keeps token statistics from being those of distributions over V classes."""
+    """Returns why token statistics are not those of distributions over V classes."""
     largest, second, squares, entropy = arrays
     if len({len(array) for array in arrays}) > 1:
         lengths = ', '.join(f'{name} {len(a)}' for name, a in zip(TOKEN_FIELDS, arrays))

@@ -25,7 +25,7 @@ class EventType(IntEnum):
 
 
 class Outcome(IntEnum):
-    """How an episode ended; the numbers are those of EpisodeEvent.msg."""
+    """The outcome of an episode; the numbers are those of EpisodeEvent.msg."""
 
     UNKNOWN = 0
     SUCCESS = 1

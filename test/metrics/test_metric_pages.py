@@ -34,7 +34,7 @@ def test_every_metric_has_a_section_with_all_its_parts(sections):
     for key, text in sections.items():
         assert text.startswith(f'### `{key}`: ')
         assert f'```text\n{EXPLANATIONS[key].formula}\n```' in text
-        for part in ('**What it tells.**', '**When it misleads.**', '**NaN when**', 'demo'):
+        for part in ('**What it shows.**', '**When it misleads.**', '**NaN when**', 'demo'):
             assert part in text, f'{key} lacks {part}'
         assert ('**Variants.**' in text) == bool(EXPLANATIONS[key].variants)
 

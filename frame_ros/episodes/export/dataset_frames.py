@@ -32,7 +32,7 @@ class FrameRun:
 
     stamps: NDArray[np.int64]  # (N,) ns, one frame apart
     actions: NDArray[np.float64]  # (N, D), rad or m
-    is_person: NDArray[np.bool_]  # (N,), whether the teleoperator drove
+    is_person: NDArray[np.bool_]  # (N,), whether an operator drove
     is_end: bool  # whether the recorded actions end with it
 
     def __len__(self) -> int:
@@ -103,7 +103,7 @@ def frame_runs(
     where an input is too old or missing, or where frames to be dropped begin: no run bridges a gap.
 
     Args:
-        segments: in which the teleoperator drove.
+        segments: in which an operator drove.
         keep: 'all'; 'policy': without these; 'person': only these.
         max_age: s, largest age of a command.
     """
@@ -120,7 +120,7 @@ def frame_runs(
         if not why and stamp - actions.stamps[newest[i]] > max_age * SECOND:
             why = f'joint_commands: older than {max_age:g} s'
         if not why and keep != 'all' and (keep == 'person') != is_person[i]:
-            why = 'the teleoperator drove' if is_person[i] else 'the policy drove'
+            why = 'an operator drove' if is_person[i] else 'the policy drove'
         if why:
             left_out[why] += 1
             is_kept[i] = False

@@ -44,7 +44,7 @@ Mask = NDArray[np.bool_]
 
 SHORTEST = 1_000  # ns: no step is shorter
 START = 1 / 30  # s that an arm counts as having been where it is measured when it is sent first
-REMEMBERED = 16  # commands whose distance in time tells the stream's own period
+REMEMBERED = 16  # commands whose mean distance in time is the stream's period
 
 
 class CommandLimiter:

@@ -27,7 +27,7 @@ AXES = 'xyz'
 
 @dataclass(frozen=True)
 class Outside:
-    """How far (m) a configuration is outside, by which axis, where it is and what is allowed."""
+    """The distance (m) of a configuration to the outside: its axis, place and limit."""
 
     distance: float  # negative inside
     axis: str = ''

@@ -45,7 +45,7 @@ class JointContactOptions:
     together. scatter_margin: deviations, of the residual by what jumps between samples, that widen
     them, as independent errors add; 0: they do not. least_threshold: N m, no threshold is
     below it. release: share of the thresholds below which a contact ends. on_time, off_time: s for
-    which that lasts. max_gap: s between samples from which the observer begins anew. settle_time:
+    which that lasts. max_gap: s between samples from which the observer starts again. settle_time:
     s after a beginning in which nothing is known. held_mass: kg, heaviest object that the gripper
     may hold, whose weight widens the thresholds while it holds one. limit_margin: rad (m) from a
     limit of the URDF from which a joint is not judged: its stop may hold it. stall: what counts as

@@ -121,9 +121,8 @@ class MotionOptions:
     """Options of the sensor's motion.
 
     rotation: (3, 3) and translation: (3,) m of the sensor in its link. cutoff: Hz, of the low-pass
-    on the velocities before they are differentiated. max_age: s, joint states older than this tell
-    nothing of the sensor's orientation. still_linear: m/s, still_angular: rad/s below which it
-    counts as standing.
+    on the velocities before they are differentiated. max_age: s, older joint states do not give the
+    sensor's orientation. still_linear: m/s, still_angular: rad/s below which it counts as standing.
 
     Raises:
         ValueRangeError: no rotation matrix, or a value that is not positive.

@@ -31,7 +31,7 @@ class AlignmentOptions:
 
     translation: m, rotation: rad, from which an offset counts as one. The displacement of the
     robot's surface as it is seen is held against the first as it is; the camera's own position and
-    orientation, of which one pose of the arm tells less, as far as they are certain (less two
+    orientation, which one pose of the arm determines less, as far as they are certain (less two
     deviations). least: how
     many points of the grid must show the robot, with a depth and not hidden. hidden: share of the
     points with something nearer in front from which nothing can be said. confirmations: images in a
