@@ -328,7 +328,6 @@ UNREVISED = (
     'frame_ros/metrics',
     'frame_ros/nodes',
     'frame_ros/policies/',
-    'frame_ros/reports',
     'frame_ros/robots/profile.py',
     'frame_ros/robots/profiles',
     'frame_ros/robots/simulated.py',

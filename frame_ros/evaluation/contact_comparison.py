@@ -125,7 +125,7 @@ class ContactComparison:
 
 
 def compared_contacts(episode: Episode, bag: Bag | None) -> ContactComparison | None:
-    """Sensed contacts beside true ones; None where no truth was recorded, contact was not sensed,
+    """Sensed contacts against true ones; None where no truth was recorded, contact was not sensed,
     or the truth is what the metrics used.
     """
     truth, sensed = true_contacts(episode, bag), sensed_contacts(episode, bag).contacts

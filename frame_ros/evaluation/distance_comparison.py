@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sensed distances of an episode beside the simulator's true ones."""
+"""Sensed distances of an episode against the simulator's true ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NEAR = 0.05
 
 @dataclass(frozen=True)
 class DistanceComparison:
-    """Sensed least distances beside true ones of the same time, over `samples`; m. error: sensed
+    """Sensed least distances against true ones of the same time, over `samples`; m. error: sensed
     minus true, its median, and the 95th percentile of its magnitude. too_far: share of samples by
     more than TOO_FAR too far. least_sensed, least_true: over the episode.
     """

@@ -215,7 +215,7 @@ def _span(first: int, last: int) -> str:
 
 
 def facts_of(episode: Episode) -> list[tuple[str, str]]:
-    """(name, value) of the attributes of an episode that the page shows beside it."""
+    """(name, value) of the attributes of an episode that the page shows with it."""
     shown = {'bag': episode.path.name if episode.path.name != episode.episode_id else ''}
     shown.update({k: v for k, v in episode.attributes.items() if k not in HIDDEN_ATTRIBUTES})
     facts = ((str(k), str(v)) for k, v in shown.items())

@@ -20,7 +20,7 @@ class Section:
     """One section. A fragment of HTML sees it as `part`, and shows its attributes.
 
     Attributes:
-        key: its key in the JSON; the fragment is the file `<key>.html` beside its module.
+        key: its key in the JSON; the fragment is the file `<key>.html` in the folder of its module.
         template: the fragment itself, in Jinja's language, of a section that has no such file.
         is_shown: whether the page has it.
     """

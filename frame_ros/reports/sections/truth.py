@@ -68,7 +68,7 @@ def truth_findings(episode: Episode, bag: Bag | None) -> list[Finding]:
 
 
 class TruthSection(EpisodeSection):
-    """Sensed contacts and distances beside the simulator's; times in s since START."""
+    """Sensed contacts and distances against the simulator's; times in s since START."""
 
     key = 'truth'
 
