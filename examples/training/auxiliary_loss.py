@@ -30,7 +30,7 @@ from frame_ros.evaluation.rollouts import (
 )
 from frame_ros.metrics import path_length, path_smoothness, rms_jerk
 from frame_ros.metrics.torch import frame_collection
-from frame_ros.policies.scripted.pick_place import ScriptedPickPlace
+from frame_ros.policies.scripted.pick_place import ScriptedOptions, ScriptedPickPlace
 from frame_ros.robots import load_robot
 from frame_ros.scenes import JOINT_NAMES
 from frame_ros.scenes.rollout import Rollouts
@@ -70,7 +70,10 @@ class Smoothness:
 
 def record(demonstrations: int, quality: float) -> list[tuple[np.ndarray, np.ndarray]]:
     """Inputs (T, I) and actions (T, D) of demonstrations that succeeded."""
-    rollouts, policy = Rollouts(rate=1 / DT), ScriptedPickPlace(quality, dt=DT)
+    rollouts, policy = (
+        Rollouts(rate=1 / DT),
+        ScriptedPickPlace(ScriptedOptions(quality=quality, dt=DT)),
+    )
     episodes: list[tuple[np.ndarray, np.ndarray]] = []
     seed = 0
     while len(episodes) < demonstrations:
@@ -220,7 +223,7 @@ def main(arguments: list[str] | None = None) -> dict[str, RolloutSummary]:
         policy = ChunkPolicy(network, options.action_steps, DT, name)
         summaries[name] = summarise_rollouts(rollouts.run_many(policy, seeds))
         say(f'{name}: {losses[name]}, success {summaries[name].success_rate.value:.0%}')
-    expert = ScriptedPickPlace(options.quality, dt=DT)
+    expert = ScriptedPickPlace(ScriptedOptions(quality=options.quality, dt=DT))
     summaries['demonstrator'] = summarise_rollouts(rollouts.run_many(expert, seeds))
     print(markdown_table(summaries, losses))
     print('\n'.join(verdicts(summaries)))

@@ -12,7 +12,7 @@ from pick_place_demonstrations import FIRST_EVALUATION_SEED
 from frame_ros.episodes.reference_loading import reference_of
 from frame_ros.evaluation.rollouts import RolloutSummary, summarise_rollouts
 from frame_ros.policies.lerobot import load_lerobot_policy
-from frame_ros.policies.scripted.pick_place import ScriptedPickPlace
+from frame_ros.policies.scripted.pick_place import ScriptedOptions, ScriptedPickPlace
 from frame_ros.robots import load_robot
 from frame_ros.scenes.rollout import Rollouts
 
@@ -26,7 +26,7 @@ class Evaluation:
 
     def __post_init__(self) -> None:
         self.seeds = range(FIRST_EVALUATION_SEED, FIRST_EVALUATION_SEED + self.episodes)
-        expert = ScriptedPickPlace(dt=1 / self.rollouts.rate)
+        expert = ScriptedPickPlace(ScriptedOptions(dt=1 / self.rollouts.rate))
         demonstrations = self.rollouts.run_many(expert, self.seeds)
         self.references = {
             seed: [reference_of(episode)] for seed, episode in zip(self.seeds, demonstrations)

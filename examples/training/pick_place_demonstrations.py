@@ -10,7 +10,7 @@ from io import StringIO
 from pathlib import Path
 
 from frame_ros.episodes.export.demonstrations import DemonstrationDataset
-from frame_ros.policies.scripted.pick_place import ScriptedPickPlace
+from frame_ros.policies.scripted.pick_place import ScriptedOptions, ScriptedPickPlace
 from frame_ros.robots import load_robot
 from frame_ros.scenes.rollout import Rollouts
 
@@ -35,7 +35,10 @@ def record_demonstrations(
     dataset = DemonstrationDataset(
         folder, load_robot('so101').joint_limits, round(rollouts.rate), poses, cameras
     )
-    policies = [ScriptedPickPlace(quality, dt=1 / rollouts.rate) for quality in qualities]
+    policies = [
+        ScriptedPickPlace(ScriptedOptions(quality=quality, dt=1 / rollouts.rate))
+        for quality in qualities
+    ]
     kept: list[int] = []
     while len(kept) < demonstrations:
         episode = rollouts.run(policies[len(kept) % len(policies)], seed, dataset.add)

@@ -32,10 +32,11 @@ from frame_ros.bringup.node_process import (
 )
 from frame_ros.bringup.option_text import assignments
 from frame_ros.bringup.parameter_files import given_parameters, known_parameters, with_given
-from frame_ros.bringup.run_options import POLICIES, DemoOptions, RunOptions
+from frame_ros.bringup.run_options import DemoOptions, RunOptions
 from frame_ros.bringup.sensing_processes import arm_sensing, demo_sensing
 from frame_ros.core.option_texts import text_of
 from frame_ros.policies.own_policy import is_own_policy, with_absolute_file
+from frame_ros.policies.registry import policies
 
 __all__ = [
     'PROFILES',
@@ -257,7 +258,7 @@ def _policy(settings: RunOptions, of_policy: Mapping[str, Value] | None = None) 
 
 def _policy_name(policy: str) -> str:
     """The parameter `policy`, as a process whose working folder may differ must see it."""
-    if policy in POLICIES:
+    if policy in policies():
         return policy
     return with_absolute_file(policy) if is_own_policy(policy) else absolute(policy)
 

@@ -37,43 +37,19 @@ def check_run(processes: Sequence[Process]) -> None:
 
 
 def _check_policy(parameters: Parameters) -> None:
-    from frame_ros.policies.own_policy import is_own_policy
-    from frame_ros.policies.precheck import check_policy_files
+    from frame_ros.policies.registry import check_policy
+    from frame_ros.robots import load_robot
 
     options = parse_options('policy_options', parameters.get('policy_options', ()))
-    policy, checkpoint = parameters['policy'], parameters.get('checkpoint', '')
-    if policy == 'replay':
-        _check_replay(checkpoint, [*options])
-    else:
-        offered, required = _offer(parameters) if is_own_policy(policy) else (None, None)
-        check_policy_files(policy, checkpoint, options, parameters['robot'], offered, required)
+    defaults = default_parameters('policy')
+    settings = SimpleNamespace(**{**defaults, **parameters})
+    offered = offered_of(settings, load_robot(settings.robot).joint_limits)
+    required = required_of(settings, SimpleNamespace(**defaults))
+    check_policy(settings.policy, offered, required, options)
     if file := parameters.get('rephrasings_file'):
         from frame_ros.policies.rephrasing.rephrasings import load_rephrasings
 
         load_rephrasings(file)
-
-
-def _offer(parameters: Parameters) -> tuple[dict[str, Any], dict[str, str]]:
-    """Arguments that the policy node will offer, and those of them that must be taken."""
-    from frame_ros.robots import load_robot
-
-    defaults = default_parameters('policy')
-    settings = SimpleNamespace(**{**defaults, **parameters})
-    limits = load_robot(settings.robot).joint_limits
-    return offered_of(settings, limits), required_of(settings, SimpleNamespace(**defaults))
-
-
-def _check_replay(bag: str, names: Sequence[str]) -> None:
-    """The actions are read once without the options that choose among them."""
-    import inspect
-
-    from frame_ros.episodes.recorded_actions import read_raw, recorded_actions
-    from frame_ros.policies.registry import check_options
-    from frame_ros.policies.replay import ReplayPolicy
-
-    of_reading = inspect.signature(recorded_actions).parameters
-    check_options('replay', ReplayPolicy, {}, [name for name in names if name not in of_reading])
-    read_raw(bag)
 
 
 def _check_references(parameters: Parameters) -> None:

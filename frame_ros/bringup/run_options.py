@@ -9,7 +9,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frame_ros.bags.image_choices import CAMERA_IMAGES
@@ -17,8 +16,7 @@ from frame_ros.bringup.option_fields import check_choices, option
 from frame_ros.bringup.option_text import check_qualities
 from frame_ros.core.errors import SetupError
 from frame_ros.core.ros_names import check_namespace
-from frame_ros.policies.checkpoint import CONFIG
-from frame_ros.policies.own_policy import check_form, is_own_policy
+from frame_ros.policies.registry import FURTHER, OURS, check_policy_name
 from frame_ros.robots.profile import RobotProfile
 from frame_ros.robots.profiles import (
     FOLDERS_VARIABLE,
@@ -32,10 +30,7 @@ from frame_ros.robots.simulated import Simulation
 if TYPE_CHECKING:
     from frame_ros.robots import Robot
 
-POLICIES = ('scripted', 'hold', 'lerobot', 'remote', 'lerobot_grpc', 'token_vla', 'replay')
-ANY_POLICY = (
-    f'{", ".join(POLICIES)}, a checkpoint folder, or your own as module:Class or file.py:Class'
-)
+ANY_POLICY = f'{", ".join(OURS)}, {FURTHER}'
 OF_ROBOT = (
     f'robot: {", ".join(ROBOT_NAMES)}, the YAML file of a profile or its name in a folder of '
     f'{FOLDERS_VARIABLE}, or a URDF file'
@@ -132,7 +127,7 @@ class RunOptions:
 
     def check_policy(self) -> None:
         """Raises SetupError if there can be no such policy."""
-        check_policy(self.policy, self.checkpoint, self.policy_options)
+        check_policy_name(self.policy, {'folder': self.checkpoint, **self.policy_options})
 
     def parameters_of(self, node: str) -> Mapping[str, Any]:
         """The argument <node>_parameters, of nodes that have one."""
@@ -239,48 +234,3 @@ class DemoOptions(RunOptions):
         sensed = () if self.sensing else ('contact', 'proximity')
         roles = (*sensed, 'object_pose', 'goal_pose')
         return {role: f'ground_truth/{role}' for role in roles}
-
-
-def check_policy(policy: str, checkpoint: str, options: Mapping[str, Any] | None = None) -> None:
-    """Whether there can be such a policy; the files of a checkpoint are looked at by its loader.
-
-    options: further ones of the policy.
-
-    Raises:
-        SetupError: the policy is unknown, or its checkpoint or an option that it needs is missing.
-        PolicyError: a file of the user's own policy is missing, or its class is not named.
-    """
-    if policy == 'lerobot':
-        _check_checkpoint('checkpoint of the policy lerobot', checkpoint)
-    elif policy == 'remote' and not (options or {}).get('url'):
-        raise SetupError(
-            'the policy remote needs the address of its server: policy_options '
-            '{url: ws://127.0.0.1:8000}'
-        )
-    elif policy in ('token_vla', 'replay'):
-        what = 'a bag, or a folder of bags' if policy == 'replay' else 'the folder of a model'
-        if not checkpoint or not Path(checkpoint).expanduser().exists():
-            raise SetupError(
-                f'checkpoint of the policy {policy} is {checkpoint!r}; it must be {what}'
-            )
-    elif policy not in POLICIES:
-        if policy and Path(policy).expanduser().is_dir():
-            _check_checkpoint('policy', policy)
-            return
-        check_form(policy)
-        if not is_own_policy(policy):
-            raise SetupError(
-                f'no policy {policy!r}; there are {", ".join(POLICIES)}, folders of checkpoints, '
-                'and your own as module:Class or file.py:Class'
-            )
-
-
-def _check_checkpoint(what: str, folder: str) -> None:
-    right = f'it must be the folder of a LeRobot checkpoint, with {CONFIG}'
-    if not folder:
-        raise SetupError(f'{what} is empty; {right}')
-    path = Path(folder).expanduser()
-    if not path.is_dir():
-        raise SetupError(f'{what} is {folder!r}, which is no folder; {right}')
-    if not (path / CONFIG).is_file():
-        raise SetupError(f'{what} is {folder!r}, which has no {CONFIG}; {right}')

@@ -18,7 +18,7 @@ from frame_ros.cli.arguments import given, namespace, positive, robot, whole
 from frame_ros.cli.metrics import format_table
 from frame_ros.cli.options import parse_options
 from frame_ros.cli.progress import progress_bar
-from frame_ros.core.errors import BagError, PolicyError, ValueRangeError
+from frame_ros.core.errors import BagError, ValueRangeError
 from frame_ros.robots.joint_units import UNITS
 
 if TYPE_CHECKING:
@@ -169,16 +169,21 @@ def check_policy(args: argparse.Namespace) -> None:
     Raises:
         FrameRosError: it cannot be made, or an option has another form or is unknown.
     """
+    from frame_ros.policies import registry
     from frame_ros.policies.execution.action_spaces import ActionSpaceOptions
-    from frame_ros.policies.precheck import check_policy_files
+    from frame_ros.robots import load_robot
 
     options = parse_options(args.option)
     known = [option.name for option in fields(ActionSpaceOptions)]
     for name in parse_options(args.action_option, '--action-option'):
         if name not in known:
             raise ValueRangeError(f'--action-option {name!r} is none of {", ".join(known)}')
-    if args.policy and args.policy != 'replay':
-        check_policy_files(args.policy, args.checkpoint or '', options, args.robot or '')
+    if args.policy:
+        offered: dict[str, Any] = {'folder': args.checkpoint} if args.checkpoint else {}
+        if args.robot:
+            offered['robot_joint_names'] = tuple(load_robot(args.robot).joint_limits)
+        required = dict.fromkeys(offered.keys() & {'folder'}, 'a checkpoint')
+        registry.check_policy(args.policy, offered, required, options, is_tried=False)
 
 
 def make_open_loop_policy(
@@ -187,27 +192,15 @@ def make_open_loop_policy(
     """The policy that the arguments name. Chunks of a policy that has no rate of its own are at the
     rate of the episode's actions.
     """
-    from frame_ros.episodes.recorded_actions import actions_of, recorded_actions
-    from frame_ros.policies.registry import call_builder, make_policy
-    from frame_ros.policies.replay import ReplayPolicy, action_times
+    from frame_ros.episodes.recorded_actions import actions_of
+    from frame_ros.policies.registry import make_policy
+    from frame_ros.policies.replay import action_times
 
     options = parse_options(args.option)
     _, period = action_times(actions_of(episode).stamps)
     dt = period if math.isfinite(period) else 1 / 30
     if args.policy == 'replay':
-        if not args.checkpoint:
-            raise PolicyError('--policy replay needs the bag to replay: --checkpoint BAG')
-        reading = {'namespace': args.namespace}
-        own = options.keys() & {'episode_id', 'namespace', 'topics'}
-        reading |= {name: options.pop(name) for name in own}
-        source = recorded_actions(args.checkpoint, **reading)
-        given = {'dt': dt, 'start': 'at_once', 'checkpoint': args.checkpoint, **options}
-        arrays = {
-            'stamps': source.stamps,
-            'positions': source.positions,
-            'names': source.names,
-        }
-        return call_builder('replay', ReplayPolicy, {}, {}, {**given, **arrays})
+        options = {'start': 'at_once', 'namespace': args.namespace, **options}
     offered: dict[str, Any] = {
         'robot_joint_names': tuple(limits),
         'joint_limits': limits,

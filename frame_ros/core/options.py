@@ -48,6 +48,7 @@ Method = TypeVar('Method', bound=Callable[[Any], bool])
 
 KINDS = {bool: 'true or false', int: 'a whole number', float: 'a number', str: 'a text'}
 MANY = {bool: 'true or false', int: 'whole numbers', float: 'numbers', str: 'texts'}
+NONE = type(None)
 INT64 = range(-(2**63), 2**63)
 # When a value can be changed: by a restart only; at any time; to a lower value at any time; while
 # a managed node is not configured.
@@ -73,7 +74,8 @@ class Option:
 
     Attributes:
         name: of the option, dotted where it is in a group.
-        kind: bool, int, float, str, a tuple of one of them, or a mapping.
+        kind: bool, int, float, str, a tuple of one of them, or a mapping; `| None` where there may
+            be no value.
         default: its value unless another is given.
         text: meaning, in one line.
         unit: SI symbol; '': none, or no number.
@@ -105,7 +107,7 @@ class Option:
     @property
     def is_list(self) -> bool:
         """Whether the value is a tuple."""
-        return typing.get_origin(self.kind) is tuple
+        return typing.get_origin(self._present) is tuple
 
     @property
     def is_mapping(self) -> bool:
@@ -115,7 +117,13 @@ class Option:
     @property
     def item(self) -> Any:
         """Type of the value, or of each element of a list."""
-        return typing.get_args(self.kind)[0] if self.is_list else self.kind
+        return typing.get_args(self._present)[0] if self.is_list else self._present
+
+    @property
+    def _present(self) -> Any:
+        """Type of the value where there is one."""
+        kinds = typing.get_args(self.kind)
+        return next(k for k in kinds if k is not NONE) if NONE in kinds else self.kind
 
     @property
     def expected(self) -> str:
@@ -156,7 +164,7 @@ class Option:
         Raises:
             OptionError: it is of another type, or out of range.
         """
-        if value is None and type(None) in typing.get_args(self.kind):
+        if value is None and NONE in typing.get_args(self.kind):
             return None
         if self.is_list:
             items = list(value) if isinstance(value, (list, tuple)) else None
@@ -165,7 +173,7 @@ class Option:
                 if all(map(self._is_allowed, found)):
                     return found
         elif self.is_mapping:
-            kind = typing.get_origin(self.kind) or self.kind
+            kind = typing.get_origin(self._present) or self._present
             if not isinstance(kind, type) or isinstance(value, kind):
                 return value
         elif self._is_allowed(found := self._item(value)):

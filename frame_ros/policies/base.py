@@ -4,15 +4,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, ClassVar, get_args, get_origin
 
+import attrs
+
+from frame_ros.core.options import check_names, options
 from frame_ros.policies.protocol import Inference, Observation
+
+
+@options
+class NoOptions:
+    """No declared options: the arguments of the constructor are the options."""
 
 
 class Policy:
     """A producer of actions: `infer` is called from one thread.
 
+    Its options are the fields of its class `Options`, made by `frame_ros.core.options.options`.
+    Those that are called as what every policy is offered (see `offered_of`) are filled from there.
+
     Attributes:
+        needs: Option that must be given -> what it must be.
         name: Of the policy, in reports and messages; every policy has one.
         checkpoint: Folder or address of its weights, as reports show it; '' without one.
         cameras: The cameras it needs.
@@ -30,6 +45,9 @@ class Policy:
         facts: Further facts about how it was made.
     """
 
+    Options: ClassVar[type[Any]] = NoOptions
+    needs: ClassVar[Mapping[str, str]] = MappingProxyType({})
+
     name: str
     checkpoint: str = ''
     cameras: tuple[str, ...] = ()
@@ -43,6 +61,35 @@ class Policy:
     history_period: float = 0.0
     notes: Sequence[str] = ()
     facts: Sequence[str] = ()
+
+    @classmethod
+    def read_options(cls, **values: Any) -> Any:
+        """Makes an object of `Options`; one text with commas stands for a list of texts.
+
+        Raises:
+            OptionError: a value is of another type or out of range, or no option has the name.
+        """
+        fields = {field.name: field for field in attrs.fields(cls.Options)}
+        check_names(values, fields)
+        return cls.Options(**{name: _plain(fields[name].type, v) for name, v in values.items()})
+
+    @classmethod
+    def make(cls, options: Any) -> Policy:
+        """Makes the policy from an object of `Options`.
+
+        Raises:
+            FrameRosError: the options do not fit each other, the robot or the checkpoint.
+        """
+        made: Policy = cls(options)  # type: ignore[call-arg]
+        return made
+
+    @classmethod
+    def check(cls, options: Any) -> None:
+        """Checks what can be checked without loading weights or connecting to anything.
+
+        Raises:
+            FrameRosError: the policy could not be made.
+        """
 
     def reset(self, seed: int | None = None) -> None:
         """Forgets the last episode. seed: of all that is drawn in the next one; None: drawn on."""
@@ -66,3 +113,12 @@ class Policy:
 
     def close(self) -> None:
         """Releases connections and processes."""
+
+
+def _plain(kind: Any, value: Any) -> Any:
+    """A path as a text, and a text with commas as a list where `kind` is one of texts."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, str) and get_origin(kind) is tuple and get_args(kind)[0] is str:
+        return tuple(map(str.strip, value.split(','))) if value.strip() else ()
+    return value

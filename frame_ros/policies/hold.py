@@ -6,23 +6,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.options import option, options
 from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Inference, Observation
 
 
-class HoldPolicy(Policy):
-    """Holds the robot where it is; a baseline, and a check of a new robot's topics.
+@options
+class ChunkOptions:
+    """Size of a chunk."""
 
-    horizon: steps of a chunk. dt: s between them.
-    """
+    horizon: int = option(20, 'steps of a chunk', at_least=1)
+    dt: float = option(1 / 30, 'time between two steps', unit='s', above=0.0)
+
+
+class HoldPolicy(Policy):
+    """Holds the robot where it is; a baseline, and a check of a new robot's topics."""
 
     name = 'hold'
+    Options = ChunkOptions
 
-    def __init__(self, horizon: int = 20, dt: float = 1 / 30) -> None:
-        if horizon < 1 or not (np.isfinite(dt) and dt > 0):
-            raise ValueRangeError(f'horizon is {horizon} steps of {dt} s; both must be positive')
-        self._horizon, self._dt = horizon, dt
+    def __init__(self, options: ChunkOptions | None = None) -> None:
+        options = options or ChunkOptions()
+        self._horizon, self._dt = options.horizon, options.dt
         self._positions: np.ndarray | None = None
 
     def reset(self, seed: int | None = None) -> None:

@@ -12,17 +12,17 @@ from typing import Any
 
 from frame_ros.core.name_values import parse_pairs
 
-# What make_policy is offered -> the parameter that the user sets for it. Set to anything but its
-# default, the policy must take it.
-ASKED = {
-    'folder': 'checkpoint',
-    'samples': 'samples',
-    'temperatures': 'temperatures',
-    'device': 'device',
-    'units': 'units',
-    'camera_names': 'camera_names',
-    'action_rate': 'action_rate',
-}
+# Parameters of the policy node that the policy must take when they have not their default.
+ASKED = (
+    'checkpoint',
+    'samples',
+    'temperatures',
+    'device',
+    'units',
+    'camera_names',
+    'action_rate',
+)
+FOLDER = {'checkpoint': 'folder'}  # parameter -> option of policies, where the names differ
 
 
 def offered_of(settings: Any, limits: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
@@ -53,8 +53,8 @@ def required_of(settings: Any, defaults: Any) -> dict[str, str]:
     argument -> what the user calls it.
     """
     return {
-        key: f'the parameter {name}'
-        for key, name in ASKED.items()
+        FOLDER.get(name, name): f'the parameter {name}'
+        for name in ASKED
         if _plain(getattr(settings, name)) != _plain(getattr(defaults, name))
     }
 

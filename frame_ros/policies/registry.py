@@ -1,34 +1,64 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Policies by name."""
+"""Policies by name: ours, and those that other installed packages register.
+
+A package registers a policy by an entry point: `[project.entry-points."frame_ros.policies"]` with
+`wave = "my_package.wave:Wave"`, the class of a `Policy`.
+"""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from frame_ros.core.errors import FrameRosError, PolicyError
+from frame_ros.core.errors import PolicyError, SetupError
 from frame_ros.policies.base import Policy
-from frame_ros.policies.own_policy import (
-    as_policy,
-    check_form,
-    is_own_policy,
-    load_own_policy,
-    raised_text,
-)
+from frame_ros.policies.own_policy import check_form, is_own_policy, load_own_policy
+from frame_ros.policies.source import Source, source_of
+from frame_ros.policies.trial import try_own_policy
 
-# Name -> module and function that makes the policy; the module is imported when it is asked for.
-BUILDERS: dict[str, tuple[str, str]] = {
-    'scripted': ('frame_ros.policies.scripted.pick_place', 'ScriptedPickPlace'),
-    'hold': ('frame_ros.policies.hold', 'HoldPolicy'),
-    'lerobot': ('frame_ros.policies.lerobot', 'load_lerobot_policy'),
-    'remote': ('frame_ros.policies.remote', 'connect_remote_policy'),
-    'lerobot_grpc': ('frame_ros.policies.lerobot_server.client', 'connect_lerobot_server'),
-    'token_vla': ('frame_ros.policies.token_vla', 'load_token_vla'),
+GROUP = 'frame_ros.policies'
+# Name -> module and class. The module is imported when the policy is asked for.
+OURS = {
+    'scripted': 'frame_ros.policies.scripted.pick_place:ScriptedPickPlace',
+    'hold': 'frame_ros.policies.hold:HoldPolicy',
+    'lerobot': 'frame_ros.policies.lerobot.loading:LeRobotCheckpoint',
+    'remote': 'frame_ros.policies.remote.connecting:RemoteServer',
+    'lerobot_grpc': 'frame_ros.policies.lerobot_server.client:LeRobotServerPolicy',
+    'token_vla': 'frame_ros.policies.token_vla.loading:VlaCheckpoint',
+    'replay': 'frame_ros.episodes.replay:BagReplay',
 }
+FURTHER = 'a checkpoint folder, or your own as module:Class or file.py:Class'
+
+
+@cache
+def policies() -> dict[str, str]:
+    """Name -> module and class, of every policy that can be named; ours take precedence."""
+    return {**{entry.name: entry.value for entry in entry_points(group=GROUP)}, **OURS}
+
+
+def find_source(spec: str) -> Source:
+    """What makes the policy `spec`: a name, or the user's own as module:Class or file.py:Class.
+
+    Raises:
+        PolicyError: `spec` is neither, or the class cannot be imported.
+    """
+    if place := policies().get(spec):
+        module, _, name = place.partition(':')
+        try:
+            return source_of(spec, getattr(import_module(module), name))
+        except (ImportError, AttributeError) as error:
+            if spec in OURS:
+                raise
+            raise PolicyError(f'policy {spec!r} is registered as {place}: {error}') from error
+    if is_own_policy(spec):
+        return source_of(spec, load_own_policy(spec))
+    check_form(spec)
+    raise PolicyError(f'there is no policy {spec!r}; known: {", ".join(policies())}, or {FURTHER}')
 
 
 def make_policy(
@@ -37,97 +67,68 @@ def make_policy(
     required: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Policy:
-    """Makes the policy `spec`: a name of BUILDERS, the folder of a LeRobot checkpoint, or the
-    user's own class, as module:Class or file.py:Class.
+    """Makes the policy `spec`: a name, the folder of a LeRobot checkpoint, or the user's own class,
+    as module:Class or file.py:Class.
 
     offered: what the caller knows of robot and machine (robot_joint_names, gripper_limits,
-    device, ...); the policy's builder gets what it takes of it. required: of `offered` what a
-    person asked for, so that the builder must take it -> what the person calls it. options: further
-    keyword arguments of the builder, which must take them all, and which go before `offered`.
+    device, ...); the policy gets those that are options of it. required: names in `offered` that
+    the user asked for, so that the policy must take them -> what the user calls them. options:
+    further options, all of which it must take, and which take precedence over `offered`.
 
     Raises:
-        PolicyError: `spec` is none of these, or an option is unknown or missing, or the user's
-        own class cannot be imported, made or used.
+        FrameRosError: `spec` is none of these, or an option is unknown or missing or out of range,
+            or the policy cannot be made.
     """
-    if spec in BUILDERS:
-        return call_builder(spec, builder_of(spec), offered or {}, required or {}, options)
-    if Path(spec).expanduser().is_dir():
-        folder = {'folder': spec, **options}
-        return call_builder('lerobot', builder_of('lerobot'), offered or {}, required or {}, folder)
-    if is_own_policy(spec):
-        return make_own_policy(spec, offered or {}, required or {}, options)
-    check_form(spec)
-    raise PolicyError(
-        f'there is no policy {spec!r}; known: {", ".join(BUILDERS)}, or the path of an existing '
-        'checkpoint folder, or your own as module:Class or file.py:Class'
-    )
+    name, values = _named(spec, offered or {})
+    source = find_source(name)
+    return source.make(source.arguments(values, required or {}, options))
 
 
-def make_own_policy(
+def check_policy(
     spec: str,
     offered: Mapping[str, Any],
     required: Mapping[str, str],
     options: Mapping[str, Any],
-) -> Policy:
-    """Makes the user's own policy; arguments and errors as of `make_policy`."""
-    builder = load_own_policy(spec)
-    try:
-        policy = call_builder(spec, builder, offered, required, options)
-    except FrameRosError:
-        raise
-    except (Exception, SystemExit) as error:  # whatever the user's code raises
-        raise PolicyError(f'making the policy {spec} {raised_text(error)}') from error
-    return as_policy(policy, spec)
-
-
-def builder_of(name: str) -> Callable[..., Policy]:
-    """The function that makes the policy `name` of BUILDERS."""
-    module, function = BUILDERS[name]
-    builder: Callable[..., Policy] = getattr(import_module(module), function)
-    return builder
-
-
-def call_builder(
-    name: str,
-    builder: Callable[..., Policy],
-    offered: Mapping[str, Any],
-    required: Mapping[str, str],
-    options: Mapping[str, Any],
-) -> Policy:
-    """Calls `builder` with what it takes of `offered`, and all `options`; see `make_policy`.
-
-    Raises:
-        PolicyError: it does not take what is required, or an option is unknown or missing.
-    """
-    signature = inspect.signature(builder)
-    taken = {key: value for key, value in offered.items() if key in signature.parameters}
-    check_options(name, builder, required, options)
-    arguments = {**taken, **options}
-    try:
-        signature.bind(**arguments)
-    except TypeError as error:
-        raise _not_taken(name, builder, error) from error
-    return builder(**arguments)
-
-
-def check_options(
-    name: str, builder: Callable[..., Policy], required: Mapping[str, str], options: Iterable[str]
+    is_tried: bool = True,
 ) -> None:
-    """Checks that `builder` takes what is required, and the options of these names.
+    """Checks the options and the files of a policy without loading weights or connecting. The
+    user's own class is imported in a process of its own, and made there if it `is_tried`.
+
+    spec, offered, required, options: as of `make_policy`.
 
     Raises:
-        PolicyError: it does not.
+        FrameRosError: as of `make_policy`.
     """
-    signature = inspect.signature(builder)
-    if refused := [text for key, text in required.items() if key not in signature.parameters]:
-        takes = ', '.join(signature.parameters)
-        raise PolicyError(f'policy {name!r} does not take {", ".join(refused)}; it takes: {takes}')
-    try:
-        signature.bind_partial(**dict.fromkeys(options))
-    except TypeError as error:
-        raise _not_taken(name, builder, error) from error
+    name, values = _named(spec, offered)
+    if name not in policies() and is_own_policy(name):
+        try_own_policy(name, options, values if is_tried else None, required)
+        return
+    source = find_source(name)
+    source.check(source.arguments(values, required, options))
 
 
-def _not_taken(name: str, builder: Callable[..., Policy], error: TypeError) -> PolicyError:
-    takes = ', '.join(inspect.signature(builder).parameters)
-    return PolicyError(f'policy {name!r} does not take these options ({error}); it takes: {takes}')
+def check_policy_name(spec: str, values: Mapping[str, Any]) -> None:
+    """Checks that there can be a policy `spec`, and that the options are given that it needs.
+
+    values: options that are given.
+
+    Raises:
+        FrameRosError: there is no such policy, an option is missing, or the form is wrong.
+    """
+    name, values = _named(spec, values)
+    if name not in policies() and is_own_policy(name):
+        check_form(name)
+    else:
+        find_source(name).check_needs(values)
+
+
+def _named(spec: str, offered: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """The policy's name, and what it is offered; a folder is a checkpoint of LeRobot."""
+    if not spec or spec in policies() or not Path(spec).expanduser().is_dir():
+        return spec, offered
+    if checkpoint := offered.get('folder'):
+        raise SetupError(
+            f'policy is the folder {spec!r} and checkpoint is {checkpoint!r}; one of them must be '
+            'empty, or policy a name'
+        )
+    return 'lerobot', {**offered, 'folder': spec}

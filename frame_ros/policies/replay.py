@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frame_ros.core.errors import PolicyError, ShapeError, ValueRangeError
+from frame_ros.core.options import option, options
 from frame_ros.core.time import SECOND
 from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Inference, Observation
@@ -80,19 +81,40 @@ def actions_at(
     return np.where(share == 0.0, positions[before], between)
 
 
+@options
+class ReplayOptions:
+    """Options of a replay."""
+
+    dt: float | None = option(
+        None, 'time between two steps of a chunk; none: as recorded', unit='s', above=0.0
+    )
+    horizon: int = option(30, 'steps of a chunk', at_least=1)
+    start: str = option(
+        'blend',
+        'where the robot is not at the first action: blend (it is brought there), refuse (an error '
+        'beyond max_distance) or at_once (nothing, for evaluation without a robot)',
+        choices=STARTS,
+    )
+    blend_time: float = option(2.0, 'time to the first action', unit='s', above=0.0)
+    max_distance: float | None = option(
+        None,
+        'largest distance of a joint from the first action, with blend too; none: 0.2 with refuse, '
+        'no limit with blend',
+        unit='rad',
+        at_least=0.0,
+    )
+    max_gap: float = option(MAX_GAP, 'longest pause of the recording', unit='s', above=0.0)
+    robot_joint_names: tuple[str, ...] = option((), 'joints of the robot; empty: not checked')
+
+
 class ReplayPolicy(Policy):
     """Replays recorded joint positions.
 
-    stamps: (T,) ns, increasing. positions: (T, D), rad or m. names: D joints. dt: s between two
-    steps of a chunk; None: as recorded. horizon: steps of a chunk.
+    stamps: (T,) ns, increasing. positions: (T, D), rad or m. names: D joints. checkpoint: where the
+    recording is from.
 
-    start: what to do where the robot is not at the first recorded action. 'blend': it is first
-    brought there in `blend_time` s, at rest at both ends (the greatest speed is 1.875 times the
-    mean); 'refuse': an error if a joint is farther than `max_distance`; 'at_once': nothing, for
-    evaluation without a robot. max_distance: rad, of any joint; with 'blend', too, farther is an
-    error; None: 0.2 for 'refuse', no limit for 'blend'. max_gap: s; a recording with a longer pause
-    is an error. checkpoint: where the recording is from. robot_joint_names: the joints that the
-    robot has; None: not checked.
+    With start=blend the arm is first brought to the first action, at rest at both ends: the
+    greatest speed is 1.875 times the mean.
 
     Which action is due follows `Observation.executed`, so the replay waits where the robot waits;
     where that is not known, the stamp. Behind the last action the last is held.
@@ -109,30 +131,23 @@ class ReplayPolicy(Policy):
         stamps: ArrayLike,
         positions: ArrayLike,
         names: Sequence[str],
-        dt: float | None = None,
-        horizon: int = 30,
-        start: str = 'blend',
-        blend_time: float = 2.0,
-        max_distance: float | None = None,
-        max_gap: float = MAX_GAP,
+        options: ReplayOptions | None = None,
         checkpoint: str = '',
-        robot_joint_names: Sequence[str] | None = None,
     ) -> None:
+        self._options = options = options or ReplayOptions()
         self.checkpoint = checkpoint
         self._names = tuple(names)
         self._positions = np.array(positions, dtype=np.float64)
         all_stamps = np.array(stamps, dtype=np.int64)
-        _check_recording(all_stamps, self._positions, self._names, max_gap)
-        _check_options(dt, horizon, start, blend_time, max_distance)
-        _check_joints(self._names, robot_joint_names)
-        self._times, period = action_times(all_stamps, dt)
-        self._dt = dt or period
+        _check_recording(all_stamps, self._positions, self._names, options.max_gap)
+        _check_joints(self._names, options.robot_joint_names)
+        self._times, period = action_times(all_stamps, options.dt)
+        self._dt = options.dt or period
         if not math.isfinite(self._dt):
             raise ValueRangeError('one action alone has no rate; dt must be given')
-        self._horizon, self._start, self._blend_time = horizon, start, blend_time
-        self._max_distance = max_distance
-        if max_distance is None:
-            self._max_distance = 0.2 if start == 'refuse' else math.inf
+        self._max_distance = options.max_distance
+        if options.max_distance is None:
+            self._max_distance = 0.2 if options.start == 'refuse' else math.inf
         self.reset()
 
     @property
@@ -158,7 +173,7 @@ class ReplayPolicy(Policy):
         executed = observation.executed
         if not math.isfinite(executed):
             executed = (observation.stamp - self._begin) / SECOND
-        steps = np.arange(self._horizon, dtype=np.float64)
+        steps = np.arange(self._options.horizon, dtype=np.float64)
         times = executed + self._dt * steps - self._lead
         actions = actions_at(self._times, self._positions, times)
         if self._lead:
@@ -185,15 +200,15 @@ class ReplayPolicy(Policy):
         away = np.abs(present - self._positions[0])
         farthest = int(np.argmax(away))
         assert self._max_distance is not None
-        if self._start != 'at_once' and not away[farthest] <= self._max_distance:
+        if self._options.start != 'at_once' and not away[farthest] <= self._max_distance:
             raise PolicyError(
                 f'{self._names[farthest]} is at {present[farthest]:.3f} rad, the recording begins '
                 f'at {self._positions[0, farthest]:.3f} rad; at most {self._max_distance:g} rad '
                 'apart is allowed: bring the arm nearer, or allow more by max_distance'
             )
         self._origin, self._begin = np.array(present), observation.stamp
-        is_led = self._start == 'blend' and away[farthest] > NEAR
-        self._lead = self._blend_time if is_led else 0.0
+        is_led = self._options.start == 'blend' and away[farthest] > NEAR
+        self._lead = self._options.blend_time if is_led else 0.0
 
 
 def _check_recording(
@@ -223,21 +238,8 @@ def _check_recording(
         )
 
 
-def _check_options(
-    dt: float | None, horizon: int, start: str, blend_time: float, max_distance: float | None
-) -> None:
-    if start not in STARTS:
-        raise ValueRangeError(f'start is {start!r}; known: {", ".join(STARTS)}')
-    if horizon < 1 or (dt is not None and not (math.isfinite(dt) and dt > 0)):
-        raise ValueRangeError(f'horizon is {horizon} steps of {dt} s; both must be positive')
-    if not (math.isfinite(blend_time) and blend_time > 0):
-        raise ValueRangeError(f'blend_time is {blend_time} s; it must be positive')
-    if max_distance is not None and not max_distance >= 0:
-        raise ValueRangeError(f'max_distance is {max_distance} rad; it must be 0 or more')
-
-
-def _check_joints(names: tuple[str, ...], robot: Sequence[str] | None) -> None:
-    if robot is not None and (unknown := [name for name in names if name not in robot]):
+def _check_joints(names: tuple[str, ...], robot: Sequence[str]) -> None:
+    if robot and (unknown := [name for name in names if name not in robot]):
         raise PolicyError(
             f'the recording moves {unknown}, which the robot does not have; its joints are '
             f'{list(robot)}'

@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -23,8 +23,7 @@ LAST_WAIT = 5.0  # s for the threads that a policy has begun, when it was made a
 
 def try_own_policy(
     spec: str,
-    options: Mapping[str, Any] | Iterable[str],
-    has_folder: bool = False,
+    options: Mapping[str, Any],
     offered: Mapping[str, Any] | None = None,
     required: Mapping[str, str] | None = None,
 ) -> None:
@@ -32,19 +31,17 @@ def try_own_policy(
     with `offered` that it can be made: what its constructor loads fits. That process lets go of it,
     by its close() and its end, before the run makes it again.
 
-    spec: module:Class or file.py:Class. options: their names, or with `offered` their values too.
-    has_folder: a checkpoint is given, and must be taken. offered, required: as of `make_policy`.
+    spec: module:Class or file.py:Class. offered: as of `make_policy`; None: it is not made.
+    options, required: as of `make_policy`.
 
     Raises:
         PolicyError: it cannot be used; the text is that of `make_policy`.
     """
-    required = dict(required or {}) or ({'folder': 'a checkpoint'} if has_folder else {})
-    is_made = offered is not None
     question = {
         'spec': spec,
-        'options': dict(options) if isinstance(options, Mapping) else dict.fromkeys(options),
+        'options': dict(options),
         'offered': dict(offered) if offered is not None else None,
-        'required': required,
+        'required': dict(required or {}),
     }
     done = subprocess.run(
         [sys.executable, '-m', __name__, json.dumps(question)],
@@ -58,7 +55,7 @@ def try_own_policy(
     if done.returncode == PROBLEM:
         raise PolicyError(done.stdout.rstrip('\n'))
     end = '\n    '.join(done.stderr.splitlines()[-LAST_LINES:])
-    doing = 'making the policy' if is_made else 'importing'
+    doing = 'importing' if offered is None else 'making the policy'
     raise PolicyError(f'{doing} {spec} ended with exit code {done.returncode}:\n    {end}')
 
 
@@ -68,16 +65,16 @@ PROBLEM = 3
 def main(question: str) -> int:
     """Prints what is wrong, if anything; what the user's code prints goes to standard error."""
     from frame_ros.policies.own_policy import load_own_policy
-    from frame_ros.policies.registry import check_options, make_own_policy
+    from frame_ros.policies.source import source_of
 
     asked = json.loads(question)
     spec, options, required = asked['spec'], asked['options'], asked['required']
     answer, sys.stdout = sys.stdout, sys.stderr
     try:
-        if asked['offered'] is None:
-            check_options(spec, load_own_policy(spec), required, options)
-        else:
-            policy = make_own_policy(spec, _tuples(asked['offered']), required, options)
+        source = source_of(spec, load_own_policy(spec))
+        values = source.arguments(_tuples(asked['offered'] or {}), required, options)
+        if asked['offered'] is not None:
+            policy = source.make(values)
             with suppress(Exception):  # the run itself is told
                 policy.close()
     except FrameRosError as error:

@@ -105,8 +105,11 @@ def test_a_policy_that_needs_cameras_says_which_are_missing(
     ('arguments', 'text'),
     [
         (['--policy', 'nosuch'], "there is no policy 'nosuch'"),
-        (['--policy', 'replay'], '--checkpoint BAG'),
-        (['--policy', 'hold', '--option', 'speed=2'], 'does not take these options'),
+        (['--policy', 'replay'], 'checkpoint of the policy replay is empty; it must be a bag'),
+        (
+            ['--policy', 'hold', '--option', 'speed=2'],
+            "does not take 'speed'; it takes: horizon",
+        ),
         (['--policy', 'hold', '--option', 'speed'], 'must be NAME=VALUE'),
         (['--policy', 'hold', '--every', '0'], "--every: '0' must be a whole number, 1 or more"),
         (['--policy', 'hold', '--robot', 'r2d2'], "no robot 'r2d2'"),

@@ -100,7 +100,7 @@ from frame_ros.policies import hold, registry
 class Slow(hold.HoldPolicy):
     def infer(self, observation):
         time.sleep(60.0)
-registry.BUILDERS['slow'] = ('__main__', 'Slow')
+registry.policies()['slow'] = '__main__:Slow'
 from frame_ros.cli import main, serve
 serve.GRACE = 0.2
 import sys

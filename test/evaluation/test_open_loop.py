@@ -15,8 +15,8 @@ from frame_ros.episodes.recorded_actions import actions_of, read_raw
 from frame_ros.episodes.recorded_chunks import recorded_chunks
 from frame_ros.evaluation.action_errors import summarise_errors
 from frame_ros.evaluation.open_loop import BEHIND, PAUSE, Prediction, compare, predict
-from frame_ros.policies.hold import HoldPolicy
-from frame_ros.policies.replay import ReplayPolicy
+from frame_ros.policies.hold import ChunkOptions, HoldPolicy
+from frame_ros.policies.replay import ReplayOptions, ReplayPolicy
 
 LIMITS = dict.fromkeys(JOINTS, (-1.0, 1.0))
 
@@ -30,7 +30,7 @@ def recorded(tmp_path_factory):
 
 def replay(actions, **options):
     given = {'start': 'at_once', **options}
-    return ReplayPolicy(actions.stamps, actions.positions, actions.names, **given)
+    return ReplayPolicy(actions.stamps, actions.positions, actions.names, ReplayOptions(**given))
 
 
 def test_a_replay_of_the_same_recording_has_no_error(recorded):
@@ -44,7 +44,7 @@ def test_a_replay_of_the_same_recording_has_no_error(recorded):
 
 def test_hold_against_hand_worked_numbers(recorded):
     _, actions, observations = recorded
-    policy = HoldPolicy(horizon=5, dt=1 / RATE)
+    policy = HoldPolicy(ChunkOptions(horizon=5, dt=1 / RATE))
     errors = compare(predict(policy, actions, observations, every=10)[0], actions)
     wanted = commands(30)
     held = wanted[0]  # what the arm had been told before the first step
@@ -155,7 +155,7 @@ class Remembering(HoldPolicy):
 
 def test_a_policy_with_a_history_sees_what_was_in_between(recorded):
     _, actions, observations = recorded
-    policy = Remembering(horizon=2, dt=1 / RATE)
+    policy = Remembering(ChunkOptions(horizon=2, dt=1 / RATE))
     predict(policy, actions, observations, every=5)
     # Before action 5 those of 1 and 3, before 10 those of 6 and 8, ...
     wanted = [0] + [step for last in range(5, 30, 5) for step in (last - 4, last - 2, last)]
@@ -244,7 +244,7 @@ def test_another_action_space_is_converted_first(recorded):
         rows = inference.actions + observation.joint_positions
         return replace(inference, actions=rows, action_space='joint_position')
 
-    policy = Delta(horizon=1, dt=1 / RATE)
+    policy = Delta(ChunkOptions(horizon=1, dt=1 / RATE))
     found = compare(predict(policy, actions, observations, 10, convert=convert)[0], actions)
     rows = commands(30)
     expected = ((rows[[0, 10, 20]] - rows[[0, 9, 19]]) ** 2).sum(axis=1).mean()

@@ -89,7 +89,7 @@ WRONG = {
     'at import': ('x = 1\n1 / 0\n', 'raised ZeroDivisionError in mine.py:2: division by zero'),
     'no library': ('\nimport nosuchlibrary\n', 'ModuleNotFoundError in mine.py:2: No module named'),
     'it exits': ('import sys\nsys.exit(4)\n', 'raised SystemExit in mine.py:2: 4'),
-    'options': ('class Mine:\n' + MEMBERS + METHODS, "unexpected keyword argument 'wheels'"),
+    'options': ('class Mine:\n' + MEMBERS + METHODS, "does not take 'wheels'; it takes: none"),
 }
 
 
@@ -134,7 +134,7 @@ def test_names_that_are_none(tmp_path):
 def test_a_checkpoint_must_be_taken(tmp_path):
     spec = f'{save_policy(tmp_path)}:Wave'
     with pytest.raises(FrameRosError, match='does not take a checkpoint; it takes: joint'):
-        try_own_policy(spec, {}, has_folder=True)
+        try_own_policy(spec, {}, required={'folder': 'a checkpoint'})
 
 
 def test_what_a_policy_prints_is_no_answer(tmp_path):

@@ -9,7 +9,7 @@ from frame_ros.core.errors import PolicyError, ShapeError, ValueRangeError
 from frame_ros.core.time import SECOND
 from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Observation
-from frame_ros.policies.replay import ReplayPolicy, action_times, actions_at
+from frame_ros.policies.replay import ReplayOptions, ReplayPolicy, action_times, actions_at
 
 NAMES = ('a', 'b')
 PERIOD = 0.05
@@ -29,7 +29,7 @@ def seen(executed=0.0, at=(0.0, 0.5), names=NAMES, stamp=1):
 
 def test_the_recorded_actions_come_back_at_their_time():
     stamps, positions = recording()
-    policy = ReplayPolicy(stamps, positions, NAMES, horizon=10)
+    policy = ReplayPolicy(stamps, positions, NAMES, ReplayOptions(horizon=10))
     assert isinstance(policy, Policy) and policy.duration == pytest.approx(39 * PERIOD)
     for step in (0, 3, 20):
         chunk = policy.infer(seen(step * PERIOD))
@@ -40,7 +40,7 @@ def test_the_recorded_actions_come_back_at_their_time():
 
 def test_behind_the_end_the_last_is_held():
     stamps, positions = recording()
-    policy = ReplayPolicy(stamps, positions, NAMES, horizon=6)
+    policy = ReplayPolicy(stamps, positions, NAMES, ReplayOptions(horizon=6))
     policy.infer(seen())
     chunk = policy.infer(seen(37 * PERIOD)).actions
     np.testing.assert_array_equal(chunk[:3], positions[37:])
@@ -49,20 +49,20 @@ def test_behind_the_end_the_last_is_held():
 
 def test_the_jitter_of_stamps_does_not_change_the_actions():
     stamps, positions = recording(jitter=0.012)
-    policy = ReplayPolicy(stamps, positions, NAMES, dt=PERIOD, horizon=40)
+    policy = ReplayPolicy(stamps, positions, NAMES, ReplayOptions(dt=PERIOD, horizon=40))
     np.testing.assert_array_equal(policy.infer(seen()).actions, positions)
 
 
 def test_a_clock_that_runs_faster_does_not_change_the_actions():
     stamps, positions = recording(2000)
     stamps = stamps[0] + np.round((stamps - stamps[0]) * 1.0007).astype(np.int64)
-    policy = ReplayPolicy(stamps, positions, NAMES, dt=PERIOD, horizon=2000)
+    policy = ReplayPolicy(stamps, positions, NAMES, ReplayOptions(dt=PERIOD, horizon=2000))
     np.testing.assert_array_equal(policy.infer(seen()).actions, positions)
 
 
 def test_another_control_rate_interpolates():
     stamps, positions = recording()
-    policy = ReplayPolicy(stamps, positions, NAMES, dt=PERIOD / 2, horizon=5)
+    policy = ReplayPolicy(stamps, positions, NAMES, ReplayOptions(dt=PERIOD / 2, horizon=5))
     chunk = policy.infer(seen(4 * PERIOD)).actions
     np.testing.assert_array_equal(chunk[[0, 2, 4]], positions[[4, 5, 6]])
     np.testing.assert_allclose(chunk[1], positions[4:6].mean(axis=0), rtol=1e-12)
@@ -78,7 +78,7 @@ def test_an_unsteady_sender_keeps_its_times():
 
 def test_a_robot_that_is_elsewhere_is_brought_to_the_start_smoothly():
     stamps, positions = recording()
-    policy = ReplayPolicy(stamps, positions, NAMES, horizon=60, blend_time=1.0)
+    policy = ReplayPolicy(stamps, positions, NAMES, ReplayOptions(horizon=60, blend_time=1.0))
     start = positions[0] + [0.8, -0.4]
     actions = policy.infer(seen(at=start)).actions
     np.testing.assert_allclose(actions[0], start)
@@ -94,31 +94,35 @@ def test_a_robot_that_is_elsewhere_is_brought_to_the_start_smoothly():
 
 def test_too_far_from_the_start_is_refused():
     stamps, positions = recording()
-    refusing = ReplayPolicy(stamps, positions, NAMES, start='refuse')
+    refusing = ReplayPolicy(stamps, positions, NAMES, ReplayOptions(start='refuse'))
     with pytest.raises(PolicyError, match='b is at 0.800 rad, the recording begins at 0.500 rad'):
         refusing.infer(seen(at=(0, 0.8)))
     near = refusing.infer(seen(at=(0.1, 0.5))).actions
     np.testing.assert_array_equal(near, positions[:30])
     with pytest.raises(PolicyError, match='max_distance'):
-        ReplayPolicy(stamps, positions, NAMES, max_distance=0.1).infer(seen(at=(0.2, 0.5)))
-    at_once = ReplayPolicy(stamps, positions, NAMES, start='at_once')
+        ReplayPolicy(stamps, positions, NAMES, ReplayOptions(max_distance=0.1)).infer(
+            seen(at=(0.2, 0.5))
+        )
+    at_once = ReplayPolicy(stamps, positions, NAMES, ReplayOptions(start='at_once'))
     np.testing.assert_array_equal(at_once.infer(seen(at=(3, 3))).actions, positions[:30])
 
 
 def test_joints_are_found_by_name():
     stamps, positions = recording()
-    policy = ReplayPolicy(stamps, positions, NAMES, start='refuse', robot_joint_names=('b', 'a'))
+    policy = ReplayPolicy(
+        stamps, positions, NAMES, ReplayOptions(start='refuse', robot_joint_names=('b', 'a'))
+    )
     names = ('b', 'c', 'a')
     assert len(policy.infer(seen(at=(0.5, 9, 0.0), names=names)).actions) == 30
     with pytest.raises(PolicyError, match=r"\['b'\], which the observation lacks"):
         ReplayPolicy(stamps, positions, NAMES).infer(seen(at=(0.0,), names=('a',)))
     with pytest.raises(PolicyError, match=r"\['b'\], which the robot does not have"):
-        ReplayPolicy(stamps, positions, NAMES, robot_joint_names=('a', 'c'))
+        ReplayPolicy(stamps, positions, NAMES, ReplayOptions(robot_joint_names=('a', 'c')))
 
 
 def test_without_executed_time_the_stamps_count():
     stamps, positions = recording()
-    policy = ReplayPolicy(stamps, positions, NAMES, horizon=2)
+    policy = ReplayPolicy(stamps, positions, NAMES, ReplayOptions(horizon=2))
     policy.infer(seen(float('nan'), stamp=5 * SECOND))
     late = policy.infer(seen(float('nan'), stamp=5 * SECOND + round(3 * PERIOD * SECOND)))
     np.testing.assert_array_equal(late.actions, positions[3:5])
@@ -146,20 +150,20 @@ def test_recordings_that_cannot_be_replayed(change, error, text):
 @pytest.mark.parametrize(
     ('option', 'text'),
     [
-        ({'start': 'jump'}, "start is 'jump'; known: blend"),
+        ({'start': 'jump'}, "start is 'jump'; it must be blend"),
         ({'horizon': 0}, 'horizon is 0'),
-        ({'dt': -1.0}, 'dt|steps of -1.0 s'),
+        ({'dt': -1.0}, 'dt is -1.0; it must be above 0 s'),
         ({'blend_time': 0.0}, 'blend_time is 0.0'),
         ({'max_distance': float('nan')}, 'max_distance is nan'),
     ],
 )
 def test_options_out_of_range(option, text):
     with pytest.raises(ValueRangeError, match=text):
-        ReplayPolicy(*recording(), NAMES, **option)
+        ReplayPolicy(*recording(), NAMES, ReplayOptions(**option))
 
 
 def test_a_pause_can_be_allowed():
     stamps, positions = recording()
     stamps = stamps + (np.arange(40) > 9) * SECOND
-    policy = ReplayPolicy(stamps, positions, NAMES, horizon=40, max_gap=2.0)
+    policy = ReplayPolicy(stamps, positions, NAMES, ReplayOptions(horizon=40, max_gap=2.0))
     np.testing.assert_array_equal(policy.infer(seen()).actions, positions)

@@ -9,7 +9,7 @@ from frame_ros.core.errors import PolicyError, ValueRangeError
 from frame_ros.metrics import rms_jerk
 from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Observation
-from frame_ros.policies.scripted.pick_place import JOINT_NAMES, ScriptedPickPlace
+from frame_ros.policies.scripted.pick_place import JOINT_NAMES, ScriptedOptions, ScriptedPickPlace
 from frame_ros.policies.scripted.reaching import rotation_of, solve_reach
 from frame_ros.robots import load_robot
 from frame_ros.robots.profiles import find_profile
@@ -85,7 +85,7 @@ def test_at_full_quality_it_succeeds_within_ten_seconds_and_touches_only_the_cub
 
 
 def test_at_low_quality_it_fails_more_often_and_is_jerkier(simulation):
-    good, bad = ScriptedPickPlace(), ScriptedPickPlace(quality=0.0)
+    good, bad = ScriptedPickPlace(), ScriptedPickPlace(ScriptedOptions(quality=0.0))
     runs = [run_in_simulation(simulation, bad, seed, 12.0) for seed in range(5)]
     assert sum(is_done for is_done, _, _ in runs) <= 3
     _, smooth, _ = run_in_simulation(simulation, good, 0)
@@ -117,7 +117,7 @@ def test_a_grasp_that_failed_is_tried_again(simulation):
 
 
 def test_an_inference_is_a_chunk_of_finite_joint_positions():
-    inference = ScriptedPickPlace(horizon=16, dt=0.05).infer(observe())
+    inference = ScriptedPickPlace(ScriptedOptions(horizon=16, dt=0.05)).infer(observe())
     assert inference.actions.shape == (16, 6)
     assert inference.dt == 0.05
     assert inference.action_names == JOINT_NAMES
@@ -137,14 +137,14 @@ def test_the_plan_does_not_depend_on_how_it_is_cut_or_on_jitter_of_the_stamps():
 @pytest.mark.parametrize('quality', [1.0, 0.0])
 def test_actions_keep_the_joint_limits(quality):
     robot = load_robot('so101')
-    rows = executed_plan(ScriptedPickPlace(quality=quality))[:, :5]
+    rows = executed_plan(ScriptedPickPlace(ScriptedOptions(quality=quality)))[:, :5]
     assert (rows >= robot.lower).all()
     assert (rows <= robot.upper).all()
 
 
 def test_flaws_are_drawn_from_the_seed():
     def plan(seed):
-        policy = ScriptedPickPlace(quality=0.4, seed=seed, horizon=200)
+        policy = ScriptedPickPlace(ScriptedOptions(quality=0.4, seed=seed, horizon=200))
         return policy.infer(observe()).actions
 
     assert np.array_equal(plan(1), plan(1))
@@ -152,7 +152,7 @@ def test_flaws_are_drawn_from_the_seed():
 
 
 def test_episodes_differ_unless_they_are_given_the_same_seed():
-    policy = ScriptedPickPlace(quality=0.4, horizon=200)
+    policy = ScriptedPickPlace(ScriptedOptions(quality=0.4, horizon=200))
     first = policy.infer(observe()).actions
     policy.reset()
     second = policy.infer(observe()).actions
@@ -170,8 +170,8 @@ def test_after_the_end_it_rests_at_home():
 
 @pytest.mark.parametrize('quality', [0.9, 0.2])
 def test_sampled_chunks_change_no_action_and_are_as_uncertain_as_its_flaws(quality):
-    plain = ScriptedPickPlace(quality=quality, seed=2)
-    sampled = ScriptedPickPlace(quality=quality, seed=2, samples=3)
+    plain = ScriptedPickPlace(ScriptedOptions(quality=quality, seed=2))
+    sampled = ScriptedPickPlace(ScriptedOptions(quality=quality, seed=2, samples=3))
     assert np.array_equal(executed_plan(plain), executed_plan(sampled))
     for policy in (plain, sampled):
         policy.reset(5)
@@ -186,8 +186,8 @@ def test_sampled_chunks_change_no_action_and_are_as_uncertain_as_its_flaws(quali
 
 def test_samples_are_as_the_policy_would_have_acted_with_other_flaws():
     """Their spread is that of policies of other seeds at the same step."""
-    policy = ScriptedPickPlace(quality=0.6, samples=24, horizon=30)
-    others = [ScriptedPickPlace(quality=0.6, horizon=30) for _ in range(24)]
+    policy = ScriptedPickPlace(ScriptedOptions(quality=0.6, samples=24, horizon=30))
+    others = [ScriptedPickPlace(ScriptedOptions(quality=0.6, horizon=30)) for _ in range(24)]
     for seed, other in enumerate(others):
         other.reset(100 + seed)
     for time in (0.0, 0.5, 1.0, 1.5):
@@ -198,13 +198,13 @@ def test_samples_are_as_the_policy_would_have_acted_with_other_flaws():
 
 
 def test_without_flaws_all_samples_are_the_chunk():
-    inference = ScriptedPickPlace(samples=2).infer(observe())
+    inference = ScriptedPickPlace(ScriptedOptions(samples=2)).infer(observe())
     assert np.array_equal(inference.samples, np.stack([inference.actions] * 2))
 
 
 def test_samples_are_drawn_from_the_seed():
     def draw(seed):
-        policy = ScriptedPickPlace(quality=0.4, samples=2)
+        policy = ScriptedPickPlace(ScriptedOptions(quality=0.4, samples=2))
         policy.reset(seed)
         return policy.infer(observe()).samples
 
@@ -237,7 +237,7 @@ def test_what_it_lacks_is_said():
 )
 def test_bad_arguments_are_refused(arguments):
     with pytest.raises(ValueRangeError):
-        ScriptedPickPlace(**arguments)
+        ScriptedPickPlace(ScriptedOptions(**arguments))
 
 
 @pytest.mark.parametrize('height', [0.015, 0.085, 0.125])

@@ -12,7 +12,7 @@ from frame_ros.policies.execution.action_check import check_chunk
 from frame_ros.policies.protocol import Observation
 from frame_ros.policies.registry import make_policy
 from frame_ros.policies.scripted.arms import find_arm, scripted_arms
-from frame_ros.policies.scripted.pick_place import ScriptedPickPlace
+from frame_ros.policies.scripted.pick_place import ScriptedOptions, ScriptedPickPlace
 from frame_ros.policies.scripted.reaching import rotation_of
 from frame_ros.robots import load_robot
 
@@ -67,11 +67,11 @@ def test_it_is_chosen_by_the_joints_of_the_robot():
     assert ScriptedPickPlace(robot=load_robot('fr3', 'tcp')).infer(observe()).action_names == NAMES
     assert find_arm(SO101.joint_names) == SO101
     with pytest.raises(ValueRangeError, match='panda_joint1'):
-        ScriptedPickPlace(robot_joint_names=('panda_joint1',))
+        ScriptedPickPlace(ScriptedOptions(robot_joint_names=('panda_joint1',)))
 
 
 def test_it_succeeds_within_ten_seconds_and_touches_only_the_cube(simulation):
-    policy = ScriptedPickPlace(robot_joint_names=NAMES)
+    policy = ScriptedPickPlace(ScriptedOptions(robot_joint_names=NAMES))
     for seed in range(2):
         is_done, path, touched = run_in_simulation(simulation, policy, seed)
         assert is_done
@@ -80,7 +80,9 @@ def test_it_succeeds_within_ten_seconds_and_touches_only_the_cube(simulation):
 
 
 def test_a_low_quality_is_jerkier(simulation):
-    good, bad = (ScriptedPickPlace(q, robot_joint_names=NAMES) for q in (1.0, 0.0))
+    good, bad = (
+        ScriptedPickPlace(ScriptedOptions(quality=q, robot_joint_names=NAMES)) for q in (1.0, 0.0)
+    )
     _, smooth, _ = run_in_simulation(simulation, good, 0, 4.0)
     _, rough, _ = run_in_simulation(simulation, bad, 0, 4.0)
     assert rms_jerk(rough, DT) > 2 * rms_jerk(smooth, DT)
@@ -88,7 +90,9 @@ def test_a_low_quality_is_jerkier(simulation):
 
 @pytest.mark.parametrize('quality', [1.0, 0.0])
 def test_a_whole_plan_keeps_the_limits_and_the_hand_points_down_where_it_grasps(quality):
-    policy = ScriptedPickPlace(quality, horizon=250, robot_joint_names=NAMES)
+    policy = ScriptedPickPlace(
+        ScriptedOptions(quality=quality, horizon=250, robot_joint_names=NAMES)
+    )
     inference = policy.infer(observe())
     actions, clipped = check_chunk(inference, load_robot('fr3').joint_limits)
     assert clipped == {}
@@ -106,13 +110,15 @@ def test_a_whole_plan_keeps_the_limits_and_the_hand_points_down_where_it_grasps(
 
 
 def test_samples_have_its_joints():
-    policy = ScriptedPickPlace(0.5, samples=3, horizon=12, robot_joint_names=NAMES)
+    policy = ScriptedPickPlace(
+        ScriptedOptions(quality=0.5, samples=3, horizon=12, robot_joint_names=NAMES)
+    )
     samples = policy.infer(observe()).samples
     assert samples.shape == (3, 12, 8)
     assert (samples[0] != samples[1]).any()
 
 
 def test_a_missing_finger_is_named():
-    policy = ScriptedPickPlace(robot_joint_names=NAMES)
+    policy = ScriptedPickPlace(ScriptedOptions(robot_joint_names=NAMES))
     with pytest.raises(PolicyError, match='fr3_finger_joint1'):
         policy.infer(Observation(0, 0, NAMES[:7], np.array(FR3.home[:7])))

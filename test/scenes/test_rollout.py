@@ -18,7 +18,7 @@ from frame_ros.metrics import (
 )
 from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Inference
-from frame_ros.policies.scripted.pick_place import ScriptedPickPlace
+from frame_ros.policies.scripted.pick_place import ScriptedOptions, ScriptedPickPlace
 from frame_ros.robots import load_robot
 from frame_ros.scenes import JOINT_NAMES, scene_robot
 from frame_ros.scenes.rollout import Rollouts
@@ -115,7 +115,9 @@ def test_errors_are_against_the_reference_given(rollouts, episode):
     reference = reference_of(episode)
     own = rollouts.run(ScriptedPickPlace(), SEED, references=[reference])
     assert own.summary['quality']['ate'] == pytest.approx(0.0, abs=1e-12)
-    other = rollouts.run_many(ScriptedPickPlace(0.8), [SEED], {SEED: [reference]})[0]
+    other = rollouts.run_many(
+        ScriptedPickPlace(ScriptedOptions(quality=0.8)), [SEED], {SEED: [reference]}
+    )[0]
     assert other.summary['quality']['ate'] > 1e-3
     assert np.isnan(episode.summary['quality']['ate'])
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from frame_ros.core.time import SECOND
 from frame_ros.policies.execution.action_queue import ActionQueue
 from frame_ros.policies.protocol import Observation
-from frame_ros.policies.scripted.pick_place import ScriptedPickPlace
+from frame_ros.policies.scripted.pick_place import ScriptedOptions, ScriptedPickPlace
 from frame_ros.scenes.simulation.contacts import Contact
 from frame_ros.scenes.simulation.simulation import JointReadings, PickPlaceSimulation
 
@@ -121,7 +121,9 @@ class PolicyActions:
         """quality: of the policy, 0 to 1."""
         names = simulation.joint_names
         self._simulation, self._timeout = simulation, timeout
-        self._policy = ScriptedPickPlace(quality, seed, robot_joint_names=names)
+        self._policy = ScriptedPickPlace(
+            ScriptedOptions(quality=quality, seed=seed, robot_joint_names=names)
+        )
         self._policy.reset(seed)
         self._queue = ActionQueue(1.0 / CONTROL_RATE, 'first', 0, prefetch=0)
         self._queue.open()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """LeRobot policies from a local folder, by LeRobot's own configuration, weights and processors."""
 
-from frame_ros.policies.lerobot.loading import load_lerobot_policy
+from frame_ros.policies.lerobot.loading import LeRobotCheckpoint, load_lerobot_policy
 from frame_ros.policies.lerobot.policy import LeRobotPolicy
 
-__all__ = ['LeRobotPolicy', 'load_lerobot_policy']
+__all__ = ['LeRobotCheckpoint', 'LeRobotPolicy', 'load_lerobot_policy']

@@ -6,15 +6,14 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from frame_ros.core.errors import MissingExtraError
+from frame_ros.core.errors import CheckpointError, MissingExtraError
 from frame_ros.core.lerobot_import import import_lerobot, offline
-from frame_ros.policies.checkpoint import PROCESSORS, CheckpointFolder, open_checkpoint
-from frame_ros.policies.environment_state import POSES
+from frame_ros.policies.checkpoint import CONFIG, PROCESSORS, CheckpointFolder, open_checkpoint
 from frame_ros.policies.lerobot.columns import (
     Columns,
     action_columns,
@@ -31,124 +30,94 @@ from frame_ros.policies.lerobot.matching import (
     match_poses,
 )
 from frame_ros.policies.lerobot.network import describe_failure, load_network
-from frame_ros.policies.lerobot.options import (
-    check_run,
-    family_options,
-    joint_scales,
-    texts,
-)
+from frame_ros.policies.lerobot.options import LeRobotOptions, joint_scales
 from frame_ros.policies.lerobot.policy import LeRobotPolicy
 
 logger = logging.getLogger(__name__)
 
 
-def load_lerobot_policy(
-    folder: str | Path,
-    robot_joint_names: Sequence[str],
-    device: str = 'cpu',
-    camera_names: Mapping[str, str] | None = None,
-    units: str = 'degrees',
-    gripper_limits: Mapping[str, tuple[float, float]] | None = None,
-    joint_limits: Mapping[str, tuple[float, float]] | None = None,
-    calibration: str | Path = '',
-    action_rate: float = 30.0,
-    action_space: str = 'joint_position',
-    action_names: str | Sequence[str] = (),
-    action_units: str | Sequence[str] = (),
-    state_names: str | Sequence[str] = (),
-    state_pose: str = 'tcp',
-    pose_names: str | Sequence[str] = POSES,
-    samples: int = 0,
-    temperatures: Sequence[float] = (),
-    seed: int | None = None,
-    vlm_folder: str = '',
-    base_model_folder: str = '',
-    tokenizer_folder: str = '',
-    action_tokenizer_folder: str = '',
-    trust_remote_code: bool = False,
-    sample_temperature: float = 1.0,
-) -> LeRobotPolicy:
-    """Loads a LeRobot checkpoint from a local folder; nothing is downloaded.
+class LeRobotCheckpoint(LeRobotPolicy):
+    """A LeRobotPolicy that is loaded from its options; nothing is downloaded."""
 
-    robot_joint_names: the joints of the robot, in the order of the checkpoint's state and action
-    unless `state_names` and `action_names` say otherwise.
-    camera_names: image feature of the checkpoint -> camera, such as 'observation.images.top' ->
-    'front'; by default each feature's own name is the camera's ('observation.images.front' ->
-    'front'). A family that can do with fewer cameras may be given fewer.
-    units, gripper_limits: what joints are written in, in state and action, see `joint_units`. For
-    'range_m100_100': calibration, LeRobot's file of the arm, or joint_limits (joint -> lower and
-    upper limit, rad) in its place.
-    action_rate: Hz, the frame rate of the data set that it was trained on.
-    action_space, action_names, action_units: what the actions are, see `action_columns`.
-    state_names, state_pose: what the state is, see `state_columns`; the observation's pose of that
-    name is the end effector's. A list in a text has commas.
-    pose_names: the poses that a checkpoint's `observation.environment_state` is made of, see
-    `environment_state`.
-    samples: 0, or 2 and more, chunks sampled at each inference. seed: of all that is sampled;
-    None: another each time. The rest: see `FamilyOptions`.
+    Options = LeRobotOptions
+    needs = {'folder': f'the folder of a LeRobot checkpoint, with {CONFIG}'}
+
+    @classmethod
+    def make(cls, options: LeRobotOptions) -> LeRobotPolicy:
+        """Loads the checkpoint.
+
+        Raises:
+            CheckpointError: files are missing, of another version, or do not fit the robot or its
+                cameras.
+            ValueRangeError: units or ranges do not fit.
+            MissingExtraError: LeRobot, or what it needs for this family, is not installed.
+        """
+        checkpoint = open_checkpoint(options.folder)
+        columns, notes = _columns(options)
+        import_lerobot()
+        with offline():
+            family_class = family_of(checkpoint.policy_type, version('lerobot'))
+            config, dropped = load_config(checkpoint, options.device)
+            inputs = _fit(checkpoint.path, config, family_class, columns, options)
+            notes += [*dropped, *inputs.notes]
+            family, processors = _load_parts(checkpoint, config, family_class, options, notes)
+        notes += family.notes()
+        name, path, rate = checkpoint.policy_type, str(checkpoint.path), options.action_rate
+        policy = cls(name, path, family, processors, inputs, columns.actions, rate, notes)
+        policy.reset(options.seed)
+        for note in policy.notes:
+            logger.warning('%s: %s', policy.checkpoint, note)
+        return policy
+
+    @classmethod
+    def check(cls, options: LeRobotOptions) -> None:
+        """Checks the files, and that there are as many actions as the robot has joints unless an
+        option declares the columns.
+
+        Raises:
+            CheckpointError: the checkpoint is incomplete, or of another robot.
+        """
+        checkpoint = open_checkpoint(options.folder)
+        features = checkpoint.config.get('output_features') or {}
+        shape = (features.get('action') or {}).get('shape')
+        is_joints = options.action_space == 'joint_position'
+        is_declared = options.action_names or options.state_names or not is_joints
+        joints = options.robot_joint_names
+        if is_declared or not joints or not isinstance(shape, list) or len(shape) != 1:
+            return
+        if shape[0] != len(joints):
+            raise CheckpointError(
+                f'{checkpoint.path} gives {shape[0]} values per action; the robot has '
+                f'{len(joints)} joints ({", ".join(joints)}): it is of another robot, or the '
+                'option action_names has to say what its columns are'
+            )
+
+
+def load_lerobot_policy(
+    folder: str | Path, robot_joint_names: Sequence[str], **others: Any
+) -> LeRobotPolicy:
+    """Loads a LeRobot checkpoint from a local folder. others: further `LeRobotOptions`.
 
     Raises:
-        CheckpointError: files are missing, of another version, or do not fit the robot or its
-        cameras, or an option is out of its range. ValueRangeError: units or ranges do not fit.
-        MissingExtraError: LeRobot, or what it needs for this family, is not installed.
+        FrameRosError: as of `LeRobotCheckpoint.make`, or an option is out of range.
     """
-    options = family_options(
-        samples,
-        temperatures,
-        sample_temperature,
-        trust_remote_code,
-        vlm_folder=vlm_folder,
-        base_model_folder=base_model_folder,
-        tokenizer_folder=tokenizer_folder,
-        action_tokenizer_folder=action_tokenizer_folder,
-    )
-    joints, names = tuple(robot_joint_names), texts('action_names', action_names)
-    check_run(action_rate, seed, joints)
-    checkpoint = open_checkpoint(folder)
-    scales, notes = joint_scales(units, joints, gripper_limits, joint_limits, calibration)
-    columns = Columns(
-        action_columns(action_space, names, texts('action_units', action_units), scales),
-        state_columns(texts('state_names', state_names), scales, state_pose),
-        joints,
-        is_declared=bool(names),
-    )
-    poses = texts('pose_names', pose_names)
-    policy = _load(checkpoint, device, options, columns, camera_names, poses, action_rate, notes)
-    policy.reset(seed)
-    for note in policy.notes:
-        logger.warning('%s: %s', policy.checkpoint, note)
-    return policy
+    names = tuple(robot_joint_names)
+    read = LeRobotCheckpoint.read_options
+    return LeRobotCheckpoint.make(read(folder=str(folder), robot_joint_names=names, **others))
 
 
-def _load(
-    checkpoint: CheckpointFolder,
-    device: str,
-    options: FamilyOptions,
-    columns: Columns,
-    camera_names: Mapping[str, str] | None,
-    pose_names: tuple[str, ...],
-    action_rate: float,
-    notes: list[str],
-) -> LeRobotPolicy:
-    """The policy of a checkpoint, once all that was asked is known to be sound. notes: what a
-    person should know so far.
-    """
-    import_lerobot()
-    with offline():
-        family_class = family_of(checkpoint.policy_type, version('lerobot'))
-        config, dropped = load_config(checkpoint, device)
-        inputs = _fit(checkpoint.path, config, family_class, columns, camera_names, pose_names)
-        notes += [*dropped, *inputs.notes]
-        family, processors = _load_parts(checkpoint, config, family_class, options, notes)
-    notes += family.notes()
-    return LeRobotPolicy(
-        checkpoint.policy_type,
-        str(checkpoint.path),
-        family,
-        processors,
-        inputs,
-        columns.actions,
-        float(action_rate),
+def _columns(options: LeRobotOptions) -> tuple[Columns, list[str]]:
+    """The columns of actions and state, and notes about them."""
+    scales, notes = joint_scales(options)
+    return (
+        Columns(
+            action_columns(
+                options.action_space, options.action_names, options.action_units, scales
+            ),
+            state_columns(options.state_names, scales, options.state_pose),
+            options.robot_joint_names,
+            is_declared=bool(options.action_names),
+        ),
         notes,
     )
 
@@ -158,11 +127,10 @@ def _fit(
     config: Any,
     family: type[Family],
     columns: Columns,
-    camera_names: Mapping[str, str] | None,
-    pose_names: tuple[str, ...],
+    options: LeRobotOptions,
 ) -> PolicyInputs:
     """What of the robot goes where, or CheckpointError."""
-    cameras, notes = match_cameras(path, config, camera_names, family.may_lack_cameras)
+    cameras, notes = match_cameras(path, config, options.camera_names, family.may_lack_cameras)
     check_widths(path, config, columns)
     if not columns.is_declared:
         check_order(path, config, columns.actions)
@@ -172,7 +140,7 @@ def _fit(
         cameras=cameras,
         sizes={name: tuple(config.image_features[name].shape[1:]) for name in cameras},
         takes_any_size=family.resizes_images(config),
-        things=match_poses(path, config, pose_names),
+        things=match_poses(path, config, options.pose_names),
         needs_instruction=family.needs_instruction,
         notes=notes,
     )

@@ -1,23 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a user may ask of a LeRobot policy, checked before anything is loaded.
-
-Options come from parameters and command lines too, where 'False' is a text and so would be true.
-"""
+"""Options of a LeRobot policy, and what they say of its joints."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from frame_ros.core.errors import CheckpointError
 from frame_ros.core.input_files import load_json, read_text
+from frame_ros.core.options import option, options, rule
+from frame_ros.policies.environment_state import POSES
 from frame_ros.policies.lerobot.columns import JointScales
 from frame_ros.policies.lerobot.families.family import FamilyOptions
-from frame_ros.robots.joint_units import approximate_ranges, calibrated_ranges
+from frame_ros.policies.protocol import ACTION_SPACES
+from frame_ros.robots.joint_units import UNITS, approximate_ranges, calibrated_ranges
 
 RANGE = 'range_m100_100'
 APPROXIMATE = (
@@ -27,84 +24,56 @@ APPROXIMATE = (
 )
 
 
-def family_options(
-    samples: int,
-    temperatures: Sequence[float],
-    sample_temperature: float,
-    trust_remote_code: bool,
-    **folders: str,
-) -> FamilyOptions:
-    """Raises CheckpointError if one is of another type or out of its range."""
-    if not _is_whole(samples) or samples < 0 or samples == 1:
-        raise CheckpointError(f'samples is {samples!r}; it is 0, or 2 or more')
-    if not isinstance(trust_remote_code, bool):
-        raise CheckpointError(
-            f'trust_remote_code is {trust_remote_code!r}; it must be true or false, in lower case'
-        )
-    for name, folder in folders.items():
-        if not isinstance(folder, str | Path):
-            raise CheckpointError(f'{name} is {folder!r}; it must be the path of a folder')
-    values = (*temperatures, sample_temperature)
-    if not all(_is_number(value) and value > 0 for value in values):
-        raise CheckpointError(
-            f'temperatures are {list(temperatures)} and {sample_temperature!r}; all must be above 0'
-        )
-    return FamilyOptions(
-        samples=int(samples),
-        temperatures=tuple(map(float, temperatures)),
-        sample_temperature=float(sample_temperature),
-        trust_remote_code=trust_remote_code,
-        **{name: str(folder) for name, folder in folders.items()},
+@options
+class LeRobotOptions(FamilyOptions):
+    """Options of a LeRobot checkpoint."""
+
+    folder: str = option('', 'the checkpoint')
+    robot_joint_names: tuple[str, ...] = option(
+        (),
+        'joints of the robot, in the order of the state and action unless state_names and '
+        'action_names say otherwise',
     )
+    device: str = option('cpu', 'where it runs: cpu, cuda, cuda:1, mps')
+    camera_names: Mapping[str, str] | None = option(
+        None, "image feature -> camera; none: each feature's own name is the camera's"
+    )
+    units: str = option('degrees', 'of the joints in state and action', choices=UNITS)
+    gripper_limits: Mapping[str, tuple[float, float]] | None = option(
+        None, 'gripper joint -> closed and open position, rad or m'
+    )
+    joint_limits: Mapping[str, tuple[float, float]] = option(
+        {}, 'joint -> lower and upper limit, in place of calibration, rad'
+    )
+    calibration: str = option('', "LeRobot's calibration file of the arm, for range_m100_100")
+    action_rate: float = option(30.0, 'frame rate of the training data', unit='Hz', above=0.0)
+    action_space: str = option('joint_position', 'of the actions', choices=ACTION_SPACES)
+    action_names: tuple[str, ...] = option((), 'columns of the actions; empty: the joints')
+    action_units: tuple[str, ...] = option((), 'of these columns; empty: those of the joints')
+    state_names: tuple[str, ...] = option((), 'columns of the state; empty: the joints')
+    state_pose: str = option('tcp', 'pose that is the end effector in the state')
+    pose_names: tuple[str, ...] = option(POSES, 'poses that observation.environment_state holds')
+    seed: int | None = option(None, 'of what is sampled; none: another each time', at_least=0)
+
+    @rule('robot_joint_names', 'different names: a joint is named twice')
+    def _names_each_joint_once(self) -> bool:
+        return len(set(self.robot_joint_names)) == len(self.robot_joint_names)
 
 
-def check_run(action_rate: float, seed: int | None, robot_joint_names: Sequence[str]) -> None:
-    """Raises CheckpointError if one is of another type or out of its range."""
-    if not (_is_number(action_rate) and action_rate > 0):
-        raise CheckpointError(f'action_rate is {action_rate!r} Hz; it must be positive')
-    if seed is not None and not (_is_whole(seed) and 0 <= seed < 2**63):
-        raise CheckpointError(f'seed is {seed!r}; it must be a whole number, not negative, or None')
-    if len(set(robot_joint_names)) != len(robot_joint_names):
-        raise CheckpointError(f'a joint of the robot is named twice: {list(robot_joint_names)}')
-
-
-def texts(option: str, value: str | Sequence[str]) -> tuple[str, ...]:
-    """A list of texts, or one text with commas between them.
-
-    Raises:
-        CheckpointError: it is something else.
-    """
-    found = [part.strip() for part in value.split(',')] if isinstance(value, str) else value
-    if found == ['']:
-        return ()
-    if not isinstance(found, list | tuple) or not all(isinstance(part, str) for part in found):
-        raise CheckpointError(f'{option} is {value!r}; it must be texts with commas, or a list')
-    if not all(found):
-        raise CheckpointError(f'{option} holds an empty text: {list(found)}')
-    return tuple(found)
-
-
-def joint_scales(
-    units: str,
-    joints: tuple[str, ...],
-    gripper_limits: Mapping[str, tuple[float, float]] | None,
-    joint_limits: Mapping[str, tuple[float, float]] | None,
-    calibration: str | Path,
-) -> tuple[JointScales, list[str]]:
-    """How the checkpoint writes joints, and what a person should know about it.
-
-    calibration: LeRobot's calibration file of the arm; empty: none.
+def joint_scales(options: LeRobotOptions) -> tuple[JointScales, list[str]]:
+    """How the checkpoint writes joints, and notes about it.
 
     Raises:
-        CheckpointError: the file is none. ValueRangeError: it lacks a range.
+        CheckpointError: the calibration file cannot be read. ValueRangeError: it lacks a range.
     """
     ranges: dict[str, tuple[float, float]] | None = None
     notes = []
-    if calibration:
-        ranges = calibrated_ranges(_read_calibration(calibration))
-    elif units == RANGE and joint_limits:
-        ranges, notes = approximate_ranges(joint_limits), [APPROXIMATE]
-    return JointScales(units, joints, gripper_limits, ranges), notes
+    if options.calibration:
+        ranges = calibrated_ranges(_read_calibration(options.calibration))
+    elif options.units == RANGE and options.joint_limits:
+        ranges, notes = approximate_ranges(options.joint_limits), [APPROXIMATE]
+    scales = JointScales(options.units, options.robot_joint_names, options.gripper_limits, ranges)
+    return scales, notes
 
 
 def _read_calibration(path: str | Path) -> Mapping[str, Mapping[str, int]]:
@@ -120,12 +89,3 @@ def _read_calibration(path: str | Path) -> Mapping[str, Mapping[str, int]]:
         )
     found: Mapping[str, Mapping[str, int]] = content
     return found
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-def _is_number(value: Any) -> bool:
-    is_real = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    return is_real and bool(np.isfinite(value))

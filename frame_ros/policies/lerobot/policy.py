@@ -23,7 +23,7 @@ NOT_ASKED = 'none were asked for (samples is 0)'
 
 
 class LeRobotPolicy(Policy):
-    """Made by `load_lerobot_policy`."""
+    """A loaded LeRobot checkpoint; `LeRobotCheckpoint` makes it."""
 
     def __init__(
         self,

@@ -22,12 +22,13 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import MissingExtraError, PolicyError, install_hint
 from frame_ros.core.lerobot_import import import_lerobot
+from frame_ros.core.options import option, options
 from frame_ros.policies.base import Policy
 from frame_ros.policies.checkpoint import open_checkpoint
 from frame_ros.policies.lerobot_server.replies import read_actions
 from frame_ros.policies.protocol import Inference, Observation
 from frame_ros.policies.remote.server import is_loopback
-from frame_ros.robots.joint_units import JointUnits, joint_units
+from frame_ros.robots.joint_units import UNITS, joint_units
 
 CHUNK = 2 * 1024 * 1024  # bytes per message of an observation, as LeRobot's own client has it
 IMAGES = 'observation.images.'
@@ -42,33 +43,72 @@ RISK = (
 UNAVAILABLE = "LeRobot's gRPC server answers with actions only"
 
 
+@options
+class ServerOptions:
+    """Options of a policy in LeRobot's own server."""
+
+    folder: str = option('', 'where the server finds the checkpoint')
+    robot_joint_names: tuple[str, ...] = option((), 'joints in the order of state and action')
+    address: str = option('127.0.0.1:8080', 'host:port')
+    allow_pickle: bool = option(False, 'accept the risk of a server that unpickles')
+    allow_remote: bool = option(False, 'the server may be on another machine')
+    policy_type: str = option('', 'of a checkpoint that is not on this machine, such as act')
+    camera_names: Mapping[str, str] | None = option(
+        None, 'image feature -> camera; none: read from a checkpoint on this machine'
+    )
+    gripper_limits: Mapping[str, tuple[float, float]] | None = option(
+        None, 'gripper joint -> closed and open position, rad or m'
+    )
+    units: str = option('degrees', 'of the joints in state and action', choices=UNITS)
+    action_rate: float = option(30.0, 'frame rate of the training data', unit='Hz', above=0.0)
+    device: str = option('cpu', 'of the server')
+    actions_per_chunk: int = option(50, 'steps of a chunk', at_least=1)
+    deadline: float = option(5.0, 'longest inference', unit='s', above=0.0)
+
+
 class LeRobotServerPolicy(Policy):
-    """Made by `connect_lerobot_server`. The server has no notion of an episode: `reset` only drops
-    what it holds for us.
+    """A policy in LeRobot's policy server, which loads the checkpoint. The server has no notion of
+    an episode: `reset` only drops what it holds for us.
     """
 
-    def __init__(
-        self,
-        address: str,
-        setup: Mapping[str, Any],
-        joint_names: tuple[str, ...],
-        cameras: Mapping[str, str],
-        units: JointUnits,
-        action_rate: float,
-        deadline: float,
-    ) -> None:
-        """setup: fields of LeRobot's RemotePolicyConfig but the features. cameras: image feature,
-        without its prefix -> camera.
+    Options = ServerOptions
+    needs = {'folder': 'the folder in which the server finds it'}
+
+    def __init__(self, options: ServerOptions) -> None:
+        """Connects to the server.
+
+        Raises:
+            PolicyError: the risk is not accepted, or an option is missing or wrong.
+            MissingExtraError: LeRobot or grpcio is not installed.
         """
-        self.name, self.checkpoint = setup['policy_type'], str(setup['pretrained_name_or_path'])
+        self.check(options)
+        kind, cameras = _describe(options.folder, options.policy_type, options.camera_names)
+        names = options.robot_joint_names
+        self.name, self.checkpoint = kind, options.folder
         self.cameras = tuple(cameras.values())
-        self.notes = [f'{address}: {RISK.split(". Use")[0]}']
-        self._address, self._deadline = address, deadline
-        self._joint_names, self._units = joint_names, units
-        self._dt, self._features = 1.0 / action_rate, dict(cameras)
-        self._setup = {**setup, 'lerobot_features': _features(joint_names, cameras)}
+        self.notes = [f'{options.address}: {RISK.split(". Use")[0]}']
+        self._address, self._deadline = options.address, options.deadline
+        self._joint_names = names
+        self._units = joint_units(options.units, names, options.gripper_limits)
+        self._dt, self._features = 1.0 / options.action_rate, dict(cameras)
+        self._setup = {
+            'policy_type': kind,
+            'pretrained_name_or_path': options.folder,
+            'actions_per_chunk': options.actions_per_chunk,
+            'device': options.device,
+            'lerobot_features': _features(names, cameras),
+        }
         self._step, self._is_ready = 0, False
-        self._grpc, self._messages, self._channel, self._stub = _open(address)
+        self._grpc, self._messages, self._channel, self._stub = _open(options.address)
+
+    @classmethod
+    def check(cls, options: ServerOptions) -> None:
+        """Checks that the risk is accepted, and the address.
+
+        Raises:
+            PolicyError: it is not, or the address is none.
+        """
+        _check_trust(options)
 
     def reset(self, seed: int | None = None) -> None:
         """Forgets the last episode. The server cannot be given a seed."""
@@ -198,68 +238,25 @@ class LeRobotServerPolicy(Policy):
         return actions.values
 
 
-def connect_lerobot_server(
-    robot_joint_names: Sequence[str],
-    folder: str = '',
-    address: str = '127.0.0.1:8080',
-    allow_pickle: bool = False,
-    allow_remote: bool = False,
-    policy_type: str = '',
-    camera_names: Mapping[str, str] | None = None,
-    gripper_limits: Mapping[str, tuple[float, float]] | None = None,
-    units: str = 'degrees',
-    action_rate: float = 30.0,
-    device: str = 'cpu',
-    actions_per_chunk: int = 50,
-    deadline: float = 5.0,
-) -> LeRobotServerPolicy:
-    """Connects to LeRobot's policy server, which loads the checkpoint `folder`.
-
-    folder: where the server finds the checkpoint. policy_type, camera_names (image feature ->
-    camera): of the checkpoint; read from its config.json where the folder is on this machine too.
-    address: host:port. allow_pickle: must be true, for the risk that the module says.
-    allow_remote: the server may be on another machine. units, gripper_limits: of state and action,
-    see `joint_units`. action_rate: Hz, of the data it was trained on. device: of the server.
-    deadline: s per inference.
-
-    Raises:
-        PolicyError: the risk is not accepted, or an argument is missing or wrong.
-        MissingExtraError: LeRobot or grpcio is not installed.
-    """
-    if allow_pickle is not True:
+def _check_trust(options: ServerOptions) -> None:
+    if not options.allow_pickle:
         raise PolicyError(RISK)
-    host = address.rpartition(':')[0].strip('[]')
-    if not host or not address.rpartition(':')[2].isdecimal():
-        raise PolicyError(f'the address is {address!r}; it must be like 127.0.0.1:8080')
-    if not is_loopback(host) and allow_remote is not True:
+    host, _, port = options.address.rpartition(':')
+    host = host.strip('[]')
+    if not host or not port.isdecimal():
+        raise PolicyError(f'the address is {options.address!r}; it must be like 127.0.0.1:8080')
+    if not is_loopback(host) and not options.allow_remote:
         raise PolicyError(
             f'{host} is another machine: nothing on the way is encrypted, and {RISK[0].lower()}'
             f'{RISK[1:].split(". Use")[0]}. Reach it through a tunnel (ssh -L 8080:127.0.0.1:8080 '
             f'{host}), or set the option allow_remote=true'
         )
-    if not (deadline > 0 and math.isfinite(deadline) and action_rate > 0 and actions_per_chunk > 0):
-        raise PolicyError(
-            f'deadline is {deadline} s, action_rate {action_rate} Hz, actions_per_chunk '
-            f'{actions_per_chunk}; they must be positive'
-        )
-    kind, cameras = _describe(folder, policy_type, camera_names)
-    names = tuple(robot_joint_names)
-    setup = {
-        'policy_type': kind,
-        'pretrained_name_or_path': folder,
-        'actions_per_chunk': actions_per_chunk,
-        'device': device,
-    }
-    converter = joint_units(units, names, gripper_limits)
-    return LeRobotServerPolicy(address, setup, names, cameras, converter, action_rate, deadline)
 
 
 def _describe(
     folder: str, policy_type: str, camera_names: Mapping[str, str] | None
 ) -> tuple[str, dict[str, str]]:
     """The kind of policy, and image feature without its prefix -> camera."""
-    if not folder:
-        raise PolicyError('the checkpoint is missing; give the folder in which the server finds it')
     names = dict(camera_names or {})
     if Path(folder).expanduser().is_dir():
         checkpoint = open_checkpoint(folder)

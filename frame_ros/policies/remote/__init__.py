@@ -4,7 +4,7 @@
 
 from frame_ros.policies.remote.client import RemoteInference, RemotePolicy
 from frame_ros.policies.remote.codec import decode, encode
-from frame_ros.policies.remote.connecting import connect_remote_policy
+from frame_ros.policies.remote.connecting import RemoteServer, connect_remote_policy
 from frame_ros.policies.remote.presets import PRESETS, Preset
 from frame_ros.policies.remote.server import PolicyServer
 from frame_ros.policies.remote.service import InferenceService
@@ -16,6 +16,7 @@ __all__ = [
     'Preset',
     'RemoteInference',
     'RemotePolicy',
+    'RemoteServer',
     'connect_remote_policy',
     'decode',
     'encode',

@@ -48,7 +48,7 @@ class RemoteInference(Inference):
 
 
 class RemotePolicy(Policy):
-    """Made by `connect_remote_policy`. Called from one thread, but for `observe`.
+    """A policy on a server; `RemoteServer` makes it. Called from one thread, but for `observe`.
 
     metadata: what the server said of itself when it was last connected to; None before.
     """

@@ -1,136 +1,168 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Making a remote policy from what a user says."""
+"""A remote policy from its options."""
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping, Sequence
+from typing import Any
 from urllib.parse import urlsplit
 
 from frame_ros.core.errors import PolicyError
+from frame_ros.core.options import option, options
 from frame_ros.policies.remote.client import OpenPIPolicy, RemotePolicy
 from frame_ros.policies.remote.codec import MAX_MESSAGE_SIZE, import_msgpack
 from frame_ros.policies.remote.convention import Convention
 from frame_ros.policies.remote.link import LinkOptions
-from frame_ros.policies.remote.presets import TCP, make_preset
+from frame_ros.policies.remote.presets import ACTIONS, PRESETS, TCP, Preset, make_preset
 from frame_ros.policies.remote.server import import_websockets, is_loopback
+from frame_ros.robots.grippers import GRIPPER_CONVENTIONS
 
 KEY_VARIABLE = 'FRAME_ROS_API_KEY'
 OWN_PRESET = 'frame_ros'
 
 
+@options
+class RemoteOptions:
+    """Options of a policy on a server: the server, and the inputs of its policy.
+
+    The last seven replace what a preset says of OpenPI's servers.
+    """
+
+    url: str = option('', 'ws://HOST:PORT, or wss:// for TLS')
+    preset: str = option(
+        OWN_PRESET,
+        'frame_ros: a server of ours, which reports what its policy needs; droid, aloha, libero: '
+        "OpenPI's servers of these platforms; openpi: others, with observation_keys",
+        choices=PRESETS,
+    )
+    robot_joint_names: tuple[str, ...] = option(
+        (), "of OpenPI's servers: joints in the order of state and action"
+    )
+    gripper_limits: Mapping[str, tuple[float, float]] | None = option(
+        None, "of OpenPI's servers: gripper joint -> closed and open position, rad or m"
+    )
+    camera_names: Mapping[str, str] | None = option(
+        None, 'camera of the policy, or key of an image of other presets -> camera'
+    )
+    cameras: tuple[str, ...] = option((), 'cameras of the policy of our server, with wait 0')
+    action_rate: float = option(30.0, 'of a preset without a rate', unit='Hz', above=0.0)
+    samples: int = option(0, 'chunks sampled with each inference', at_least=2, besides=(0,))
+    deadline: float = option(2.0, 'longest inference', unit='s', above=0.0)
+    wait: float = option(10.0, 'longest wait for the first connection', unit='s', at_least=0.0)
+    api_key: str = option(
+        '', f'sent as Authorization: Api-Key; empty: that of the environment, {KEY_VARIABLE}'
+    )
+    ca_file: str = option('', 'certificate to trust, for wss://')
+    max_message_size: int = option(MAX_MESSAGE_SIZE, 'bytes of a message', at_least=1)
+    observation_keys: Mapping[str, str] | None = option(None, 'key -> what it holds')
+    action_dt: float | None = option(None, 'time between two actions', unit='s', above=0.0)
+    image_size: tuple[int, ...] | None = option(
+        None, 'height and width of images', at_least=1, lengths=(2,)
+    )
+    is_channel_first: bool | None = option(None, 'images are (3, H, W)')
+    gripper: str | None = option(None, 'how its opening is written', choices=GRIPPER_CONVENTIONS)
+    is_in_degrees: bool | None = option(None, "the arm's joints are, in state and action")
+    actions: str | None = option(None, 'meaning of the actions', choices=ACTIONS)
+
+
+class RemoteServer(RemotePolicy):
+    """A RemotePolicy that connects in the background as its options say; a connection that is lost
+    is made again.
+    """
+
+    Options = RemoteOptions
+    needs = {'url': 'the address of its server, such as ws://127.0.0.1:8000'}
+
+    @classmethod
+    def make(cls, options: RemoteOptions) -> RemotePolicy:
+        """Connects.
+
+        Raises:
+            PolicyError: there is no server, it refuses, or options do not fit each other.
+            MissingExtraError: msgpack or websockets is not installed.
+        """
+        import_msgpack()
+        import_websockets()
+        _check_url(options.url)
+        link = LinkOptions(
+            url=options.url,
+            api_key=options.api_key or os.environ.get(KEY_VARIABLE, ''),
+            ca_file=options.ca_file,
+            max_message_size=options.max_message_size,
+        )
+        preset = _preset(options)
+        policy = (
+            _policy_of_ours(link, options)
+            if not preset.keys
+            else (_openpi_policy(link, options, preset))
+        )
+        _wait(policy, options.wait, bool(options.cameras) or bool(preset.keys))
+        if _is_in_the_clear(link):
+            policy.notes.append(
+                f'the key goes to {options.url} in the clear; use wss:// or a tunnel'
+            )
+        return policy
+
+    @classmethod
+    def check(cls, options: RemoteOptions) -> None:
+        """Checks the address and the preset.
+
+        Raises:
+            PolicyError: one of them is wrong.
+        """
+        _check_url(options.url)
+        _preset(options)
+
+
 def connect_remote_policy(
-    url: str = 'ws://127.0.0.1:8000',
-    robot_joint_names: Sequence[str] = (),
-    preset: str = OWN_PRESET,
-    gripper_limits: Mapping[str, tuple[float, float]] | None = None,
-    camera_names: Mapping[str, str] | None = None,
-    action_rate: float = 30.0,
-    samples: int = 0,
-    deadline: float = 2.0,
-    wait: float = 10.0,
-    api_key: str = '',
-    ca_file: str = '',
-    max_message_size: int = MAX_MESSAGE_SIZE,
-    cameras: Sequence[str] = (),
-    observation_keys: Mapping[str, str] | None = None,
-    action_dt: float | None = None,
-    image_size: Sequence[int] | None = None,
-    is_channel_first: bool | None = None,
-    gripper: str | None = None,
-    is_in_degrees: bool | None = None,
-    actions: str | None = None,
+    url: str, robot_joint_names: Sequence[str] = (), preset: str = OWN_PRESET, **others: Any
 ) -> RemotePolicy:
-    """Connects to a policy server, in the background; a connection that is lost is made again.
-
-    url: ws://HOST:PORT, or wss:// for TLS. preset: 'frame_ros' for a server of ours, which says
-    itself what its policy needs; 'droid', 'aloha', 'libero' for OpenPI's servers of these
-    platforms, 'openpi' for others, whose observation_keys say what goes under which key (see
-    `presets`). deadline: s per inference. wait: s that the first connection may take; 0: it is not
-    waited for, which a server of ours needs, unless `cameras` names the cameras of its policy.
-    samples: how many sampled chunks are wanted with each. api_key: sent as `Authorization: Api-Key
-    ...`; by default that of the environment variable FRAME_ROS_API_KEY. ca_file: a certificate to
-    trust, for wss://.
-
-    For OpenPI's servers: robot_joint_names, the joints in the order of state and action.
-    gripper_limits: gripper joint -> closed and open position. camera_names: key of an image ->
-    camera, such as 'observation/wrist_image_left' -> 'hand'; for our servers, camera of the policy
-    -> camera. action_dt: s between two actions; by default the preset's, or 1 / action_rate.
-    image_size (H, W), is_channel_first, gripper, is_in_degrees, actions: in place of the preset's,
-    see `Preset`.
+    """Connects to a policy server. others: further `RemoteOptions`.
 
     Raises:
-        PolicyError: there is no server, it refuses, or an argument is wrong.
-        MissingExtraError: msgpack or websockets is not installed.
+        FrameRosError: as of `RemoteServer.make`, or an option is out of range.
     """
-    import_msgpack()
-    import_websockets()
-    _check_url(url)
-    _check_times(deadline, wait)
-    settings = LinkOptions(
-        url=url,
-        api_key=api_key or os.environ.get(KEY_VARIABLE, ''),
-        ca_file=ca_file,
-        max_message_size=max_message_size,
-    )
-    is_ours = preset == OWN_PRESET
-    chosen = make_preset(
-        preset,
-        observation_keys,
-        None if is_ours else camera_names,
-        dt=action_dt,
-        image_size=_size(image_size),
-        is_channel_first=is_channel_first,
-        gripper=gripper,
-        is_in_degrees=is_in_degrees,
-        actions=actions,
-    )
-    if is_ours:
-        policy = RemotePolicy(
-            settings,
-            None,
-            deadline,
-            samples=samples,
-            cameras=tuple(cameras),
-            camera_names=camera_names,
-        )
-    else:
-        convention = Convention(chosen, robot_joint_names, gripper_limits)
-        policy = _openpi_policy(settings, convention, deadline, action_rate)
-    _wait(policy, wait, bool(cameras) or not is_ours)
-    if _is_in_the_clear(settings):
-        policy.notes.append(f'the key goes to {url} in the clear; use wss:// or a tunnel')
-    return policy
+    names, read = tuple(robot_joint_names), RemoteServer.read_options
+    return RemoteServer.make(read(url=url, robot_joint_names=names, preset=preset, **others))
 
 
-def _openpi_policy(
-    settings: LinkOptions, convention: Convention, deadline: float, action_rate: float
-) -> OpenPIPolicy:
+def _preset(options: RemoteOptions) -> Preset:
+    return make_preset(
+        options.preset,
+        options.observation_keys,
+        None if options.preset == OWN_PRESET else options.camera_names,
+        dt=options.action_dt,
+        image_size=options.image_size,
+        is_channel_first=options.is_channel_first,
+        gripper=options.gripper,
+        is_in_degrees=options.is_in_degrees,
+        actions=options.actions,
+    )
+
+
+def _policy_of_ours(link: LinkOptions, options: RemoteOptions) -> RemotePolicy:
+    return RemotePolicy(
+        link,
+        None,
+        options.deadline,
+        samples=options.samples,
+        cameras=options.cameras,
+        camera_names=options.camera_names,
+    )
+
+
+def _openpi_policy(link: LinkOptions, options: RemoteOptions, preset: Preset) -> OpenPIPolicy:
     """A policy on a server of OpenPI's, whose preset names its inputs."""
-    preset = convention.preset
     return OpenPIPolicy(
-        settings,
-        convention,
-        deadline,
-        dt=preset.dt or 1.0 / action_rate,
+        link,
+        Convention(preset, options.robot_joint_names, options.gripper_limits),
+        options.deadline,
+        dt=preset.dt or 1.0 / options.action_rate,
         cameras=tuple(dict.fromkeys(preset.cameras)),
         poses=(TCP,) if preset.needs_tcp else (),
     )
-
-
-def _check_times(deadline: float, wait: float) -> None:
-    if not (deadline > 0 and wait >= 0 and math.isfinite(deadline + wait)):
-        raise PolicyError(f'deadline is {deadline} s and wait {wait} s; they must be positive')
-
-
-def _size(image_size: Sequence[int] | None) -> tuple[int, ...] | None:
-    """Height and width, as a preset has them."""
-    size = tuple(image_size) if image_size is not None else None
-    if size is not None and (len(size) != 2 or not all(type(n) is int and n > 0 for n in size)):
-        raise PolicyError(f'image_size is {image_size}; it must be height and width')
-    return size
 
 
 def _wait(policy: RemotePolicy, wait: float, knows_inputs: bool) -> None:

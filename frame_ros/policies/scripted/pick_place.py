@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
-from frame_ros.core.errors import PolicyError, ValueRangeError
+from frame_ros.core.errors import PolicyError
+from frame_ros.core.options import option, options
 from frame_ros.core.time import SECOND
 from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Inference, Observation
@@ -54,6 +55,20 @@ class _Plan:
         return sum(map(len, self.rows))
 
 
+@options
+class ScriptedOptions:
+    """Options of the scripted policy."""
+
+    quality: float = option(
+        1.0, 'from 0, which fails often, to 1, which is smooth', at_least=0.0, at_most=1.0
+    )
+    seed: int = option(0, 'of the flaws')
+    horizon: int = option(20, 'steps of a chunk', at_least=1)
+    dt: float = option(1 / 30, 'time between two steps', unit='s', above=0.0)
+    samples: int = option(0, 'chunks sampled with each inference', at_least=2, besides=(0,))
+    robot_joint_names: tuple[str, ...] = option(JOINT_NAMES, 'joints of the arm')
+
+
 class ScriptedPickPlace(Policy):
     """Picks the object and puts it at the goal.
 
@@ -69,45 +84,21 @@ class ScriptedPickPlace(Policy):
     step, from the beginning of the plan. They are drawn separately, so they change no action.
     """
 
+    Options = ScriptedOptions
     name = 'scripted'
     poses = ('object', 'goal')
     quality: float
     samples: int
 
     def __init__(
-        self,
-        quality: float = 1.0,
-        seed: int = 0,
-        horizon: int = 20,
-        dt: float = 1 / 30,
-        robot: Kinematics | None = None,
-        samples: int = 0,
-        robot_joint_names: Sequence[str] = JOINT_NAMES,
-    ):
-        """Makes the policy.
-
-        Args:
-            seed: of the flaws.
-            horizon: steps of a chunk.
-            dt: s between them.
-            robot: kinematics of the arm to its tip, by default ours.
-            samples: 0, or 2 and more, sampled chunks per inference.
-            robot_joint_names: identify the arm, if `robot` does not.
-
-        Raises:
-            ValueRangeError: an argument is out of its range.
-        """
-        if not 0.0 <= quality <= 1.0:
-            raise ValueRangeError(f'quality is {quality}; it must be from 0 to 1')
-        if horizon < 1 or not (math.isfinite(dt) and dt > 0):
-            raise ValueRangeError(f'a chunk of {horizon} steps {dt} s apart; both must be positive')
-        if samples < 0 or samples == 1:
-            raise ValueRangeError(f'samples is {samples}; it is 0, or 2 or more')
-        self.quality = quality
-        self.samples = samples
-        self.horizon, self.dt = horizon, dt
-        self._seed, self._episode = seed, 0
-        self._arm = find_arm(robot_joint_names if robot is None else robot.joint_names)
+        self, options: ScriptedOptions | None = None, robot: Kinematics | None = None
+    ) -> None:
+        """robot: kinematics of the arm to its tip, by default ours."""
+        options = options or ScriptedOptions()
+        self.quality, self.samples = options.quality, options.samples
+        self.horizon, self.dt = options.horizon, options.dt
+        self._seed, self._episode = options.seed, 0
+        self._arm = find_arm(options.robot_joint_names if robot is None else robot.joint_names)
         self._robot: Kinematics = (
             load_robot(self._arm.robot, self._arm.tip) if robot is None else robot
         )

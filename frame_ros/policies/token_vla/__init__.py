@@ -3,7 +3,7 @@
 """Vision-language-action models that write actions as tokens, by transformers' own classes."""
 
 from frame_ros.policies.token_vla.latent import LatentCodes
-from frame_ros.policies.token_vla.loading import load_token_vla
+from frame_ros.policies.token_vla.loading import VlaCheckpoint, load_token_vla
 from frame_ros.policies.token_vla.policy import TokenVlaPolicy
 from frame_ros.policies.token_vla.presets import PRESETS, VlaPreset
 from frame_ros.policies.token_vla.token_map import (
@@ -26,6 +26,7 @@ __all__ = [
     'SpatialTokens',
     'TokenMap',
     'TokenVlaPolicy',
+    'VlaCheckpoint',
     'VlaPreset',
     'load_token_vla',
     'token_map',

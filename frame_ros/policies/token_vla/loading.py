@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from frame_ros.policies.token_vla.normalisation import (
     identity,
     normalisation,
 )
-from frame_ros.policies.token_vla.options import VlaOptions, read_options, with_declared
+from frame_ros.policies.token_vla.options import VlaOptions, with_declared
 from frame_ros.policies.token_vla.policy import ChunkFormat, TokenVlaPolicy, VlaGeneration
 from frame_ros.policies.token_vla.presets import VlaPreset, find_preset
 from frame_ros.policies.token_vla.prompts import PromptBuilder
@@ -50,78 +50,76 @@ ROTATIONS = ('roll', 'pitch', 'yaw', 'rx', 'ry', 'rz')
 logger = logging.getLogger(__name__)
 
 
-def load_token_vla(
-    folder: str | Path,
-    preset: str = '',
-    *,
-    camera_names: Mapping[str, str] | None = None,
-    robot_joint_names: Sequence[str] = (),
-    gripper_limits: Mapping[str, tuple[float, float]] | None = None,
-    units: str = 'degrees',
-    action_rate: float = 5.0,
-    device: str = 'cpu',
-    temperatures: Sequence[float] = (),
-    samples: int = 0,
-    **options: Any,
-) -> TokenVlaPolicy:
-    """Loads a model that writes actions as tokens, from a local folder; nothing is downloaded.
+class VlaCheckpoint(TokenVlaPolicy):
+    """A TokenVlaPolicy that is loaded from its options; nothing is downloaded."""
 
-    Args:
-        preset: a name of PRESETS, or '' for that of the checkpoint's kind of model.
-        options: fields of VlaOptions; `token_map`, and fields of VlaPreset, which take precedence
-            over its own.
-        camera_names: the policy's image -> camera, in the model's order; takes precedence over the
-            option cameras.
-        robot_joint_names, units, gripper_limits: for a chunk of joints, see `joint_units`; the
-            names unless action_names are declared.
-        action_rate: Hz, of the training data.
-        temperatures: at which the largest probability of each token is also computed.
-        samples: N chunks drawn in addition to the most likely one; 0: none.
+    Options = VlaOptions
+    needs = {'folder': 'the folder of a model'}
+
+    @classmethod
+    def make(cls, options: VlaOptions) -> TokenVlaPolicy:
+        """Loads the model.
+
+        Raises:
+            CheckpointError: the folder is incomplete, needs code that may not run, or is for
+                another robot.
+            PolicyError: the options do not fit each other or the model.
+            MissingExtraError: transformers is not installed.
+        """
+        checkpoint = open_folder(options.folder)
+        preset = with_declared(find_preset(options.preset, checkpoint), options.declared)
+        names = preset.action_names or options.robot_joint_names
+        if not names:
+            raise PolicyError('the chunk is of joints; give action_names')
+        normaliser = _normaliser(checkpoint, preset, options, len(names))
+        chunk = _chunk_format(preset.action_space, names, options)
+        chunk = replace(chunk, to_robot=_both(normaliser.actions, chunk.to_robot))
+        remote = options.trust_remote_code
+        model, processor, notes = load_model(checkpoint, options.device, options.dtype, remote)
+        views = tuple((options.camera_names or {}).values()) or options.cameras
+        prompts = PromptBuilder(
+            processor, preset, len(views), model.device, model.dtype, options.unnorm_key
+        )
+        assert preset.tokens is not None
+        codec = make_codec(preset.tokens, checkpoint, prompts.tokenizer, options.action_decoder)
+        if codec.action_shape is not None:
+            _check_width(codec.action_shape[1], names)
+        for note in notes:
+            logger.warning('%s: %s', checkpoint.path, note)
+        name, path = options.preset or checkpoint.model_type, str(checkpoint.path)
+        generation = _generation(options, preset, codec)
+        return cls(name, path, views, model, prompts, codec, chunk, generation, notes)
+
+    @classmethod
+    def check(cls, options: VlaOptions) -> None:
+        """Checks that the folder holds a checkpoint.
+
+        Raises:
+            CheckpointError: it does not.
+        """
+        open_folder(options.folder)
+
+
+def load_token_vla(folder: str | Path, preset: str = '', **others: Any) -> TokenVlaPolicy:
+    """Loads a model that writes actions as tokens, from a local folder. others: further
+    `VlaOptions`.
 
     Raises:
-        CheckpointError: the folder is incomplete, needs code that may not run, or is for another
-            robot.
-        PolicyError: impossible options.
-        MissingExtraError: transformers is missing.
+        FrameRosError: as of `VlaCheckpoint.make`, or an option is out of range.
     """
-    checkpoint = open_folder(folder)
-    asked, declared = read_options(options)
-    chosen = with_declared(find_preset(preset, checkpoint), declared)
-    names = _action_names(chosen, tuple(robot_joint_names))
-    settings = _settings(asked, chosen, temperatures, samples)
-    normaliser = _normaliser(checkpoint, chosen, asked, len(names))
-    chunk = _chunk_format(chosen.action_space, names, action_rate, units, gripper_limits)
-    chunk = replace(chunk, to_robot=_both(normaliser.actions, chunk.to_robot))
-    model, processor, notes = load_model(checkpoint, device, asked.dtype, asked.trust_remote_code)
-    views = tuple(camera_names.values()) if camera_names else asked.cameras
-    prompts = PromptBuilder(
-        processor, chosen, len(views), model.device, model.dtype, asked.unnorm_key
-    )
-    assert chosen.tokens is not None
-    codec = make_codec(chosen.tokens, checkpoint, prompts.tokenizer, asked.action_decoder)
-    if codec.action_shape is not None:
-        _check_width(codec.action_shape[1], names)
-    if asked.restrict_vocabulary:
-        settings = replace(settings, vocabulary=_vocabulary(codec))
-    for note in notes:
-        logger.warning('%s: %s', checkpoint.path, note)
-    name, path = preset or checkpoint.model_type, str(checkpoint.path)
-    return TokenVlaPolicy(name, path, views, model, prompts, codec, chunk, settings, notes)
+    read = VlaCheckpoint.read_options
+    return VlaCheckpoint.make(read(folder=str(folder), preset=preset, **others))
 
 
-def _settings(
-    asked: VlaOptions, preset: VlaPreset, temperatures: Sequence[float], samples: int
-) -> VlaGeneration:
-    if samples < 0 or samples == 1:
-        raise PolicyError(f'samples is {samples}; 0 (none), or 2 or more, which have a deviation')
-    batch = asked.rephrasing_batch
+def _generation(options: VlaOptions, preset: VlaPreset, codec: Codec) -> VlaGeneration:
+    batch = options.rephrasing_batch
     return VlaGeneration(
-        tuple(float(temperature) for temperature in temperatures),
-        None,
-        samples,
-        asked.sampling_temperature,
+        options.temperatures,
+        _vocabulary(codec) if options.restrict_vocabulary else None,
+        options.samples,
+        options.sampling_temperature,
         preset.largest_batch if batch is None else batch,
-        asked.rephrasing_aggregate,
+        options.rephrasing_aggregate,
     )
 
 
@@ -164,13 +162,6 @@ def _vocabulary_size(declared: Bins, folder: VlaFolder, tokenizer: Any) -> int:
     return size
 
 
-def _action_names(preset: VlaPreset, joints: tuple[str, ...]) -> tuple[str, ...]:
-    names = preset.action_names or joints
-    if not names:
-        raise PolicyError('the chunk is of joints; give action_names')
-    return names
-
-
 def _check_width(width: int, names: tuple[str, ...]) -> None:
     if width != len(names):
         raise CheckpointError(
@@ -203,28 +194,21 @@ def _normaliser(
     )
 
 
-def _chunk_format(
-    space: str,
-    names: tuple[str, ...],
-    rate: float,
-    units: str,
-    gripper_limits: Mapping[str, tuple[float, float]] | None,
-) -> ChunkFormat:
-    if not (np.isfinite(rate) and rate > 0):
-        raise PolicyError(f'action_rate is {rate} Hz; it must be positive')
+def _chunk_format(space: str, names: tuple[str, ...], options: VlaOptions) -> ChunkFormat:
+    period = 1.0 / options.action_rate
     if space == 'joint_position':
-        converter = joint_units(units, names, gripper_limits)
+        converter = joint_units(options.units, names, options.gripper_limits)
         columns = ('rad',) * len(names)
-        return ChunkFormat(space, names, columns, 1.0 / rate, converter.to_radians)
+        return ChunkFormat(space, names, columns, period, converter.to_radians)
     if space == 'joint_delta':
         # A difference has no offset.
-        converter = joint_units(units, names, gripper_limits)
+        converter = joint_units(options.units, names, options.gripper_limits)
         columns = ('rad',) * len(names)
-        return ChunkFormat(space, names, columns, 1.0 / rate, lambda v: v / converter.scale)
+        return ChunkFormat(space, names, columns, period, lambda v: v / converter.scale)
     columns = tuple(
         'm' if name in TRANSLATIONS else 'rad' if name in ROTATIONS else '1' for name in names
     )
-    return ChunkFormat(space, names, columns, 1.0 / rate, lambda values: values)
+    return ChunkFormat(space, names, columns, period, lambda values: values)
 
 
 def _vocabulary(codec: Codec) -> Any:

@@ -5,86 +5,69 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
-import numpy as np
+import attrs
 
 from frame_ros.core.errors import PolicyError
+from frame_ros.core.options import option, options
 from frame_ros.policies.protocol import ACTION_SPACES
-from frame_ros.policies.token_vla.latent import ActionDecoder
 from frame_ros.policies.token_vla.presets import VlaPreset
 from frame_ros.policies.token_vla.token_map import token_map
+from frame_ros.robots.joint_units import UNITS
 
 # Derivation of a rephrasing's confidence from its tokens.
 AGGREGATES = ('mean', 'dimension_mean', 'geometric', 'min', 'max')
-# Fields of a preset that these names do not redeclare.
+# Fields of a preset that cannot be replaced by an option of the same name.
 _KEPT = ('source', 'model_types', 'tokens')
+_REPLACEABLE = ('token_map', *(f.name for f in fields(VlaPreset) if f.name not in _KEPT))
+# Each field of a preset that an option can replace, and the token map; None: as the preset has it.
+PresetChanges: type[Any] = attrs.make_class(
+    'PresetChanges', {name: attrs.field(default=None, kw_only=True) for name in _REPLACEABLE}
+)
 
 
-@dataclass(frozen=True)
-class VlaOptions:
-    """Options in addition to those of the preset.
+@options
+class VlaOptions(PresetChanges):
+    """Options of a token VLA, beside the fields of `VlaPreset` that it replaces."""
 
-    cameras: whose images the model sees, in its order. dtype: of the weights, auto: as they are in
-    the checkpoint. unnorm_key, statistics: which data set's statistics un-normalise the actions,
-    from which file; None: the only one, of the checkpoint. trust_remote_code: the checkpoint's own
-    Python code may run. action_decoder: for latent tokens, see `find_decoder`.
-    restrict_vocabulary: probabilities are over the action tokens alone, not the whole vocabulary.
-    sampling_temperature: of the samples. rephrasing_batch: prompts, or samples, in one batch; 0: no
-    limit; None: as the preset says. rephrasing_aggregate: one of AGGREGATES.
-    """
+    folder: str = option('', 'the checkpoint')
+    preset: str = option('', "what is known of the model; empty: by the checkpoint's kind of model")
+    device: str = option('cpu', 'where it runs: cpu, cuda, cuda:1, mps')
+    robot_joint_names: tuple[str, ...] = option((), 'columns of a chunk of joints')
+    gripper_limits: Mapping[str, tuple[float, float]] | None = option(
+        None, 'gripper joint -> closed and open position, rad or m'
+    )
+    units: str = option('degrees', 'of a chunk of joints', choices=UNITS)
+    action_rate: float = option(5.0, 'rate of the training data', unit='Hz', above=0.0)
+    camera_names: Mapping[str, str] | None = option(
+        None, "the policy's image -> camera, in the model's order; takes precedence over cameras"
+    )
+    cameras: tuple[str, ...] = option(('front',), "cameras, in the model's order")
+    temperatures: tuple[float, ...] = option((), 'grid of the token statistics', above=0.0)
+    samples: int = option(0, 'chunks drawn beside the most likely one', at_least=2, besides=(0,))
+    sampling_temperature: float = option(1.0, 'of the samples', above=0.0)
+    dtype: str = option('auto', 'of the weights; auto: as in the checkpoint')
+    unnorm_key: str | None = option(None, 'data set whose statistics hold; none: the only one')
+    statistics: str | None = option(None, "file of the statistics; none: the checkpoint's")
+    trust_remote_code: bool = option(False, "run the checkpoint's own Python code")
+    action_decoder: Any = attrs.field(default=None)  # of latent tokens, see `find_decoder`
+    restrict_vocabulary: bool = option(
+        False, 'probabilities over the action tokens alone, not the whole vocabulary'
+    )
+    rephrasing_batch: int | None = option(
+        None, 'prompts, or samples, in one batch; 0: no limit; none: as the preset', at_least=0
+    )
+    rephrasing_aggregate: str = option(
+        'mean', "a rephrasing's confidence from those of its tokens", choices=AGGREGATES
+    )
 
-    cameras: tuple[str, ...] = ('front',)
-    dtype: str = 'auto'
-    unnorm_key: str | None = None
-    statistics: str | None = None
-    trust_remote_code: bool = False
-    action_decoder: str | ActionDecoder | None = None
-    restrict_vocabulary: bool = False
-    sampling_temperature: float = 1.0
-    rephrasing_batch: int | None = None
-    rephrasing_aggregate: str = 'mean'
-
-    def __post_init__(self) -> None:
-        for name in ('trust_remote_code', 'restrict_vocabulary'):
-            if not isinstance(getattr(self, name), bool):
-                raise PolicyError(f'{name} is {getattr(self, name)!r}; true or false is expected')
-        if isinstance(self.cameras, str):
-            raise PolicyError(f'cameras is {self.cameras!r}; a list of names is expected')
-        if not (np.isfinite(self.sampling_temperature) and self.sampling_temperature > 0):
-            raise PolicyError(
-                f'sampling_temperature is {self.sampling_temperature}; it must be above 0'
-            )
-        batch = self.rephrasing_batch
-        if batch is not None and (
-            isinstance(batch, bool) or not isinstance(batch, int) or batch < 0
-        ):
-            raise PolicyError(f'rephrasing_batch is {batch!r}; a whole number, 0 for no limit')
-        if self.rephrasing_aggregate not in AGGREGATES:
-            raise PolicyError(
-                f'rephrasing_aggregate is {self.rephrasing_aggregate!r}; one of '
-                f'{", ".join(AGGREGATES)} is expected'
-            )
-
-
-def read_options(given: Mapping[str, Any]) -> tuple[VlaOptions, dict[str, Any]]:
-    """Returns the options, and the redeclared fields of the preset.
-
-    Raises:
-        PolicyError: an unknown option or an impossible value.
-    """
-    own = {field.name for field in fields(VlaOptions)}
-    of_preset = {field.name for field in fields(VlaPreset)}.difference(_KEPT) | {'token_map'}
-    if unknown := sorted(set(given) - own - of_preset):
-        raise PolicyError(
-            f'a token VLA has no option {", ".join(unknown)}; it has '
-            f'{", ".join(sorted(own | of_preset))}'
-        )
-    options = {name: value for name, value in given.items() if name in own}
-    if isinstance(options.get('cameras'), list):
-        options['cameras'] = tuple(options['cameras'])
-    return VlaOptions(**options), {k: v for k, v in given.items() if k in of_preset}
+    @property
+    def declared(self) -> dict[str, Any]:
+        """What replaces fields of the preset, and its token map."""
+        values = {name: getattr(self, name) for name in _REPLACEABLE}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 def with_declared(preset: VlaPreset, declared: Mapping[str, Any]) -> VlaPreset:

@@ -71,10 +71,7 @@ class _Timer:
 
 
 class TokenVlaPolicy(Policy):
-    """A vision-language-action model that writes actions as tokens; made by `load_token_vla`.
-
-    notes: remarks for the user on how it was loaded.
-    """
+    """A vision-language-action model that writes actions as tokens; `VlaCheckpoint` makes it."""
 
     needs_instruction = True
 

@@ -31,12 +31,13 @@ from frame_ros.bringup.process_table import (
     share_directory,
     watching_environment,
 )
-from frame_ros.bringup.run_options import POLICIES, DemoOptions
+from frame_ros.bringup.run_checks import check_run
+from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.bringup.supervisor import ProcessError, Supervisor, free_domain, ros_environment
-from frame_ros.core.errors import FrameRosError, SetupError
+from frame_ros.core.errors import CheckpointError, FrameRosError, SetupError
 from frame_ros.core.option_texts import text_of
 from frame_ros.core.options import flat
-from frame_ros.policies.registry import BUILDERS
+from frame_ros.policies.registry import policies
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 TABLES = {
@@ -391,12 +392,14 @@ def test_settings_survive_the_way_through_text(kind):
         ({'timeout': '0'}, 'timeout must be more than 0 s, not 0.0'),
         ({'timeout': 'nan'}, 'timeout must be more than 0 s, not nan'),
         ({'policy': ''}, "no policy ''"),
-        ({'policy': 'clever'}, "no policy 'clever'; there are scripted, hold, lerobot, remote"),
+        ({'policy': 'clever'}, "no policy 'clever'; known: scripted, hold, lerobot, remote"),
         ({'policy': 'lerobot'}, 'checkpoint of the policy lerobot is empty'),
-        ({'policy': 'lerobot', 'checkpoint': 'nowhere'}, "is 'nowhere', which is no folder"),
-        ({'policy': 'remote'}, 'remote needs the address of its server'),
-        ({'policy': 'replay'}, "replay is ''; it must be a bag"),
-        ({'policy': 'token_vla', 'checkpoint': 'nowhere'}, "'nowhere'; it must be the folder"),
+        (
+            {'policy': 'remote'},
+            'url of the policy remote is empty; it must be',
+        ),
+        ({'policy': 'replay'}, 'replay is empty; it must be a bag'),
+        ({'policy': 'token_vla'}, 'it must be the folder of a model'),
         ({'policy_options': 'url=1'}, 'policy_options must be a YAML mapping such as'),
         ({'policy_options': '[url]'}, 'policy_options must be a YAML mapping such as'),
         ({'policy_options': '{a: 1, a: 2}'}, "'a' is given twice"),
@@ -406,23 +409,19 @@ def test_settings_survive_the_way_through_text(kind):
     ],
 )
 def test_wrong_settings_are_named(texts, message):
-    with pytest.raises(SetupError, match=message):
+    with pytest.raises(FrameRosError, match=message):
         settings_from_text(DemoOptions, texts)
 
 
-def test_a_checkpoint_is_a_folder_with_a_configuration(tmp_path):
+def test_the_files_of_a_checkpoint_are_checked_before_anything_starts(tmp_path):
     for settings in ({'policy': str(tmp_path)}, {'policy': 'lerobot', 'checkpoint': str(tmp_path)}):
-        (tmp_path / 'config.json').unlink(missing_ok=True)
-        for kind in (DemoOptions, ArmOptions):
-            with pytest.raises(SetupError, match=r'which has no config\.json'):
-                kind(**settings)
-        (tmp_path / 'config.json').write_text('{}')
-        assert DemoOptions(**settings).policy == settings['policy']
+        policy = by_name(demo_processes(DemoOptions(**settings)))['policy']
+        with pytest.raises(CheckpointError, match=r'lacks config\.json'):
+            check_run([policy])
 
 
 def test_every_policy_can_be_chosen(tmp_path):
-    assert set(POLICIES) == {*BUILDERS, 'replay'}  # the policy node reads the bag of a replay
-    for policy in ('token_vla', 'replay'):
+    for policy in policies().keys() - {'remote'}:
         assert DemoOptions(policy=policy, checkpoint=str(tmp_path)).policy == policy
     remote = DemoOptions(
         policy='remote', policy_options={'url': 'ws://127.0.0.1:8000', 'deadline': 1.5, 'name': '7'}

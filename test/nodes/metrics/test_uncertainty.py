@@ -29,7 +29,7 @@ from frame_ros.nodes.runtime.message_parts import time_message  # noqa: E402
 from frame_ros.policies.episode_gate import PolicyEpisode  # noqa: E402
 from frame_ros.policies.execution.action_queue import Arrival  # noqa: E402
 from frame_ros.policies.protocol import Observation, TokenStatistics  # noqa: E402
-from frame_ros.policies.scripted.pick_place import JOINT_NAMES, ScriptedPickPlace  # noqa: E402
+from frame_ros.policies.scripted.pick_place import JOINT_NAMES, ScriptedOptions, ScriptedPickPlace  # noqa: E402
 from frame_ros.robots.profiles import find_profile  # noqa: E402
 
 COUNT, TOKENS, CLASSES, SAMPLES = 12, 60, 900, 5
@@ -48,7 +48,7 @@ class Calls:
 
     def __init__(self):
         self._rng = np.random.default_rng(5)
-        self._policy = ScriptedPickPlace(quality=0.5, samples=SAMPLES)
+        self._policy = ScriptedPickPlace(ScriptedOptions(quality=0.5, samples=SAMPLES))
 
     def message(self, sequence, stamp):
         """One PolicyInference, and METRICS of the full probabilities and samples."""

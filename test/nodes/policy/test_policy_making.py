@@ -68,10 +68,10 @@ def test_a_builder_gets_what_it_takes_and_options_go_before():
         ({'units': 'rad'}, 'does not take the parameter units'),
         ({'temperatures': (1.0,)}, 'does not take the parameter temperatures'),
         ({'camera_names': 'a=b', 'action_rate': 5.0}, 'parameter camera_names, .* action_rate'),
-        ({'policy_options': ('wheels=4',)}, "unexpected keyword argument 'wheels'"),
-        ({'policy': 'replay'}, "policy is 'replay', but the parameter checkpoint is empty"),
+        ({'policy_options': ('wheels=4',)}, "does not take 'wheels'"),
+        ({'policy': 'replay'}, 'checkpoint of the policy replay is empty; it must be a bag'),
         ({'policy': 'replay', 'checkpoint': '/nowhere'}, '/nowhere'),
-        ({'policy': 'lerobot'}, 'checkpoint is empty'),
+        ({'policy': 'lerobot'}, 'checkpoint of the policy lerobot is empty'),
         ({'policy': '.', 'checkpoint': '/c'}, 'one of them must be empty'),
     ],
 )

@@ -255,7 +255,7 @@ def test_pairs():
 @pytest.mark.parametrize(
     ('parameters', 'error', 'message'),
     [
-        ({'policy': 'lerobot'}, SetupError, 'checkpoint is empty'),
+        ({'policy': 'lerobot'}, SetupError, 'checkpoint of the policy lerobot is empty'),
         (
             {'policy': 'lerobot', 'checkpoint': '/nowhere'},
             CheckpointError,

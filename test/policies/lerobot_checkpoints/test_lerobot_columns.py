@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from frame_ros.core.errors import CheckpointError, PolicyError
+from frame_ros.core.errors import CheckpointError, FrameRosError, PolicyError
 from frame_ros.policies.execution.action_spaces import ActionConverter
 from frame_ros.policies.lerobot import load_lerobot_policy
 from frame_ros.policies.lerobot.columns import JointScales, action_columns, state_columns
@@ -213,7 +213,7 @@ def test_range_units_by_the_calibration_file_or_the_limits(make, tmp_path):
 @pytest.mark.parametrize(
     ('options', 'message'),
     [
-        ({'action_space': 'ee'}, "action_space is 'ee'; known: joint_position, joint_delta"),
+        ({'action_space': 'ee'}, "action_space is 'ee'; it must be joint_position"),
         ({'action_space': 'ee_delta'}, 'action_names must name the columns'),
         ({'action_names': ('a', *JOINTS[1:])}, r"action_names has \['a'\]; joint_position of"),
         ({'action_names': JOINTS[:5]}, 'action has 6 values, action_names has 5'),
@@ -231,7 +231,7 @@ def test_range_units_by_the_calibration_file_or_the_limits(make, tmp_path):
     ],
 )
 def test_columns_that_do_not_fit(make, options, message):
-    with pytest.raises(CheckpointError, match=message):
+    with pytest.raises(FrameRosError, match=message):
         load_lerobot_policy(make(6, 6), JOINTS, **{'units': 'rad', **options})
 
 
@@ -244,7 +244,7 @@ def test_columns_that_do_not_fit(make, options, message):
         ({'action_rate': 'fast'}, "action_rate is 'fast'"),
         ({'seed': -1}, 'seed is -1'),
         ({'seed': 'x'}, "seed is 'x'"),
-        ({'sample_temperature': 'hot'}, 'temperatures'),
+        ({'sample_temperature': 'hot'}, "sample_temperature is 'hot'"),
         ({'vlm_folder': 7}, 'vlm_folder is 7'),
         ({'camera_names': 'front'}, "camera_names is 'front'"),
         ({'robot_joint_names': (*JOINTS[:5], JOINTS[0])}, 'named twice'),
@@ -252,7 +252,7 @@ def test_columns_that_do_not_fit(make, options, message):
     ],
 )
 def test_options_of_another_type(make, options, message):
-    with pytest.raises(CheckpointError, match=message):
+    with pytest.raises(FrameRosError, match=message):
         load_lerobot_policy(make(6, 6), **{'robot_joint_names': JOINTS, 'units': 'rad', **options})
 
 

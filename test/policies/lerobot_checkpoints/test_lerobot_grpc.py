@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from frame_ros.core.errors import PolicyError
+from frame_ros.core.options import OptionError
 from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Observation
 from frame_ros.policies.registry import make_policy
@@ -118,7 +119,7 @@ def test_the_risk_must_be_accepted(checkpoint):
         make('localhost', checkpoint)
     with pytest.raises(PolicyError, match='not on this machine.*policy_type'):
         make('127.0.0.1:1', 'elsewhere/checkpoint')
-    with pytest.raises(PolicyError, match='deadline is 0'):
+    with pytest.raises(OptionError, match='deadline is 0'):
         make('127.0.0.1:1', checkpoint, deadline=0.0)
 
 

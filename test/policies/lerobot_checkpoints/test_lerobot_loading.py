@@ -9,7 +9,7 @@ from importlib.metadata import version
 import numpy as np
 import pytest
 
-from frame_ros.core.errors import CheckpointError, MissingExtraError, PolicyError
+from frame_ros.core.errors import CheckpointError, FrameRosError, MissingExtraError, PolicyError
 from frame_ros.policies.lerobot import load_lerobot_policy
 from frame_ros.policies.lerobot.families import FAMILIES, Entry, family_of
 from frame_ros.policies.protocol import Observation
@@ -194,13 +194,13 @@ def test_an_adapter_without_its_base_is_told_how_to_merge(tmp_path):
 @pytest.mark.parametrize(
     ('options', 'message'),
     [
-        ({'samples': 1}, 'samples is 1; it is 0, or 2 or more'),
+        ({'samples': 1}, 'samples is 1; it must be 0, or at least 2'),
         ({'samples': -2}, 'samples is -2'),
-        ({'temperatures': (1.0, 0.0)}, 'temperatures are .* above 0'),
+        ({'temperatures': (1.0, 0.0)}, r'temperatures is \[1.0, 0.0\]; it must be .* each above 0'),
         ({'temperatures': (float('nan'),)}, 'temperatures'),
-        ({'sample_temperature': -1.0}, 'temperatures'),
+        ({'sample_temperature': -1.0}, 'sample_temperature is -1.0'),
     ],
 )
 def test_numbers_out_of_range(smolvla, options, message):
-    with pytest.raises(CheckpointError, match=message):
+    with pytest.raises(FrameRosError, match=message):
         load_lerobot_policy(smolvla, JOINTS, units='rad', **options)

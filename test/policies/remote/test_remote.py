@@ -24,7 +24,7 @@ pytest.importorskip('websockets')
 
 from remote_servers import JOINTS, TokenPolicy, behaving, observation, serving
 
-from frame_ros.core.errors import PolicyError, SetupError
+from frame_ros.core.errors import FrameRosError, PolicyError, SetupError
 from frame_ros.policies.base import Policy
 from frame_ros.policies.protocol import Inference
 from frame_ros.policies.registry import make_policy
@@ -454,8 +454,8 @@ def test_an_address_that_is_taken():
     [
         ({'url': 'http://here'}, 'must be like ws://'),
         ({'url': 'ws://:80'}, 'must be like ws://'),
-        ({'deadline': 0.0}, 'deadline is 0.0 s'),
-        ({'preset': 'magic'}, "no preset 'magic'; known: frame_ros, openpi, droid"),
+        ({'deadline': 0.0}, 'deadline is 0.0; it must be above 0 s'),
+        ({'preset': 'magic'}, "preset is 'magic'; it must be frame_ros, openpi, droid"),
         ({'preset': 'openpi'}, 'needs observation_keys'),
         ({'preset': 'droid'}, 'needs gripper_limits'),
         ({'preset': 'openpi', 'observation_keys': {'a': 'wheels'}}, "key 'a' holds 'wheels'"),
@@ -463,7 +463,7 @@ def test_an_address_that_is_taken():
     ],
 )
 def test_wrong_arguments(options, text):
-    with pytest.raises(PolicyError, match=text):
+    with pytest.raises(FrameRosError, match=text):
         connect(**{'url': 'ws://127.0.0.1:1', 'wait': 0.1, **options})
 
 

@@ -94,23 +94,22 @@ def test_options_that_cannot_be_are_refused(original):
     says("no preset 'openvla7b' of token VLAs; known: generic, openvla,", preset='openvla7b')
     says('is a llama, which does not say how its tokens become actions', preset='')
     says('no token map; give token_map', preset='generic')
-    says('no option promt; it has action_decoder, action_names', promt='x')
+    says("'promt' is no option; did you mean 'prompt'", promt='x')
     says('no place for the {instruction}', prompt='go')
     says("action_space is 'pose'; one of joint_position", action_space='pose')
     says('chunk is of joints; give action_names', action_space='joint_position')
     says("normalisation is 'minmax'; one of quantiles", normalisation='minmax')
     says("device is 'abacus'", device='abacus')
     says("dtype is 'int4'; one of auto", dtype='int4')
-    says('samples is 1; 0', samples=1)
+    says('samples is 1; it must be 0, or at least 2', samples=1)
     says('action_rate is 0', action_rate=0.0)
     says('sampling_temperature is 0', sampling_temperature=0.0)
     says('rephrasing_batch is -1', rephrasing_batch=-1)
     says("rephrasing_aggregate is 'median'", rephrasing_aggregate='median')
-    says("trust_remote_code is 'yes'; true or false", trust_remote_code='yes')
-    says("cameras is 'front'; a list", cameras='front')
+    says("trust_remote_code is 'yes'; it must be true or false", trust_remote_code='yes')
     says('image_size is 224; a list', image_size=224)
     says('prompt 3 has no place', prompt=3)
-    says('1 cameras are named; the checkpoint has no processor of images', cameras=['front'])
+    says('1 cameras are named; the checkpoint has no processor of images', cameras='front')
     if not torch.cuda.is_available():
         says('sees no CUDA device', device='cuda')
 
@@ -202,5 +201,5 @@ def test_it_is_made_by_name_with_what_the_robot_offers(original, tmp_path):
         'token_vla', offered=offered, **OPTIONS, unnorm_key='b', statistics=str(statistics)
     )
     assert policy.checkpoint == str(original) and policy.needs_instruction
-    with pytest.raises(PolicyError, match='no option temprature'):
+    with pytest.raises(PolicyError, match="'temprature'; did you mean 'temperatures'"):
         make_policy('token_vla', offered=offered, **OPTIONS, temprature=1.0)

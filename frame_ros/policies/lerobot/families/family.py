@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import PolicyError
+from frame_ros.core.options import option, options
 from frame_ros.policies.lerobot.random_stream import RandomStream, seed_apart
 from frame_ros.policies.protocol import TokenStatistics
 
@@ -26,26 +27,20 @@ class NoActionError(PolicyError):
 NO_INSTRUCTION = 'it takes no instruction'
 
 
-@dataclass(frozen=True)
+@options
 class FamilyOptions:
-    """What a user asks of a family, and the local folders that some need beside the checkpoint.
+    """Options of a family, and the local folders that some need beside the checkpoint."""
 
-    samples: chunks to sample at each inference; 0: none. temperatures: at which token statistics
-    are wanted too. vlm_folder: configuration and processor of the vision-language model that the
-    policy is built on. tokenizer_folder: its tokenizer, if it is elsewhere.
-    action_tokenizer_folder: of pi0-FAST. base_model_folder: of GR00T. trust_remote_code: whether
-    Python code that lies beside a tokenizer may be run. sample_temperature: at which a policy that
-    is greedy draws the further samples.
-    """
-
-    samples: int = 0
-    temperatures: tuple[float, ...] = ()
-    vlm_folder: str = ''
-    tokenizer_folder: str = ''
-    action_tokenizer_folder: str = ''
-    base_model_folder: str = ''
-    trust_remote_code: bool = False
-    sample_temperature: float = 1.0
+    samples: int = option(0, 'chunks sampled with each inference', at_least=2, besides=(0,))
+    temperatures: tuple[float, ...] = option((), 'grid of the token statistics', above=0.0)
+    sample_temperature: float = option(
+        1.0, 'at which a greedy policy draws the further samples', above=0.0
+    )
+    vlm_folder: str = option('', 'configuration and processor of the vision-language model')
+    base_model_folder: str = option('', 'base model of GR00T')
+    tokenizer_folder: str = option('', 'tokenizer, if it is not in vlm_folder')
+    action_tokenizer_folder: str = option('', 'action tokenizer of pi0-FAST')
+    trust_remote_code: bool = option(False, 'run Python code that lies beside a tokenizer')
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,53 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""The policy that replays the joint commands of a bag."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from frame_ros.core.options import option, options
+from frame_ros.episodes.recorded_actions import read_raw, recorded_actions
+from frame_ros.policies.replay import ReplayOptions, ReplayPolicy
+
+
+@options
+class BagReplayOptions(ReplayOptions):
+    """Options of the replay of a bag."""
+
+    folder: str = option('', 'a bag, or a folder of bags')
+    episode_id: str = option('', 'which of several episodes; empty: there is only one')
+    namespace: str | None = option(None, 'of the robot; none: the only one in the bag')
+    topics: Mapping[str, str] = option({}, 'role -> topic, where they have other names')
+
+
+class BagReplay(ReplayPolicy):
+    """Replays the joint commands of one episode in a bag."""
+
+    Options = BagReplayOptions
+    needs = {'folder': 'a bag, or a folder of bags'}
+
+    @classmethod
+    def make(cls, options: BagReplayOptions) -> ReplayPolicy:
+        """Reads the actions.
+
+        Raises:
+            FrameRosError: there is no bag, or nothing in it can be replayed.
+        """
+        found = recorded_actions(
+            Path(options.folder).expanduser(),
+            options.episode_id,
+            namespace=options.namespace,
+            topics=options.topics,
+        )
+        return ReplayPolicy(found.stamps, found.positions, found.names, options, options.folder)
+
+    @classmethod
+    def check(cls, options: BagReplayOptions) -> None:
+        """Reads the bag once, without the options that choose in it.
+
+        Raises:
+            BagError: there is no bag, or one cannot be read.
+        """
+        read_raw(Path(options.folder).expanduser())
