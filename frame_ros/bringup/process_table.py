@@ -36,7 +36,7 @@ from frame_ros.bringup.run_options import DemoOptions, RunOptions
 from frame_ros.bringup.sensing_processes import arm_sensing, demo_sensing
 from frame_ros.core.option_texts import text_of
 from frame_ros.policies.own_policy import is_own_policy, with_absolute_file
-from frame_ros.policies.registry import policies
+from frame_ros.policies.policy_names import policies
 
 __all__ = [
     'PROFILES',

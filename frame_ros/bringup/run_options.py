@@ -16,7 +16,7 @@ from frame_ros.bringup.option_fields import check_choices, option
 from frame_ros.bringup.option_text import check_qualities
 from frame_ros.core.errors import SetupError
 from frame_ros.core.ros_names import check_namespace
-from frame_ros.policies.registry import FURTHER, OURS, check_policy_name
+from frame_ros.policies.policy_names import FURTHER, OURS, check_name
 from frame_ros.robots.profile import RobotProfile
 from frame_ros.robots.profiles import (
     FOLDERS_VARIABLE,
@@ -126,8 +126,8 @@ class RunOptions:
             )
 
     def check_policy(self) -> None:
-        """Raises SetupError if there can be no such policy."""
-        check_policy_name(self.policy, {'folder': self.checkpoint, **self.policy_options})
+        """Raises PolicyError if there can be no such policy."""
+        check_name(self.policy)
 
     def parameters_of(self, node: str) -> Mapping[str, Any]:
         """The argument <node>_parameters, of nodes that have one."""

@@ -17,10 +17,12 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from frame_ros.core.errors import PolicyError
-from frame_ros.policies.base import Policy
+
+if TYPE_CHECKING:
+    from frame_ros.policies.base import Policy
 
 METHODS = ('reset', 'infer')
 ATTRIBUTES = ('name', 'checkpoint', 'cameras', 'poses')
@@ -28,33 +30,6 @@ PROTOCOL = (
     'a policy has the attributes name, checkpoint, cameras and poses, and the methods '
     'reset(seed=None) and infer(observation)'
 )
-
-
-class OwnPolicy(Policy):
-    """An object of the user's that derives from nothing of ours.
-
-    Whatever it lacks is the base's.
-    """
-
-    def __init__(self, own: Any) -> None:
-        object.__setattr__(self, '_own', own)
-
-    def __getattribute__(self, name: str) -> Any:
-        own = object.__getattribute__(self, '_own')
-        return getattr(own, name) if hasattr(own, name) else object.__getattribute__(self, name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        setattr(object.__getattribute__(self, '_own'), name, value)
-
-
-def as_policy(made: object, spec: str) -> Policy:
-    """Returns what the user's class or function made, as a Policy.
-
-    Raises:
-        PolicyError: it lacks a member of the protocol.
-    """
-    check_members(made, spec)
-    return made if isinstance(made, Policy) else OwnPolicy(made)
 
 
 def is_own_policy(spec: str) -> bool:
@@ -97,6 +72,8 @@ def load_own_policy(spec: str) -> Callable[..., Policy]:
         PolicyError: there is no such file, module or class, the import fails, or the class lacks
         a method of the protocol.
     """
+    from frame_ros.policies.base import Policy
+
     check_form(spec)
     place, _, name = spec.rpartition(':')
     module = _import_file(Path(place).expanduser(), spec) if is_file(place) else _find(place, spec)

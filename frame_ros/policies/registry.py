@@ -1,44 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Policies by name: ours, and those that other installed packages register.
-
-A package registers a policy by an entry point: `[project.entry-points."frame_ros.policies"]` with
-`wave = "my_package.wave:Wave"`, the class of a `Policy`.
-"""
+"""Policies by name, made and checked."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
-from pathlib import Path
 from typing import Any
 
 from frame_ros.core.errors import PolicyError, SetupError
 from frame_ros.policies.base import Policy
-from frame_ros.policies.own_policy import check_form, is_own_policy, load_own_policy
+from frame_ros.policies.own_policy import is_own_policy, load_own_policy
+from frame_ros.policies.policy_names import OURS, is_checkpoint, no_policy, policies
 from frame_ros.policies.source import Source, source_of
 from frame_ros.policies.trial import try_own_policy
-
-GROUP = 'frame_ros.policies'
-# Name -> module and class. The module is imported when the policy is asked for.
-OURS = {
-    'scripted': 'frame_ros.policies.scripted.pick_place:ScriptedPickPlace',
-    'hold': 'frame_ros.policies.hold:HoldPolicy',
-    'lerobot': 'frame_ros.policies.lerobot.loading:LeRobotCheckpoint',
-    'remote': 'frame_ros.policies.remote.connecting:RemoteServer',
-    'lerobot_grpc': 'frame_ros.policies.lerobot_server.client:LeRobotServerPolicy',
-    'token_vla': 'frame_ros.policies.token_vla.loading:VlaCheckpoint',
-    'replay': 'frame_ros.episodes.replay:BagReplay',
-}
-FURTHER = 'a checkpoint folder, or your own as module:Class or file.py:Class'
-
-
-@cache
-def policies() -> dict[str, str]:
-    """Name -> module and class, of every policy that can be named; ours take precedence."""
-    return {**{entry.name: entry.value for entry in entry_points(group=GROUP)}, **OURS}
 
 
 def find_source(spec: str) -> Source:
@@ -57,8 +32,7 @@ def find_source(spec: str) -> Source:
             raise PolicyError(f'policy {spec!r} is registered as {place}: {error}') from error
     if is_own_policy(spec):
         return source_of(spec, load_own_policy(spec))
-    check_form(spec)
-    raise PolicyError(f'there is no policy {spec!r}; known: {", ".join(policies())}, or {FURTHER}')
+    raise no_policy(spec)
 
 
 def make_policy(
@@ -107,24 +81,9 @@ def check_policy(
     source.check(source.arguments(values, required, options))
 
 
-def check_policy_name(spec: str, values: Mapping[str, Any]) -> None:
-    """Checks that there can be a policy `spec`, and that the options are given that it needs.
-
-    values: options that are given.
-
-    Raises:
-        FrameRosError: there is no such policy, an option is missing, or the form is wrong.
-    """
-    name, values = _named(spec, values)
-    if name not in policies() and is_own_policy(name):
-        check_form(name)
-    else:
-        find_source(name).check_needs(values)
-
-
 def _named(spec: str, offered: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     """The policy's name, and what it is offered; a folder is a checkpoint of LeRobot."""
-    if not spec or spec in policies() or not Path(spec).expanduser().is_dir():
+    if not is_checkpoint(spec):
         return spec, offered
     if checkpoint := offered.get('folder'):
         raise SetupError(

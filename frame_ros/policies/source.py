@@ -14,7 +14,7 @@ import attrs
 from frame_ros.core.errors import FrameRosError, PolicyError, SetupError
 from frame_ros.core.options import nearest
 from frame_ros.policies.base import NoOptions, Policy
-from frame_ros.policies.own_policy import as_policy, raised_text
+from frame_ros.policies.own_policy import check_members, raised_text
 
 CALLED = {'folder': 'checkpoint'}  # option -> what users call it
 
@@ -127,3 +127,30 @@ def source_of(name: str, builder: Callable[..., object]) -> Source:
     if kind is not None and kind.Options is not NoOptions:
         return DeclaredSource(name, tuple(f.name for f in attrs.fields(kind.Options)), kind)
     return BuilderSource(name, tuple(inspect.signature(builder).parameters), builder)
+
+
+class OwnPolicy(Policy):
+    """An object of the user's that derives from nothing of ours.
+
+    Whatever it lacks is the base's.
+    """
+
+    def __init__(self, own: Any) -> None:
+        object.__setattr__(self, '_own', own)
+
+    def __getattribute__(self, name: str) -> Any:
+        own = object.__getattribute__(self, '_own')
+        return getattr(own, name) if hasattr(own, name) else object.__getattribute__(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(object.__getattribute__(self, '_own'), name, value)
+
+
+def as_policy(made: object, spec: str) -> Policy:
+    """Returns what the user's class or function made, as a Policy.
+
+    Raises:
+        PolicyError: it lacks a member of the protocol.
+    """
+    check_members(made, spec)
+    return made if isinstance(made, Policy) else OwnPolicy(made)

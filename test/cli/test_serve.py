@@ -96,11 +96,11 @@ def test_sigint_ends_it_and_a_key_from_a_file_is_asked_for(tmp_path):
 
 SLOW = """
 import time
-from frame_ros.policies import hold, registry
+from frame_ros.policies import hold, policy_names
 class Slow(hold.HoldPolicy):
     def infer(self, observation):
         time.sleep(60.0)
-registry.policies()['slow'] = '__main__:Slow'
+policy_names.policies()['slow'] = '__main__:Slow'
 from frame_ros.cli import main, serve
 serve.GRACE = 0.2
 import sys

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from frame_ros.policies.registry import OURS, find_source, policies
+from frame_ros.policies.policy_names import OURS, policies
+from frame_ros.policies.registry import find_source
 
 MODULE = '''
 import numpy as np
@@ -114,7 +115,6 @@ def test_it_runs_in_the_policy_node(environment):
         "texts = ['amplitude=0.1', 'joints=gripper']\n"
         "given = {'policy': 'wave', 'policy_options': texts, 'autostart': True}\n"
         'node = PolicyNode(parameter_overrides=[Parameter(n, value=v) for n, v in given.items()])\n'
-        'node.trigger_configure()\n'
         'node.destroy_node()\n'
     )
     code, text = run(environment, '-c', code)

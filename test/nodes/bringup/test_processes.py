@@ -37,7 +37,7 @@ from frame_ros.bringup.supervisor import ProcessError, Supervisor, free_domain, 
 from frame_ros.core.errors import CheckpointError, FrameRosError, SetupError
 from frame_ros.core.option_texts import text_of
 from frame_ros.core.options import flat
-from frame_ros.policies.registry import policies
+from frame_ros.policies.policy_names import policies
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 TABLES = {
@@ -393,13 +393,6 @@ def test_settings_survive_the_way_through_text(kind):
         ({'timeout': 'nan'}, 'timeout must be more than 0 s, not nan'),
         ({'policy': ''}, "no policy ''"),
         ({'policy': 'clever'}, "no policy 'clever'; known: scripted, hold, lerobot, remote"),
-        ({'policy': 'lerobot'}, 'checkpoint of the policy lerobot is empty'),
-        (
-            {'policy': 'remote'},
-            'url of the policy remote is empty; it must be',
-        ),
-        ({'policy': 'replay'}, 'replay is empty; it must be a bag'),
-        ({'policy': 'token_vla'}, 'it must be the folder of a model'),
         ({'policy_options': 'url=1'}, 'policy_options must be a YAML mapping such as'),
         ({'policy_options': '[url]'}, 'policy_options must be a YAML mapping such as'),
         ({'policy_options': '{a: 1, a: 2}'}, "'a' is given twice"),
@@ -411,6 +404,23 @@ def test_settings_survive_the_way_through_text(kind):
 def test_wrong_settings_are_named(texts, message):
     with pytest.raises(FrameRosError, match=message):
         settings_from_text(DemoOptions, texts)
+
+
+@pytest.mark.parametrize(
+    ('policy', 'message'),
+    [
+        (
+            'lerobot',
+            'checkpoint of the policy lerobot is empty; it must be the folder of a LeRobot',
+        ),
+        ('remote', 'url of the policy remote is empty; it must be the address of its server'),
+        ('replay', 'checkpoint of the policy replay is empty; it must be a bag'),
+        ('token_vla', 'it must be the folder of a model'),
+    ],
+)
+def test_what_a_policy_needs_must_be_given(policy, message):
+    with pytest.raises(SetupError, match=message):
+        check_run([by_name(demo_processes(DemoOptions(policy=policy)))['policy']])
 
 
 def test_the_files_of_a_checkpoint_are_checked_before_anything_starts(tmp_path):

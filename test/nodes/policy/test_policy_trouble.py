@@ -21,8 +21,8 @@ from frame_ros.msg import EpisodeEvent  # noqa: E402
 from frame_ros.nodes.policy import inference as policy_inference  # noqa: E402
 from frame_ros.nodes.policy.node import PolicyNode  # noqa: E402
 from frame_ros.policies.execution.action_spaces import ActionConverter  # noqa: E402
+from frame_ros.policies.policy_names import policies  # noqa: E402
 from frame_ros.policies.protocol import Inference  # noqa: E402
-from frame_ros.policies.registry import policies  # noqa: E402
 
 OBSERVED = 0.1 * np.arange(6)  # what the robot's joints say
 

@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Names of policies: ours, and those that other installed packages register.
+
+A package registers a policy by an entry point: `[project.entry-points."frame_ros.policies"]` with
+`wave = "my_package.wave:Wave"`, the class of a `Policy`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from frame_ros.core.errors import PolicyError
+from frame_ros.policies.own_policy import check_form, is_own_policy
+
+GROUP = 'frame_ros.policies'
+# Name -> module and class. The module is imported when the policy is asked for.
+OURS = {
+    'scripted': 'frame_ros.policies.scripted.pick_place:ScriptedPickPlace',
+    'hold': 'frame_ros.policies.hold:HoldPolicy',
+    'lerobot': 'frame_ros.policies.lerobot.loading:LeRobotCheckpoint',
+    'remote': 'frame_ros.policies.remote.connecting:RemoteServer',
+    'lerobot_grpc': 'frame_ros.policies.lerobot_server.client:LeRobotServerPolicy',
+    'token_vla': 'frame_ros.policies.token_vla.loading:VlaCheckpoint',
+    'replay': 'frame_ros.episodes.replay:BagReplay',
+}
+FURTHER = 'a checkpoint folder, or your own as module:Class or file.py:Class'
+
+
+@cache
+def policies() -> dict[str, str]:
+    """Name -> module and class, of every policy that can be named; ours take precedence."""
+    return {**{entry.name: entry.value for entry in entry_points(group=GROUP)}, **OURS}
+
+
+def is_checkpoint(spec: str) -> bool:
+    """Whether `spec` is the folder of a checkpoint, not a name."""
+    return bool(spec) and spec not in policies() and Path(spec).expanduser().is_dir()
+
+
+def check_name(spec: str) -> None:
+    """Checks that there can be a policy `spec`; imports nothing.
+
+    Raises:
+        PolicyError: there is none.
+    """
+    if spec not in policies() and not is_checkpoint(spec):
+        if not is_own_policy(spec):
+            raise no_policy(spec)
+        check_form(spec)
+
+
+def no_policy(spec: str) -> PolicyError:
+    """The error for a policy that there is not.
+
+    Raises:
+        PolicyError: `spec` is a file without a class.
+    """
+    check_form(spec)
+    return PolicyError(f'there is no policy {spec!r}; known: {", ".join(policies())}, or {FURTHER}')
