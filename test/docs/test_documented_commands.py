@@ -57,6 +57,7 @@ STAND_INS = {
     r'--output --output': '--output',
     r'URDF': 'so101',
     r'FILE': 'capsules.yaml',
+    r'\bexamples/robots/': f'{ROOT}/examples/robots/',
     r'metrics ID': 'metrics pl',
     r'--policy NAME': '--policy hold',
     r'\[DIR\]': 'runs',

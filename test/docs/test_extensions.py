@@ -18,10 +18,10 @@ from robot_bags import robot_bag  # noqa: E402
 from frame_ros.reports.report import EPISODE_SECTIONS  # noqa: E402
 
 
-def code_of(name: str) -> list[str]:
-    """The Python blocks of a page."""
+def code_of(name: str, language: str = 'python') -> list[str]:
+    """The blocks of a page that are in this language."""
     page = ROOT / 'docs' / 'extend' / f'{name}.md'
-    return [block.text for block in blocks(page) if block.language == 'python']
+    return [block.text for block in blocks(page) if block.language == language]
 
 
 def test_a_report_section_is_in_page_and_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -41,3 +41,21 @@ def test_a_report_section_is_in_page_and_json(tmp_path: Path, monkeypatch: pytes
     page = Path('report.html').read_text(encoding='utf-8')
     assert '<h3>Fast motion</h3>' in page
     assert 'The TCP was faster than 0.25 m/s at 0 steps' in page
+
+
+def test_a_robot_outside_of_the_package_is_a_profile_and_a_urdf(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    for language, name in (('xml', 'tiny.urdf'), ('yaml', 'tiny.yaml')):
+        (text,) = code_of('robot', language)
+        Path(name).write_text(text, encoding='utf-8')
+    (script,) = code_of('robot')
+    exec(compile(script, 'robot.md', 'exec'), {})
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == 'tiny tool [8. 8. 1.]'
+    processes = {line.split()[0]: line for line in lines[1:]}
+    assert "'output': 'tiny_trajectory'" in processes['gate']
+    assert "'side_rate': 20.0" in processes['kinematics']
+    assert "'joint_states': 'tiny/joint_states'" in processes['metrics']
+    assert all(str(tmp_path / 'tiny.yaml') in processes[name] for name in ('gate', 'policy'))
