@@ -13,8 +13,8 @@ from typing import Any
 import yaml
 
 import frame_ros
-from frame_ros.bringup.node_process import share_directory
 from frame_ros.core.options import flat, walk
+from frame_ros.core.shared_files import share_directory
 
 # Parameters that every node has.
 EVERY_NODE = re.compile(r'use_sim_time|start_type_description_service|qos_overrides\..*')

@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import frame_ros
 from frame_ros.bringup.demo_robots import Value
 from frame_ros.core.errors import SetupError
+from frame_ros.core.shared_files import share_directory
 
 # One thread per numeric library, headless rendering.
 ENVIRONMENT = {'OMP_NUM_THREADS': '1', 'MUJOCO_GL': 'egl'}
@@ -184,26 +184,6 @@ def check_installed(processes: Sequence[Process]) -> None:
     for process in processes:
         if process.package != 'frame_ros':
             find_executable(process.package, process.executable)
-
-
-def share_directory() -> Path:
-    """The folder that holds config/, launch/, rviz/ and urdf/: the checkout, the colcon overlay, or
-    pip's data folder.
-
-    Raises:
-        SetupError: none of them is there.
-    """
-    checkout = Path(frame_ros.__file__).resolve().parent.parent
-    prefixes = [*os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep), sys.prefix]
-    places = [checkout, *(Path(prefix) / 'share' / 'frame_ros' for prefix in prefixes if prefix)]
-    for place in places:
-        if (place / 'config').is_dir() and (place / 'urdf').is_dir():
-            return place
-    raise SetupError(
-        'the folders config/ and urdf/ of frame_ros were not found in '
-        + ', '.join(str(place) for place in places)
-        + '; build the package with colcon and source its install/setup.bash'
-    )
 
 
 def absolute(path: str | os.PathLike[str]) -> str:

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from frame_ros.bringup.process_table import share_directory
 from frame_ros.core.errors import SetupError
+from frame_ros.core.shared_files import share_directory
 
 _PARAMETER = re.compile(r'    (?P<name>\w+):\s*(?P<default>.*?)\s*(?:\s#\s+(?P<text>.*))?$')
 _COMMENT = re.compile(r'^    # (?P<text>.*)$')

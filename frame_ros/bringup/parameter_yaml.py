@@ -13,8 +13,8 @@ from typing import Any
 import yaml
 
 from frame_ros.bringup.declared_nodes import as_parameter, node_names, options_of
-from frame_ros.bringup.node_process import share_directory
 from frame_ros.core.options import DOWNWARDS, LIVE, UNCONFIGURED, Option, walk
+from frame_ros.core.shared_files import share_directory
 
 COMMENT = 36  # column at which the comments begin, where the values leave room
 CHANGES = {

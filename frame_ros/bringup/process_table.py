@@ -27,7 +27,6 @@ from frame_ros.bringup.node_process import (
     check_installed,
     demo_environment,
     find_executable,
-    share_directory,
     watching_environment,
 )
 from frame_ros.bringup.option_text import assignments
@@ -48,7 +47,6 @@ __all__ = [
     'watching_environment',
     'demo_processes',
     'find_executable',
-    'share_directory',
 ]
 
 # Chunks that the demo's scripted policy draws per inference, for EV: as many as VLA-UQ's study.

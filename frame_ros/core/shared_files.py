@@ -6,6 +6,8 @@ import os
 import sys
 from pathlib import Path
 
+from frame_ros.core.errors import SetupError
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 
 
@@ -17,3 +19,20 @@ def shared_folders(name: str) -> list[Path]:
     prefixes = [p for p in os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep) if p]
     prefixes += [sys.prefix, str(Path.home() / '.local')]
     return [CHECKOUT / name, *(Path(p) / 'share' / 'frame_ros' / name for p in prefixes)]
+
+
+def share_directory() -> Path:
+    """Returns the folder that holds config/, launch/, rviz/ and urdf/.
+
+    Raises:
+        SetupError: there is none.
+    """
+    places = shared_folders('')
+    for place in places:
+        if (place / 'config').is_dir() and (place / 'urdf').is_dir():
+            return place
+    raise SetupError(
+        'the folders config/ and urdf/ of frame_ros were not found in '
+        + ', '.join(str(place) for place in places)
+        + '; build the package with colcon and source its install/setup.bash'
+    )

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 from sensor_msgs.msg import Image
 
+from frame_ros.bags.images.decoding import decode_image
 from frame_ros.bags.message_readers import ImageReader, ReadJointState, SerialisedImage
 from frame_ros.bags.streams.poses import pose_values
 from frame_ros.core.errors import BagError, PolicyError, SetupError
@@ -27,15 +27,6 @@ from frame_ros.policies.execution.observation_buffer import JOINTS, ObservationB
 from frame_ros.robots.joint_state_merge import JointMerger
 
 JOINTS_DEPTH = 5
-
-# Encoding -> channels, and which of them are red, green and blue.
-ENCODINGS = {
-    'rgb8': (3, (0, 1, 2)),
-    'bgr8': (3, (2, 1, 0)),
-    'rgba8': (4, (0, 1, 2)),
-    'bgra8': (4, (2, 1, 0)),
-    'mono8': (1, (0, 0, 0)),
-}
 
 
 class PolicyInputs:
@@ -106,17 +97,24 @@ class PolicyInputs:
         elif joints.missing:  # others may publish them a moment later
             self._buffer.complain(JOINTS, f'no position yet of {", ".join(joints.missing)}')
 
-    def _on_image(self, name: str, stamped: tuple[int, bytes]) -> None:
-        stamp, serialised = stamped
-        self._buffer.put(name, stamp, partial(decode_image, name, serialised))
+    def _on_image(self, name: str, stamped: tuple[int, SerialisedImage]) -> None:
+        stamp, image = stamped
+        self._buffer.put(name, stamp, partial(rgb_of, name, image))
 
     def _on_pose(self, name: str, message: PoseStamped) -> None:
         self._buffer.put(name, stamp_ns(message.header.stamp), partial(pose_array, message))
 
 
-def stamped_image(serialised: bytes) -> tuple[int, bytes]:
-    """The stamp of a serialised image, ns, and the image, of which the head can be read."""
-    return _image_reader().image(serialised).stamp, serialised
+@cache
+def image_reader() -> ImageReader:
+    """Returns what reads every camera's images."""
+    return ImageReader()
+
+
+def stamped_image(serialised: bytes) -> tuple[int, SerialisedImage]:
+    """Returns the stamp of a serialised image, ns, and the image."""
+    image = image_reader().image(serialised)
+    return image.stamp, image
 
 
 def pose_array(message: PoseStamped) -> NDArray[np.float64]:
@@ -124,46 +122,19 @@ def pose_array(message: PoseStamped) -> NDArray[np.float64]:
     return np.array(pose_values(message))
 
 
-def decode_image(name: str, serialised: bytes) -> NDArray[np.uint8]:
-    """A serialised sensor_msgs/Image as (H, W, 3) uint8 RGB, of rgb8 a view that is read-only.
+def rgb_of(name: str, image: SerialisedImage) -> NDArray[np.uint8]:
+    """Returns an image as (H, W, 3) uint8 RGB, of rgb8 a view that is read-only.
 
     Raises:
-        PolicyError: the encoding is not one of ENCODINGS, or the data do not fit the size.
-    """
-    image = image_of_serialised(serialised)
-    if image.encoding not in ENCODINGS:
-        raise PolicyError(
-            f'camera {name} has encoding {image.encoding!r}; known: {", ".join(ENCODINGS)}'
-        )
-    channels, order = ENCODINGS[image.encoding]
-    height, width, step = image.height, image.width, image.step
-    if not height * width or step < width * channels or len(image.data) != height * step:
-        raise PolicyError(
-            f'camera {name} gives {len(image.data)} bytes; an image of {width}x{height} '
-            f'{image.encoding} '
-            f'with a step of {step} has {height * step}, and its step is at least '
-            f'{width * channels}'
-        )
-    rows = image.data.reshape(height, step)
-    pixels = rows[:, : width * channels].reshape(height, width, channels)
-    return pixels if order == (0, 1, 2) and channels == 3 else pixels[:, :, order]
-
-
-def image_of_serialised(serialised: bytes) -> SerialisedImage:
-    """Reads a serialised sensor_msgs/Image.
-
-    Raises:
-        PolicyError: it ends before the image does.
+        PolicyError: the camera `name` gives no such image, or its data do not fit the size.
     """
     try:
-        return _image_reader().image(serialised)
-    except (BagError, struct.error, ValueError) as error:
-        raise PolicyError(f'a serialised image of {len(serialised)} bytes is cut') from error
-
-
-@cache
-def _image_reader() -> ImageReader:
-    return ImageReader()
+        pixels = decode_image(image.data, image.height, image.width, image.encoding, image.step)
+    except BagError as error:
+        raise PolicyError(f'camera {name}: {error}') from error
+    if pixels.dtype != np.uint8:
+        raise PolicyError(f'camera {name} has encoding {image.encoding!r}, which is no colour')
+    return pixels if pixels.ndim == 3 else np.repeat(pixels[:, :, None], 3, axis=2)
 
 
 def camera_topics(needed: tuple[str, ...], available: tuple[str, ...]) -> dict[str, str]:

@@ -28,7 +28,6 @@ from frame_ros.bringup.process_table import (
     demo_environment,
     demo_processes,
     find_executable,
-    share_directory,
     watching_environment,
 )
 from frame_ros.bringup.run_checks import check_run
@@ -37,6 +36,7 @@ from frame_ros.bringup.supervisor import ProcessError, Supervisor, free_domain, 
 from frame_ros.core.errors import CheckpointError, FrameRosError, SetupError
 from frame_ros.core.option_texts import text_of
 from frame_ros.core.options import flat
+from frame_ros.core.shared_files import share_directory
 from frame_ros.policies.policy_names import policies
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent

@@ -26,12 +26,12 @@ from frame_ros.core.repeated_warnings import RepeatedWarnings  # noqa: E402
 from frame_ros.msg import EpisodeEvent, PolicyHeartbeat  # noqa: E402
 from frame_ros.nodes.policy.control import ControlLoop, Health  # noqa: E402
 from frame_ros.nodes.policy.inputs import (  # noqa: E402
-    decode_image,
-    image_of_serialised,
-    stamped_image,
+    image_reader,
+    rgb_of,
 )
 from frame_ros.nodes.policy.node import PolicyNode  # noqa: E402
 from frame_ros.nodes.policy.problems import Problems  # noqa: E402
+from frame_ros.nodes.runtime.fitting_subscription import DAMAGED  # noqa: E402
 from frame_ros.nodes.runtime.ticks import Ticks  # noqa: E402
 from frame_ros.policies.episode_gate import Boundary, EpisodeGate  # noqa: E402
 from frame_ros.policies.execution.action_queue import ActionQueue  # noqa: E402
@@ -191,10 +191,10 @@ def test_a_clock_that_is_set_back_ends_no_motion(ros_context):
     node.destroy_node()
 
 
-def image(encoding: str, data: bytes, step: int, height: int = 2, width: int = 2) -> bytes:
+def image(encoding: str, data: bytes, step: int, height: int = 2, width: int = 2):
     message = Image(height=height, width=width, encoding=encoding, step=step, data=data)
     message.header.stamp.sec, message.header.stamp.nanosec = 5, 6
-    return serialize_message(message)
+    return image_reader().image(serialize_message(message))
 
 
 def test_images_of_every_encoding_are_decoded():
@@ -209,11 +209,11 @@ def test_images_of_every_encoding_are_decoded():
     for encoding, pixels in cases.items():
         padded = np.pad(pixels.reshape(2, -1), ((0, 0), (0, 3)))
         np.testing.assert_array_equal(
-            decode_image('c', image(encoding, padded.tobytes(), padded.shape[1])), rgb
+            rgb_of('c', image(encoding, padded.tobytes(), padded.shape[1])), rgb
         )
-    grey = decode_image('c', image('mono8', bytes([1, 2, 3, 4]), 2))
+    grey = rgb_of('c', image('mono8', bytes([1, 2, 3, 4]), 2))
     np.testing.assert_array_equal(grey, np.repeat([[1, 2], [3, 4]], 3).reshape(2, 2, 3))
-    assert stamped_image(image('mono8', bytes(4), 2))[0] == 5_000_000_006
+    assert image('mono8', bytes(4), 2).stamp == 5_000_000_006
 
 
 @pytest.mark.parametrize('frame_id', ['', 'a', 'ab', 'abc', 'camera_front_optical_frame'])
@@ -221,28 +221,32 @@ def test_images_of_every_encoding_are_decoded():
 def test_a_serialised_image_is_read_as_ros_reads_it(frame_id, encoding):
     message = Image(height=3, width=5, encoding=encoding, step=15, data=bytes(range(45)))
     message.header.frame_id = frame_id
-    found = image_of_serialised(serialize_message(message))
+    found = image_reader().image(serialize_message(message))
     assert (found.height, found.width, found.step, found.encoding) == (3, 5, 15, encoding)
     assert found.data.tobytes() == bytes(range(45))
-    with pytest.raises(PolicyError, match='bytes is cut'):
-        image_of_serialised(serialize_message(message)[:-5])
+    with pytest.raises(DAMAGED):
+        image_reader().image(serialize_message(message)[:-5])
 
 
 @pytest.mark.parametrize(
     ('arguments', 'message'),
     [
-        (('bayer_rggb8', bytes(4), 2), "camera c has encoding 'bayer_rggb8'; known: rgb8"),
+        (
+            ('bayer_rggb8', bytes(4), 2),
+            "camera c: image encoding 'bayer_rggb8' is not known; known are rgb8",
+        ),
         (
             ('rgb8', bytes(11), 6),
-            'camera c gives 11 bytes; an image of 2x2 rgb8 with a step of 6 has 12',
+            'camera c: an image of 2x2 rgb8 needs rows of 6 bytes; it has 11 bytes in rows of 6',
         ),
-        (('rgb8', bytes(8), 4), 'its step is at least 6'),
-        (('rgb8', b'', 0, 0, 0), 'gives 0 bytes'),
+        (('rgb8', bytes(8), 4), 'it has 8 bytes in rows of 4'),
+        (('rgb8', b'', 0, 0, 0), 'it has 0 bytes'),
+        (('16UC1', bytes(8), 4), "encoding '16UC1', which is no colour"),
     ],
 )
 def test_images_that_do_not_fit_are_refused(arguments, message):
     with pytest.raises(PolicyError, match=message):
-        decode_image('c', image(*arguments))
+        rgb_of('c', image(*arguments))
 
 
 def test_pairs():
