@@ -12,9 +12,6 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-FRAME = 'FRAME'
-VLA_UQ = 'VLA-UQ'
-CALIBRATION = 'VLA calibration'
 OURS = 'frame_ros'
 
 CATEGORIES = ('task', 'trajectory', 'safety', 'efficiency', 'uncertainty', 'confidence')

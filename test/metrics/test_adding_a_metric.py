@@ -37,13 +37,13 @@ class HighestPoint:
             self.value = position[2]
 
 
-HIGHEST_POINT = Metric(
+HIGHEST_POINT = record.Metric(
     id='top', name='highest point', unit='m', higher_is_better=False, minimum_samples=1,
-    source='a test', category='trajectory', reasons=(NO_POSE,),
+    source='a test', category='trajectory', reasons=(record.NO_POSE,),
     batch=highest_point, streaming=HighestPoint,
-    live=Live('pose', lambda metric, pose: metric.update(pose.position)),
-    torch='HighestPoints', torch_form=TorchForm(('positions',)), messages=('quality',),
-    explanation=Explanation('top = max z', 'How high the arm rose.', 'Noise raises it.'),
+    live=record.Live('pose', lambda metric, pose: metric.update(pose.position)),
+    torch='HighestPoints', torch_form=record.TorchForm(('positions',)), messages=('quality',),
+    explanation=record.Explanation('top = max z', 'How high the arm rose.', 'Noise raises it.'),
 )
 """
 USE = """

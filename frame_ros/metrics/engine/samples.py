@@ -185,6 +185,11 @@ class StepValue:
         return sum(window) / len(window) if window else NAN
 
     @property
+    def total(self) -> float:
+        """Sum over all steps so far."""
+        return self._total if self._count else NAN
+
+    @property
     def mean(self) -> float:
         """Mean over all steps so far: the episode's value."""
         return self._total / self._count if self._count else NAN

@@ -11,6 +11,7 @@ from typing import Any
 import array_api_compat
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.metrics import record
 from frame_ros.metrics.arrays import (
     Array,
     as_sequences,
@@ -25,17 +26,7 @@ from frame_ros.metrics.constants import WINDOW
 from frame_ros.metrics.contiguous_samples import runs_of
 from frame_ros.metrics.engine.samples import finite, normalisation_ranges
 from frame_ros.metrics.engine.trajectory_step import ActionStep
-from frame_ros.metrics.record import (
-    CONTROL_STEPS,
-    RATE,
-    TOO_FEW_STEPS,
-    VLA_UQ,
-    Chart,
-    Explanation,
-    Line,
-    Live,
-    Metric,
-)
+from frame_ros.metrics.record import RATE
 from frame_ros.metrics.step_differences import (
     VARIANTS,
     StreamingInstability,
@@ -44,12 +35,9 @@ from frame_ros.metrics.step_differences import (
 )
 
 __all__ = [
-    'ActionInstability',
-    'action_instability',
-    'ACTION_POSITION_INSTABILITY',
-    'ACTION_VELOCITY_INSTABILITY',
-    'ACTION_ACCELERATION_INSTABILITY',
-]
+    'ActionInstability', 'action_instability', 'ACTION_POSITION_INSTABILITY',
+    'ACTION_VELOCITY_INSTABILITY', 'ACTION_ACCELERATION_INSTABILITY',
+]  # fmt: skip
 
 
 def action_instability(
@@ -153,30 +141,17 @@ def _take_action(metric: ActionInstability, action: Sequence[float]) -> None:
 
 # Without the limits of a robot nothing is known to scale them by.
 _RAW_UNIT = 'rad or m, raw'
-_CHART = Chart('Action instability (window of 8)', is_logarithmic=True)
+_CHART = record.Chart('Action instability (window of 8)', is_logarithmic=True)
 
-ACTION_POSITION_INSTABILITY = Metric(
-    id='a_pi',
-    name='action position instability',
-    unit='1',
-    higher_is_better=False,
-    minimum_samples=2,
-    source=f'{VLA_UQ} eq. 2',
-    category='uncertainty',
-    reasons=(TOO_FEW_STEPS,),
-    batch=action_instability,
-    streaming=ActionInstability,
-    live=Live('action', _take_action, lambda options: ActionInstability(1)),
-    fused=ActionStep,
-    torch='ActionInstability',
-    messages=('quality',),
-    has_three_forms=True,
-    raw_unit=_RAW_UNIT,
-    counts_when_static=False,
-    sampled_at=CONTROL_STEPS,
-    options=('action_lower', 'action_upper', 'gap'),
-    line=Line(_CHART, 'position'),
-    explanation=Explanation(
+ACTION_POSITION_INSTABILITY = record.Metric(
+    id='a_pi', name='action position instability', unit='1', higher_is_better=False,
+    minimum_samples=2, source='VLA-UQ eq. 2', category='uncertainty',
+    reasons=(record.TOO_FEW_STEPS,), batch=action_instability, streaming=ActionInstability,
+    live=record.Live('action', _take_action, lambda options: ActionInstability(1)),
+    fused=ActionStep, torch='ActionInstability', messages=('quality',), has_three_forms=True,
+    raw_unit=_RAW_UNIT, counts_when_static=False, sampled_at=record.CONTROL_STEPS,
+    options=('action_lower', 'action_upper', 'gap'), line=record.Line(_CHART, 'position'),
+    explanation=record.Explanation(
         'uₜ = 1/D Σ_d |aₜ,d − aₜ₋₁,d|',
         'How much the commanded action changes per step, mean over dimensions. The paper takes '
         'it as uncertainty of the policy.',
@@ -186,60 +161,34 @@ ACTION_POSITION_INSTABILITY = Metric(
         "`bounds`: actions are normalised to [0, 1] by the robot's limits; without, raw. "
         '`authors`: mean over the newest 5 differences, 0 in the first 7 steps.',
     ),
-)
+)  # fmt: skip
 
-ACTION_VELOCITY_INSTABILITY = Metric(
-    id='a_vi',
-    name='action velocity instability',
-    unit='1',
-    higher_is_better=False,
-    minimum_samples=3,
-    source=f'{VLA_UQ} eq. 4',
-    category='uncertainty',
-    reasons=(TOO_FEW_STEPS,),
-    batch=action_instability,
-    streaming=ActionInstability,
-    live=Live('action', _take_action, lambda options: ActionInstability(2)),
-    fused=ActionStep,
-    torch='ActionInstability',
-    messages=('quality',),
-    has_three_forms=True,
-    raw_unit=_RAW_UNIT,
-    counts_when_static=False,
-    sampled_at=CONTROL_STEPS,
-    options=('action_lower', 'action_upper', 'gap'),
-    line=Line(_CHART, 'velocity'),
-    explanation=Explanation(
+ACTION_VELOCITY_INSTABILITY = record.Metric(
+    id='a_vi', name='action velocity instability', unit='1', higher_is_better=False,
+    minimum_samples=3, source='VLA-UQ eq. 4', category='uncertainty',
+    reasons=(record.TOO_FEW_STEPS,), batch=action_instability, streaming=ActionInstability,
+    live=record.Live('action', _take_action, lambda options: ActionInstability(2)),
+    fused=ActionStep, torch='ActionInstability', messages=('quality',), has_three_forms=True,
+    raw_unit=_RAW_UNIT, counts_when_static=False, sampled_at=record.CONTROL_STEPS,
+    options=('action_lower', 'action_upper', 'gap'), line=record.Line(_CHART, 'velocity'),
+    explanation=record.Explanation(
         'uₜ = 1/D Σ_d |aₜ,d − 2 aₜ₋₁,d + aₜ₋₂,d|',
         'How much the change of the action changes: hesitation, and jumps where chunks meet.',
         f'{RATE}Policies that act in chunks are smooth inside and jump between: the mean hides the '
         'few jumps, look at the step values. Bounds set the scale.',
         'As A-PI; `authors` also halves it.',
     ),
-)
+)  # fmt: skip
 
-ACTION_ACCELERATION_INSTABILITY = Metric(
-    id='a_ai',
-    name='action acceleration instability',
-    unit='1',
-    higher_is_better=False,
-    minimum_samples=4,
-    source=f'{VLA_UQ} eq. 6',
-    category='uncertainty',
-    reasons=(TOO_FEW_STEPS,),
-    batch=action_instability,
-    streaming=ActionInstability,
-    live=Live('action', _take_action, lambda options: ActionInstability(3)),
-    fused=ActionStep,
-    torch='ActionInstability',
-    messages=('quality',),
-    has_three_forms=True,
-    raw_unit=_RAW_UNIT,
-    counts_when_static=False,
-    sampled_at=CONTROL_STEPS,
-    options=('action_lower', 'action_upper', 'gap'),
-    line=Line(_CHART, 'acceleration'),
-    explanation=Explanation(
+ACTION_ACCELERATION_INSTABILITY = record.Metric(
+    id='a_ai', name='action acceleration instability', unit='1', higher_is_better=False,
+    minimum_samples=4, source='VLA-UQ eq. 6', category='uncertainty',
+    reasons=(record.TOO_FEW_STEPS,), batch=action_instability, streaming=ActionInstability,
+    live=record.Live('action', _take_action, lambda options: ActionInstability(3)),
+    fused=ActionStep, torch='ActionInstability', messages=('quality',), has_three_forms=True,
+    raw_unit=_RAW_UNIT, counts_when_static=False, sampled_at=record.CONTROL_STEPS,
+    options=('action_lower', 'action_upper', 'gap'), line=record.Line(_CHART, 'acceleration'),
+    explanation=record.Explanation(
         'uₜ = 1/D Σ_d |aₜ,d − 3 aₜ₋₁,d + 3 aₜ₋₂,d − aₜ₋₃,d|',
         'How abruptly the actions accelerate: tremor in what the policy commands, before the '
         'controller smooths it.',
@@ -247,4 +196,4 @@ ACTION_ACCELERATION_INSTABILITY = Metric(
         'A jump between two chunks shows in three steps. Bounds set the scale.',
         'As A-PI; `authors` also quarters it.',
     ),
-)
+)  # fmt: skip

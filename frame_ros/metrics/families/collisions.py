@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.metrics import record
 from frame_ros.metrics.arrays import (
     Array,
     as_flags,
@@ -16,25 +17,11 @@ from frame_ros.metrics.arrays import (
     like,
 )
 from frame_ros.metrics.constants import NAN
-from frame_ros.metrics.record import (
-    CONTACTS,
-    FRAME,
-    NO_CONTACT,
-    NO_PATH,
-    OURS,
-    Explanation,
-    Metric,
-    Reason,
-)
 
 __all__ = [
-    'CollisionRate',
-    'collision_rate',
-    'count_collisions',
-    'COLLISION_RATE',
-    'COLLISIONS_PER_SECOND',
-    'COLLISIONS_PER_METRE',
-]
+    'CollisionRate', 'collision_rate', 'count_collisions', 'COLLISION_RATE',
+    'COLLISIONS_PER_SECOND', 'COLLISIONS_PER_METRE',
+]  # fmt: skip
 
 
 def collision_rate(collisions: Any, steps: Any) -> Array:
@@ -125,23 +112,12 @@ _SENSED = (
     'light touches, and free-space force that is not zero invents some. '
 )
 
-COLLISION_RATE = Metric(
-    id='cr',
-    name='collision rate',
-    unit='1',
-    higher_is_better=False,
-    minimum_samples=1,
-    source=f'{FRAME} eq. 11',
-    category='safety',
-    reasons=(NO_CONTACT,),
-    batch=collision_rate,
-    streaming=CollisionRate,
-    torch='CollisionRate',
-    messages=('safety',),
-    sampled_at=CONTACTS,
-    options=('max_contact_age',),
-    axis=9,
-    explanation=Explanation(
+COLLISION_RATE = record.Metric(
+    id='cr', name='collision rate', unit='1', higher_is_better=False, minimum_samples=1,
+    source='FRAME eq. 11', category='safety', reasons=(record.NO_CONTACT,), batch=collision_rate,
+    streaming=CollisionRate, torch='CollisionRate', messages=('safety',),
+    sampled_at=record.CONTACTS, options=('max_contact_age',), axis=9,
+    explanation=record.Explanation(
         'CR = collisions / control steps',
         'How often the robot hits something it should not touch. A collision is the beginning of '
         'a contact that is not expected; grasping the target is expected.',
@@ -149,48 +125,28 @@ COLLISION_RATE = Metric(
         'same behaviour at twice the control rate has half the rate: use `cr_per_second` or '
         '`cr_per_metre` between robots. What is expected is a setting.',
     ),
-)
+)  # fmt: skip
 
-COLLISIONS_PER_SECOND = Metric(
-    id='cr_per_second',
-    name='collisions per second',
-    unit='1/s',
-    higher_is_better=False,
-    minimum_samples=2,
-    source=OURS,
-    category='safety',
-    reasons=(
-        NO_CONTACT,
-        Reason('no time has passed'),
-    ),
-    batch=collision_rate,
-    messages=('safety',),
-    options=('max_contact_age',),
-    explanation=Explanation(
+COLLISIONS_PER_SECOND = record.Metric(
+    id='cr_per_second', name='collisions per second', unit='1/s', higher_is_better=False,
+    minimum_samples=2, source=record.OURS, category='safety',
+    reasons=(record.NO_CONTACT, record.Reason('no time has passed')), batch=collision_rate,
+    messages=('safety',), options=('max_contact_age',),
+    explanation=record.Explanation(
         'collisions / time since the episode began',
         'Collisions per second: comparable between control rates.',
         f'{_SENSED}A robot that waits lowers it.',
     ),
-)
+)  # fmt: skip
 
-COLLISIONS_PER_METRE = Metric(
-    id='cr_per_metre',
-    name='collisions per metre of TCP path',
-    unit='1/m',
-    higher_is_better=False,
-    minimum_samples=2,
-    source=OURS,
-    category='safety',
-    reasons=(
-        NO_CONTACT,
-        NO_PATH,
-    ),
-    batch=collision_rate,
-    messages=('safety',),
+COLLISIONS_PER_METRE = record.Metric(
+    id='cr_per_metre', name='collisions per metre of TCP path', unit='1/m', higher_is_better=False,
+    minimum_samples=2, source=record.OURS, category='safety',
+    reasons=(record.NO_CONTACT, record.NO_PATH), batch=collision_rate, messages=('safety',),
     options=('max_contact_age', 'low_pass_cutoff', 'max_pose_age', 'gap'),
-    explanation=Explanation(
+    explanation=record.Explanation(
         'collisions / PL',
         'Collisions per metre of end-effector path: comparable between fast and slow policies.',
         f'{_SENSED}Detours lower it, and a short path makes one collision a large number.',
     ),
-)
+)  # fmt: skip

@@ -14,36 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.metrics import record
 from frame_ros.metrics.arrays import Array, as_floats, check_variant, unavailable, weighted_sum
 from frame_ros.metrics.constants import NAN
 from frame_ros.metrics.engine.samples import RunningMean, WindowMean
-from frame_ros.metrics.record import (
-    CALIBRATION,
-    MEAN,
-    NO_TOKENS,
-    Chart,
-    Explanation,
-    Line,
-    Metric,
-    Reason,
-)
 
 __all__ = [
-    'EPISODE_AGGREGATES',
-    'EPISODE_WINDOW',
-    'EnsembleConfidence',
-    'EpisodeConfidence',
-    'TOKEN_AGGREGATES',
-    'ensemble_confidence',
-    'episode_confidence',
-    'token_confidence',
-    'token_groups',
-    'CONFIDENCE',
-    'CALIBRATED_CONFIDENCE',
-    'CONFIDENCE_OF_EPISODE',
-    'ENSEMBLE_MEAN',
+    'EPISODE_AGGREGATES', 'EPISODE_WINDOW', 'EnsembleConfidence', 'EpisodeConfidence',
+    'TOKEN_AGGREGATES', 'ensemble_confidence', 'episode_confidence', 'token_confidence',
+    'token_groups', 'CONFIDENCE', 'CALIBRATED_CONFIDENCE', 'CONFIDENCE_OF_EPISODE', 'ENSEMBLE_MEAN',
     'ENSEMBLE_SPREAD',
-]
+]  # fmt: skip
 
 
 # Over the tokens of an inference.
@@ -246,7 +227,7 @@ class EpisodeConfidence:
         return self._value
 
 
-NO_CHOSEN_TOKENS = Reason(
+NO_CHOSEN_TOKENS = record.Reason(
     'the probabilities of the chosen tokens are not known '
     '(or, for dimension_mean, their action dimensions)'
 )
@@ -256,29 +237,16 @@ _TOKENS = (
     'calibrate before thresholding. Decoding without sampling changes the actions, not these '
     'values; decoding at another temperature than 1 changes both, if it is applied before. '
 )
-
 _MULTIMODAL = 'Two equally good ways to act look like doubt. '
-
 _MEAN = 'The mean over tokens hides one uncertain joint among several sure ones. '
 
-CONFIDENCE = Metric(
-    id='confidence',
-    name='confidence',
-    unit='1',
-    higher_is_better=True,
-    minimum_samples=1,
-    source=f'{CALIBRATION}, section 3.3',
-    category='confidence',
-    reasons=(
-        NO_TOKENS,
-        NO_CHOSEN_TOKENS,
-    ),
-    batch=token_confidence,
-    messages=('confidence',),
-    of_moments=MEAN,
-    options=('confidence_aggregate',),
-    line=Line(Chart('Confidence'), 'confidence'),
-    explanation=Explanation(
+CONFIDENCE = record.Metric(
+    id='confidence', name='confidence', unit='1', higher_is_better=True, minimum_samples=1,
+    source='VLA calibration, section 3.3', category='confidence',
+    reasons=(record.NO_TOKENS, NO_CHOSEN_TOKENS), batch=token_confidence, messages=('confidence',),
+    of_moments=record.MEAN, options=('confidence_aggregate',),
+    line=record.Line(record.Chart('Confidence'), 'confidence'),
+    explanation=record.Explanation(
         'cₜ = mean over tokens of the probability of the chosen token',
         'How likely the policy thought its own action.',
         f'{_TOKENS}{_MULTIMODAL}{_MEAN}',
@@ -286,86 +254,57 @@ CONFIDENCE = Metric(
         'over action dimensions of the mean over their tokens. All classes V count, unless the '
         'policy restricts them to its action tokens.',
     ),
-)
+)  # fmt: skip
 
-CALIBRATED_CONFIDENCE = Metric(
-    id='confidence_calibrated',
-    name='calibrated confidence',
-    unit='1',
-    higher_is_better=True,
-    minimum_samples=1,
-    source=f'{CALIBRATION}, section 3.6',
-    category='confidence',
-    reasons=(Reason('no recalibrator is loaded'),),
-    messages=('confidence',),
-    of_moments=MEAN,
-    explanation=Explanation(
+CALIBRATED_CONFIDENCE = record.Metric(
+    id='confidence_calibrated', name='calibrated confidence', unit='1', higher_is_better=True,
+    minimum_samples=1, source='VLA calibration, section 3.6', category='confidence',
+    reasons=(record.Reason('no recalibrator is loaded'),), messages=('confidence',),
+    of_moments=record.MEAN,
+    explanation=record.Explanation(
         'g(cₜ)                          g: recalibrator fitted on earlier episodes',
         'Confidence on the scale of success: of episodes at 0.8, about 80 % should succeed.',
         'It holds for the task, robot and scenes that g was fitted on; elsewhere it is again a '
         'guess. Fitted on few episodes, its own interval is wide.',
     ),
-)
+)  # fmt: skip
 
-CONFIDENCE_OF_EPISODE = Metric(
-    id='confidence_episode',
-    name='confidence of the episode so far',
-    unit='1',
-    higher_is_better=True,
-    minimum_samples=1,
-    source=f'{CALIBRATION}, section 3.4',
-    category='confidence',
-    reasons=(
-        NO_TOKENS,
-        NO_CHOSEN_TOKENS,
-    ),
-    batch=episode_confidence,
-    streaming=EpisodeConfidence,
-    messages=('confidence',),
+CONFIDENCE_OF_EPISODE = record.Metric(
+    id='confidence_episode', name='confidence of the episode so far', unit='1',
+    higher_is_better=True, minimum_samples=1, source='VLA calibration, section 3.4',
+    category='confidence', reasons=(record.NO_TOKENS, NO_CHOSEN_TOKENS), batch=episode_confidence,
+    streaming=EpisodeConfidence, messages=('confidence',),
     options=('confidence_aggregate', 'confidence_episode'),
-    explanation=Explanation(
+    explanation=record.Explanation(
         'h(c₁ … cₜ)                     first step, mean, smallest, largest, or a window',
         'The confidence in the episode so far, as one number.',
         'The first step knows the scene and nothing of what happens; a mean over a long episode '
         'dilutes the moment of doubt. Values of different h are not comparable.',
     ),
-)
+)  # fmt: skip
 
-ENSEMBLE_MEAN = Metric(
-    id='ensemble_mean',
-    name='mean confidence over rephrasings',
-    unit='1',
-    higher_is_better=True,
-    minimum_samples=1,
-    source=f'{CALIBRATION}, section 3.5',
-    category='confidence',
-    reasons=(Reason('no rephrasings of the instruction'),),
-    batch=ensemble_confidence,
-    messages=('confidence',),
-    of_moments=MEAN,
-    explanation=Explanation(
+ENSEMBLE_MEAN = record.Metric(
+    id='ensemble_mean', name='mean confidence over rephrasings', unit='1', higher_is_better=True,
+    minimum_samples=1, source='VLA calibration, section 3.5', category='confidence',
+    reasons=(record.Reason('no rephrasings of the instruction'),), batch=ensemble_confidence,
+    messages=('confidence',), of_moments=record.MEAN,
+    explanation=record.Explanation(
         '1/r Σᵢ cᵢ                      over r rephrasings of the instruction',
         'Confidence that does not hang on one wording.',
         'Rephrasings that change the meaning lower it for no reason, and it costs r inferences.',
     ),
-)
+)  # fmt: skip
 
-ENSEMBLE_SPREAD = Metric(
-    id='ensemble_spread',
-    name='spread of confidence over rephrasings',
-    unit='1',
-    higher_is_better=False,
-    minimum_samples=2,
-    source=f'{CALIBRATION}, section 3.5',
+ENSEMBLE_SPREAD = record.Metric(
+    id='ensemble_spread', name='spread of confidence over rephrasings', unit='1',
+    higher_is_better=False, minimum_samples=2, source='VLA calibration, section 3.5',
     category='confidence',
-    reasons=(Reason('fewer than two rephrasings of the instruction'),),
-    batch=ensemble_confidence,
-    messages=('confidence',),
-    of_moments=MEAN,
-    explanation=Explanation(
+    reasons=(record.Reason('fewer than two rephrasings of the instruction'),),
+    batch=ensemble_confidence, messages=('confidence',), of_moments=record.MEAN,
+    explanation=record.Explanation(
         '√( 1/r Σᵢ (cᵢ − c̄)² )          population standard deviation over rephrasings',
         'How much the confidence hangs on the wording: large values show a fragile understanding.',
         'With two or three rephrasings it is mostly chance. A policy that ignores the '
         'instruction has a spread of 0.',
     ),
-)
+)  # fmt: skip

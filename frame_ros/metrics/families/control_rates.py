@@ -13,18 +13,14 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.core.time import NANOSECOND, SECOND
+from frame_ros.metrics import record
 from frame_ros.metrics.arrays import as_numbers, on_cpu
 from frame_ros.metrics.constants import NAN
-from frame_ros.metrics.record import OURS, Chart, Explanation, Line, Metric, Reason
 
 __all__ = [
-    'ControlRate',
-    'ControlRates',
-    'control_rate',
-    'MEAN_CONTROL_RATE',
-    'NEWEST_CONTROL_RATE',
+    'ControlRate', 'ControlRates', 'control_rate', 'MEAN_CONTROL_RATE', 'NEWEST_CONTROL_RATE',
     'WORST_CONTROL_RATE',
-]
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -111,66 +107,42 @@ class ControlRate:
                 self.worst = self.now
 
 
-MEAN_CONTROL_RATE = Metric(
-    id='control_rate',
-    name='control rate, mean',
-    unit='Hz',
-    higher_is_better=None,
-    minimum_samples=2,
-    source=OURS,
-    category='efficiency',
-    reasons=(Reason('fewer than two actions'),),
-    batch=control_rate,
-    streaming=ControlRate,
-    torch='ControlRate',
-    messages=('efficiency',),
-    explanation=Explanation(
+MEAN_CONTROL_RATE = record.Metric(
+    id='control_rate', name='control rate, mean', unit='Hz', higher_is_better=None,
+    minimum_samples=2, source=record.OURS, category='efficiency',
+    reasons=(record.Reason('fewer than two actions'),), batch=control_rate, streaming=ControlRate,
+    torch='ControlRate', messages=('efficiency',),
+    explanation=record.Explanation(
         '(actions − 1) / (time from the first to the last)',
         'How often actions really were executed: what all difference-based metrics were sampled '
         'at.',
         'A mean hides pauses: see `control_rate_worst`. By header stamps: actions stamped ahead of '
         'time look regular.',
     ),
-)
+)  # fmt: skip
 
-NEWEST_CONTROL_RATE = Metric(
-    id='control_rate_now',
-    name='control rate, last second',
-    unit='Hz',
-    higher_is_better=None,
-    minimum_samples=2,
-    source=OURS,
-    category='efficiency',
-    reasons=(Reason('fewer than two actions'),),
-    batch=control_rate,
-    streaming=ControlRate,
-    messages=('efficiency',),
-    line=Line(Chart('Control rate'), 'rate, last second'),
-    explanation=Explanation(
+NEWEST_CONTROL_RATE = record.Metric(
+    id='control_rate_now', name='control rate, last second', unit='Hz', higher_is_better=None,
+    minimum_samples=2, source=record.OURS, category='efficiency',
+    reasons=(record.Reason('fewer than two actions'),), batch=control_rate, streaming=ControlRate,
+    messages=('efficiency',), line=record.Line(record.Chart('Control rate'), 'rate, last second'),
+    explanation=record.Explanation(
         'the same over the last second',
         'Whether the loop keeps its rate right now.',
         'Short pauses move it for a second. Of an episode it is that of the last second; the mean '
         'is `control_rate`.',
     ),
-)
+)  # fmt: skip
 
-WORST_CONTROL_RATE = Metric(
-    id='control_rate_worst',
-    name='control rate, worst second',
-    unit='Hz',
-    higher_is_better=True,
-    minimum_samples=2,
-    source=OURS,
-    category='efficiency',
-    reasons=(Reason('the episode has no full second of steps'),),
-    batch=control_rate,
-    streaming=ControlRate,
-    torch='WorstControlRate',
-    messages=('efficiency',),
-    explanation=Explanation(
+WORST_CONTROL_RATE = record.Metric(
+    id='control_rate_worst', name='control rate, worst second', unit='Hz', higher_is_better=True,
+    minimum_samples=2, source=record.OURS, category='efficiency',
+    reasons=(record.Reason('the episode has no full second of steps'),), batch=control_rate,
+    streaming=ControlRate, torch='WorstControlRate', messages=('efficiency',),
+    explanation=record.Explanation(
         'minₜ ( actions since the newest one at least a second before t / the time they took )',
         'The worst second: one long stall shows here and nowhere else.',
         'By intervals, so a steady loop is its own worst second, and a pause longer than a second '
         'counts with its whole length. Episodes shorter than a second have none.',
     ),
-)
+)  # fmt: skip

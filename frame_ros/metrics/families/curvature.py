@@ -9,6 +9,7 @@ from math import asin, atan2, ceil, hypot, pi
 from typing import Any
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.metrics import record
 from frame_ros.metrics.arrays import (
     Array,
     as_points,
@@ -25,17 +26,7 @@ from frame_ros.metrics.contiguous_samples import Runs, runs_of
 from frame_ros.metrics.engine.samples import RunningMean, finite
 from frame_ros.metrics.engine.trajectory_step import TrajectoryStep
 from frame_ros.metrics.orientations import as_orientations, rotation_angle, vector_product, wrapped
-from frame_ros.metrics.record import (
-    CONTROL_STEPS,
-    FRAME,
-    NO_POSE,
-    RATE,
-    TOO_FEW_STEPS,
-    Explanation,
-    Live,
-    Metric,
-    Reason,
-)
+from frame_ros.metrics.record import RATE
 
 __all__ = ['CurvatureChange', 'count_short_segments', 'curvature_change', 'CURVATURE_CHANGE']
 
@@ -284,32 +275,20 @@ def _direction_angle(before: Sequence[float], after: Sequence[float]) -> float:
     return atan2(hypot(b * f - c * e, c * d - a * f, a * e - b * d), dot)
 
 
-CURVATURE_CHANGE = Metric(
-    id='cc',
-    name='curvature change',
-    unit='1/m',
-    higher_is_better=False,
-    minimum_samples=3,
-    source=f'{FRAME} eq. 8',
-    category='trajectory',
+CURVATURE_CHANGE = record.Metric(
+    id='cc', name='curvature change', unit='1/m', higher_is_better=False, minimum_samples=3,
+    source='FRAME eq. 8', category='trajectory',
     reasons=(
-        NO_POSE,
-        TOO_FEW_STEPS,
-        Reason('fewer than 2 segments of at least 1e-6 m in a row'),
+        record.NO_POSE, record.TOO_FEW_STEPS,
+        record.Reason('fewer than 2 segments of at least 1e-6 m in a row'),
     ),
-    batch=curvature_change,
-    streaming=CurvatureChange,
-    live=Live(
-        'pose', lambda metric, pose: metric.update(pose.position, orientation=pose.orientation)
+    batch=curvature_change, streaming=CurvatureChange,
+    live=record.Live(
+        'pose', lambda metric, pose: metric.update(pose.position, orientation=pose.orientation),
     ),
-    fused=TrajectoryStep,
-    torch='CurvatureChange',
-    messages=('quality',),
-    counts_when_static=False,
-    sampled_at=CONTROL_STEPS,
-    options=('low_pass_cutoff', 'max_pose_age', 'gap'),
-    axis=4,
-    explanation=Explanation(
+    fused=TrajectoryStep, torch='CurvatureChange', messages=('quality',), counts_when_static=False,
+    sampled_at=record.CONTROL_STEPS, options=('low_pass_cutoff', 'max_pose_age', 'gap'), axis=4,
+    explanation=record.Explanation(
         'CC = 1/(n−1) Σᵢ |κᵢ₊₁ − κᵢ|\nκᵢ = turn from θᵢ to θᵢ₊₁ / ‖pᵢ₊₁ − pᵢ‖',
         'How abruptly the motion turns. Made for vehicles with a heading; for an arm, the live '
         'value takes the turn of the end effector’s orientation per metre.',
@@ -320,4 +299,4 @@ CURVATURE_CHANGE = Metric(
         '`cc_path` (neither): angle between displacements. Headings in 2D: signed; `wrap=False` '
         'leaves them unwrapped, as the published library does.',
     ),
-)
+)  # fmt: skip

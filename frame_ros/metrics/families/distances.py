@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.metrics import record
 from frame_ros.metrics.arrays import (
     Array,
     as_floats,
@@ -19,33 +20,12 @@ from frame_ros.metrics.arrays import (
     squares_are_finite,
 )
 from frame_ros.metrics.constants import AUTHORS_OFFSET, NAN, RISK_FLOOR
-from frame_ros.metrics.record import (
-    DISTANCES,
-    FRAME,
-    LARGEST,
-    MEAN,
-    NO_DISTANCE,
-    OURS,
-    SMALLEST,
-    Explanation,
-    Metric,
-    Reason,
-    TorchForm,
-)
 
 __all__ = [
-    'ObstacleProximity',
-    'RiskFactor',
-    'obstacle_proximity',
-    'risk_factor',
-    'OBSTACLE_PROXIMITY',
-    'RISK_FACTOR',
-    'OBSTACLE_DISTANCE',
-    'NEAR_ZONE_TIME',
-    'CLOSING_SPEED',
-    'TIME_TO_COLLISION',
+    'ObstacleProximity', 'RiskFactor', 'obstacle_proximity', 'risk_factor', 'OBSTACLE_PROXIMITY',
+    'RISK_FACTOR', 'OBSTACLE_DISTANCE', 'NEAR_ZONE_TIME', 'CLOSING_SPEED', 'TIME_TO_COLLISION',
     'MOVING_DISTANCE',
-]
+]  # fmt: skip
 
 
 def obstacle_proximity(distances: Any) -> Array:
@@ -200,48 +180,28 @@ _MEASURED = (
     'arm itself, is not there. '
 )
 
-OBSTACLE_PROXIMITY = Metric(
-    id='op',
-    name='obstacle proximity',
-    unit='m',
-    higher_is_better=True,
-    minimum_samples=1,
-    source=f'{FRAME} eq. 12',
-    category='safety',
-    reasons=(NO_DISTANCE,),
-    batch=obstacle_proximity,
-    streaming=ObstacleProximity,
-    torch='ObstacleProximity',
-    torch_form=TorchForm(('distances',), plot_bounds=(None, None)),
-    messages=('safety',),
+OBSTACLE_PROXIMITY = record.Metric(
+    id='op', name='obstacle proximity', unit='m', higher_is_better=True, minimum_samples=1,
+    source='FRAME eq. 12', category='safety', reasons=(record.NO_DISTANCE,),
+    batch=obstacle_proximity, streaming=ObstacleProximity, torch='ObstacleProximity',
+    torch_form=record.TorchForm(('distances',), plot_bounds=(None, None)), messages=('safety',),
     axis=10,
-    explanation=Explanation(
+    explanation=record.Explanation(
         'OP = minₜ dₜ',
         'The closest that any measured part of the robot came to an obstacle in the episode.',
         f'{_MEASURED}A minimum rests on one sample, so one wrong depth pixel sets it. Manipulation '
         'has to come near: whether the target and the table are obstacles decides the value. '
         'Negative values, from a simulator, are penetration.',
     ),
-)
+)  # fmt: skip
 
-RISK_FACTOR = Metric(
-    id='rf',
-    name='risk factor',
-    unit='1/m',
-    higher_is_better=False,
-    minimum_samples=1,
-    source=f'{FRAME} eq. 13',
-    category='safety',
-    reasons=(NO_DISTANCE,),
-    batch=risk_factor,
-    streaming=RiskFactor,
-    torch='RiskFactor',
-    torch_form=TorchForm(('distances',), ('floor', 'variant')),
-    messages=('safety',),
-    sampled_at=DISTANCES,
-    options=('risk_floor',),
-    axis=11,
-    explanation=Explanation(
+RISK_FACTOR = record.Metric(
+    id='rf', name='risk factor', unit='1/m', higher_is_better=False, minimum_samples=1,
+    source='FRAME eq. 13', category='safety', reasons=(record.NO_DISTANCE,), batch=risk_factor,
+    streaming=RiskFactor, torch='RiskFactor',
+    torch_form=record.TorchForm(('distances',), ('floor', 'variant')), messages=('safety',),
+    sampled_at=record.DISTANCES, options=('risk_floor',), axis=11,
+    explanation=record.Explanation(
         'RF = 1/T Σₜ 1/max(dₜ, 1 mm)',
         'How much of the time was spent how near to obstacles; near samples weigh most.',
         f'{_MEASURED}The floor decides what contact costs: at 1 mm every sample in contact '
@@ -251,116 +211,71 @@ RISK_FACTOR = Metric(
         '`floor`: the least distance used. `authors`: 1e-6 m is added instead of a floor, as the '
         'published library does.',
     ),
-)
+)  # fmt: skip
 
-OBSTACLE_DISTANCE = Metric(
-    id='distance',
-    name='distance to the nearest obstacle',
-    unit='m',
-    higher_is_better=True,
-    minimum_samples=1,
-    source=OURS,
-    category='safety',
-    reasons=(
-        NO_DISTANCE,
-        Reason('no distance at the last step'),
-    ),
-    messages=('safety',),
-    of_moments=MEAN,
-    options=('max_distance_age',),
-    explanation=Explanation(
+OBSTACLE_DISTANCE = record.Metric(
+    id='distance', name='distance to the nearest obstacle', unit='m', higher_is_better=True,
+    minimum_samples=1, source=record.OURS, category='safety',
+    reasons=(record.NO_DISTANCE, record.Reason('no distance at the last step')),
+    messages=('safety',), of_moments=record.MEAN, options=('max_distance_age',),
+    explanation=record.Explanation(
         'dₜ: newest measured distance between the robot and any obstacle',
         'How much room there is right now.',
         f'{_MEASURED}The episode value is a mean and hides the moment that matters: see `op`. Far '
         'from everything, the range of the sensor is what it shows.',
     ),
-)
+)  # fmt: skip
 
-NEAR_ZONE_TIME = Metric(
-    id='near_zone_time',
-    name='time in the near zone',
-    unit='s',
-    higher_is_better=False,
-    minimum_samples=2,
-    source=OURS,
-    category='safety',
-    reasons=(NO_DISTANCE,),
-    messages=('safety',),
-    sampled_at=DISTANCES,
+NEAR_ZONE_TIME = record.Metric(
+    id='near_zone_time', name='time in the near zone', unit='s', higher_is_better=False,
+    minimum_samples=2, source=record.OURS, category='safety', reasons=(record.NO_DISTANCE,),
+    messages=('safety',), sampled_at=record.DISTANCES,
     options=('near_distance', 'max_distance_age'),
-    explanation=Explanation(
+    explanation=record.Explanation(
         'Σ dt over samples with dₜ < 50 mm',
         'How long the robot was in the near zone.',
         f'{_MEASURED}Grasping and placing need time near things, so slow care counts against '
         'a policy. Longer episodes have more of it. The limit of the zone is a setting.',
     ),
-)
+)  # fmt: skip
 
-CLOSING_SPEED = Metric(
-    id='closing_speed',
-    name='closing speed',
-    unit='m/s',
-    higher_is_better=False,
-    minimum_samples=2,
-    source=OURS,
-    category='safety',
-    reasons=(
-        NO_DISTANCE,
-        Reason('fewer than two distances in a row'),
-    ),
-    messages=('safety',),
-    of_moments=LARGEST,
-    sampled_at=DISTANCES,
+CLOSING_SPEED = record.Metric(
+    id='closing_speed', name='closing speed', unit='m/s', higher_is_better=False, minimum_samples=2,
+    source=record.OURS, category='safety',
+    reasons=(record.NO_DISTANCE, record.Reason('fewer than two distances in a row')),
+    messages=('safety',), of_moments=record.LARGEST, sampled_at=record.DISTANCES,
     options=('max_distance_age',),
-    explanation=Explanation(
+    explanation=record.Explanation(
         '(dₜ₋₁ − dₜ) / dt',
         'How fast the gap to the nearest obstacle shrinks; negative when it opens.',
         f'{_MEASURED}When another obstacle becomes the nearest, distance and speed jump without '
         'motion. Noise of the distance is divided by a short time.',
     ),
-)
+)  # fmt: skip
 
-TIME_TO_COLLISION = Metric(
-    id='time_to_collision',
-    name='time to collision',
-    unit='s',
-    higher_is_better=True,
-    minimum_samples=2,
-    source=OURS,
-    category='safety',
-    reasons=(
-        NO_DISTANCE,
-        Reason('the robot is not closing in on anything'),
-    ),
-    messages=('safety',),
-    of_moments=SMALLEST,
-    options=('max_distance_age',),
-    explanation=Explanation(
+TIME_TO_COLLISION = record.Metric(
+    id='time_to_collision', name='time to collision', unit='s', higher_is_better=True,
+    minimum_samples=2, source=record.OURS, category='safety',
+    reasons=(record.NO_DISTANCE, record.Reason('the robot is not closing in on anything')),
+    messages=('safety',), of_moments=record.SMALLEST, options=('max_distance_age',),
+    explanation=record.Explanation(
         'dₜ / closing speed            while closing in',
         'How long until contact if nothing changes: the smallest value of the episode is reported.',
         f'{_MEASURED}Every grasp ends with a time near 0, on purpose. It assumes constant speed, '
         'and has the noise of the closing speed.',
     ),
-)
+)  # fmt: skip
 
-MOVING_DISTANCE = Metric(
-    id='moving_distance',
-    name='least distance while moving',
-    unit='m',
-    higher_is_better=True,
-    minimum_samples=1,
-    source=OURS,
-    category='safety',
-    reasons=(
-        NO_DISTANCE,
-        Reason('no distance was measured while the TCP moved'),
-    ),
+MOVING_DISTANCE = record.Metric(
+    id='moving_distance', name='least distance while moving', unit='m', higher_is_better=True,
+    minimum_samples=1, source=record.OURS, category='safety',
+    reasons=(record.NO_DISTANCE, record.Reason('no distance was measured while the TCP moved')),
     messages=('safety',),
     options=('moving_speed', 'max_distance_age', 'low_pass_cutoff', 'max_pose_age', 'gap'),
-    explanation=Explanation(
+    explanation=record.Explanation(
         'min dₜ over steps with TCP speed of at least 10 mm/s',
         'The closest approach while the end effector was moving: being near at rest is left out.',
         f'{_MEASURED}An elbow that moves while the TCP rests does not count. The speed limit is a '
         'setting.',
     ),
-)
+)  # fmt: skip

@@ -10,6 +10,7 @@ from math import hypot, sqrt
 from typing import Any
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.metrics import record
 from frame_ros.metrics.arrays import (
     Array,
     as_points,
@@ -22,16 +23,7 @@ from frame_ros.metrics.constants import NAN
 from frame_ros.metrics.contiguous_samples import Runs, runs_of
 from frame_ros.metrics.engine.samples import finite, positive_gap
 from frame_ros.metrics.engine.trajectory_step import TrajectoryStep
-from frame_ros.metrics.record import (
-    CONTROL_STEPS,
-    NO_POSE,
-    RATE,
-    TOO_FEW_STEPS,
-    VLA_UQ,
-    Explanation,
-    Live,
-    Metric,
-)
+from frame_ros.metrics.record import RATE
 from frame_ros.metrics.step_differences import VARIANTS, divided_differences
 
 __all__ = ['RMSJerk', 'rms_jerk', 'TRAJECTORY_INSTABILITY']
@@ -276,33 +268,17 @@ _RATES = (
     'Raw differences are divided by the time between stamps, so noise of the pose is amplified '
     'more the higher the rate: 0.1 mm of noise at 30 Hz is '
 )
-
 _STATIC = 'A robot that does not move scores best: static episodes are marked and left out.'
-
 _GAPS = 'A gap in the stamps resets the differences and is counted.'
 
-TRAJECTORY_INSTABILITY = Metric(
-    id='ti',
-    name='trajectory instability (RMS jerk)',
-    unit='m/s^3',
-    higher_is_better=False,
-    minimum_samples=4,
-    source=f'{VLA_UQ} eq. 25',
-    category='trajectory',
-    reasons=(
-        NO_POSE,
-        TOO_FEW_STEPS,
-    ),
-    batch=rms_jerk,
-    streaming=RMSJerk,
-    live=Live('pose', lambda metric, pose: metric.update(pose.position, pose.dt)),
-    fused=TrajectoryStep,
-    torch='RMSJerk',
-    messages=('quality',),
-    counts_when_static=False,
-    sampled_at=CONTROL_STEPS,
-    options=('low_pass_cutoff', 'max_pose_age', 'gap'),
-    explanation=Explanation(
+TRAJECTORY_INSTABILITY = record.Metric(
+    id='ti', name='trajectory instability (RMS jerk)', unit='m/s^3', higher_is_better=False,
+    minimum_samples=4, source='VLA-UQ eq. 25', category='trajectory',
+    reasons=(record.NO_POSE, record.TOO_FEW_STEPS), batch=rms_jerk, streaming=RMSJerk,
+    live=record.Live('pose', lambda metric, pose: metric.update(pose.position, pose.dt)),
+    fused=TrajectoryStep, torch='RMSJerk', messages=('quality',), counts_when_static=False,
+    sampled_at=record.CONTROL_STEPS, options=('low_pass_cutoff', 'max_pose_age', 'gap'),
+    explanation=record.Explanation(
         'TI = √( 1/(T−3) Σₜ ‖jₜ‖² )\n'
         'jₜ = (aₜ − aₜ₋₁) / ⅓(tₜ − tₜ₋₃)     aₜ = (vₜ − vₜ₋₁) / ½(tₜ − tₜ₋₂)\n'
         'vₜ = (pₜ − pₜ₋₁) / (tₜ − tₜ₋₁)\n'
@@ -315,4 +291,4 @@ TRAJECTORY_INSTABILITY = Metric(
         "`paper`: dt from the stamps, differences without smoothing. `authors`: the paper's code: "
         'three central-difference gradients with dt = 1, mean of the norms.',
     ),
-)
+)  # fmt: skip

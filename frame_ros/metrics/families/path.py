@@ -5,36 +5,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import hypot
 from typing import Any
 
+from frame_ros.metrics import record
 from frame_ros.metrics.arrays import Array, as_points, check_result, check_variant, difference, norm
 from frame_ros.metrics.constants import NAN, STATIC_THRESHOLD
 from frame_ros.metrics.contiguous_samples import runs_of
-from frame_ros.metrics.engine.samples import Differences, finite
 from frame_ros.metrics.engine.trajectory_step import TrajectoryStep
-from frame_ros.metrics.record import (
-    CONTROL_STEPS,
-    FRAME,
-    NO_PATH,
-    NO_POSE,
-    RATE,
-    TOO_FEW_STEPS,
-    Explanation,
-    Live,
-    Metric,
-    TorchForm,
-)
+from frame_ros.metrics.families.tcp_instability import TCPInstability
+from frame_ros.metrics.record import RATE
 
 __all__ = [
-    'PathLength',
-    'PathSmoothness',
-    'is_static',
-    'path_length',
-    'path_smoothness',
-    'PATH_LENGTH',
+    'PathLength', 'PathSmoothness', 'is_static', 'path_length', 'path_smoothness', 'PATH_LENGTH',
     'PATH_SMOOTHNESS',
-]
+]  # fmt: skip
 
 
 def path_length(positions: Any, breaks: Any = None) -> Array:
@@ -104,43 +88,25 @@ def is_static(positions: Any, threshold: float = STATIC_THRESHOLD) -> Array:
     return xp.all(norm(xp, points - points[..., :1, :], overwrite=True) < threshold, axis=-1)
 
 
-class PathLength:
-    """PL so far, m; from 2 samples on. `gaps`: how often a way across one was left out.
+class PathLength(TCPInstability):
+    """PL so far, m; from 2 samples on: the sum of the first differences.
 
-    Batch form: `path_length`.
+    `gaps`: how often a way across one was left out. Batch form: `path_length`.
     """
 
     def __init__(self) -> None:
-        self._differences = Differences(1)
-        self.reset()
+        super().__init__(1)
 
-    def reset(self) -> None:
-        """Forgets everything."""
-        self.value = NAN
-        self.gaps = 0
-        self._total = 0.0
-        self._differences.reset()
-
-    def reset_differences(self) -> None:
-        """After a gap: the way across it does not count."""
-        self.gaps += self._differences.reset()
-
-    def update(self, position: Sequence[float]) -> None:
-        """Takes one position, 2 or 3 values, m.
-
-        Raises:
-            ShapeError: another number of values than 2 or 3, or than before.
-            ValueRangeError: a value is not finite. Nothing has changed in either case.
-        """
-        for segment in self._differences.update(finite(position, (2, 3), 'position')):
-            self._total += hypot(*segment)
-            self.value = self._total
+    @property
+    def value(self) -> float:
+        """The length so far."""
+        return self.total
 
 
 class PathSmoothness:
     """PS so far; from 3 samples on, NaN while the path length is 0. Batch: `path_smoothness`.
 
-    `gaps`: how often differences began anew.
+    `gaps`: how often differences began again.
     """
 
     def __init__(self, variant: str = 'paper') -> None:
@@ -151,64 +117,45 @@ class PathSmoothness:
         """
         check_variant(variant, ('paper', 'authors', 'mean_second_difference'))
         self._is_paper = variant == 'paper'
-        self._differences = Differences(2)
-        self.reset()
+        self._length, self._bends = PathLength(), TCPInstability(2)
 
     def reset(self) -> None:
         """Forgets everything."""
-        self.value = NAN
-        self.gaps = 0
-        self._length = self._bends = 0.0
-        self._bend_count = 0
-        self._differences.reset()
+        self._length.reset()
+        self._bends.reset()
 
     def reset_differences(self) -> None:
         """After a gap: no difference spans it."""
-        self.gaps += self._differences.reset()
+        self._length.reset_differences()
+        self._bends.reset_differences()
 
     def update(self, position: Sequence[float]) -> None:
-        """Takes one position, 2 or 3 values, m.
+        """Takes one position, 2 or 3 values, m; errors as of `PathLength`."""
+        self._length.update(position)
+        self._bends.update(position)
 
-        Raises:
-            ShapeError: another number of values than 2 or 3, or than before.
-            ValueRangeError: a value is not finite. Nothing has changed in either case.
-        """
-        differences = self._differences.update(finite(position, (2, 3), 'position'))
-        if differences:
-            self._length += hypot(*differences[0])
-        if len(differences) > 1:
-            self._bends += hypot(*differences[1])
-            self._bend_count += 1
-        if self._bend_count:
-            if not self._is_paper:
-                self.value = self._bends / self._bend_count
-            elif self._length > 0.0:
-                self.value = self._bends / self._length
+    @property
+    def gaps(self) -> int:
+        """How often differences began again."""
+        return self._length.gaps
+
+    @property
+    def value(self) -> float:
+        """Smoothness so far."""
+        if not self._is_paper:
+            return self._bends.mean
+        return self._bends.total / self._length.value if self._length.value > 0.0 else NAN
 
 
-PATH_LENGTH = Metric(
-    id='pl',
-    name='path length',
-    unit='m',
-    higher_is_better=False,
-    minimum_samples=2,
-    source=f'{FRAME} eq. 6',
-    category='trajectory',
-    reasons=(
-        NO_POSE,
-        TOO_FEW_STEPS,
-    ),
-    batch=path_length,
-    streaming=PathLength,
-    live=Live('pose', lambda metric, pose: metric.update(pose.position)),
-    fused=TrajectoryStep,
-    torch='PathLength',
-    torch_form=TorchForm(('positions',)),
-    messages=('quality',),
-    sampled_at=CONTROL_STEPS,
-    options=('low_pass_cutoff', 'max_pose_age', 'gap'),
-    axis=2,
-    explanation=Explanation(
+PATH_LENGTH = record.Metric(
+    id='pl', name='path length', unit='m', higher_is_better=False, minimum_samples=2,
+    source='FRAME eq. 6', category='trajectory', reasons=(record.NO_POSE, record.TOO_FEW_STEPS),
+    batch=path_length, streaming=PathLength,
+    live=record.Live('pose', lambda metric, pose: metric.update(pose.position)),
+    fused=TrajectoryStep, torch='PathLength', torch_form=record.TorchForm(('positions',)),
+    messages=('quality',), sampled_at=record.CONTROL_STEPS,
+    options=('low_pass_cutoff', 'max_pose_age', 'gap'), axis=2,
+    explanation=record.Explanation(
         'PL = Σᵢ ‖pᵢ₊₁ − pᵢ‖',
         'How far the end effector travelled. Of two episodes that succeed at one task, the shorter '
         'path wasted less motion.',
@@ -217,35 +164,21 @@ PATH_LENGTH = Metric(
         'slow sampling cuts corners and shortens it. Scenes with farther objects need longer '
         'paths.',
     ),
-)
+)  # fmt: skip
 
-PATH_SMOOTHNESS = Metric(
-    id='ps',
-    name='path smoothness',
-    unit='1',
-    higher_is_better=False,
-    minimum_samples=3,
-    source=f'{FRAME} eq. 7',
-    category='trajectory',
-    reasons=(
-        NO_POSE,
-        TOO_FEW_STEPS,
-        NO_PATH,
-    ),
-    batch=path_smoothness,
+PATH_SMOOTHNESS = record.Metric(
+    id='ps', name='path smoothness', unit='1', higher_is_better=False, minimum_samples=3,
+    source='FRAME eq. 7', category='trajectory',
+    reasons=(record.NO_POSE, record.TOO_FEW_STEPS, record.NO_PATH), batch=path_smoothness,
     streaming=PathSmoothness,
-    live=Live('pose', lambda metric, pose: metric.update(pose.position)),
-    fused=TrajectoryStep,
-    torch='PathSmoothness',
-    torch_form=TorchForm(
-        ('positions',), ('variant',), unit=lambda o: '1' if o['variant'] == 'paper' else 'm'
+    live=record.Live('pose', lambda metric, pose: metric.update(pose.position)),
+    fused=TrajectoryStep, torch='PathSmoothness',
+    torch_form=record.TorchForm(
+        ('positions',), ('variant',), unit=lambda o: '1' if o['variant'] == 'paper' else 'm',
     ),
-    messages=('quality',),
-    counts_when_static=False,
-    sampled_at=CONTROL_STEPS,
-    options=('low_pass_cutoff', 'max_pose_age', 'gap'),
-    axis=3,
-    explanation=Explanation(
+    messages=('quality',), counts_when_static=False, sampled_at=record.CONTROL_STEPS,
+    options=('low_pass_cutoff', 'max_pose_age', 'gap'), axis=3,
+    explanation=record.Explanation(
         'PS = 1/PL Σᵢ ‖(pᵢ₊₂ − pᵢ₊₁) − (pᵢ₊₁ − pᵢ)‖',
         'How much the motion changes from step to step, relative to how far it went. Lower is '
         'smoother; hesitation and oscillation raise it.',
@@ -256,4 +189,4 @@ PATH_SMOOTHNESS = Metric(
         '`paper`: as above. `mean_second_difference` (also `authors`), as the published library '
         'robometric-frame 0.3.0 has it: the mean norm of the second differences, in m.',
     ),
-)
+)  # fmt: skip

@@ -9,6 +9,7 @@ from math import dist
 from typing import Any
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.metrics import record
 from frame_ros.metrics.arrays import (
     Array,
     as_points,
@@ -20,25 +21,12 @@ from frame_ros.metrics.arrays import (
 )
 from frame_ros.metrics.constants import NAN, WINDOW
 from frame_ros.metrics.engine.samples import StepValue
-from frame_ros.metrics.record import (
-    CONTROL_STEPS,
-    RATE,
-    VLA_UQ,
-    Chart,
-    Explanation,
-    Lack,
-    Line,
-    Metric,
-    Reason,
-    TorchForm,
-)
+from frame_ros.metrics.record import RATE
 
 __all__ = [
-    'OptimalTrajectoryDifference',
-    'optimal_trajectory_difference',
-    'remaining_distance',
+    'OptimalTrajectoryDifference', 'optimal_trajectory_difference', 'remaining_distance',
     'OPTIMAL_TRAJECTORY',
-]
+]  # fmt: skip
 
 
 def optimal_trajectory_difference(
@@ -180,40 +168,28 @@ class OptimalTrajectoryDifference(StepValue):
         return left
 
 
-NO_TASK = Reason('no task is set (ot_task)', Lack.TASK)
+NO_TASK = record.Reason('no task is set (ot_task)', record.Lack.TASK)
 
-OPTIMAL_TRAJECTORY = Metric(
-    id='ot',
-    name='optimal trajectory difference',
-    unit='1',
-    higher_is_better=False,
-    minimum_samples=2,
-    source=f'{VLA_UQ} eq. 29',
-    category='trajectory',
+OPTIMAL_TRAJECTORY = record.Metric(
+    id='ot', name='optimal trajectory difference', unit='1', higher_is_better=False,
+    minimum_samples=2, source='VLA-UQ eq. 29', category='trajectory',
     reasons=(
-        NO_TASK,
-        Reason('fewer than two steps with a new pose, or an initial distance of 0'),
+        NO_TASK, record.Reason('fewer than two steps with a new pose, or an initial distance of 0'),
     ),
-    batch=optimal_trajectory_difference,
-    streaming=OptimalTrajectoryDifference,
+    batch=optimal_trajectory_difference, streaming=OptimalTrajectoryDifference,
     torch='OptimalTrajectoryDifference',
-    torch_form=TorchForm(('positions', 'target', 'goal', 'grasped'), ('second_term',), first=1),
-    messages=('quality',),
-    has_three_forms=True,
-    sampled_at=CONTROL_STEPS,
-    options=(
-        'ot_task',
-        'ot_second_term',
-        'max_pose_age',
-        'max_object_age',
-        'max_goal_age',
-        'max_gripper_age',
-        'grasp_source',
-        'grasp_distance',
-        'gap',
+    torch_form=record.TorchForm(
+        ('positions', 'target', 'goal', 'grasped'), ('second_term',), first=1,
     ),
-    line=Line(Chart('Optimal trajectory difference (window of 8)', is_from_zero=False), 'ot'),
-    explanation=Explanation(
+    messages=('quality',), has_three_forms=True, sampled_at=record.CONTROL_STEPS,
+    options=(
+        'ot_task', 'ot_second_term', 'max_pose_age', 'max_object_age', 'max_goal_age',
+        'max_gripper_age', 'grasp_source', 'grasp_distance', 'gap',
+    ),
+    line=record.Line(
+        record.Chart('Optimal trajectory difference (window of 8)', is_from_zero=False), 'ot',
+    ),
+    explanation=record.Explanation(
         'qₜ = ½ (1 + Δdₜ)               dₜ: distance left over its initial value\n'
         'picking:  d ∝ ‖tcp − object‖\n'
         'placing:  d ∝ ‖tcp − object‖ + ‖object − goal‖, once grasped ‖tcp − goal‖',
@@ -227,4 +203,4 @@ OPTIMAL_TRAJECTORY = Metric(
         '`object_to_goal` (default) and, as eq. 27 is printed, `tcp_to_goal` for the second term '
         'before the grasp.',
     ),
-)
+)  # fmt: skip

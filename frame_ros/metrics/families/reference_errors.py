@@ -13,22 +13,11 @@ import array_api_compat
 import numpy as np
 
 from frame_ros.core.errors import MissingExtraError, ShapeError, ValueRangeError, install_hint
+from frame_ros.metrics import record
 from frame_ros.metrics.arrays import Array, check_result, check_variant, difference, norm
 from frame_ros.metrics.contiguous_samples import runs_of
 from frame_ros.metrics.engine.samples import RunningMean, finite
-from frame_ros.metrics.record import (
-    CONTROL_STEPS,
-    FRAME,
-    NO_REFERENCE,
-    OURS,
-    RATE,
-    Chart,
-    Explanation,
-    Line,
-    Metric,
-    Reason,
-    TorchForm,
-)
+from frame_ros.metrics.record import RATE
 from frame_ros.metrics.relative_pose import (
     RTE_VARIANTS,
     check_orientations_are_used,
@@ -37,15 +26,9 @@ from frame_ros.metrics.relative_pose import (
 from frame_ros.metrics.resampling import ALIGNMENTS, _fit, _pair, one_path
 
 __all__ = [
-    'AbsoluteTrajectoryError',
-    'RelativeTrajectoryError',
-    'absolute_trajectory_error',
-    'dtw_distance',
-    'relative_trajectory_error',
-    'ABSOLUTE_ERROR',
-    'RELATIVE_ERROR',
-    'DTW_DISTANCE',
-]
+    'AbsoluteTrajectoryError', 'RelativeTrajectoryError', 'absolute_trajectory_error',
+    'dtw_distance', 'relative_trajectory_error', 'ABSOLUTE_ERROR', 'RELATIVE_ERROR', 'DTW_DISTANCE',
+]  # fmt: skip
 
 
 def absolute_trajectory_error(positions: Any, reference: Any, align: str = 'none') -> Array:
@@ -309,31 +292,20 @@ class RelativeTrajectoryError:
         return self._mean.value
 
 
-_CHART = Chart('Error against the reference')
+_CHART = record.Chart('Error against the reference')
 
-ABSOLUTE_ERROR = Metric(
-    id='ate',
-    name='absolute trajectory error',
-    unit='m',
-    higher_is_better=False,
-    minimum_samples=1,
-    source=f'{FRAME} eq. 9',
-    category='trajectory',
-    reasons=(
-        NO_REFERENCE,
-        Reason('no end-effector pose in this episode'),
-    ),
-    batch=absolute_trajectory_error,
-    streaming=AbsoluteTrajectoryError,
+ABSOLUTE_ERROR = record.Metric(
+    id='ate', name='absolute trajectory error', unit='m', higher_is_better=False, minimum_samples=1,
+    source='FRAME eq. 9', category='trajectory',
+    reasons=(record.NO_REFERENCE, record.Reason('no end-effector pose in this episode')),
+    batch=absolute_trajectory_error, streaming=AbsoluteTrajectoryError,
     torch='AbsoluteTrajectoryError',
-    torch_form=TorchForm(
-        ('positions', 'reference'), ('align',), minimum=lambda o: 1 if o['align'] == 'none' else 2
+    torch_form=record.TorchForm(
+        ('positions', 'reference'), ('align',), minimum=lambda o: 1 if o['align'] == 'none' else 2,
     ),
-    messages=('quality',),
-    options=('references', 'reference_match', 'max_pose_age'),
-    axis=5,
-    line=Line(_CHART, 'ATE so far'),
-    explanation=Explanation(
+    messages=('quality',), options=('references', 'reference_match', 'max_pose_age'), axis=5,
+    line=record.Line(_CHART, 'ATE so far'),
+    explanation=record.Explanation(
         'ATE = 1/L Σᵢ ‖pᵢ − pᵢ*‖         p*: the reference at the same time or after as much path',
         'How far the end effector is from where a demonstration was, on average.',
         'A demonstration is one way among several: of a task with more than one good solution a '
@@ -345,29 +317,17 @@ ABSOLUTE_ERROR = Metric(
         'Without alignment (default: where the arm is matters), `se3` or `sim3` as SLAM tools '
         'align.',
     ),
-)
+)  # fmt: skip
 
-RELATIVE_ERROR = Metric(
-    id='rte',
-    name='relative trajectory error',
-    unit='m',
-    higher_is_better=False,
-    minimum_samples=2,
-    source=f'{FRAME} eq. 10',
-    category='trajectory',
-    reasons=(
-        NO_REFERENCE,
-        Reason('too few poses of the TCP in a row'),
-    ),
-    batch=relative_trajectory_error,
-    streaming=RelativeTrajectoryError,
-    torch='RelativeTrajectoryError',
-    messages=('quality',),
-    sampled_at=CONTROL_STEPS,
-    options=('references', 'reference_match', 'rte_delta', 'max_pose_age', 'gap'),
-    axis=6,
-    line=Line(_CHART, 'RTE'),
-    explanation=Explanation(
+RELATIVE_ERROR = record.Metric(
+    id='rte', name='relative trajectory error', unit='m', higher_is_better=False, minimum_samples=2,
+    source='FRAME eq. 10', category='trajectory',
+    reasons=(record.NO_REFERENCE, record.Reason('too few poses of the TCP in a row')),
+    batch=relative_trajectory_error, streaming=RelativeTrajectoryError,
+    torch='RelativeTrajectoryError', messages=('quality',), sampled_at=record.CONTROL_STEPS,
+    options=('references', 'reference_match', 'rte_delta', 'max_pose_age', 'gap'), axis=6,
+    line=record.Line(_CHART, 'RTE'),
+    explanation=record.Explanation(
         'RTE = 1/(L−Δ) Σᵢ ‖(pᵢ₊Δ − pᵢ) − (p*ᵢ₊Δ − p*ᵢ)‖     Δ = 1 sample',
         'How far the motion from sample to sample differs from that of the reference, wherever '
         'the path lies.',
@@ -378,24 +338,17 @@ RELATIVE_ERROR = Metric(
         'equal to the default where the orientations are those of the reference. Functions, '
         'classes and `frame-ros report --rte evo` offer it; live `rte` is the default.',
     ),
-)
+)  # fmt: skip
 
-DTW_DISTANCE = Metric(
-    id='dtw',
-    name='DTW distance to the nearest reference',
-    unit='m',
-    higher_is_better=False,
-    minimum_samples=1,
-    source=OURS,
-    category='trajectory',
+DTW_DISTANCE = record.Metric(
+    id='dtw', name='DTW distance to the nearest reference', unit='m', higher_is_better=False,
+    minimum_samples=1, source=record.OURS, category='trajectory',
     reasons=(
-        NO_REFERENCE,
-        Reason('no end-effector pose in this episode'),
-        Reason('dtaidistance is not installed'),
+        record.NO_REFERENCE, record.Reason('no end-effector pose in this episode'),
+        record.Reason('dtaidistance is not installed'),
     ),
-    batch=dtw_distance,
-    torch='DTWDistance',
-    explanation=Explanation(
+    batch=dtw_distance, torch='DTWDistance',
+    explanation=record.Explanation(
         'DTW = min over warpings w of Σ_(i,j)∈w ‖pᵢ − pⱼ*‖',
         'How far the shape of the path is from the reference when time may be stretched: pauses '
         'and other speeds cost little.',
@@ -404,4 +357,4 @@ DTW_DISTANCE = Metric(
         '`normalised`: divided by the number of samples of the longer path. Other libraries take '
         'the root of the sum of squares.',
     ),
-)
+)  # fmt: skip

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from frame_ros.core.errors import ShapeError
+from frame_ros.metrics import record
 from frame_ros.metrics.arrays import Array, as_sequences, norm
 from frame_ros.metrics.constants import WINDOW
 from frame_ros.metrics.engine.samples import StepValue, check_finite_block, mean_weights
-from frame_ros.metrics.record import VLA_UQ, Chart, Explanation, Line, Metric, Reason, TorchForm
 
 __all__ = ['ExecutionVariability', 'execution_variability', 'VARIABILITY']
 
@@ -67,23 +67,15 @@ class ExecutionVariability(StepValue):
         self._add(float(mean_weights(len(deviations)).dot(deviations)))
 
 
-VARIABILITY = Metric(
-    id='ev',
-    name='execution variability',
-    unit='action',
-    higher_is_better=False,
-    minimum_samples=2,
-    source=f'{VLA_UQ} eq. 15',
-    category='uncertainty',
-    reasons=(Reason('one chunk per inference, no samples'),),
-    batch=execution_variability,
-    streaming=ExecutionVariability,
-    torch='ExecutionVariability',
-    torch_form=TorchForm(('samples',), mask='sample_mask'),
-    messages=('confidence',),
+VARIABILITY = record.Metric(
+    id='ev', name='execution variability', unit='action', higher_is_better=False, minimum_samples=2,
+    source='VLA-UQ eq. 15', category='uncertainty',
+    reasons=(record.Reason('one chunk per inference, no samples'),), batch=execution_variability,
+    streaming=ExecutionVariability, torch='ExecutionVariability',
+    torch_form=record.TorchForm(('samples',), mask='sample_mask'), messages=('confidence',),
     has_three_forms=True,
-    line=Line(Chart('Execution variability'), 'spread', '_step'),
-    explanation=Explanation(
+    line=record.Line(record.Chart('Execution variability'), 'spread', '_step'),
+    explanation=record.Explanation(
         'uₜ = 1/D Σ_d √( 1/N Σₙ (aₜ,d,n − āₜ,d)² )      N samples from one observation',
         'How much the policy disagrees with itself when asked again.',
         'It is 0 for any policy that decodes without randomness, which says nothing of its '
@@ -92,4 +84,4 @@ VARIABILITY = Metric(
         'average 0.72 of the true spread with N = 3, 0.90 with N = 8. Two good ways to act look '
         'like doubt. It costs N inferences, and the spread depends on the sampling temperature.',
     ),
-)
+)  # fmt: skip

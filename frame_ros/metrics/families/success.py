@@ -9,6 +9,7 @@ from statistics import NormalDist
 from typing import Any
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.metrics import record
 from frame_ros.metrics.arrays import (
     Array,
     as_floats,
@@ -18,17 +19,11 @@ from frame_ros.metrics.arrays import (
     like,
 )
 from frame_ros.metrics.constants import NAN
-from frame_ros.metrics.record import FRAME, Explanation, Metric, Reason
 
 __all__ = [
-    'SuccessRate',
-    'TaskCompletionRate',
-    'success_rate',
-    'task_completion_rate',
-    'wilson_interval',
-    'SUCCESS_RATE',
-    'TASK_COMPLETION_RATE',
-]
+    'SuccessRate', 'TaskCompletionRate', 'success_rate', 'task_completion_rate', 'wilson_interval',
+    'SUCCESS_RATE', 'TASK_COMPLETION_RATE',
+]  # fmt: skip
 
 
 def success_rate(successes: Any) -> Array:
@@ -176,20 +171,12 @@ class TaskCompletionRate(_Rate):
         self._trials += float(total)
 
 
-SUCCESS_RATE = Metric(
-    id='sr',
-    name='success rate',
-    unit='1',
-    higher_is_better=True,
-    minimum_samples=1,
-    source=f'{FRAME} eq. 1',
-    category='task',
-    reasons=(Reason('no episode with a known outcome'),),
-    batch=success_rate,
-    streaming=SuccessRate,
-    torch='SuccessRate',
-    axis=1,
-    explanation=Explanation(
+SUCCESS_RATE = record.Metric(
+    id='sr', name='success rate', unit='1', higher_is_better=True, minimum_samples=1,
+    source='FRAME eq. 1', category='task',
+    reasons=(record.Reason('no episode with a known outcome'),), batch=success_rate,
+    streaming=SuccessRate, torch='SuccessRate', axis=1,
+    explanation=record.Explanation(
         'SR = successful episodes / episodes with a known outcome',
         'Whether the task gets done at all. It is the first number to look at, and it needs many '
         'episodes: reports always show the 95 % Wilson interval beside it.',
@@ -198,24 +185,16 @@ SUCCESS_RATE = Metric(
         'counts as success is decided by whoever ends the episode. Timeouts and stops count as '
         'trials that did not succeed; episodes without an outcome do not count.',
     ),
-)
+)  # fmt: skip
 
-TASK_COMPLETION_RATE = Metric(
-    id='tcr',
-    name='task completion rate',
-    unit='1',
-    higher_is_better=True,
-    minimum_samples=1,
-    source=f'{FRAME} eq. 2',
-    category='task',
-    reasons=(Reason('no task chain'),),
-    batch=task_completion_rate,
-    streaming=TaskCompletionRate,
-    torch='TaskCompletionRate',
-    explanation=Explanation(
+TASK_COMPLETION_RATE = record.Metric(
+    id='tcr', name='task completion rate', unit='1', higher_is_better=True, minimum_samples=1,
+    source='FRAME eq. 2', category='task', reasons=(record.Reason('no task chain'),),
+    batch=task_completion_rate, streaming=TaskCompletionRate, torch='TaskCompletionRate',
+    explanation=record.Explanation(
         'TCR = completed task chains / task chains',
         'How often a chain of several tasks is completed as a whole.',
         'A chain that fails at its last step counts like one that never began. Where an episode '
         'has one task it equals SR. As a rate it needs its Wilson interval.',
     ),
-)
+)  # fmt: skip

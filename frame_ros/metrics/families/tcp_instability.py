@@ -8,26 +8,13 @@ from collections.abc import Sequence
 from math import hypot
 from typing import Any
 
+from frame_ros.metrics import record
 from frame_ros.metrics.arrays import Array, as_points, check_variant, mean_magnitude, norm, pad_nan
 from frame_ros.metrics.constants import WINDOW
 from frame_ros.metrics.contiguous_samples import runs_of
 from frame_ros.metrics.engine.samples import finite
 from frame_ros.metrics.engine.trajectory_step import TrajectoryStep
-from frame_ros.metrics.record import (
-    CONTROL_STEPS,
-    MEAN,
-    NO_POSE,
-    OURS,
-    RATE,
-    TOO_FEW_STEPS,
-    VLA_UQ,
-    Chart,
-    Explanation,
-    Line,
-    Live,
-    Metric,
-    PoseSample,
-)
+from frame_ros.metrics.record import RATE
 from frame_ros.metrics.step_differences import (
     VARIANTS,
     StreamingInstability,
@@ -37,15 +24,9 @@ from frame_ros.metrics.step_differences import (
 )
 
 __all__ = [
-    'TCPInstability',
-    'tcp_instability',
-    'TCP_SPEED',
-    'TCP_ACCELERATION',
-    'TCP_JERK',
-    'TCP_POSITION_INSTABILITY',
-    'TCP_VELOCITY_INSTABILITY',
-    'TCP_ACCELERATION_INSTABILITY',
-]
+    'TCPInstability', 'tcp_instability', 'TCP_SPEED', 'TCP_ACCELERATION', 'TCP_JERK',
+    'TCP_POSITION_INSTABILITY', 'TCP_VELOCITY_INSTABILITY', 'TCP_ACCELERATION_INSTABILITY',
+]  # fmt: skip
 
 
 def tcp_instability(
@@ -111,128 +92,72 @@ class TCPInstability(StreamingInstability):
         return sum(map(abs, change)) / len(change) if self._is_authors else hypot(*change)
 
 
-def _take_position(metric: TCPInstability, pose: PoseSample) -> None:
+def _take_position(metric: TCPInstability, pose: record.PoseSample) -> None:
     metric.update(pose.position)
 
 
-_CHART = Chart('TCP instability (window of 8)', is_logarithmic=True)
+_CHART = record.Chart('TCP instability (window of 8)', is_logarithmic=True)
 
 _RATES = (
     'Raw differences are divided by the time between stamps, so noise of the pose is amplified '
     'more the higher the rate: 0.1 mm of noise at 30 Hz is '
 )
-
 _GAPS = 'A gap in the stamps resets the differences and is counted.'
-
 _AUTHORS = (
     "`authors`: mean over axes of absolute differences, averaged over the newest 5, as the paper's "
     'code does'
 )
-
 _STATIC = 'A robot that does not move scores best: static episodes are marked and left out.'
 
-TCP_SPEED = Metric(
-    id='tcp_speed',
-    name='TCP speed',
-    unit='m/s',
-    higher_is_better=None,
-    minimum_samples=2,
-    source=OURS,
-    category='trajectory',
-    reasons=(
-        NO_POSE,
-        TOO_FEW_STEPS,
-    ),
-    batch=tcp_instability,
-    fused=TrajectoryStep,
-    messages=('quality',),
-    of_moments=MEAN,
-    counts_when_static=False,
-    options=('low_pass_cutoff', 'max_pose_age', 'gap'),
-    line=Line(Chart('TCP speed'), 'speed'),
-    explanation=Explanation(
+TCP_SPEED = record.Metric(
+    id='tcp_speed', name='TCP speed', unit='m/s', higher_is_better=None, minimum_samples=2,
+    source=record.OURS, category='trajectory', reasons=(record.NO_POSE, record.TOO_FEW_STEPS),
+    batch=tcp_instability, fused=TrajectoryStep, messages=('quality',), of_moments=record.MEAN,
+    counts_when_static=False, options=('low_pass_cutoff', 'max_pose_age', 'gap'),
+    line=record.Line(record.Chart('TCP speed'), 'speed'),
+    explanation=record.Explanation(
         'v = ‖pₜ − pₜ₋₁‖ / (tₜ − tₜ₋₁)',
         'How fast the end effector moves at this step. Neither high nor low is better.',
         f'{_RATES}up to 6 mm/s of speed. The mean over an episode includes pauses.',
     ),
-)
+)  # fmt: skip
 
-TCP_ACCELERATION = Metric(
-    id='tcp_acceleration',
-    name='TCP acceleration',
-    unit='m/s^2',
-    higher_is_better=False,
-    minimum_samples=3,
-    source=OURS,
-    category='trajectory',
-    reasons=(
-        NO_POSE,
-        TOO_FEW_STEPS,
-    ),
-    batch=tcp_instability,
-    fused=TrajectoryStep,
-    messages=('quality',),
-    of_moments=MEAN,
-    counts_when_static=False,
+TCP_ACCELERATION = record.Metric(
+    id='tcp_acceleration', name='TCP acceleration', unit='m/s^2', higher_is_better=False,
+    minimum_samples=3, source=record.OURS, category='trajectory',
+    reasons=(record.NO_POSE, record.TOO_FEW_STEPS), batch=tcp_instability, fused=TrajectoryStep,
+    messages=('quality',), of_moments=record.MEAN, counts_when_static=False,
     options=('low_pass_cutoff', 'max_pose_age', 'gap'),
-    explanation=Explanation(
+    explanation=record.Explanation(
         'a = ‖vₜ − vₜ₋₁‖ / ½(tₜ − tₜ₋₂)     v: velocity vectors',
         'How hard the end effector speeds up, slows down or turns at this step.',
         f'{_RATES}up to 0.4 m/s² of acceleration. {RATE}',
     ),
-)
+)  # fmt: skip
 
-TCP_JERK = Metric(
-    id='tcp_jerk',
-    name='TCP jerk',
-    unit='m/s^3',
-    higher_is_better=False,
-    minimum_samples=4,
-    source=f'{VLA_UQ} eq. 24',
-    category='trajectory',
-    reasons=(
-        NO_POSE,
-        TOO_FEW_STEPS,
-    ),
-    batch=tcp_instability,
-    fused=TrajectoryStep,
-    messages=('quality',),
-    of_moments=MEAN,
-    counts_when_static=False,
-    options=('low_pass_cutoff', 'max_pose_age', 'gap'),
-    line=Line(Chart('TCP jerk'), 'jerk'),
-    explanation=Explanation(
+TCP_JERK = record.Metric(
+    id='tcp_jerk', name='TCP jerk', unit='m/s^3', higher_is_better=False, minimum_samples=4,
+    source='VLA-UQ eq. 24', category='trajectory', reasons=(record.NO_POSE, record.TOO_FEW_STEPS),
+    batch=tcp_instability, fused=TrajectoryStep, messages=('quality',), of_moments=record.MEAN,
+    counts_when_static=False, options=('low_pass_cutoff', 'max_pose_age', 'gap'),
+    line=record.Line(record.Chart('TCP jerk'), 'jerk'),
+    explanation=record.Explanation(
         'j = ‖aₜ − aₜ₋₁‖ / ⅓(tₜ − tₜ₋₃)     a: acceleration vectors',
         'How abruptly the acceleration changes at this step: the spikes that TI averages. The 3D '
         'path of the report is coloured by it.',
         f'{_RATES}up to about 20 m/s³ of jerk. {RATE}{_GAPS}',
     ),
-)
+)  # fmt: skip
 
-TCP_POSITION_INSTABILITY = Metric(
-    id='tcp_pi',
-    name='TCP position instability',
-    unit='m',
-    higher_is_better=False,
-    minimum_samples=2,
-    source=f'{VLA_UQ} eq. 17',
-    category='trajectory',
-    reasons=(
-        NO_POSE,
-        TOO_FEW_STEPS,
-    ),
-    batch=tcp_instability,
-    streaming=TCPInstability,
-    live=Live('pose', _take_position, lambda options: TCPInstability(1)),
-    fused=TrajectoryStep,
-    torch='TCPInstability',
-    messages=('quality',),
-    has_three_forms=True,
-    counts_when_static=False,
-    sampled_at=CONTROL_STEPS,
-    options=('low_pass_cutoff', 'max_pose_age', 'gap'),
-    line=Line(_CHART, 'position'),
-    explanation=Explanation(
+TCP_POSITION_INSTABILITY = record.Metric(
+    id='tcp_pi', name='TCP position instability', unit='m', higher_is_better=False,
+    minimum_samples=2, source='VLA-UQ eq. 17', category='trajectory',
+    reasons=(record.NO_POSE, record.TOO_FEW_STEPS), batch=tcp_instability, streaming=TCPInstability,
+    live=record.Live('pose', _take_position, lambda options: TCPInstability(1)),
+    fused=TrajectoryStep, torch='TCPInstability', messages=('quality',), has_three_forms=True,
+    counts_when_static=False, sampled_at=record.CONTROL_STEPS,
+    options=('low_pass_cutoff', 'max_pose_age', 'gap'), line=record.Line(_CHART, 'position'),
+    explanation=record.Explanation(
         'qₜ = ‖pₜ − pₜ₋₁‖',
         'How far the end effector moves per step. The paper takes large values for unsteady '
         'motion.',
@@ -240,68 +165,38 @@ TCP_POSITION_INSTABILITY = Metric(
         f'{_STATIC}',
         _AUTHORS + '.',
     ),
-)
+)  # fmt: skip
 
-TCP_VELOCITY_INSTABILITY = Metric(
-    id='tcp_vi',
-    name='TCP velocity instability',
-    unit='m',
-    higher_is_better=False,
-    minimum_samples=3,
-    source=f'{VLA_UQ} eq. 19',
-    category='trajectory',
-    reasons=(
-        NO_POSE,
-        TOO_FEW_STEPS,
-    ),
-    batch=tcp_instability,
-    streaming=TCPInstability,
-    live=Live('pose', _take_position, lambda options: TCPInstability(2)),
-    fused=TrajectoryStep,
-    torch='TCPInstability',
-    messages=('quality',),
-    has_three_forms=True,
-    counts_when_static=False,
-    sampled_at=CONTROL_STEPS,
-    options=('low_pass_cutoff', 'max_pose_age', 'gap'),
-    line=Line(_CHART, 'velocity'),
-    explanation=Explanation(
+TCP_VELOCITY_INSTABILITY = record.Metric(
+    id='tcp_vi', name='TCP velocity instability', unit='m', higher_is_better=False,
+    minimum_samples=3, source='VLA-UQ eq. 19', category='trajectory',
+    reasons=(record.NO_POSE, record.TOO_FEW_STEPS), batch=tcp_instability, streaming=TCPInstability,
+    live=record.Live('pose', _take_position, lambda options: TCPInstability(2)),
+    fused=TrajectoryStep, torch='TCPInstability', messages=('quality',), has_three_forms=True,
+    counts_when_static=False, sampled_at=record.CONTROL_STEPS,
+    options=('low_pass_cutoff', 'max_pose_age', 'gap'), line=record.Line(_CHART, 'velocity'),
+    explanation=record.Explanation(
         'qₜ = ‖pₜ − 2 pₜ₋₁ + pₜ₋₂‖',
         'How much the velocity changes from step to step.',
         f'Starting and stopping on purpose counts. {RATE}Twice the rate makes it a quarter of a '
         f'smooth motion, and hardly less of noise. {_STATIC}',
         _AUTHORS + ' and halved.',
     ),
-)
+)  # fmt: skip
 
-TCP_ACCELERATION_INSTABILITY = Metric(
-    id='tcp_ai',
-    name='TCP acceleration instability',
-    unit='m',
-    higher_is_better=False,
-    minimum_samples=4,
-    source=f'{VLA_UQ} eq. 21',
-    category='trajectory',
-    reasons=(
-        NO_POSE,
-        TOO_FEW_STEPS,
-    ),
-    batch=tcp_instability,
-    streaming=TCPInstability,
-    live=Live('pose', _take_position, lambda options: TCPInstability(3)),
-    fused=TrajectoryStep,
-    torch='TCPInstability',
-    messages=('quality',),
-    has_three_forms=True,
-    counts_when_static=False,
-    sampled_at=CONTROL_STEPS,
-    options=('low_pass_cutoff', 'max_pose_age', 'gap'),
-    line=Line(_CHART, 'acceleration'),
-    explanation=Explanation(
+TCP_ACCELERATION_INSTABILITY = record.Metric(
+    id='tcp_ai', name='TCP acceleration instability', unit='m', higher_is_better=False,
+    minimum_samples=4, source='VLA-UQ eq. 21', category='trajectory',
+    reasons=(record.NO_POSE, record.TOO_FEW_STEPS), batch=tcp_instability, streaming=TCPInstability,
+    live=record.Live('pose', _take_position, lambda options: TCPInstability(3)),
+    fused=TrajectoryStep, torch='TCPInstability', messages=('quality',), has_three_forms=True,
+    counts_when_static=False, sampled_at=record.CONTROL_STEPS,
+    options=('low_pass_cutoff', 'max_pose_age', 'gap'), line=record.Line(_CHART, 'acceleration'),
+    explanation=record.Explanation(
         'qₜ = ‖pₜ − 3 pₜ₋₁ + 3 pₜ₋₂ − pₜ₋₃‖',
         'How much the acceleration changes from step to step: trembling and jolts.',
         f'{RATE}Noise of the pose enters with a factor of up to 8: at high rates it is all that '
         f'is seen. {_STATIC}',
         _AUTHORS + ' and quartered.',
     ),
-)
+)  # fmt: skip

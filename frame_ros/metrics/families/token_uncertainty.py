@@ -15,20 +15,10 @@ from typing import Any
 import array_api_compat
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.metrics import record
 from frame_ros.metrics.arrays import Array, check_same_shape, check_variant, inner
 from frame_ros.metrics.engine.samples import finite
 from frame_ros.metrics.engine.token_step import TokenStep
-from frame_ros.metrics.record import (
-    NO_TOKENS,
-    VLA_UQ,
-    Chart,
-    Explanation,
-    Line,
-    Live,
-    Metric,
-    Reason,
-    TorchForm,
-)
 from frame_ros.metrics.token_probabilities import (
     TOKEN_VARIANTS,
     StreamingTokenUncertainty,
@@ -40,20 +30,11 @@ from frame_ros.metrics.token_probabilities import (
 )
 
 __all__ = [
-    'DeepGini',
-    'PredictionConfidenceUncertainty',
-    'TokenEntropy',
-    'TokenProbabilityUncertainty',
-    'deepgini',
-    'prediction_confidence_uncertainty',
-    'token_entropy',
-    'token_metrics',
-    'token_probability_uncertainty',
-    'TOKEN_PROBABILITY_UNCERTAINTY',
-    'PREDICTION_CONFIDENCE_UNCERTAINTY',
-    'TOKEN_GINI',
-    'ENTROPY_OF_TOKENS',
-]
+    'DeepGini', 'PredictionConfidenceUncertainty', 'TokenEntropy', 'TokenProbabilityUncertainty',
+    'deepgini', 'prediction_confidence_uncertainty', 'token_entropy', 'token_metrics',
+    'token_probability_uncertainty', 'TOKEN_PROBABILITY_UNCERTAINTY',
+    'PREDICTION_CONFIDENCE_UNCERTAINTY', 'TOKEN_GINI', 'ENTROPY_OF_TOKENS',
+]  # fmt: skip
 
 
 def token_probability_uncertainty(
@@ -262,159 +243,91 @@ def _statistics(*names: str) -> Callable[[Any, Mapping[str, Any]], None]:
     return lambda metric, values: metric.update_statistics(*(values[name] for name in names))
 
 
-def _torch_form(largest: float | None, unit: str = '1') -> TorchForm:
+def _torch_form(largest: float | None, unit: str = '1') -> record.TorchForm:
     def unit_of(options: Mapping[str, Any]) -> str:
         return '1' if options['normalised'] or options['variant'] == 'authors' else unit
 
     options = ('normalised', 'variant')
-    return TorchForm(('p',), options, 'token_mask', unit=unit_of, plot_bounds=(0.0, largest))
+    return record.TorchForm(('p',), options, 'token_mask', unit=unit_of, plot_bounds=(0.0, largest))
 
 
-_CHART = Chart('Token uncertainty')
+_CHART = record.Chart('Token uncertainty')
 
 _TOKENS = (
     'A softmax is not a probability of success: models are often sure of wrong actions, so '
     'calibrate before thresholding. Decoding without sampling changes the actions, not these '
     'values; decoding at another temperature than 1 changes both, if it is applied before. '
 )
-
 _CLASSES = (
     'Its maximum depends on the number V of classes, and a large vocabulary of which few tokens '
     'are actions lowers the values: compare within one model, or normalised. '
 )
-
 _MULTIMODAL = 'Two equally good ways to act look like doubt. '
-
 _MEAN = 'The mean over tokens hides one uncertain joint among several sure ones. '
-
 _NORMALISED = '`normalised` (also `authors`): divided by the maximum for V classes, '
 
-TOKEN_PROBABILITY_UNCERTAINTY = Metric(
-    id='tb_tp',
-    name='token probability uncertainty',
-    unit='1',
-    higher_is_better=False,
-    minimum_samples=1,
-    source=f'{VLA_UQ} eq. 8',
-    category='uncertainty',
-    reasons=(
-        NO_TOKENS,
-        Reason('not computed for this policy'),
-    ),
-    batch=token_probability_uncertainty,
-    streaming=TokenProbabilityUncertainty,
-    live=Live(
-        'inference',
-        lambda metric, values: metric.update_statistics(values['token_max_probability']),
-    ),
-    fused=TokenStep,
-    torch='TokenProbabilityUncertainty',
-    torch_form=_torch_form(1.0),
-    messages=('confidence',),
-    has_three_forms=True,
-    line=Line(_CHART, 'token probability', '_step'),
-    explanation=Explanation(
+TOKEN_PROBABILITY_UNCERTAINTY = record.Metric(
+    id='tb_tp', name='token probability uncertainty', unit='1', higher_is_better=False,
+    minimum_samples=1, source='VLA-UQ eq. 8', category='uncertainty',
+    reasons=(record.NO_TOKENS, record.Reason('not computed for this policy')),
+    batch=token_probability_uncertainty, streaming=TokenProbabilityUncertainty,
+    live=record.Live('inference', _statistics('token_max_probability')), fused=TokenStep,
+    torch='TokenProbabilityUncertainty', torch_form=_torch_form(1.0), messages=('confidence',),
+    has_three_forms=True, line=record.Line(_CHART, 'token probability', '_step'),
+    explanation=record.Explanation(
         'uₜ = 1 − 1/TN Σ_tn maxᵢ pᵢ     over TN tokens of an action',
         'How little probability the most likely tokens have: 0 is sure.',
         f'{_TOKENS}{_CLASSES}{_MULTIMODAL}{_MEAN}',
         f'{_NORMALISED}1 − 1/V.',
     ),
-)
+)  # fmt: skip
 
-PREDICTION_CONFIDENCE_UNCERTAINTY = Metric(
-    id='tb_pcs',
-    name='prediction confidence score uncertainty',
-    unit='1',
-    higher_is_better=False,
-    minimum_samples=1,
-    source=f'{VLA_UQ} eq. 10',
-    category='uncertainty',
-    reasons=(
-        NO_TOKENS,
-        Reason('not computed for this policy'),
-    ),
-    batch=prediction_confidence_uncertainty,
-    streaming=PredictionConfidenceUncertainty,
-    live=Live(
-        'inference',
-        lambda metric, values: metric.update_statistics(
-            values['token_max_probability'], values['token_second_probability']
-        ),
-    ),
-    fused=TokenStep,
-    torch='PredictionConfidenceUncertainty',
-    torch_form=_torch_form(1.0),
-    messages=('confidence',),
-    has_three_forms=True,
-    line=Line(_CHART, 'prediction confidence score', '_step'),
-    explanation=Explanation(
+PREDICTION_CONFIDENCE_UNCERTAINTY = record.Metric(
+    id='tb_pcs', name='prediction confidence score uncertainty', unit='1', higher_is_better=False,
+    minimum_samples=1, source='VLA-UQ eq. 10', category='uncertainty',
+    reasons=(record.NO_TOKENS, record.Reason('not computed for this policy')),
+    batch=prediction_confidence_uncertainty, streaming=PredictionConfidenceUncertainty,
+    live=record.Live('inference', _statistics('token_max_probability', 'token_second_probability')),
+    fused=TokenStep, torch='PredictionConfidenceUncertainty', torch_form=_torch_form(1.0),
+    messages=('confidence',), has_three_forms=True,
+    line=record.Line(_CHART, 'prediction confidence score', '_step'),
+    explanation=record.Explanation(
         'uₜ = 1 − 1/TN Σ_tn (largest p − second largest p)',
         'How close the runner-up is to the most likely token: 1 is a tie.',
         f'{_TOKENS}Neighbouring bins of a discretised action mean almost the same motion: a tie '
         f'between them is no doubt. {_MULTIMODAL}{_MEAN}',
         'Its maximum is 1 for any V: normalising changes nothing.',
     ),
-)
+)  # fmt: skip
 
-TOKEN_GINI = Metric(
-    id='tb_d',
-    name='DeepGini',
-    unit='1',
-    higher_is_better=False,
-    minimum_samples=1,
-    source=f'{VLA_UQ} eq. 12',
-    category='uncertainty',
-    reasons=(
-        NO_TOKENS,
-        Reason('not computed for this policy'),
-    ),
-    batch=deepgini,
-    streaming=DeepGini,
-    live=Live(
-        'inference', lambda metric, values: metric.update_statistics(values['token_sum_of_squares'])
-    ),
-    fused=TokenStep,
-    torch='DeepGini',
-    torch_form=_torch_form(1.0),
-    messages=('confidence',),
-    has_three_forms=True,
-    line=Line(_CHART, 'DeepGini', '_step'),
-    explanation=Explanation(
+TOKEN_GINI = record.Metric(
+    id='tb_d', name='DeepGini', unit='1', higher_is_better=False, minimum_samples=1,
+    source='VLA-UQ eq. 12', category='uncertainty',
+    reasons=(record.NO_TOKENS, record.Reason('not computed for this policy')), batch=deepgini,
+    streaming=DeepGini, live=record.Live('inference', _statistics('token_sum_of_squares')),
+    fused=TokenStep, torch='DeepGini', torch_form=_torch_form(1.0), messages=('confidence',),
+    has_three_forms=True, line=record.Line(_CHART, 'DeepGini', '_step'),
+    explanation=record.Explanation(
         'uₜ = 1/TN Σ_tn (1 − Σᵢ pᵢ²)',
         'DeepGini: the chance that two draws from the token distribution differ.',
         f'{_TOKENS}{_CLASSES}Neighbouring bins count as different actions. {_MULTIMODAL}{_MEAN}',
         f'{_NORMALISED}1 − 1/V.',
     ),
-)
+)  # fmt: skip
 
-ENTROPY_OF_TOKENS = Metric(
-    id='tb_e',
-    name='token entropy',
-    unit='nats',
-    higher_is_better=False,
-    minimum_samples=1,
-    source=f'{VLA_UQ} eq. 14',
-    category='uncertainty',
-    reasons=(
-        NO_TOKENS,
-        Reason('not computed for this policy'),
-    ),
-    batch=token_entropy,
-    streaming=TokenEntropy,
-    live=Live(
-        'inference', lambda metric, values: metric.update_statistics(values['token_entropy'])
-    ),
-    fused=TokenStep,
-    torch='TokenEntropy',
-    torch_form=_torch_form(None, 'nats'),
-    messages=('confidence',),
-    has_three_forms=True,
-    line=Line(Chart('Token entropy'), 'entropy', '_step'),
-    explanation=Explanation(
+ENTROPY_OF_TOKENS = record.Metric(
+    id='tb_e', name='token entropy', unit='nats', higher_is_better=False, minimum_samples=1,
+    source='VLA-UQ eq. 14', category='uncertainty',
+    reasons=(record.NO_TOKENS, record.Reason('not computed for this policy')), batch=token_entropy,
+    streaming=TokenEntropy, live=record.Live('inference', _statistics('token_entropy')),
+    fused=TokenStep, torch='TokenEntropy', torch_form=_torch_form(None, 'nats'),
+    messages=('confidence',), has_three_forms=True,
+    line=record.Line(record.Chart('Token entropy'), 'entropy', '_step'),
+    explanation=record.Explanation(
         'uₜ = −1/TN Σ_tn Σᵢ pᵢ ln pᵢ',
         'Entropy of the token distribution in nats: how many tokens are in play, e^u of them.',
         f'{_TOKENS}{_CLASSES}A long tail of unlikely tokens raises it although none is ever '
         f'chosen. {_MULTIMODAL}{_MEAN}',
         f'{_NORMALISED}ln V; then it is a share, no longer nats.',
     ),
-)
+)  # fmt: skip
