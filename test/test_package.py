@@ -320,7 +320,8 @@ def test_ros_is_imported_at_the_edges_only(path):
 
 # What still waits for the revision of its docstrings, comments and messages; only to shrink.
 UNREVISED = (
-    'frame_ros/bags',
+    'frame_ros/bags/cdr.py',
+    'frame_ros/bags/streams',
     'frame_ros/bringup',
     'frame_ros/cli',
     'frame_ros/core/options.py',

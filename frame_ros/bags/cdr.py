@@ -47,12 +47,12 @@ class Messages(Protocol):
 
 @dataclass
 class Field:
-    """Numbers of a message. offset: of the first. dtype: NumPy's. count: None of one number."""
+    """Numbers of a message."""
 
     path: str
-    offset: int
-    dtype: str
-    count: int | None
+    offset: int  # of the first
+    dtype: str  # NumPy's
+    count: int | None  # None of one number
 
 
 @dataclass
@@ -66,15 +66,14 @@ class Text:
 
 @dataclass
 class Layout:
-    """Where each field of a message is. words: offsets of the length words that decide it. size:
-    bytes in all."""
+    """The location of each field of a message."""
 
     fields: list[Field] = field(default_factory=list)
     texts: list[Text] = field(default_factory=list)
-    words: list[int] = field(default_factory=list)
+    words: list[int] = field(default_factory=list)  # offsets of the length words that decide it
     structure_counts: dict[str, int] = field(default_factory=dict)
     is_big_endian: bool = False
-    size: int = 0
+    size: int = 0  # bytes in all
 
 
 class _Tracer:

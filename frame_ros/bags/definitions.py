@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Message definitions of installed packages, in the form that rosbag2 stores them: full text and
-type hash."""
+"""Message definitions of installed packages as rosbag2 stores them: full text and type hash."""
 
 from __future__ import annotations
 
@@ -31,16 +30,11 @@ PRIMITIVES = frozenset(
 
 @dataclass(frozen=True)
 class MessageDefinition:
-    """One message type as a bag stores it.
+    """One message type as a bag stores it."""
 
-    message_type: 'package/msg/Name'. text: its .msg file, then each dependency behind a `MSG:
-    package/Name` line.
-    type_hash: RIHS01 hash of REP-2011.
-    """
-
-    message_type: str
-    text: str
-    type_hash: str
+    message_type: str  # 'package/msg/Name'
+    text: str  # its .msg file, then each dependency after a `MSG: package/Name` line
+    type_hash: str  # RIHS01 hash of REP-2011
 
 
 def find_definition(message_type: str) -> MessageDefinition:
@@ -48,7 +42,7 @@ def find_definition(message_type: str) -> MessageDefinition:
     knows.
 
     Packages are looked for in `share/` of each prefix in AMENT_PREFIX_PATH; frame_ros's own files
-    also beside the code. What these contain may again be a type that `rosbags` knows.
+    also next to the code. Contained types may again come from `rosbags`.
 
     Raises:
         BagError: no definition is found, or one of its dependencies has none.
@@ -88,12 +82,12 @@ def _share_folders(package: str, prefix_path: str) -> Iterator[Path]:
 
 
 def _full_text(message_type: str, path: Path, prefix_path: str) -> list[str]:
-    """The type's own text, then those of all its dependencies, depth first, each once."""
+    """Returns the type's own text, then those of all its dependencies, depth first, each once."""
     texts = [path.read_text(encoding='utf-8')]
     seen = {_short_name(message_type)}
 
     def append_dependencies(text: str, package: str) -> None:
-        """Adds the text of each type that `text` names and is not there yet, depth first."""
+        """Adds the text of each type that `text` names and that is missing, depth first."""
         for name in _dependencies(text, package):
             if name in seen:
                 continue
@@ -126,7 +120,7 @@ def _short_name(message_type: str) -> str:
 
 
 def _type_hash(message_type: str, path: Path, text: str) -> str:
-    """The hash that rosidl wrote beside the definition; computed where it wrote none."""
+    """Returns the hash that rosidl wrote next to the definition; computed if there is none."""
     try:
         hashes = json.loads(path.with_suffix('.json').read_text())['type_hashes']
         return {entry['type_name']: entry['hash_string'] for entry in hashes}[message_type]
@@ -135,8 +129,7 @@ def _type_hash(message_type: str, path: Path, text: str) -> str:
 
 
 def _known_text(name: str) -> str:
-    """The text of a type 'package/Name' that `rosbags` knows, without those it contains; '' if it
-    does not know it."""
+    """Returns the text of a type 'package/Name' known to `rosbags`; '' if unknown."""
     try:
         return _known_definition(name.replace('/', '/msg/')).text.split(SEPARATOR)[0]
     except BagError:
@@ -213,9 +206,7 @@ def _unreadable(message_type: str, error: Exception) -> BagError:
 
 
 def known_types(message_type: str) -> dict[str, Any]:
-    """Returns the fields, as of `parse_fields`, of a type of an installed package and of all that
-    it contains; none if it is not known here.
-    """
+    """Returns the fields, as `parse_fields`, of an installed type, if known."""
     try:
         return parse_fields(message_type, find_definition(message_type).text)
     except BagError:
@@ -231,11 +222,12 @@ def _typesys() -> Any:
 
 
 def _count_fields(name: str, types: dict[str, Any], known: dict[str, int], level: int) -> int:
-    """Counts the fields of a type, those of what it contains included. known: those counted so far;
-    0 of one that is being counted.
+    """Returns the number of fields of a type, including contained ones.
+
+    known: those counted so far; 0 for one that is being counted.
 
     Raises:
-        ValueError: a type that is used is not defined, contains itself, or is too large.
+        ValueError: a used type is not defined, contains itself, or is too large.
     """
     if name not in types:
         raise ValueError(f'{name} is not defined')

@@ -59,8 +59,7 @@ class FieldReader:
         return (self.layout(data) or self._learn(data)).read(data)
 
     def layout(self, data: Serialised) -> _Fields | None:
-        """Returns the layout that a message shares with one before, its texts included; None if it
-        is new."""
+        """Returns the layout that a message shares with an earlier one; None if it is new."""
         for layout in self._layouts:
             if layout.fits(data):
                 return layout
@@ -115,9 +114,8 @@ def _places(fields: Sequence[Field]) -> slice | NDArray[np.intp]:
 
 
 class _Fields:
-    """Where the wanted fields lie in messages of one layout.
-
-    Messages are of one layout if they share the bytes that decide it, and the texts.
+    """The location of the wanted fields in messages with the same texts and layout-deciding
+    bytes.
     """
 
     def __init__(self, layout: Layout, fields: Sequence[str], data: Serialised) -> None:

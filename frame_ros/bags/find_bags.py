@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The recordings in folders: which files make one bag, and what is none."""
+"""The recordings in folders: the files of each bag, and files that are not bags."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from frame_ros.bags.run_folders import run_at
 from frame_ros.bags.storage.mcap_reader import MCAP_SUFFIXES, is_mcap, read_mcap
 from frame_ros.bags.storage.other_storage import (
     SUFFIXES,
-    is_beside_storage,
     is_other_storage,
+    is_storage_companion,
     time_span,
 )
 from frame_ros.bags.writer import SIDECAR_NAME
@@ -31,9 +31,9 @@ from frame_ros.core.input_files import ENTRIES
 from frame_ros.core.time import SECOND
 
 OWN_FILES = (METADATA_NAME, SIDECAR_NAME)
-# Folders below the one given in which recordings are searched.
+# Levels of folders below the given one that are searched for recordings.
 DEEPEST = 6
-# Two files that lie this far apart in time are two recordings, s.
+# Two files that are this far apart in time are two recordings, s.
 LONGEST_PAUSE = 1.0
 # rosbag2 numbers the parts of one bag so.
 PART_NAME = re.compile(r'(?P<stem>.*)_(?P<number>\d+)')
@@ -48,9 +48,11 @@ NAMED_AT_ONCE = 6
 class Survey:
     """Contents of a path.
 
-    bags: paths that `Bag` takes, in natural order: folders, and files in folders that hold several
-    recordings; of a recording in several files the first. unread: (path, why) of what may hold
-    data that is not read. others: the same of what holds none.
+    Attributes:
+        bags: paths that `Bag` takes, in natural order: folders, and files in folders that hold
+            several recordings; of a recording in several files the first.
+        unread: (path, reason) of what may hold data that is not read.
+        others: (path, reason) of what holds none.
     """
 
     bags: list[Path] = field(default_factory=list)
@@ -59,8 +61,7 @@ class Survey:
 
 
 def find_bags(path: str | os.PathLike[str]) -> list[Path]:
-    """Returns the bags at a path: itself, or all those in the folder and the folders in it, sorted
-    by name.
+    """Returns the bags at a path: itself, or all those in the folder and its subfolders, by name.
 
     Raises:
         BagError: there is none.
@@ -69,7 +70,7 @@ def find_bags(path: str | os.PathLike[str]) -> list[Path]:
 
 
 def survey(path: str | os.PathLike[str]) -> Survey:
-    """Looks for bags at a path, in the folders of a folder too.
+    """Looks for bags at a path, including the subfolders of a folder.
 
     Raises:
         BagError: there is none.
@@ -92,7 +93,7 @@ def survey(path: str | os.PathLike[str]) -> Survey:
 
 
 def unread_lines(found: Survey, with_others: bool = True) -> list[str]:
-    """One line for each reason why something was not read: 'not read (a reason): a, b'."""
+    """Returns one line per reason for unread paths: 'not read (a reason): a, b'."""
     by_reason: dict[str, list[str]] = {}
     for path, reason in [*found.unread, *(found.others if with_others else ())]:
         by_reason.setdefault(reason, []).append(path.name + '/' * path.is_dir())
@@ -106,11 +107,12 @@ def _listed(names: list[str]) -> str:
 
 
 def each_once(paths: Iterable[Path]) -> list[Path]:
-    """Returns the paths without those named twice, and without the files that go on with the
-    recording of another one: `*.mcap` names all parts of a split bag.
+    """Returns the paths without repetitions, and without the later files of a split recording.
+
+    `*.mcap` names all parts of a split bag.
 
     Raises:
-        BagError: a path is no bag.
+        BagError: a path is not a bag.
     """
     kept = list({path.resolve(): path for path in paths}.values())
     parts = {part.resolve() for path in kept if path.is_file() for part in storage_files(path)[1:]}
@@ -132,10 +134,10 @@ def storage_files(path: Path) -> list[Path]:
         if path.suffix == '.bag':
             raise BagError(f'{path} is a ROS 1 bag; {ros1_hint(path)}')
         if not _is_storage(path):
-            raise BagError(f'{path} is no bag: expected a bag folder, an .mcap or a .db3 file')
+            raise BagError(f'{path} is not a bag: expected a bag folder, an .mcap or a .db3 file')
         return _continued(path)
     if not path.is_dir():
-        raise BagError(f'{path} is no bag: it is neither a folder nor a file')
+        raise BagError(f'{path} is not a bag: it is neither a folder nor a file')
     recordings = _recordings_in(path)
     if len(recordings) > 1:
         names = ', '.join(files[0].name for files in recordings)
@@ -144,12 +146,12 @@ def storage_files(path: Path) -> list[Path]:
         ros1 = next(path.glob('*.bag'), None)
         if ros1 is not None:
             raise BagError(f'{ros1} is a ROS 1 bag; {ros1_hint(ros1)}')
-        raise BagError(f'{path} is no bag: it holds no .mcap or .db3 file')
+        raise BagError(f'{path} is not a bag: it holds no .mcap or .db3 file')
     return recordings[0]
 
 
 def files_of_bag(path: Path) -> list[Path]:
-    """Returns the files that a bag consists of: its storage, and what describes it."""
+    """Returns the files of a bag: its storage, and its descriptions."""
     try:
         storage = storage_files(path)
     except BagError:
@@ -159,7 +161,7 @@ def files_of_bag(path: Path) -> list[Path]:
 
 
 def ros1_hint(path: Path) -> str:
-    """The command that makes a bag of ROS 2 of one of ROS 1."""
+    """Returns the command that converts a ROS 1 bag to ROS 2."""
     source, target = (shlex.quote(str(each)) for each in (path, path.with_suffix('')))
     return (
         f'convert it first: rosbags-convert --src {source} --dst {target} --dst-storage mcap '
@@ -168,15 +170,14 @@ def ros1_hint(path: Path) -> str:
 
 
 def unlisted_files(folder: Path) -> list[Path]:
-    """The storage files in a bag's folder that its metadata.yaml, if there is one, does not
-    list."""
+    """Returns the storage files in a bag's folder that its metadata.yaml, if any, does not list."""
     files = _storage_in(folder)
     listed = _listed_in(folder, files)
     return [file for file in files if listed and file not in listed]
 
 
 def _search(folder: Path, found: Survey, depth: int, seen: set[Path]) -> None:
-    """Adds what is in a folder and below it."""
+    """Adds the contents of a folder and those below it."""
     real = folder.resolve()
     if real in seen:
         return
@@ -206,7 +207,7 @@ def _search(folder: Path, found: Survey, depth: int, seen: set[Path]) -> None:
 
 
 def _holds_only(folder: Path, known: set[Path]) -> bool:
-    """Tells if a folder that is no bag holds such files and nothing else."""
+    """Returns whether a folder that is not a bag holds such files and nothing else."""
     if (folder / METADATA_NAME).exists() or (folder / SIDECAR_NAME).exists():
         return False
     try:
@@ -226,7 +227,8 @@ def _search_below(child: Path, found: Survey, depth: int, seen: set[Path]) -> No
         found.others.append((child, LINK))
         return
     below = Survey()
-    # What a link names is a recording, or one folder of them: it may lie above, or be the disk.
+    # A link may lead to a recording, or one folder of them: its target may lie above, or be the
+    # disk.
     _search(child, below, 0 if child.is_symlink() else depth - 1, seen)
     if below.bags or below.unread:
         found.bags += below.bags
@@ -239,12 +241,12 @@ def _search_below(child: Path, found: Survey, depth: int, seen: set[Path]) -> No
 def _leave_out(file: Path, found: Survey) -> None:
     if file.suffix == '.bag':
         found.unread.append((file, f'a ROS 1 bag; {ros1_hint(file)}'))
-    elif file.name not in OWN_FILES and not _is_storage(file) and not is_beside_storage(file):
+    elif file.name not in OWN_FILES and not _is_storage(file) and not is_storage_companion(file):
         found.others.append((file, NO_RECORDING))
 
 
 def _recordings_in(folder: Path) -> list[list[Path]]:
-    """The files of each recording that lies in a folder itself."""
+    """Returns the files of each recording that lies in a folder itself."""
     files = _storage_in(folder)
     listed = _listed_in(folder, files)
     if listed:
@@ -259,7 +261,7 @@ def _recordings_in(folder: Path) -> list[list[Path]]:
 
 
 def _continued(file: Path) -> list[Path]:
-    """A file and those that go on with its recording, if it is the first of one in several."""
+    """Returns a file and its continuations, if it is the first of a split recording."""
     if not _is_storage(file) or _listed_in(file.parent, _storage_in(file.parent)):
         return [file]
     own = (files for files in _recordings_in(file.parent) if files[0] == file)
@@ -275,22 +277,21 @@ def _is_storage(file: Path) -> bool:
 
 
 def _listed_in(folder: Path, files: Iterable[Path]) -> list[Path]:
-    """Those of the files that metadata.yaml lists, in its order; none if it cannot be read."""
+    """Returns those of the files that metadata.yaml lists, in its order."""
     try:
         order = listed_names(bag_information(folder) or {})
     except (OSError, ValueError):
         return []
     by_name = {file.name: file for file in files}
-    # A compressed file may be listed without the suffix of its compression, or be unpacked since.
+    # A compressed file may be listed without the suffix of its compression, or have been unpacked
+    # since.
     candidates = ((name, f'{name}.zstd', name.removesuffix('.zstd')) for name in order)
     chosen = (next((by_name[n] for n in c if n in by_name), None) for c in candidates)
     return [file for file in chosen if file is not None]
 
 
 def _follows(before: Path, after: Path) -> bool:
-    """Tells if a file goes on with the recording of the one before: the next number, the same
-    storage, the same topics, and no pause between them.
-    """
+    """Returns whether a file continues the recording of the one before, without a pause."""
     names = [_plain_name(file) for file in (before, after)]
     parts = [PART_NAME.fullmatch(stem) for stem, _ in names]
     if names[0][1] != names[1][1] or parts[0] is None or parts[1] is None:
@@ -311,13 +312,13 @@ def _follows(before: Path, after: Path) -> bool:
 
 
 def _plain_name(file: Path) -> tuple[str, str]:
-    """Name without suffix, and suffix."""
+    """Returns name without suffix, and suffix."""
     suffix = next((s for s in (*MCAP_SUFFIXES, *SUFFIXES) if file.name.endswith(s)), '')
     return file.name.removesuffix(suffix), suffix
 
 
 def _contents(file: Path) -> tuple[set[tuple[str, str]], int, int] | None:
-    """(topic, type) of all topics, first and last receive time, ns; None if it has no message.
+    """Returns (topic, type) of all topics, first and last receive time, ns; None without messages.
 
     Raises:
         BagError: it cannot be read.
@@ -333,7 +334,7 @@ def _contents(file: Path) -> tuple[set[tuple[str, str]], int, int] | None:
 def _contents_of(
     file: Path, size: int, changed: int
 ) -> tuple[set[tuple[str, str]], int, int] | None:
-    """Of a file of that size (bytes) and time of change (ns): each is looked at once."""
+    """Returns those of a file of that size (bytes) and time of change (ns): each is read once."""
     if is_other_storage(file):
         return time_span(file)
     mcap = read_mcap(file)
@@ -345,7 +346,7 @@ def _contents_of(
 
 
 def natural(path: Path) -> list[Any]:
-    """A key by which names with numbers are sorted as one counts."""
+    """Returns a sort key by which numbers in names are ordered by value."""
     return [int(part) if part.isdigit() else part for part in re.split(r'(\d+)', path.name)]
 
 

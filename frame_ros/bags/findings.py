@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What was found out about an episode's data, in three levels: what makes a number doubtful, what
-is worth knowing, and what is only counted.
-"""
+"""Findings on an episode's data: doubtful numbers, things worth knowing, mere counts."""
 
 from __future__ import annotations
 
@@ -10,40 +8,40 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
-# Of a stream's samples, the share that may be lost before the numbers made of it are doubtful.
+# Share of a stream's samples that may be lost before its numbers are doubtful.
 MOST_LOST = 0.01
-# Of an episode, the share that pauses of a stream may take before they are.
+# Share of an episode that pauses of a stream may take before they are.
 MOST_PAUSED = 0.1
 
-# What a counter `stream.what` counts.
+# The counted events of a counter `stream.what`.
 MEANINGS = {
     'gap': 'pauses of the stream',
     'late': 'samples that came after later ones had been used',
     'backward': 'samples stamped before the one used last, not used',
     'duplicate': 'samples with the stamp of the one before, not used',
     'zero': 'samples without a stamp, not used',
-    'invalid': 'samples that are no usable value',
+    'invalid': 'samples without a usable value',
     'jump': 'samples stamped far ahead of the one before, not used',
     'reset': 'times the clock was set to another time',
     'ahead': 'samples stamped ahead of their arrival',
     'unavailable': 'steps without a value',
     'wrong_frame': 'samples in another frame, not used',
     'repeated': 'steps that share their sample with the step before',
-    'without_joint': 'messages without the joint that is asked for',
+    'without_joint': 'messages without the requested joint',
     'vocabulary_changed': 'times the number of classes changed',
-    'waiting': 'messages with a part of the joints, used once the others had come',
-    'unknown_joints_only': 'messages of other joints alone',
+    'waiting': 'messages with some of the joints, used once the others had come',
+    'unknown_joints_only': 'messages of other joints only',
     'incomplete': 'messages that came before every joint had been seen',
-    'stale': 'messages that gave no pose because another joint had not been heard of for too long',
+    'stale': 'messages that gave no pose because another joint had been silent for too long',
     'interpolated': 'poses of which a part of the joints lies between two messages',
-    'held': 'poses for which the last message of a part that comes seldom was taken',
+    'held': 'poses for which the last message of an infrequent part was taken',
 }
-# Of one topic with several publishers: what has its use elsewhere, and takes nothing away.
+# Of one topic with several publishers: used elsewhere, so nothing is lost.
 SHARED = ('without_joint', 'waiting', 'unknown_joints_only', 'interpolated', 'held')
 
 
 class Level(IntEnum):
-    """How much a finding matters."""
+    """Importance of a finding."""
 
     DOUBTFUL = 1
     WORTH_KNOWING = 2
@@ -67,13 +65,11 @@ class Finding:
 
 
 class Note(str):
-    """A text among the problems of a bag or an episode that makes no number doubtful: it is only
-    worth knowing.
-    """
+    """A text among the problems of a bag or an episode that makes no number doubtful."""
 
 
 def finding_of(problem: str) -> Finding:
-    """The finding that a problem in words is: doubtful, unless it is a `Note`."""
+    """Returns the finding of a problem in words: doubtful, unless it is a `Note`."""
     level = Level.WORTH_KNOWING if isinstance(problem, Note) else Level.DOUBTFUL
     return Finding(level, str(problem))
 
@@ -84,12 +80,12 @@ def of_level(findings: Iterable[Finding], level: Level) -> list[Finding]:
 
 
 def level_of_count(name: str, count: int, samples: int) -> Level:
-    """The level of a counter `stream.what` of a stream that a metric is computed from.
+    """Returns the level of a counter `stream.what` of a stream that a metric is computed from.
 
     Args:
-        name: the counter's, as `MetricPipeline.data_quality` gives it.
-        count: how many.
-        samples: how many samples of the stream there are beside those.
+        name: the counter's, as from `MetricPipeline.data_quality`.
+        count: its value.
+        samples: other samples of the stream.
     """
     stream, _, what = name.rpartition('.')
     if what in ('duplicate', 'repeated'):
@@ -104,7 +100,7 @@ def level_of_count(name: str, count: int, samples: int) -> Level:
 
 
 def findings_of_counts(counts: Mapping[str, int], samples: Mapping[str, int]) -> list[Finding]:
-    """Findings of counters above zero of the streams that metrics are computed from.
+    """Returns findings of counters above zero of the streams that metrics are computed from.
 
     samples: stream -> how many samples it has.
     """
@@ -117,6 +113,6 @@ def findings_of_counts(counts: Mapping[str, int], samples: Mapping[str, int]) ->
 
 
 def count_text(name: str, count: int) -> str:
-    """'pose.zero: 12 (samples without a stamp, not used)'."""
+    """Returns a counter as text: 'pose.zero: 12 (samples without a stamp, not used)'."""
     meaning = MEANINGS.get(name.rpartition('.')[2], '')
     return f'{name}: {count:,}' + (f' ({meaning})' if meaning else '')

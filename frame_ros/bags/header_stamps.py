@@ -12,8 +12,7 @@ from frame_ros.core.time import SECOND
 
 
 def header_stamps(bag: Bag, topic: str) -> NDArray[np.int64] | None:
-    """Returns the header stamps (N,), ns, of all messages of a topic; None if its type begins
-    with no header."""
+    """Returns a topic's header stamps (N,), ns; None if its type begins with no header."""
     found = bag.topics[topic]
     fields = found.types.get(found.message_type, ((), ()))[1]
     if not fields or tuple(fields[0][1]) != (2, 'std_msgs/msg/Header'):

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What lies beside the storage in a bag's folder, as it was written or as anybody damaged it:
-metadata.yaml of rosbag2, and our episode.json."""
+"""Files next to a bag's storage, perhaps damaged: rosbag2's metadata.yaml, our episode.json."""
 
 from __future__ import annotations
 
@@ -19,11 +18,11 @@ METADATA_NAME = 'metadata.yaml'
 
 
 def bag_information(folder: Path) -> dict[str, Any] | None:
-    """What a bag's metadata.yaml says; None if it has none. Not to be changed: it is kept.
+    """Returns the content of a bag's metadata.yaml, not to be changed; None if it has none.
 
     Raises:
         OSError: it cannot be opened, or is too large.
-        ValueError: it is no YAML, or not rosbag2's.
+        ValueError: it is not YAML, or not rosbag2's.
     """
     path = folder / METADATA_NAME
     try:
@@ -37,16 +36,16 @@ def bag_information(folder: Path) -> dict[str, Any] | None:
 
 
 def listed_names(information: dict[str, Any]) -> list[str]:
-    """The names of the storage files that a bag consists of, in order; none where none is given."""
+    """Returns the names of a bag's storage files, in order; none if none is given."""
     return [Path(name).name for name in information.get('relative_file_paths') or ()]
 
 
 def sidecar_of(folder: Path) -> dict[str, Any]:
-    """The content of a bag's episode.json; nothing if it has none.
+    """Returns the content of a bag's episode.json; empty if it has none.
 
     Raises:
         OSError: it cannot be opened, or is too large.
-        ValueError: it is no JSON, or none of ours.
+        ValueError: it is not JSON, or not ours.
     """
     try:
         content = load_json(read_text(folder / SIDECAR_NAME))
@@ -59,8 +58,8 @@ def sidecar_of(folder: Path) -> dict[str, Any]:
 
 @lru_cache(maxsize=256)
 def _information_of(path: Path, size: int, changed: int) -> tuple[dict[str, Any], str]:
-    """The content, or why there is none, of a file of that size (bytes) and time of change (ns):
-    each is read once.
+    """Returns the content, or why there is none, of a file of that size (bytes) and time of change
+    (ns): each is read once.
     """
     try:
         content = load_yaml(read_text(path))
@@ -76,7 +75,7 @@ def _information_of(path: Path, size: int, changed: int) -> tuple[dict[str, Any]
 
 
 def _wrong_content(information: dict[str, Any]) -> str:
-    """Why entries that are used are none of rosbag2's; '' if they are."""
+    """Returns why entries that are used are not rosbag2's; '' if they are."""
     names = information.get('relative_file_paths') or []
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         return 'relative_file_paths must be a list of file names'

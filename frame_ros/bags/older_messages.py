@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of bags that were recorded before frame_ros's own messages had all their fields: those
-that lack are filled with what says 'not known'."""
+"""Bags from before frame_ros's messages had all their fields, which are then 'unknown'."""
 
 from __future__ import annotations
 
@@ -16,11 +15,9 @@ OWN_PACKAGE = 'frame_ros/'
 
 
 def conflict_with_known(message_type: str, types: dict[str, Any]) -> str:
-    """How a bag's own definition of a type differs from that of an installed package, where code
-    that knows the latter would be wrong; '' if it does not, or the type is not known here.
-
-    A field of another type does; so does one that lacks, except of frame_ros's own messages, which
-    gain fields.
+    """Returns how a bag's definition of a type conflicts with that of an installed package; '' if
+    not. A field of another type conflicts; so does a missing one, except in frame_ros's own
+    messages, which gain fields.
     """
     known = known_types(message_type)
     for name in known.keys() & types.keys():
@@ -34,9 +31,10 @@ def conflict_with_known(message_type: str, types: dict[str, Any]) -> str:
 
 
 def filled_typestore(message_type: str, text: str, encoding: str) -> tuple[Any, list[str]]:
-    """Returns a rosbags typestore with the types of one stored definition, and the fields of the
-    installed ones that these lack, as 'package/msg/Name.field'. Messages of the store have them:
-    NaN, 0, false, '' or empty.
+    """Returns a rosbags typestore with one stored definition's types, extended by missing fields.
+
+    These are those of the installed types, returned as 'package/msg/Name.field'; messages of the
+    store have them: NaN, 0, false, '' or empty.
 
     Raises:
         BagError: the text is not a message definition.
@@ -49,14 +47,14 @@ def filled_typestore(message_type: str, text: str, encoding: str) -> tuple[Any, 
         own = dict(store.fielddefs[name][1])
         for field, kind in known[name][1]:
             if field not in own:
-                # The class of the messages: what they have not themselves is looked up there.
+                # The class of the messages provides what they lack themselves.
                 setattr(store.types[name], field, _unknown(kind, message_type, known))
                 missing.append(f'{name}.{field}')
     return store, missing
 
 
 def _unknown(kind: Any, message_type: str, known: dict[str, Any]) -> Any:
-    """The value of a field that was not recorded. kind: as rosbags describes it."""
+    """Returns the value of a field that was not recorded. kind: as rosbags describes it."""
     node, detail = kind
     if node == BASE:
         return _unknown_number(detail[0])

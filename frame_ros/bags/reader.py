@@ -34,16 +34,13 @@ from frame_ros.core.errors import BagError
 
 @dataclass
 class MessageTable:
-    """The messages of one topic, N of them, in recorded order.
+    """The messages of one topic, N of them, in recorded order."""
 
-    received, published: (N,) ns. segments, offsets, lengths: (N,) where each one's bytes are.
-    """
-
-    received: NDArray[np.int64]
-    published: NDArray[np.int64]
-    segments: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    lengths: NDArray[np.int64]
+    received: NDArray[np.int64]  # (N,) ns
+    published: NDArray[np.int64]  # (N,) ns
+    segments: NDArray[np.int64]  # (N,) location of each one's bytes
+    offsets: NDArray[np.int64]  # (N,) location of each one's bytes
+    lengths: NDArray[np.int64]  # (N,) location of each one's bytes
     buffers: Any
 
     def __len__(self) -> int:
@@ -56,8 +53,7 @@ class MessageTable:
         return buffer[start : start + int(self.lengths[index])]
 
     def rows(self, indices: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
-        """Returns the first `size` bytes of several messages that are at least as long, (n,
-        size)."""
+        """Returns the first `size` bytes of several messages, no shorter ones, (n, size)."""
         result = np.empty((len(indices), size), np.uint8)
         segments = self.segments[indices]
         for segment in np.unique(segments):
@@ -70,7 +66,7 @@ class MessageTable:
 
 @dataclass
 class CompressedTable(MessageTable):
-    """Messages that were compressed one by one; lengths are those of what they hold."""
+    """Messages that were compressed one by one; lengths are unpacked ones."""
 
     def __post_init__(self) -> None:
         self._stored = self.lengths
@@ -89,7 +85,7 @@ class CompressedTable(MessageTable):
         return buffer[start : start + int(self._stored[index])]
 
     def data(self, index: int) -> NDArray[np.uint8]:
-        """Returns the serialised bytes of one message; of a damaged one, what is stored."""
+        """Returns the serialised bytes of one message; of a damaged one, the stored bytes."""
         return decompressed(self._compressed(index))
 
     def rows(self, indices: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
@@ -105,8 +101,7 @@ class CompressedTable(MessageTable):
 
 @dataclass
 class Topic:
-    """A topic of a bag. types: its definition and all it contains; empty if unreadable, `reason`
-    says why."""
+    """A topic of a bag. types: its definition and contained ones; empty for `reason`."""
 
     name: str
     message_type: str
@@ -123,12 +118,14 @@ class Topic:
 class Bag:
     """One bag: a folder, a `.partial` folder, or a single storage file.
 
-    topics: name -> Topic. metadata: facts that the recorder wrote. is_truncated: whether it was
-    cut.
-    problems: what a person should know; a `Note` among them makes no number doubtful.
+    Attributes:
+        topics: name -> Topic.
+        metadata: facts written by the recorder.
+        is_truncated: whether it was cut.
+        problems: remarks for the user; a `Note` among them makes no number doubtful.
 
     Raises:
-        BagError: the path is no bag, or of ROS 1.
+        BagError: the path is not a bag, or of ROS 1.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -239,10 +236,10 @@ class Bag:
         return store
 
     def types_of(self, topic: Topic) -> dict[str, Any]:
-        """Returns the definition of a topic's type, and of all it contains.
+        """Returns the definition of a topic's type, and of contained ones.
 
         Raises:
-            BagError: it cannot be read, or is another than that of the package that is installed.
+            BagError: it cannot be read, or differs from that of the installed package.
         """
         if not topic.types:
             raise BagError(f'{topic.name} cannot be read: {topic.reason}')
@@ -285,7 +282,7 @@ class Bag:
         self.metadata.update({str(key): str(value) for key, value in facts.items()})
 
     def _check_files(self, information: dict[str, Any]) -> None:
-        """Reports what metadata.yaml promises that cannot be read."""
+        """Reports files listed in metadata.yaml that cannot be read."""
         names = listed_names(information)
         missing = [name for name in names if not os.path.exists(self.path / name)]
         if missing:
@@ -379,8 +376,7 @@ def _reason(error: OSError | ValueError) -> str:
 
 
 def _table(*fields: Any) -> MessageTable:
-    """A table, which decompresses its messages if the first is compressed. The messages tell, since
-    a cut bag has no metadata.yaml that could."""
+    """Returns a table, which decompresses its messages if the first is compressed."""
     table = MessageTable(*fields)
     is_packed = len(table) > 0 and is_compressed(table.data(0))
     return CompressedTable(*fields) if is_packed else table

@@ -1,7 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How many messages of each topic the metrics node had taken and lost at moments of a recording, as
-it says itself in its readiness messages."""
+"""Messages of each topic that the metrics node had taken and lost at times in a recording.
+
+They are in its own readiness messages.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,14 @@ NODE = 'metrics'
 
 @dataclass(frozen=True)
 class ReceivedCounts:
-    """Of one topic, at N moments in order. received: (N,) messages since the node was started.
-    last: (N,) stamps of the newest of them, ns. lost: (N,) messages that did not reach the node, or
-    made room for newer ones, since it was started. recorded: messages of it in the bag.
+    """Counts of one topic, at N times in order.
+
+    Attributes:
+        received: (N,) messages since the node was started.
+        last: (N,) stamps of the newest of them, ns.
+        lost: (N,) messages that did not reach the node, or made room for newer ones, since it was
+            started.
+        recorded: its messages in the bag.
     """
 
     received: NDArray[np.int64]
@@ -30,16 +37,16 @@ class ReceivedCounts:
     recorded: int = 0
 
     def lacking(self, stamps: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Returns (N - 1,) how many more messages the node took between two moments than there are
-        stamps (T,), ns, between them; less than 0: it took fewer.
+        """Returns (N - 1,) how many more messages the node took between two times than there are
+        stamps (T,), ns; less than 0: fewer.
         """
         places = np.searchsorted(np.sort(stamps), self.last, side='right')
         return np.diff(self.received) - np.diff(places)
 
 
 def received_counts(bag: Bag, namespace: str = '') -> dict[str, ReceivedCounts]:
-    """Returns topic -> what the metrics node of a namespace had taken of it; empty where the bag
-    does not say. A node that was started again counts from then on.
+    """Returns topic -> counts of the metrics node of a namespace; empty if not recorded. A
+    restarted node counts from its start.
     """
     rows: dict[str, list[tuple[int, int, int]]] = {}
     for name, topic in bag.topics.items():

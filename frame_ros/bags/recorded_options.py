@@ -25,7 +25,7 @@ def read_settings(bag: Bag) -> dict[str, list[tuple[int, str]]]:
 
 
 def used_topics(settings: str) -> dict[str, str]:
-    """Role -> topic as the settings say; empty where they do not."""
+    """Returns role -> topic of the settings, if they have them."""
     try:
         topics = load_json(settings)['topics']
         return {role: name for role, name in topics.items() if name and isinstance(name, str)}

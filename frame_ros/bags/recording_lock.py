@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A mark in a folder of episodes that somebody records into it, also between two episodes.
+"""A mark in a folder of episodes that a recorder writes into it, even between two episodes.
 
-It is an advisory lock on a hidden file: the system takes it away with the process that holds it,
+It is an advisory lock on a hidden file: the system releases it with the process that holds it,
 however that ends.
 """
 
@@ -23,7 +23,7 @@ class RecordingLock:
         self._file = -1
 
     def hold(self, folder: Path) -> None:
-        """Marks a folder, which is made if it is missing, instead of the one before.
+        """Marks a folder, made if missing, instead of the one before.
 
         Raises:
             OSError: the file cannot be made.
@@ -42,7 +42,7 @@ class RecordingLock:
             os.close(self._file)  # another recorder has removed it meanwhile
 
     def release(self) -> None:
-        """Takes the mark away; the last recorder removes the file."""
+        """Removes the mark; the last recorder removes the file."""
         folder, self._folder = self._folder, None
         if folder is None:
             return
@@ -56,7 +56,7 @@ class RecordingLock:
 
 
 def _is_same(file: int, path: Path) -> bool:
-    """Tells if an open file is still the one at a path."""
+    """Returns whether an open file is still the one at a path."""
     try:
         return os.path.samestat(os.fstat(file), path.stat(follow_symlinks=False))
     except FileNotFoundError:
@@ -64,7 +64,7 @@ def _is_same(file: int, path: Path) -> bool:
 
 
 def is_being_recorded(folder: Path) -> bool:
-    """Tells if a recorder holds the lock of a folder."""
+    """Returns whether a recorder holds the lock of a folder."""
     try:
         file = os.open(folder / NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:

@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs on the disk: folders in which the recorder has put episodes, what they take, and their
-removal.
+"""Runs on the disk: folders with recorded episodes, their size, and their removal.
 
-Only what the recorder and the demo have written is counted and removed: the bags, the videos beside
-them, and of a demo its logs and its report. Links are never followed.
+Only files written by the recorder and the demo are counted and removed: the bags, their videos, and
+of a demo its logs and its report. Links are never followed.
 """
 
 from __future__ import annotations
@@ -27,27 +26,25 @@ GENERATOR = '<meta name="generator" content="frame_ros '  # then the version
 HEAD = 16384  # bytes of a page that hold it
 LOG_FOLDER = 'logs'
 SESSION_LOG = 'session.log'  # every demo writes it
-# Folders below the one given in which runs are searched.
+# Levels of folders below the given one that are searched for runs.
 DEEPEST = 3
-# A bag that was written to so recently, s, may still be recorded.
+# A bag written to so recently, s, may still be in recording.
 FRESH = 60.0
 
 
 @dataclass(frozen=True)
 class Run:
-    """A folder with episodes. episodes: their folders. files: all of it that is ours, no folders.
-    size: of these, bytes. changed: when the newest of them was written, s since 1970.
-    """
+    """A folder with episodes."""
 
     path: Path
-    episodes: tuple[Path, ...]
-    files: tuple[Path, ...] = field(repr=False, default=())
-    size: int = 0
-    changed: float = 0.0
+    episodes: tuple[Path, ...]  # their folders
+    files: tuple[Path, ...] = field(repr=False, default=())  # all of ours in it, without folders
+    size: int = 0  # of these, bytes
+    changed: float = 0.0  # when the newest of them was written, s since 1970
 
     @property
     def is_recording(self) -> bool:
-        """Tells if a recorder writes into it now, also between two episodes."""
+        """True if a recorder writes into it now, even between two episodes."""
         return is_being_recorded(self.path) or any(map(_may_be_recorded, self.episodes))
 
 
@@ -70,7 +67,7 @@ def find_runs(folder: str | Path) -> list[Run]:
     """
     folder = Path(folder)
     if not folder.is_dir():
-        raise BagError(f'{folder} is no folder; it must be one that holds runs')
+        raise BagError(f'{folder} is not a folder; it must be one that holds runs')
     try:
         list(folder.iterdir())
     except OSError as error:
@@ -79,9 +76,7 @@ def find_runs(folder: str | Path) -> list[Run]:
 
 
 def is_episode(folder: Path) -> bool:
-    """Tells if a folder is a bag of our recorder, by what its sidecar says. One that was renamed
-    since is the user's own.
-    """
+    """Returns whether a folder is a bag of our recorder, by its sidecar, and not renamed."""
     try:
         content = load_json(read_text(folder / SIDECAR_NAME))
         is_ours = content['state'] in STATES and MARK in content['metadata']
@@ -91,7 +86,7 @@ def is_episode(folder: Path) -> bool:
 
 
 def episode_files(episode: Path) -> list[Path]:
-    """The files of an episode that the recorder has written: in its folder, and its video."""
+    """Returns the files of an episode written by the recorder: in its folder, and its video."""
     name = episode.name.removesuffix(PARTIAL_SUFFIX)
     sidecars = (SIDECAR_NAME, SIDECAR_NAME + TEMPORARY_SUFFIX)
     own = {'metadata.yaml', 'metadata.yaml' + TEMPORARY_SUFFIX, *sidecars}
@@ -101,18 +96,18 @@ def episode_files(episode: Path) -> list[Path]:
 
 
 def size_of(episodes: list[Path]) -> int:
-    """Bytes that episodes take with their videos."""
+    """Returns the bytes of episodes with their videos."""
     return sum(file.stat().st_size for episode in episodes for file in episode_files(episode))
 
 
 def remove_run(run: Run) -> list[Path]:
-    """Removes what is ours of a run, and its folders if nothing else is in them.
+    """Removes our files of a run, and its folders if nothing else is in them.
 
     Returns:
-        What else is in the folder of the run, and stays.
+        Other files in the run's folder, which stay.
 
     Raises:
-        BagError: somebody records into it, or a file cannot be removed.
+        BagError: it is being recorded into, or a file cannot be removed.
     """
     if run.is_recording:
         raise BagError(f'{run.path}: it is being recorded into; nothing was removed')
@@ -149,7 +144,7 @@ def _files_of_run(folder: Path, episodes: tuple[Path, ...]) -> Iterator[Path]:
     for episode in episodes:
         yield from episode_files(episode)
     logs = folder / LOG_FOLDER
-    # Of a demo. A log alone does not tell whose it is: its neighbours do.
+    # Of a demo. A log alone does not show its owner: its neighbours do.
     of_demo = sorted(logs.glob('*.log')) if _is_file(logs / SESSION_LOG) else []
     for file in [*of_demo, folder / LOCK_NAME]:
         if _is_file(file) and not file.parent.is_symlink():
@@ -159,7 +154,7 @@ def _files_of_run(folder: Path, episodes: tuple[Path, ...]) -> Iterator[Path]:
 
 
 def is_own_page(file: Path) -> bool:
-    """Tells if a file is a page that frame_ros has written, by the generator that it names."""
+    """Returns whether a file is a page written by frame_ros, by its generator."""
     if not _is_file(file):
         return False
     try:

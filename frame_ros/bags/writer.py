@@ -44,7 +44,7 @@ class TopicQos:
     liveliness: str = 'automatic'
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns it as metadata.yaml, version 9, has it."""
+        """Returns it in the form of metadata.yaml, version 9."""
         return {
             'history': self.history,
             'depth': self.depth,
@@ -194,12 +194,11 @@ class BagWriter:
         self._mcap.flush()
 
     def settle(self) -> None:
-        """Hands over what it can and counts the rest as dropped; `counts` and `dropped` are then
-        final."""
+        """Writes what it can and counts the rest as dropped, finally."""
         self._mcap.settle()
 
     def flush_if_due(self) -> None:
-        """Does so if the oldest message not handed over is older than the flush period."""
+        """Flushes if the oldest pending message is older than the flush period."""
         self._mcap.flush_if_due()
 
     def finish(self, metadata: Mapping[str, object] | None = None, **facts: Any) -> Path:
@@ -238,7 +237,7 @@ class BagWriter:
         self._mark_failed(problem, facts)
 
     def discard(self) -> None:
-        """Deletes the partial bag, as far as that is possible."""
+        """Deletes the partial bag, as far as possible."""
         if hasattr(self, '_mcap'):
             self._mcap.close()
         for name in (self._file_name, SIDECAR_NAME, SIDECAR_NAME + TEMPORARY_SUFFIX):
@@ -257,8 +256,9 @@ class BagWriter:
         _replace(self.partial / 'metadata.yaml', text)
 
     def _take_final_name(self) -> None:
-        """Renames. Making the folder first fails if the name is taken, which renaming over an empty
-        folder does not."""
+        """Renames the folder. Making the final folder first fails if the name is taken; renaming
+        over an empty folder does not.
+        """
         self.folder.mkdir()
         try:
             os.rename(self.partial, self.folder)
@@ -274,7 +274,7 @@ class BagWriter:
             self._write_sidecar('failed', {**facts, 'problem': problem})
 
     def close(self) -> None:
-        """Lets go of the file. Not finished, it stays as `<name>.partial`."""
+        """Closes the file. Not finished, it stays as `<name>.partial`."""
         if not self._is_finished:
             self._mcap.close()
 

@@ -355,7 +355,7 @@ def test_what_is_no_bag_is_said(tmp_path):
     (tmp_path / 'empty').mkdir()
     for name, reason in (
         ('old.bag', 'ROS 1'),
-        ('notes.txt', 'no bag'),
+        ('notes.txt', 'not a bag'),
         ('fake.mcap', 'not an MCAP file'),
         ('empty', 'holds no .mcap or .db3'),
         ('missing', 'does not exist'),

@@ -186,7 +186,7 @@ def test_a_page_of_ours_is_known(tmp_path):
 
 def test_a_folder_that_is_none_is_said(tmp_path, capsys):
     assert main(['clean', str(tmp_path / 'nothing')]) == 2
-    assert 'is no folder' in capsys.readouterr().err
+    assert 'is not a folder' in capsys.readouterr().err
     assert main(['clean', str(tmp_path)]) == 0
     assert 'no recorded run' in capsys.readouterr().out
     assert main(['clean', str(tmp_path), '--keep', '-1']) == 2

@@ -223,8 +223,8 @@ def test_the_demo_reports_the_bags_of_its_own_run(
     ('make', 'told'),
     [
         (lambda folder: folder / 'nothing', 'does not exist'),
-        (lambda folder: folder, 'is no bag'),
-        (lambda folder: _file(folder / 'notes.txt'), 'is no bag'),
+        (lambda folder: folder, 'is not a bag'),
+        (lambda folder: _file(folder / 'notes.txt'), 'is not a bag'),
         (lambda folder: _file(folder / 'old.bag'), 'ROS 1'),
     ],
 )

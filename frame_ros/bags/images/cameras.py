@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The cameras of a bag: which topics hold pictures, and a picture by its place."""
+"""The cameras of a bag: topics with pictures, and pictures by index."""
 
 from __future__ import annotations
 
@@ -24,11 +24,10 @@ SUFFIXES = (COMPRESSED_SUFFIX, '/image_raw')
 
 
 def picture_of(message: Any) -> NDArray[np.uint8] | None:
-    """Returns an Image or CompressedImage message as (H, W, 3) RGB; None for depth, which is no
-    picture.
+    """Returns an Image or CompressedImage message as (H, W, 3) RGB; None for depth.
 
     Raises:
-        BagError: the encoding is not known, or the data does not fit the size or is no picture.
+        BagError: the encoding is unknown, or the data does not fit the size or is not a picture.
     """
     data = np.frombuffer(bytes(message.data), np.uint8)
     if hasattr(message, 'format'):
@@ -44,7 +43,7 @@ def picture_of(message: Any) -> NDArray[np.uint8] | None:
 
 
 def bytes_at(topic: Topic, index: int) -> NDArray[np.uint8]:
-    """The serialised bytes of a topic's message, counted over all its tables.
+    """Returns the serialised bytes of a topic's message, counted over all its tables.
 
     Raises:
         BagError: there is no such message.
@@ -57,16 +56,18 @@ def bytes_at(topic: Topic, index: int) -> NDArray[np.uint8]:
 
 
 def topic_stamps(bag: Bag, topic: Topic) -> NDArray[np.int64]:
-    """Header stamps in ns; receive times where not every message's header can be read."""
+    """Returns header stamps in ns, or receive times if a message's header cannot be read."""
     stamps = header_stamps(bag, topic.name)
     return stamps if stamps is not None and len(stamps) == len(topic) else bag.received(topic.name)
 
 
 def camera_topics(bag: Bag, namespace: str = '') -> dict[str, str]:
-    """Camera -> topic of a robot's cameras, in the order of their names; depth images are none.
+    """Returns camera -> topic of a robot's cameras, in the order of their names, without depth
+    images.
 
-    A camera is called as its topic without namespace and `/image_raw`. Raw images go before
-    compressed ones of the same camera. namespace: the robot's, such as '/left'; '' for the root.
+    A camera is named like its topic without namespace and `/image_raw`. Raw images take precedence
+    over compressed ones of the same camera. namespace: the robot's, such as '/left'; '' for the
+    root.
     """
     found: dict[str, str] = {}
     prefix = namespace.rstrip('/') + '/'
@@ -84,10 +85,12 @@ def camera_topics(bag: Bag, namespace: str = '') -> dict[str, str]:
 
 
 class Camera:
-    """The pictures of one topic, by the order of their stamps, decoded when asked for; the last one
-    is kept, so asking for it again costs nothing.
+    """The pictures of one topic, by the order of their stamps, decoded on request; the last is
+    cached.
 
-    stamps: (N,) ns, sorted. size: width and height of the first picture.
+    Attributes:
+        stamps: (N,) ns, sorted.
+        size: width and height of the first picture.
 
     Raises:
         BagError: the topic's pictures cannot be read.
@@ -128,7 +131,7 @@ class Camera:
 
 
 def _is_depth(bag: Bag, topic: Topic) -> bool:
-    """Whether the first image is none of a camera for people; one that cannot be read is."""
+    """Returns whether the first image is readable and not a colour picture."""
     try:
         return picture_of(bag.deserialize(topic, bytes_at(topic, 0))) is None
     except BagError:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The images of a bag's topic as arrays, raw or compressed ones, one after another."""
+"""The images of a bag's topic as arrays, raw or compressed, one after another."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from frame_ros.core.input_files import PIXELS
 
 IMAGE_TYPE = 'sensor_msgs/msg/Image'
 COMPRESSED_TYPE = 'sensor_msgs/msg/CompressedImage'
-# What image_transport, and the recorder, add to the name of a topic whose images they compress.
+# Suffix that image_transport and the recorder add to topics of compressed images.
 COMPRESSED_SUFFIX = '/compressed'
 # image_transport's compressedDepth begins its data with this many bytes of its own settings.
 DEPTH_HEADER = 12
@@ -45,7 +45,7 @@ ENCODINGS: dict[str, tuple[str, int, tuple[int, ...]]] = {
 
 @runtime_checkable
 class _Recorded(Protocol):
-    """A recorded episode: it has the path of its bag."""
+    """A recorded episode with the path of its bag."""
 
     path: Path
     episode_id: str
@@ -119,8 +119,8 @@ def decode_compressed(data: NDArray[np.uint8], encoded: str) -> NDArray:
 
 
 def _check_chunks(content: bytes) -> None:
-    """Refuses a PNG with a part that declares more bytes than follow: the decoder would set them
-    aside.
+    """Refuses a PNG with a part that declares more bytes than follow: the decoder would allocate
+    them.
 
     Raises:
         BagError: it has one.
@@ -139,10 +139,10 @@ def _check_chunks(content: bytes) -> None:
 
 
 def compressed_size(content: bytes) -> tuple[int, int]:
-    """Height and width that a JPEG or a PNG declares.
+    """Returns height and width declared by a JPEG or a PNG.
 
     Raises:
-        BagError: it is neither, or cut.
+        BagError: it is neither, or incomplete.
     """
     if content.startswith(PNG) and len(content) >= 24:
         _check_chunks(content)
@@ -150,7 +150,7 @@ def compressed_size(content: bytes) -> tuple[int, int]:
         return height, width
     position = 2
     while content.startswith(JPEG) and position + 9 <= len(content):
-        # Segments follow each other: marker, length, content. Bytes of 255 may fill in between.
+        # Segments follow each other: marker, length, content. Bytes of 255 may pad in between.
         if content[position] != 0xFF:
             break
         marker = content[position + 1]
@@ -160,8 +160,8 @@ def compressed_size(content: bytes) -> tuple[int, int]:
         length = struct.unpack_from('>H', content, position + 2)[0]
         position += 1 if marker == 0xFF else 2 + length
     raise BagError(
-        f'a compressed image that begins with {content[:8]!r} is no JPEG and no PNG; others, such '
-        'as TIFF, are not read'
+        f'a compressed image that begins with {content[:8]!r} is neither JPEG nor PNG; others, '
+        'such as TIFF, are not read'
     )
 
 
@@ -173,8 +173,9 @@ def find_image_topics(bag: Bag) -> list[str]:
 
 
 def find_topic(bag: Bag, name: str) -> str:
-    """Returns the absolute name of a topic given as it is, or without its namespace; of an image
-    topic that was recorded compressed, that one's.
+    """Returns the absolute name of a topic given as it is, or without its namespace.
+
+    For an image topic that was recorded compressed, it is the compressed one's.
 
     Raises:
         BagError: no topic, or several, have that name.
@@ -195,7 +196,7 @@ def find_topic(bag: Bag, name: str) -> str:
 
 
 def is_recorded(bag: Bag, topic: str) -> bool:
-    """Whether a bag has images of a topic, given by its absolute name, raw or compressed."""
+    """Returns whether a bag has images, raw or compressed, of a topic's absolute name."""
     return any(len(bag.topics.get(name, ())) for name in (topic, topic + COMPRESSED_SUFFIX))
 
 
@@ -205,14 +206,14 @@ def iter_images(
     max_count: int | None = None,
     every: int = 1,
 ) -> Iterator[tuple[int, NDArray]]:
-    """Yields stamp (ns) and image of an image topic, raw or compressed, in recorded order, read
-    only when asked for.
+    """Yields stamp (ns) and image of an image topic, raw or compressed, in recorded order, on
+    request.
 
     Args:
         source: an episode, a bag, or a bag's path.
         topic: its name, with or without its namespace.
         max_count: at most so many, spread evenly over the topic. None: no limit.
-        every: only each so-manieth image.
+        every: only every n-th image.
 
     Raises:
         BagError: there is no such topic, it has no images, or an image is not readable.
@@ -247,7 +248,7 @@ def _message(topic: Topic, index: int) -> NDArray[np.uint8]:
 def _image_of(
     message_type: str, types: Mapping[str, Any]
 ) -> Callable[[NDArray[np.uint8]], tuple[int, NDArray]]:
-    """Returns what reads stamp (ns) and image of a serialised message of a type."""
+    """Returns a function that reads stamp (ns) and image of a serialised message of a type."""
     if message_type == COMPRESSED_TYPE:
         compressed = FieldReader(message_type, ('header.stamp', 'format', 'data'), types)
 

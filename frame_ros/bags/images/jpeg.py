@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Serialised colour images as serialised JPEGs, as image_transport's plugin `compressed` makes
-them."""
+"""Serialised colour images as serialised JPEGs, as by image_transport's plugin `compressed`."""
 
 from __future__ import annotations
 
@@ -16,12 +15,12 @@ from frame_ros.core.errors import BagError
 from frame_ros.core.time import SECOND
 
 QUALITY = 90
-# Depth, masks and other grey images are none for people only: they stay as they are.
+# Depth, masks and other grey images are not only for people: they stay as they are.
 COLOUR = ('rgb8', 'bgr8')
 
 
 class JpegEncoder:
-    """Makes a sensor_msgs/CompressedImage of a sensor_msgs/Image, both as CDR.
+    """Converts a sensor_msgs/Image to a sensor_msgs/CompressedImage, both as CDR.
 
     definition: that of CompressedImage.
 
@@ -38,8 +37,7 @@ class JpegEncoder:
         self._store = typestore_of(COMPRESSED_TYPE, self.definition.text)
 
     def encode(self, data: bytes) -> bytes | None:
-        """Returns the JPEG message; None where the image is none of 8-bit colour, or does not fit
-        its size."""
+        """Returns the JPEG message; None if the image is not 8-bit colour or is damaged."""
         try:
             image = self._reader.image(data)
         except (BagError, ValueError):

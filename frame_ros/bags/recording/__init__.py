@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writing episodes to bags while they happen."""
+"""Recording of episodes to bags."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which streams an episode is expected to have, and which of them sent nothing in it."""
+"""Streams that an episode is expected to have, and those that were silent in it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from frame_ros.bags.streams.contacts import CONTACT, PROXIMITY
 from frame_ros.bags.streams.joints import JOINT_STATES
 from frame_ros.core.time import SECOND
 
-# What sensors send all the time: one that has sent once is expected from then on.
+# Streams that sensors send all the time: one that has sent once is expected from then on.
 STREAM_TYPES = (
     IMAGE_TYPE,
     COMPRESSED_TYPE,
@@ -25,10 +25,10 @@ SHORTEST = SECOND  # ns; a shorter episode may well lack a message of a slow str
 
 
 class EpisodeStreams:
-    """Takes note of who sends, from one thread; asked from another one.
+    """Notes senders, in one thread; queried from another one.
 
-    expected: absolute names of topics that must send in every episode, beside the streams that have
-    sent before.
+    expected: absolute names of topics that must send in every episode, in addition to the streams
+    that have sent before.
     """
 
     def __init__(self, expected: Iterable[str]) -> None:
@@ -38,16 +38,16 @@ class EpisodeStreams:
         self._begin = self._end = 0
 
     def begin(self, stamp: int) -> None:
-        """An episode begins at a stamp, ns."""
+        """Begins an episode at a stamp, ns."""
         self._heard = set()
         self._begin, self._end = stamp, 0
 
     def end(self, stamp: int) -> None:
-        """It ends there, ns; later messages are none of its."""
+        """Ends it at a stamp, ns; later messages do not belong to it."""
         self._end = stamp
 
     def hear(self, message: ReceivedMessage) -> None:
-        """A topic has sent."""
+        """Notes a message of a topic."""
         topic = message.topic
         if topic not in self._seen:
             self._seen[topic] = is_stream(topic)
@@ -55,8 +55,8 @@ class EpisodeStreams:
             self._heard.add(topic.name)
 
     def silent(self, why: Callable[[str], str]) -> dict[str, str]:
-        """Streams that sent nothing in the episode that has ended, and why: what `why` says of a
-        name. A very short episode tells nothing.
+        """Returns the streams that sent nothing in the last episode, with `why` of their name; none
+        for a very short episode.
         """
         if self._end - self._begin < SHORTEST:
             return {}
@@ -66,7 +66,7 @@ class EpisodeStreams:
 
 
 def is_stream(topic: RecordedTopic) -> bool:
-    """Whether a topic that has sent once goes on sending."""
+    """Returns whether a topic that has sent once goes on sending."""
     kind = topic.definition.message_type
     if kind == JOINT_STATES.message_type:
         return topic.name.endswith(JOINT_STATES.topics)  # others are commands

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How camera images come into a bag: as they were sent, or as JPEG under image_transport's name."""
+"""Forms of camera images in a bag: as sent, or as JPEG under image_transport's name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class JpegImages:
         self._topics: dict[RecordedTopic, RecordedTopic] = {}
 
     def __call__(self, message: ReceivedMessage) -> ReceivedMessage:
-        """Returns the message to be written. Called in the thread that writes."""
+        """Returns the message to be written; called in the writing thread."""
         if message.topic.definition.message_type != IMAGE_TYPE:
             return message
         data = self._encoder.encode(message.data)
@@ -35,7 +35,7 @@ class JpegImages:
 
 
 def image_conversion(choice: str) -> JpegImages | None:
-    """Returns what changes messages before they are written; None: nothing does.
+    """Returns a function that converts messages before they are written; None: no conversion.
 
     Raises:
         SetupError: the choice is neither raw nor jpeg.

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""From received bytes to a bag: a ring of the last second, a bounded queue, and the thread that
-writes."""
+"""From received bytes to a bag: a ring of the last second, a queue, a writing thread."""
 
 from __future__ import annotations
 
@@ -22,14 +21,13 @@ from frame_ros.core.time import SECOND
 
 IDLE = 0.02
 SPACE_PERIOD = 0.5
-# Going back by more than this, ns, time was set back: a simulation began anew.
+# A step back by more than this, ns, is a reset clock: a simulation started again.
 SET_BACK = SECOND
 
 
 @dataclass(eq=False)
 class RecordedTopic:
-    """What the bag needs to know of a topic. latched: its last messages, if its publishers are
-    transient local."""
+    """A topic's properties for the bag; latched: its last messages, if kept by publishers."""
 
     name: str
     definition: MessageDefinition
@@ -79,22 +77,17 @@ class MessageRing:
 
 @dataclass(frozen=True)
 class Limits:
-    """When not to write any more, all in bytes.
+    """Limits at which writing stops, all in bytes."""
 
-    queue: waiting for the disk. bag: size of one bag, 0: no limit. free: space to leave on the
-    disk.
-    """
-
-    queue: int = 512 << 20
-    bag: int = 0
-    free: int = 512 << 20
+    queue: int = 512 << 20  # waiting for the disk
+    bag: int = 0  # size of one bag, 0: no limit
+    free: int = 512 << 20  # space to leave on the disk
 
 
 def refuse_full_disk(folder: Path, free: int) -> None:
-    """Makes sure that a folder is there and has room.
+    """Checks that a folder, made if missing, has room.
 
     Args:
-        folder: made if it is missing.
         free: bytes that must be free.
 
     Raises:
@@ -117,15 +110,16 @@ def _mib(size: int) -> str:
 
 
 class BagSession:
-    """One bag being written, by a thread of its own. Messages it cannot take are counted per
-    topic in `dropped`, with the first reason in `reasons`.
+    """One bag being written, by a thread of its own.
+
+    Messages it cannot take are counted per topic in `dropped`, with the first reason in `reasons`.
 
     Args:
         writer: a new bag; the session closes it.
-        limits: when not to write; may be replaced while it runs.
+        limits: may be replaced while it runs.
         always: topics that have a channel from the beginning.
-        say: called, in any thread, once for each kind of trouble.
-        convert: what a message is changed to before it is written; None: nothing is changed.
+        report: called, in any thread, once for each kind of trouble.
+        convert: converts a message before it is written; None: no conversion.
 
     Raises:
         BagError: the bag cannot be written; nothing of it is left.
@@ -136,13 +130,13 @@ class BagSession:
         writer: BagWriter,
         limits: Limits,
         always: Sequence[RecordedTopic] = (),
-        say: Callable[[str], object] = lambda text: None,
+        report: Callable[[str], object] = lambda text: None,
         convert: Callable[[ReceivedMessage], ReceivedMessage] | None = None,
     ) -> None:
         self.dropped: Counter[str] = Counter()
         self.reasons: dict[str, str] = {}
         self.problem = ''
-        self._writer, self.limits, self._say = writer, limits, say
+        self._writer, self.limits, self._report = writer, limits, report
         self._convert = convert or (lambda message: message)
         self._channels: dict[RecordedTopic, int] = {}
         self._queue: deque[tuple[ReceivedMessage, bool]] = deque()
@@ -151,7 +145,7 @@ class BagSession:
         self._stop = threading.Event()
         self._counting = threading.Lock()
         self._is_full = ''
-        self._has_said = False
+        self._has_reported = False
         self._disk_reason = ''
         self._next_check = 0.0
         try:
@@ -164,10 +158,10 @@ class BagSession:
         self._thread.start()
 
     def put(self, message: ReceivedMessage, keep: bool = False) -> None:
-        """Takes a message, or counts it as dropped if too much is waiting. Called from one
-        thread at a time.
+        """Takes a message, or counts it as dropped if too much is waiting. Called from one thread
+        at a time.
 
-        keep: written whatever the limits say, and tried again if the disk refuses it.
+        keep: written whatever the limits are, and retried if the disk refuses it.
         """
         if self._queued - self._written > self.limits.queue and not keep:
             self._drop(message, 'the disk was too slow')
@@ -179,11 +173,10 @@ class BagSession:
         self._queue.append((message, keep))
 
     def fail(self, problem: str) -> None:
-        """Notes, and says once, that the recording has a fault: the bag will not count as
-        finished."""
+        """Notes, and reports once, a fault: the bag will not count as finished."""
         if not self.problem:
             self.problem = problem
-            self._say(f'{self._writer.folder.name}: {problem}')
+            self._report(f'{self._writer.folder.name}: {problem}')
 
     def finish(self, metadata: Mapping[str, object], **facts: object) -> Path:
         """Writes what is waiting and closes the bag.
@@ -210,7 +203,7 @@ class BagSession:
                 raise BagError(f'{error} ({count} messages were dropped)') from error
             except Exception as error:  # whatever it is, the recorder answers and goes on
                 self.fail(f'it could not be finished: {_text(error)}')
-        with contextlib.suppress(Exception):  # the problem to be told is the first one
+        with contextlib.suppress(Exception):  # the problem to be reported is the first one
             self._writer.abandon(self.problem, known, **facts)
         raise BagError(f'{self._writer.partial}: {self.problem} ({count} messages were dropped)')
 
@@ -297,9 +290,9 @@ class BagSession:
 
     def _stop_writing(self, reason: str) -> None:
         self._is_full = reason
-        if not self._has_said:
-            self._has_said = True
-            self._say(f'{self._writer.folder.name}: messages are dropped: {reason}')
+        if not self._has_reported:
+            self._has_reported = True
+            self._report(f'{self._writer.folder.name}: messages are dropped: {reason}')
 
     def _drop(self, message: ReceivedMessage, reason: str) -> None:
         with self._counting:

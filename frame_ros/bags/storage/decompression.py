@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Unpacking what bags compress, of zstd and lz4: never to more than is allowed, whatever the
-compressed data says of itself."""
+"""Decompression of zstd and lz4 in bags, never to more than is allowed."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ MOST_FRAMES = 10_000
 
 
 def zstd() -> Any:
-    """Returns the module `compression.zstd`, or what stands in for it before Python 3.14."""
+    """Returns the module `compression.zstd`, or its replacement before Python 3.14."""
     if sys.version_info >= (3, 14):
         from compression import zstd as module
     else:
@@ -38,7 +37,7 @@ def zstd() -> Any:
 
 
 def file_limit(size: int) -> Limit:
-    """What a compressed file, or a file with compressed parts, of `size` bytes unpacks to."""
+    """Returns the limit of the unpacked size of a file of `size` bytes."""
     return Limit(max(UNPACKED_FILE.amount, UNPACKED_RATIO * size), 'bytes')
 
 
@@ -64,7 +63,7 @@ def unpack(data: bytes, compression: str, declared: int = 0) -> bytes:
 
 
 def _decompress(data: bytes, compression: str, most: int) -> bytes:
-    """The first bytes, at most so many."""
+    """Returns the first bytes, at most so many."""
     if compression == 'lz4':
         from lz4.frame import LZ4FrameDecompressor  # type: ignore[import-untyped]
 
@@ -83,8 +82,7 @@ def _decompress(data: bytes, compression: str, most: int) -> bytes:
 
 @contextmanager
 def unpacked_file(path: Path) -> Iterator[Path]:
-    """Unpacks a .zstd file into a temporary one, of the same name without that suffix, and removes
-    it again.
+    """Yields a temporary, unpacked copy of a .zstd file, of the same name without that suffix.
 
     Raises:
         BagError: it cannot be read, is damaged, or unpacks to more than is allowed.

@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reading MCAP files as tables of message positions, whole ones and ones cut anywhere.
+"""Reading MCAP files, whole or cut anywhere, as tables of message positions.
 
-The file is mapped, not read; only record headers are looked at. Message bytes are views into the
-map.
+The file is mapped, not read; only record headers are parsed. Message bytes are views into the map.
 """
 
 from __future__ import annotations
@@ -38,12 +37,12 @@ from frame_ros.core.input_files import BYTES_PER_MESSAGE, MESSAGES, Limit, open_
 
 RECORD_HEADER = struct.Struct('<BQ')
 MESSAGE_PREFIX = RECORD_HEADER_SIZE + MESSAGE_FIELDS_SIZE
-# Bytes of a file's unpacked chunks that are kept at most: those of small messages of half an hour.
+# Cached bytes of a file's unpacked chunks, at most: those of small messages of half an hour.
 MOST_UNPACKED = 256 << 20
 MCAP_SUFFIXES = ('.mcap', f'.mcap{PACKED}')
-# What a chunk holds; any other record in it is damage.
+# Records of a chunk; any other is damage.
 IN_CHUNKS = (SCHEMA, CHANNEL, MESSAGE)
-# One message: where its data begins in its segment, and what its record says of it.
+# One message: the start of its data in its segment, and the fields of its record.
 ROW = np.dtype(
     [
         ('segment', '<i4'),
@@ -66,8 +65,7 @@ PREFIX = np.dtype(
 
 @dataclass(frozen=True)
 class Channel:
-    """A channel and its schema. schema_encoding '' and definition '': the file has no
-    definition."""
+    """A channel and its schema, which is '' if the file has no definition."""
 
     topic: str
     message_type: str
@@ -79,8 +77,11 @@ class Channel:
 
 @dataclass(frozen=True)
 class _Segment:
-    """Records that lie together: [start, end) of the file, or what a compressed part of it
-    unpacks to. size: bytes that it declares to unpack to."""
+    """Contiguous records: [start, end) of the file, or the unpacked content of a compressed part of
+    it.
+
+    size: bytes that it declares to unpack to.
+    """
 
     start: int
     end: int
@@ -89,7 +90,7 @@ class _Segment:
 
 
 def is_mcap(path: Path) -> bool:
-    """Whether a file is MCAP by its name, compressed as a whole or not."""
+    """Returns whether a file is MCAP by its name, compressed as a whole or not."""
     return path.name.endswith(MCAP_SUFFIXES)
 
 
@@ -108,9 +109,11 @@ def read_mcap(path: Path) -> McapFile:
 class McapFile:
     """One MCAP file.
 
-    channels: id -> Channel. rows: (N,) structured array of dtype ROW, in the order of the file.
-    metadata: record name -> key -> text, the last record of a name. is_truncated: whether the end
-    is missing.
+    Attributes:
+        channels: id -> Channel.
+        rows: (N,) structured array of dtype ROW, in the order of the file.
+        metadata: record name -> key -> text, the last record of a name.
+        is_truncated: whether the end is missing.
 
     Raises:
         BagError: it cannot be opened, or is not MCAP.
@@ -185,8 +188,7 @@ class McapFile:
         self._take_loose()
 
     def _records(self, position: int, size: int) -> Iterator[tuple[int, int, int]]:
-        """Yields opcode, start and end of each record; of a chunk that is cut, with the end of
-        the file."""
+        """Yields opcode, start and end of each record; of a cut chunk, the end of the file."""
         while position + RECORD_HEADER_SIZE <= size:
             opcode, length = RECORD_HEADER.unpack_from(self._bytes.data, position)
             start = position + RECORD_HEADER_SIZE
@@ -301,10 +303,10 @@ class McapFile:
     def _rows_at(
         segment: int, buffer: NDArray[np.uint8], positions: NDArray[np.int64], end: int
     ) -> NDArray | None:
-        """The rows of the messages whose records begin at `positions`; None if one does not."""
+        """Returns the rows of the messages at `positions`; None if there is none at one."""
         if len(positions) == 0:
             return np.zeros(0, ROW)
-        # An index may name any place: sums of such overflow.
+        # An index may contain any position: sums of such overflow.
         if positions.min() < 0 or positions.max() > end - MESSAGE_PREFIX:
             return None
         windows = np.lib.stride_tricks.sliding_window_view(buffer, MESSAGE_PREFIX)
@@ -312,7 +314,7 @@ class McapFile:
         lengths = head['length'].astype(np.int64) - MESSAGE_FIELDS_SIZE
         is_valid = (head['opcode'] == MESSAGE) & (lengths >= 0)
         ends = positions + MESSAGE_PREFIX + lengths
-        # Each after the one before: an index may name one message a million times.
+        # Each after the one before: an index may contain one message a million times.
         if not is_valid.all() or ends.max() > end or (positions[1:] < ends[:-1]).any():
             return None
         rows = np.zeros(len(positions), ROW)
@@ -349,7 +351,7 @@ class _Cursor:
         self.position += count
 
     def text(self) -> str:
-        """A string: its length in bytes, then UTF-8."""
+        """Reads a string: its length in bytes, then UTF-8."""
         length = self.number('<I')
         data = self._data[self.position : self.position + length]
         if len(data) != length:
@@ -358,7 +360,7 @@ class _Cursor:
         return data.decode('utf-8', 'replace')
 
     def texts(self) -> dict[str, str]:
-        """A map of strings: its length in bytes, then keys and values in turn."""
+        """Reads a map of strings: its length in bytes, then keys and values in turn."""
         end = self.number('<I') + self.position
         values: dict[str, str] = {}
         while self.position < end:

@@ -3,14 +3,12 @@
 """Writing MCAP files that lose next to nothing when their writer is killed.
 
 Chunks are closed after a fixed time or size, whichever comes first, compressed with zstd, and
-handed to the operating system at once. No checksums: as `ros2 bag record` does by default. One copy
-per message: joining it into its chunk.
+passed to the operating system at once. No checksums, like `ros2 bag record` by default. One copy
+per message: joining it into its chunk. Channels of large messages (images) have chunks of their
+own, so that readers of the others need not unpack them.
 
-Channels of large messages (images) have chunks of their own: who reads the others does not have to
-unpack them.
-
-What cannot be written (disk full) leaves no trace in the file: it is cut back to its last whole
-record, the messages are counted as dropped, and writing goes on where it is possible again.
+A failed write (disk full) leaves no trace in the file: it is cut back to its last whole record, the
+messages are counted as dropped, and writing goes on when it is possible again.
 """
 
 from __future__ import annotations
@@ -36,8 +34,8 @@ RECORD_HEADER_SIZE = 9
 TIME_LIMIT = 1 << 64
 COMPRESSION_LEVEL = 3
 HIGHEST_LEVEL = 22
-# Where compression takes away less than this share of a chunk of large messages, as of a real
-# camera's noise, so many of the next ones are left as they are: it would cost time for nothing.
+# If compression saves less than this share of a chunk of large messages, as of a real camera's
+# noise, so many of the next ones are not compressed: it would cost time for nothing.
 LEAST_SAVED, LEFT_PLAIN = 0.2, 15
 # Size from which a channel's first message makes it one of large messages.
 LARGE = 10_000
@@ -68,9 +66,8 @@ def _record(opcode: int, content: bytes) -> bytes:
 
 @dataclass
 class _Chunk:
-    """Message records waiting to be written, and where each begins.
-
-    kept: arguments of `write` of those that must not get lost.
+    """Message records waiting to be written, and their offsets. kept: arguments of `write` of those
+    that must not get lost.
     """
 
     parts: list[bytes | memoryview] = field(default_factory=list)
@@ -93,8 +90,10 @@ class McapWriter:
         flush_period: s after which an open chunk is closed.
         compression_level: of zstd; 0: none. A chunk that would not become smaller is left as it is.
 
-    counts: channel -> messages in the file and the open chunks. dropped: channel -> messages that
-    were in a chunk that could not be written. start, end: receive times of what is in the file, ns.
+    Attributes:
+        counts: channel -> messages in the file and the open chunks.
+        dropped: channel -> messages that were in a chunk that could not be written.
+        start, end: receive times of what is in the file, ns.
     """
 
     def __init__(
@@ -215,8 +214,7 @@ class McapWriter:
         return chunk
 
     def flush_if_due(self) -> None:
-        """Closes each open chunk that is older than the flush period. Raises: OSError, as
-        `flush`."""
+        """Closes each open chunk that is older than the flush period; raises as `flush`."""
         due = time.monotonic() - self._flush_period
         self._close_chunks([n for n, c in self._chunks.items() if c.parts and c.opened <= due])
 
@@ -254,8 +252,7 @@ class McapWriter:
         self.end = max(self.end, chunk.end)
 
     def settle(self) -> None:
-        """Hands over what it can, messages to be kept in a second try; counts the rest as
-        dropped."""
+        """Writes what it can, messages to be kept in a second try; counts the rest as dropped."""
         for is_last in (False, True):
             with contextlib.suppress(OSError):
                 self.flush(is_last)
@@ -285,7 +282,7 @@ class McapWriter:
     def _compressed(
         self, chunk: _Chunk, is_large: bool
     ) -> tuple[str, Sequence[bytes | memoryview]]:
-        """The name of the compression, '' for none, and a chunk's records as they are stored."""
+        """Returns the compression's name, '' for none, and a chunk's records as stored."""
         if self._level == 0:
             return '', chunk.parts
         if is_large and self._left_plain:
@@ -369,7 +366,7 @@ class McapWriter:
         self._position += len(data)
 
     def _mend(self) -> None:
-        """Cuts off a record that was written in part."""
+        """Cuts off a partially written record."""
         self._file.seek(self._position)
         self._file.truncate()
         self._is_torn = False

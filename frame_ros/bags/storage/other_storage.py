@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""rosbag2 bags in storage other than MCAP: sqlite3 files, also compressed ones, and messages
-compressed one by one."""
+"""rosbag2 bags in other storage than MCAP: sqlite3 files, compressed or not, and messages
+compressed one by one.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +23,14 @@ from frame_ros.core.input_files import UNPACKED_PART
 # A compressed message begins with these bytes; CDR never does.
 ZSTD_MAGIC = b'\x28\xb5\x2f\xfd'
 SUFFIXES = ('.db3', '.db3.zstd')
-# Messages that are such; SQLite lets every column hold anything.
+# Messages that are valid; SQLite lets every column hold anything.
 READABLE = "typeof(timestamp) = 'integer' AND typeof(data) = 'blob'"
 ORDER = 'ORDER BY timestamp, id'
 
 
 @dataclass
 class OtherTopic:
-    """One topic: times and sizes of its messages, and a buffer that holds them one behind the
-    other, read when asked."""
+    """One topic: times and sizes of its messages, and their bytes, read on request."""
 
     topic: str
     message_type: str
@@ -42,28 +42,26 @@ class OtherTopic:
 
 
 def is_other_storage(path: Path) -> bool:
-    """Whether a file is of a kind that this module reads."""
+    """Returns whether a file is of a kind that this module reads."""
     return path.name.endswith(SUFFIXES)
 
 
 @dataclass
 class OtherStorage:
-    """A storage file: its topics whose messages are CDR, what lacks of it, and whether its
-    recorder was killed."""
+    """A storage file: its topics with CDR messages, and its faults."""
 
     topics: list[OtherTopic]
     problem: str
     is_cut: bool
 
 
-def is_beside_storage(path: Path) -> bool:
-    """Whether a file is what SQLite keeps beside a storage file while it is written, by its
-    name."""
+def is_storage_companion(path: Path) -> bool:
+    """Returns whether a file, by its name, is one that SQLite keeps with a storage file."""
     return path.name.endswith(tuple(f'.db3{suffix}' for suffix in (WAL, JOURNAL, SHARED)))
 
 
 def read_other_storage(path: Path) -> OtherStorage:
-    """Returns what a storage file holds.
+    """Returns the content of a storage file.
 
     Raises:
         BagError: it cannot be read.
@@ -108,7 +106,7 @@ def time_span(file: Path) -> tuple[set[tuple[str, str]], int, int] | None:
 
 
 def _topics(database: sqlite3.Connection) -> list[tuple[int, str, str]]:
-    """Number, name and type of the topics whose messages are CDR."""
+    """Returns number, name and type of the topics whose messages are CDR."""
     rows = database.execute('SELECT id, name, type, serialization_format FROM topics ORDER BY id')
     return [
         (number, name, message_type)
@@ -118,7 +116,7 @@ def _topics(database: sqlite3.Connection) -> list[tuple[int, str, str]]:
 
 
 def _definitions(database: sqlite3.Connection) -> dict[str, tuple[str, str]]:
-    """Type -> definition and its encoding; those before rosbag2's schema 4 have none."""
+    """Returns type -> definition and its encoding; none before rosbag2's schema 4."""
     (count,) = database.execute(
         "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'message_definitions'"
     ).fetchone()
@@ -143,13 +141,14 @@ def _buffer(file: SqliteFile, number: int) -> Callable[[int], NDArray[np.uint8]]
 
 
 def is_compressed(data: NDArray[np.uint8]) -> bool:
-    """Whether the bytes of a message are those of rosbag2's compression_mode `message`."""
+    """Returns whether a message was compressed by rosbag2's compression_mode `message`."""
     return bytes(data[: len(ZSTD_MAGIC)]) == ZSTD_MAGIC
 
 
 def decompressed(data: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Returns the bytes of a message, decompressed if they were compressed; damaged ones, and those
-    that would have more bytes than are allowed, as they are, which is no CDR."""
+    """Returns the bytes of a message, decompressed if needed; damaged ones, and those above the
+    limit, unchanged, which is not CDR.
+    """
     if not is_compressed(data):
         return data
     content = data.tobytes()
@@ -162,7 +161,7 @@ def decompressed(data: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def decompressed_length(data: NDArray[np.uint8]) -> int:
-    """Returns how many bytes `decompressed` gives, by the head of the data where that says so."""
+    """Returns the length of `decompressed`, from the head of the data if that declares it."""
     if not is_compressed(data):
         return len(data)
     declared = _declared(data.tobytes())
@@ -172,7 +171,7 @@ def decompressed_length(data: NDArray[np.uint8]) -> int:
 
 
 def _declared(content: bytes) -> int:
-    """The bytes that a zstd frame says it unpacks to; 0 where it does not say."""
+    """Returns the declared unpacked size of a zstd frame; 0 if it has none."""
     module = zstd()
     try:
         return int(module.get_frame_info(content).decompressed_size or 0)

@@ -1,8 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""SQLite files of bags, opened without ever writing into or beside them. What a killed recorder
-had not yet put into its file lies beside it (-wal, -journal); SQLite would put it in on reading,
-so a copy of both is read."""
+"""SQLite files of bags, opened without ever writing into or next to them.
+
+What a killed recorder had not yet put into its file lies in a companion (-wal, -journal), which
+SQLite would merge on reading; so a copy of both is read.
+"""
 
 from __future__ import annotations
 
@@ -21,19 +23,22 @@ from frame_ros.core.errors import BagError
 from frame_ros.core.input_files import COPIED, open_file
 
 WAL, JOURNAL, SHARED = '-wal', '-journal', '-shm'
-# What a database of rosbag2 never holds, and SQLite would run while it is read.
+# Objects that a rosbag2 database never has, and that SQLite would run while it is read.
 _COMPUTED = re.compile(r'\bVIRTUAL\b|\bAS\s*\(', re.IGNORECASE)
-# The bytes of a database's header that say it is written by way of a -wal file.
+# The bytes of a database's header that declare a -wal file.
 _VERSIONS, _OF_WAL = slice(18, 20), b'\2\2'
 _HEADER = 100
 _BLOCK = 1 << 20
 
 
 class SqliteFile:
-    """A storage file, or a copy of it: unpacked, or with what its recorder had not put in. A copy
-    is removed with the last reference.
+    """A storage file, or a copy of it: unpacked, or merged with its companion.
 
-    problem: what lacks, or that the recorder was killed. is_cut: whether it was.
+    A copy is removed with the last reference.
+
+    Attributes:
+        problem: what is missing, or that the recorder was killed.
+        is_cut: whether it was.
 
     Raises:
         BagError: it cannot be read, unpacked or copied.
@@ -59,7 +64,7 @@ class SqliteFile:
         """Opens it for reading.
 
         Raises:
-            BagError: it is no bag, or an error of SQLite came up.
+            BagError: it is not a bag, or SQLite failed.
         """
         try:
             open_file(self._content).close()
@@ -71,17 +76,17 @@ class SqliteFile:
         except OSError as error:
             raise BagError(f'{self._file} cannot be read: {error.strerror or error}') from error
         except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:
-            # SQLite's words, and sqlite3's where they name a table that is no text.
+            # SQLite's errors, and sqlite3's for a table name that is not text.
             raise BagError(f'{self._file} cannot be read: {error}') from error
 
     def _take_rest(self, stack: ExitStack) -> None:
-        """Copies the file with what lies beside it, if something does and it may be copied."""
+        """Copies the file with its companion, if there is one and it may be copied."""
         rest, name = unwritten(self._file), self._file.name
         if rest is None:
             if not (self._file.parent / 'metadata.yaml').exists() and _has_wal(self._file):
                 self.problem = (
                     f'{name} has neither {name}{WAL} nor a metadata.yaml: if its recorder was '
-                    'killed, its newest messages lack'
+                    'killed, its newest messages are missing'
                 )
             return
         self.is_cut = True
@@ -89,7 +94,7 @@ class SqliteFile:
             self._content = stack.enter_context(_copied(self._file, rest))
         except OSError as error:
             why = error.strerror or error
-            self.problem = f'{rest.name} was not read, its messages lack: {why}'
+            self.problem = f'{rest.name} was not read, its messages are missing: {why}'
             return
         self._query = 'mode=ro' if rest.name.endswith(WAL) else 'mode=rw'
         self.problem = (
@@ -98,24 +103,22 @@ class SqliteFile:
         )
 
     def _check_tables(self, database: sqlite3.Connection) -> None:
-        """Refuses what is no bag, and what computes its content, which can take for ever."""
+        """Refuses files that are not bags, and computed content, which can take for ever."""
         tables = database.execute('SELECT type, name, sql FROM sqlite_master').fetchall()
         for kind, name, text in tables:
             if kind == 'view' or (kind == 'table' and _COMPUTED.search(str(text))):
                 raise BagError(
-                    f'{self._file} cannot be read: {name!r} is computed, no table of messages'
+                    f'{self._file} cannot be read: {name!r} is computed, not a table of messages'
                 )
         missing = {'topics', 'messages'} - {name for kind, name, _ in tables if kind == 'table'}
         if missing:
             lacks = f'it lacks the table {" and ".join(sorted(missing))}'
             hint = f'; {self.problem}' if self.problem else ''
-            raise BagError(f'{self._file} is no bag: {lacks}{hint}')
+            raise BagError(f'{self._file} is not a bag: {lacks}{hint}')
 
 
 def unwritten(file: Path) -> Path | None:
-    """The file beside a database that holds what its recorder had not put into it; None if there
-    is none. A link counts as none.
-    """
+    """Returns a database's companion with content not yet merged, if any; never a link."""
     for suffix in (WAL, JOURNAL):
         rest = f'{file.resolve()}{suffix}'
         if os.path.isfile(rest) and not os.path.islink(rest) and os.path.getsize(rest):
@@ -130,7 +133,7 @@ def _has_wal(file: Path) -> bool:
 
 @contextmanager
 def _copied(file: Path, rest: Path) -> Iterator[Path]:
-    """Copies a database and what lies beside it to a temporary folder.
+    """Copies a database and its companion to a temporary folder.
 
     Raises:
         OSError: they cannot be copied, or have more bytes than are allowed.
