@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What it costs to make joint positions of a chunk, and to send them to a controller.
+"""Time to make joint positions of a chunk, and to send them to a controller.
 
 Run in a shell made by env.bash (without rclpy the outputs are left out), one thread.
 

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What all benchmarks share: the option --short, a ROS domain of their own, bars with a verdict,
-busy loops.
+"""Common parts of all benchmarks: the option --short, a ROS domain of their own, bars with a
+verdict, busy loops.
 
 A full run exits with 1 if a bar is missed. A short run shows that the benchmark works; its figures
 are of too few samples to be judged.
@@ -31,10 +31,9 @@ while os.getppid() == parent:  # it ends with who started it, however that ends
 def parse(
     parser: argparse.ArgumentParser, argv: Sequence[str] | None = None, **short: Any
 ) -> argparse.Namespace:
-    """Parses the command line. short: the defaults of options in a run with --short.
-
-    Where no ROS_DOMAIN_ID is set the benchmark gets a free one, so that it does not hear the nodes
-    of another.
+    """Parses the command line. short: the defaults of options in a run with --short. Where no
+    ROS_DOMAIN_ID is set the benchmark gets a free one, so that it does not hear the nodes of
+    another.
     """
     if not os.environ.get('ROS_DOMAIN_ID'):
         os.environ['ROS_DOMAIN_ID'] = str(free_domain())

@@ -141,7 +141,7 @@ def run(
     prepare: Callable[[PolicyNode], object] = lambda node: None,
     **parameters: Any,
 ) -> tuple[dict[str, Any], int]:
-    """Runs a node for so long beside a feeder; the first two inferences do not count.
+    """Runs a node for so long with a feeder; the first two inferences do not count.
 
     Returns what the feeder received: of the heartbeats `stamps`, `arrivals` (ns) and `is_stalled`,
     of the inferences `parts`, name -> s; and `late`, how late each tick came (ms); and how many

@@ -57,11 +57,11 @@ STARTING = 120.0  # s, for a worker to import what it needs
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of file. reader: of file_readers. structural: changes in the format's own words."""
+    """One kind of file."""
 
-    reader: str
+    reader: str  # of file_readers
     suffix: str
-    structural: Sequence[Callable[..., bytes]] = ()
+    structural: Sequence[Callable[..., bytes]] = ()  # changes in the format's own words
     place: str = ''  # in a bag's folder
     bag: str = 'bag'  # which: a folder of the seeds
 
@@ -88,7 +88,7 @@ KINDS = {
 
 @dataclass
 class Tally:
-    """What became of the files of one kind."""
+    """Outcomes of the files of one kind."""
 
     files: int = 0
     refused: int = 0
@@ -107,7 +107,7 @@ class Worker:
         self._process: subprocess.Popen[str] | None = None
 
     def read(self, reader: str, path: Path) -> dict[str, Any]:
-        """What `judged` found; `crash` where the process ended or had to be ended."""
+        """Returns the result of `judged`; `crash` if the process ended or had to be ended."""
         process = self._process or self._start()
         assert process.stdin is not None
         try:
@@ -227,7 +227,7 @@ def run(options: argparse.Namespace, seeds: Path) -> dict[str, Tally]:
 
     def one(worker: Worker, name: str, number: int) -> None:
         kind, rng = KINDS[name], random.Random(f'{options.seed} {name} {number}')
-        # The folder of every file of this worker is the same: what lies beside the damaged file is
+        # The folder of every file of this worker is the same: its other files are
         # read once.
         with _emptied(folders / threading.current_thread().name) as folder:
             valid = sorted((seeds / name).iterdir())

@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What demos sense of contact beside what the simulator knows, on a machine with other load.
+"""Contacts sensed in demos against the simulator's truth, on a machine with other load.
 
     python benchmarks/demo_contacts.py [--demos 10] [--busy 2] [--episodes 3] [--robots so101,fr3]
     python benchmarks/demo_contacts.py --bags RUN [RUN ...]     # of runs that are there
 
-Runs `frame-ros demo` again and again beside busy loops, and prints per demo the sensed contacts
+Runs `frame-ros demo` again and again with busy loops, and prints per demo the sensed contacts
 that truth does not know, sensed collisions that truth knows only as expected contacts, contacts
 longer than the true ones by more than 0.1 s, true ones that could have been felt and were not, and
 the values in which live and bag differ beyond what the bag explains. Bars: none of the five.
-Counted beside them: contacts on the other side (arm or hand) than in truth, true collisions that
+Also counted: contacts on the other side (arm or hand) than in truth, true collisions that
 were sensed as expected contacts, true contacts that are too weak or too short for the sensors.
 
 Each finished demo is kept in results.jsonl of --directory, and not run again (what is counted is
@@ -55,25 +55,22 @@ BARS = {
 
 @dataclass
 class Tally:
-    """Of several episodes. unread: those without truth or contact events. other_side: contacts on
-    another side than the true ones. excused: true collisions sensed as expected contacts. too_weak,
-    too_short: true contacts that the sensors do not feel. seconds: that the demo took.
-    """
+    """Of several episodes."""
 
     episodes: int = 0
     sensed: int = 0
     true: int = 0
-    unread: int = 0
+    unread: int = 0  # those without truth or contact events
     false: int = 0
     false_collisions: int = 0
-    other_side: int = 0
-    excused: int = 0
+    other_side: int = 0  # contacts on another side than the true ones
+    excused: int = 0  # true collisions sensed as expected contacts
     overlong: int = 0
     missed: int = 0
-    too_weak: int = 0
-    too_short: int = 0
+    too_weak: int = 0  # true contacts that the sensors do not feel
+    too_short: int = 0  # true contacts that the sensors do not feel
     different: int = 0
-    seconds: float = 0.0
+    seconds: float = 0.0  # that the demo took
     lines: list[str] = field(default_factory=list)
 
 
@@ -81,7 +78,7 @@ def main() -> int:
     """Runs the demos and prints a line for each; 1 if a bar is not met or a demo failed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--demos', type=int, default=10, help='of each robot')
-    parser.add_argument('--busy', type=int, default=2, help='busy loops beside them')
+    parser.add_argument('--busy', type=int, default=2, help='busy loops at the same time')
     parser.add_argument('--episodes', type=int, default=3)
     parser.add_argument('--robots', default='so101,fr3')
     parser.add_argument('--quality', default='', help="of the policy; default: the demo's")
@@ -155,7 +152,7 @@ def read_results(path: Path) -> dict[str, Tally]:
 
 
 def run_demo(folder: Path, robot: str, args: argparse.Namespace) -> bool:
-    """Whether the demo ended well."""
+    """Returns whether the demo ended well."""
     command = ['frame-ros', 'demo', '--robot', robot, '--episodes', str(args.episodes),
                '--no-report', '--directory', str(folder)]  # fmt: skip
     command += ['--quality', args.quality] if args.quality else []

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the metrics cost as losses: forward and backward pass of each differentiable form.
+"""Cost of the metrics as losses: forward and backward pass of each differentiable form.
 
 float32 on one thread, for a batch of 16 episodes of 1,000 samples and for one of 100,000. Processor
 time, medians of repetitions that take all forms in turn, so that a busy machine slows all alike.

@@ -7,7 +7,7 @@
 A process publishes valid commands on policy_commands at the rate; the gate lets as many of them
 pass as it does by itself (command_rate_limit off: with it, a flood alone is a stop). Each trial
 resets the gate, waits until commands pass and a random time, and calls `~/stop`; the stop command
-is the first on joint_commands that is none of the flood's, and its time that of its publication.
+is the first on joint_commands that is not the flood's, and its time that of its publication.
 """
 
 from __future__ import annotations

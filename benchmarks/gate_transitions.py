@@ -5,7 +5,7 @@
     python benchmarks/gate_transitions.py [--minutes 10] [--seed 0]
 
 A gate in a process of its own, and around it an arm that follows its commands with a lag, a policy,
-a person, an operator and trouble: takeovers, stops, resets, STOP events, episodes, heartbeats and
+two operators and trouble: takeovers, stops, resets, STOP events, episodes, heartbeats and
 joint states that end and begin, joint states that lie, second publishers, commands that jump, come
 in jerks, leave joints out, stalls of the whole process, and that it is deactivated and activated.
 
@@ -144,7 +144,7 @@ class World:
         self.events.publish(event)
 
     def resume(self) -> None:
-        """Who drives begins where the arm is."""
+        """The driving source begins where the arm is."""
         self.wanted = dict(self.place)
 
 
@@ -199,7 +199,7 @@ class Trouble:
         self._world.is_on[what] = not self._world.is_on[what]
 
     def do_aim(self) -> None:
-        """Who drives goes elsewhere, slowly or far too fast."""
+        """The driving source goes elsewhere, slowly or far too fast."""
         self._world.speed = self._rng.choice((0.3, 1.0, 3.0, 10.0, 100.0))
         for name in self._rng.sample(JOINTS, 3):
             self._world.aim[name] = self._rng.uniform(-1.6, 1.6)
@@ -216,7 +216,7 @@ class Trouble:
         self._world.jitter = self._rng.choice((0.0, 0.0, 0.03, 0.08))
 
     def do_resume(self) -> None:
-        """Who drives begins where the arm is."""
+        """The driving source begins where the arm is."""
         self._world.resume()
 
     def do_push(self) -> None:
@@ -255,7 +255,7 @@ def run(world: World, trouble: Trouble, seconds: float, rng: random.Random) -> N
 
 
 def violations(world: World, limits: JointLimits) -> list[str]:
-    """What the outputs did that they must not."""
+    """Returns what the outputs did that they must not."""
     joints = {name: WireCheck(limits, i, SLOT + DELAY) for i, name in enumerate(limits.names)}
     found = []
     for at, names, places in world.outputs:

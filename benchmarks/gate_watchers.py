@@ -4,8 +4,8 @@
 
     python benchmarks/gate_watchers.py [--rounds 100] [--busy 2] [--tries 60] [--watching FILE.xml]
 
-A policy at 50 Hz, joint states at 1 kHz, the gate, and an arm's driver (the sink) run on; beside
-them two busy loops. In each round four watchers, processes with reliable subscriptions to all
+A policy at 50 Hz, joint states at 1 kHz, the gate, and an arm's driver (the sink) run on, with
+two busy loops. In each round four watchers, processes with reliable subscriptions to all
 topics of the arm, hear all of them for a random time, and are then killed at once with SIGKILL. A
 gap is the time between two commands: as the policy published them, as the gate did, and as the sink
 received them. The longest publication is of the policy's own calls.
@@ -136,9 +136,8 @@ class Sink:
 
 
 def holds_lock(process: int) -> bool:
-    """Whether a process, which is stopped, holds the lock of a shared-memory port of Fast DDS.
-
-    It is a pthread_mutex_t: lock, count, owner (the id of the thread), as int32.
+    """Returns whether a stopped process holds the lock of a shared-memory port of Fast DDS. It is a
+    pthread_mutex_t: lock, count, owner (the id of the thread), as int32.
     """
     threads = [int(name) for name in os.listdir(f'/proc/{process}/task')]
     maps = Path(f'/proc/{process}/maps').read_text().splitlines()
@@ -163,10 +162,8 @@ def wait_for_lock(process: int, tries: int) -> bool:
 
 
 def kill_watchers(forker: subprocess.Popen, tries: int) -> tuple[float, int]:
-    """Starts watchers, and kills them when all of them hear the commands.
-
-    Returns:
-        When, s; how many of them held a lock, where that was waited for.
+    """Starts watchers, and kills them when all of them hear the commands. Returns when, s; how many
+    of them held a lock, where that was waited for.
     """
     for _ in range(WATCHERS):
         forker.stdin.write('watcher\n')

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What kinematics costs: one forward kinematics, and the node at 1 kHz beside a subscriber that
-does nothing.
+"""Cost of kinematics: one forward kinematics, and the node at 1 kHz against a subscriber that does
+nothing.
 
 Run in a shell made by env.bash. All processes run at the same time; processor time is the kernel's
 (/proc).
@@ -31,9 +31,7 @@ CONNECTED_WITHIN = 60.0  # s until the processes know each other
 
 
 def forward_microseconds(robot: str, repeats: int = 300, calls: int = 200) -> dict[str, float]:
-    """Median time per call of `Robot.forward`, of each bundle of calls; and of `forward_batch` per
-    configuration.
-    """
+    """Returns the median time per call of `Robot.forward`, and of `forward_batch`."""
     import numpy as np
 
     from frame_ros.robots import load_robot
@@ -57,9 +55,7 @@ def forward_microseconds(robot: str, repeats: int = 300, calls: int = 200) -> di
 
 
 def publish(robot: str, rate: float, seconds: float) -> None:
-    """Joint states at a rate, moving; serialised once, then only stamp and values are written
-    anew.
-    """
+    """Publishes moving joint states at a rate; only stamp and values are rewritten."""
     import numpy as np
     import rclpy
     from rclpy.serialization import serialize_message
@@ -119,7 +115,7 @@ def subscribe() -> None:
 
 
 def count() -> None:
-    """How many poses arrive, and how fast."""
+    """Counts the poses that arrive, and their rate."""
     import rclpy
     from geometry_msgs.msg import PoseStamped
 
@@ -161,9 +157,7 @@ def start(*arguments: str) -> 'subprocess.Popen[str]':
 
 
 def measure_node(robot: str, rate: float, seconds: float) -> dict[str, Any]:
-    """Processor share of node and do-nothing subscriber over the same seconds, and the poses
-    published.
-    """
+    """Returns processor shares of node and do-nothing subscriber, and the poses published."""
     me = str(Path(__file__).resolve())
     node = start('-m', 'frame_ros.nodes.kinematics', '--ros-args', '-p', f'robot:={robot}')
     subscriber, counter = start(me, '--role', 'subscriber'), start(me, '--role', 'counter')

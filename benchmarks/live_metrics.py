@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What all live metrics together cost per control step, beside recomputing the same over a window
-of 8 samples in numpy.
+"""Cost of all live metrics per control step, against recomputing them over a window of 8 samples in
+numpy.
 
     python benchmarks/live_metrics.py [--steps 3000] [--runs 5] [--json]
 
@@ -19,7 +19,7 @@ object and goal and whether the object is held. Of it come
 An inference is a chunk of 10 steps, 60 tokens (their four statistics) and 8 sampled chunks. Of it
 come tb_tp, tb_pcs, tb_d, tb_e and ev (step, window, mean), chunk overlap, latency (mean,
 percentiles, jitter, parts), computation time, memory. sr, tcr, mse, amse and namse need an outcome
-or ground truth, which there is none of in a running episode.
+or ground truth, which a running episode does not have.
 
 Rows: control steps with an inference at every 30th (the median is of a step without one; below it
 the mean, with the share of those), the same against 3 references, with poses through the low-pass
@@ -275,7 +275,7 @@ def recompute_inferences(run: Run, calls: np.ndarray) -> tuple:
 
 
 def time_recomputing(run: Run, with_inference: bool) -> list[float]:
-    """us per step when an 8-sample window is computed anew in numpy for the same metrics."""
+    """Returns us per step when an 8-sample window is recomputed in numpy for the same metrics."""
     calls = np.full((WINDOW, 6), 0.05)
     parts: list[Callable[[Run, slice], Any]] = [
         recompute_trajectory, recompute_references, recompute_progress, recompute_actions,
@@ -299,7 +299,7 @@ LINES = {
     'metrics_references': '  against 3 references',
     'metrics_low_pass': '  poses through the low-pass first',
     'metrics_inference': '  with an inference at every step',
-    'numpy': '8-sample window of the same anew in numpy',
+    'numpy': '8-sample window of the same recomputed in numpy',
     'numpy_inference': '  with an inference at every step',
     'pipeline': 'whole pipeline (4 samples checked, ordered, joined)',
 }

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the batch metrics cost on 100,000 poses, beside robometric-frame, evo and bare numpy.
+"""Cost of the batch metrics on 100,000 poses, against robometric-frame, evo and bare numpy.
 
     python benchmarks/metrics_batch.py [--poses 100000] [--runs 15] [--only RTE] [--json]
 
@@ -233,9 +233,8 @@ class Library:
 
 
 def measure(cases: list[Case], runs: int) -> None:
-    """Times all columns of each case in turn, `runs` times.
-
-    Each call follows one like it, so that what ran before does not matter.
+    """Times all columns of each case in turn, `runs` times. Each call follows one like it, so that
+    what ran before does not matter.
     """
     for case in cases:
         check_same(case)
@@ -246,7 +245,7 @@ def measure(cases: list[Case], runs: int) -> None:
 
 
 def check_same(case: Case) -> None:
-    """What is compared must be the same; ours has NaN where the differences by hand only begin."""
+    """Checks that the compared results are equal, apart from NaN at the beginning."""
     ours, by_hand = np.asarray(case.ours()), np.asarray(case.hand())
     if ours.ndim:
         ours = ours[ours.shape[0] - by_hand.shape[0] :]

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an inference in the policy node is made of, and what the node adds to calling the policy.
+"""Parts of an inference in the policy node, and the node's overhead over calling the policy.
 
     python benchmarks/policy.py [--seconds 20] [--rate 30] [--policies still,work,act]
 
 A second process feeds the node with two 640x480 cameras at 30 Hz and joint states at 100 Hz. What
-the node adds is all that its inference thread does beside the call of the policy: putting the
+the node adds is all that its inference thread does apart from the call of the policy: putting the
 observation together, the checks, the queue, and publishing PolicyInference; also the difference to
 calling the same policy directly, in this process, when the node is gone. Policies: `still` does
 nothing, so that all of its latency is the node's; `work` computes for 20 ms; `act` is a LeRobot ACT

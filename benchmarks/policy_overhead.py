@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What our LeRobot policy adds to LeRobot's own calls, and what samples cost.
+"""Overhead of our LeRobot policy over LeRobot's own calls, and the cost of samples.
 
     OMP_NUM_THREADS=1 python benchmarks/policy_overhead.py [--runs 40] [--samples 8]
 

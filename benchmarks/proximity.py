@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What distances from a depth image cost, and how right they are.
+"""Cost and accuracy of distances from a depth image.
 
 Frames are of simulated robots among clutter, 640 x 480 pixels, with the noise of a depth camera.
 Timed, on one thread of a shell with OMP_NUM_THREADS=1:

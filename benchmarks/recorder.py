@@ -35,7 +35,7 @@ TICKS_PER_SECOND = os.sysconf('SC_CLK_TCK')
 
 
 def send_images(topic: str, stop: Any) -> None:
-    """Publishes images with their number in `frame_id` until told to stop."""
+    """Publishes images with their number in `frame_id` until stopped."""
     import rclpy
     from sensor_msgs.msg import Image
 
@@ -136,8 +136,7 @@ def run(seconds: float, directory: str, settings: dict[str, object]) -> Path:
 
 
 def report(bag_path: Path) -> int:
-    """Prints what each topic lost: numbers missing between the first and the last recorded;
-    returns their sum."""
+    """Prints and returns the losses: numbers missing between first and last recorded."""
     from frame_ros.bags.images.decoding import find_topic
     from frame_ros.bags.reader import Bag
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a policy server costs: an inference through it, against the same policy called directly.
+"""Cost of a policy server: an inference through it, against the same policy called directly.
 
     python benchmarks/remote.py [--calls 300] [--work 0.01]
 

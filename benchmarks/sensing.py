@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How good contact and proximity sensing are, in simulation, where the truth is known.
+"""Quality of contact and proximity sensing, in simulation, where the truth is known.
 
     python benchmarks/sensing.py [--hours 5.1] [--workers 2] [--directory runs/sensing] [--write]
     python benchmarks/sensing.py --share 0.2 [--only wrench,depth]    # of the trials of each row
@@ -51,17 +51,15 @@ FREE_SEEDS, SCENE_SEEDS = 1000, 3000  # other arms than those that are pushed
 
 @dataclass(frozen=True)
 class Row:
-    """One sensor on one robot. pushed: trials with pushes. recall, per_hour: bars, or None. share:
-    of --hours, where no bar stands on them.
-    """
+    """One sensor on one robot."""
 
     kind: str
     robot: str
     sensor: str
-    pushed: int
-    recall: float | None = None
-    per_hour: float | None = None
-    share: float = 1.0
+    pushed: int  # trials with pushes
+    recall: float | None = None  # bars, or None
+    per_hour: float | None = None  # bars, or None
+    share: float = 1.0  # of --hours, where no bar stands on them
 
 
 WRENCH = 'wrist force-torque, 2 to 12 N for 20 to 300 ms on the hand'
@@ -187,7 +185,7 @@ def table(outcomes: Sequence[Outcome], kinds: Sequence[str], bars: Bars) -> list
 
 
 def _remarks(outcomes: Sequence[Outcome]) -> list[str]:
-    """What the figures above leave out, if anything."""
+    """Returns what the figures above leave out, if anything."""
     remarks = []
     failed = sum(bool(o.problem) for o in outcomes)
     if failed:
@@ -233,7 +231,7 @@ def _contact_line(row: Row, outcomes: Sequence[Outcome], bars: Bars) -> str:
 
 
 def _duration(free: Sequence[dict], known: float) -> str:
-    """How much of free motion was told to be contact: one alarm may last."""
+    """Returns how much of free motion was reported as contact: one alarm may last."""
     if not all('in_contact' in r for r in free):
         return ''
     return f', {100 * sum(r["in_contact"] for r in free) / known:.3f} % of the time'
@@ -244,7 +242,7 @@ def _policy_lines(outcomes: Sequence[Outcome], bars: Bars) -> list[str]:
     lines = [
         '',
         "| robot | joint effort while the demo's policy acts, machine | episodes | time | contacts "
-        'told | false contacts per hour |',
+        'reported | false contacts per hour |',
         '| --- | --- | --- | --- | --- | --- |',
     ]
     for timing in POLICY_TIMINGS:

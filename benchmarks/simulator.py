@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the simulation costs: `python benchmarks/simulator.py [--node SECONDS]`.
+"""Cost of the simulation: `python benchmarks/simulator.py [--node SECONDS]`.
 
 Physics, truth and images one by one, then how much faster than real time they run together without
 ROS; with --node also the node itself for some seconds: how much it simulated, how many images it

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the statistics of the tokens of a large vocabulary cost, against one exponential over it.
+"""Cost of the statistics of a large vocabulary's tokens, against one exponential over it.
 
 Logits of 50 tokens and 257,152 classes (PaliGemma's), float32, on one thread. Processor time,
 medians of repetitions that take all in turn, so that a busy machine slows them alike; a ratio is
 the median of the repetitions' ratios. Bar: the statistics at most 2 times `np.exp(logits)`. The
-ratio to `np.exp(logits, out=...)`, which needs no new memory for its result, is shown beside it.
+ratio to `np.exp(logits, out=...)`, which needs no new memory for its result, is shown as well.
 
     OMP_NUM_THREADS=1 python benchmarks/token_statistics.py [--repetitions 15] [--json]
 """

@@ -88,7 +88,7 @@ def read_runs(runs: Sequence[Path]) -> list[Episode]:
 
 
 def typical_values(episodes: Sequence[Episode]) -> dict[str, Any]:
-    """What docs/generate.py shows: per quality the median, least and greatest of each metric."""
+    """Returns the values for docs/generate.py: median, least and greatest per quality."""
     rows = metric_rows(episodes, [episode_errors(episode, ERRORS) for episode in episodes], ERRORS)
     names = sorted({e.attributes['quality'] for e in episodes}, key=float, reverse=True)
     rate = next(row for row in rows if row.id == 'control_rate').median

@@ -104,7 +104,7 @@ def _bags(folder: Path) -> None:
 
 
 def _bag_of_a_killed_recorder(folder: Path) -> None:
-    """A database with half of its messages in a file beside it."""
+    """A database with half of its messages in a companion file."""
     bag, source = folder / 'bag_of_wal', folder / 'being_written.db3'
     bag.mkdir()
     shutil.copy(folder / 'db3' / 'a.db3', source)

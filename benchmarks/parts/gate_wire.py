@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether what was published can have kept to a joint's limits, though only the time of its
+"""Checks whether published commands can have kept to a joint's limits, of which only the time of
 publication is known.
 
 Each output has a time that the gate counts it for, which lies before its publication by at most a

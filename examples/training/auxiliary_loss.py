@@ -159,7 +159,7 @@ def _cell(estimate: Estimate, factor: float, digits: int) -> str:
 
 
 def verdicts(summaries: dict[str, RolloutSummary]) -> list[str]:
-    """What each auxiliary loss changed in the same scenes, in words."""
+    """Returns what each auxiliary loss changed in the same scenes, in words."""
     base = summaries['none']
     lines = []
     for name in [name for name in summaries if name in AUXILIARIES[1:]]:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a checkpoint does in scenes that were not demonstrated."""
+"""Evaluation of a checkpoint in scenes that were not demonstrated."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from frame_ros.scenes.rollout import Rollouts
 
 @dataclass
 class Evaluation:
-    """Rolls checkpoints out in the same unseen scenes, each beside its own demonstration."""
+    """Rolls checkpoints out in the same unseen scenes, each with its own demonstration."""
 
     rollouts: Rollouts
     episodes: int

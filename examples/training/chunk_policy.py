@@ -19,10 +19,10 @@ from frame_ros.scenes import JOINT_NAMES
 
 @dataclass(frozen=True)
 class Chunks:
-    """What a chunk policy learns from. inputs: (N, I); actions: (N, H, D) rad."""
+    """Training data of a chunk policy."""
 
-    inputs: torch.Tensor
-    actions: torch.Tensor
+    inputs: torch.Tensor  # (N, I);
+    actions: torch.Tensor  # (N, H, D) rad
 
     def __len__(self) -> int:
         return len(self.inputs)

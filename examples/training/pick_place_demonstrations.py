@@ -29,8 +29,9 @@ def record_demonstrations(
 ) -> list[int]:
     """Writes so many successful demonstrations into a new folder; returns their scenes' seeds.
 
-    qualities: of the scripted policy, taken in turn. poses, cameras: what the policy to be trained
-    will see beside the joints.
+    Args:
+        qualities: of the scripted policy, taken in turn.
+        poses, cameras: what the policy to be trained will see in addition to the joints.
     """
     dataset = DemonstrationDataset(
         folder, load_robot('so101').joint_limits, round(rollouts.rate), poses, cameras

@@ -81,7 +81,7 @@ def _cells(checkpoint: Checkpoint) -> list[str]:
 
 
 def write_table(checkpoints: list[Checkpoint], folder: Path, facts: dict[str, Any]) -> None:
-    """Writes progress.md, progress.csv and progress.json; facts: what the run was told."""
+    """Writes progress.md, progress.csv and progress.json; facts: the run's options."""
     (folder / 'progress.md').write_text(markdown_table(checkpoints) + '\n', encoding='utf-8')
     records = [checkpoint.record() for checkpoint in checkpoints]
     text = json.dumps({'run': facts, 'evaluations': records}, indent=1)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where a training run writes its numbers: TensorBoard, or Weights & Biases as LeRobot does."""
+"""Logs of a training run: TensorBoard, or Weights & Biases as LeRobot does."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOGGERS = ('tensorboard', 'wandb', 'none')
 
 
 class RunLog(Protocol):
-    """Takes numbers at a step; mode: 'train' or 'eval', which goes before the names."""
+    """Takes numbers at a step; mode: 'train' or 'eval', prefixed to the names."""
 
     def log_dict(self, d: Mapping[str, float], step: int, mode: str = 'train') -> None:
         """Logs {'ps': 0.1} as 'eval/ps'."""
@@ -54,7 +54,6 @@ class NoLog:
 
 class WandBLog:
     """A run of Weights & Biases with the names and settings that LeRobot's own logger gives it.
-
     That logger itself (LeRobot 0.4.4) asks the run for `get_url`, which wandb 0.31 no longer has.
     """
 

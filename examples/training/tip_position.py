@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the tip of an arm is, in torch, so that a loss on its path reaches the joints."""
+"""The tip position of an arm in torch, so that a loss on its path reaches the joints."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Trains a small ACT with LeRobot and logs frame_ros's metrics beside the losses.
+"""Trains a small ACT with LeRobot and logs frame_ros's metrics with the losses.
 
     python examples/training/train_act.py --output runs/act
 
@@ -86,7 +86,7 @@ def parse_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def make_config(options: argparse.Namespace, dataset: Path) -> TrainPipelineConfig:
-    """What `lerobot-train` is told, with a policy small enough for a CPU."""
+    """Returns the configuration of `lerobot-train`, with a policy small enough for a CPU."""
     size = options.dim_model
     policy = ACTConfig(
         device='cpu',

@@ -29,7 +29,7 @@ SIZES = {
 }  # fmt: skip
 ENCAPSULATION = 4
 MAX_GROUPS = 64
-# Bytes of messages of one layout that are looked at together.
+# Bytes of messages of one layout that are processed at once.
 MATRIX = 64 << 20
 
 
@@ -57,7 +57,7 @@ class Field:
 
 @dataclass
 class Text:
-    """Texts of a message. spans: first byte, and the one behind the last, of each."""
+    """Texts of a message. spans: first byte, and the one after the last, of each."""
 
     path: str
     spans: list[tuple[int, int]]
@@ -223,7 +223,7 @@ def _groups(
 
 
 def _every(places: NDArray[np.int64], at_once: int) -> tuple[NDArray[np.int64], range]:
-    """Places, and where to split them so that no part has more than so many."""
+    """Returns places, and where to split them into parts no larger than `at_once`."""
     return places, range(at_once, len(places), at_once)
 
 
@@ -280,7 +280,7 @@ def _is_time(types: dict[str, Any], message_type: str, path: str) -> bool:
 
 
 class _Columns:
-    """Puts the groups' columns together, in the order of the messages."""
+    """Joins the groups' columns, in the order of the messages."""
 
     def __init__(self, paths: Collection[str] | None) -> None:
         self._paths = paths
@@ -329,7 +329,7 @@ class _Columns:
         return Limit(max(COLUMN.amount, COLUMN_RATIO * sum(self._sizes)), COLUMN.unit)
 
     def _excess(self) -> tuple[str, int, int] | None:
-        """Path, size in bytes, and group of most bytes a message, of a column that is too large."""
+        """Returns path, size in bytes, and largest group of a column that is too large."""
         if not self._indices:
             return None
         rows = sum(map(len, self._indices))
@@ -387,7 +387,7 @@ class _Columns:
 
 
 def _texts(part: NDArray[np.uint8]) -> NDArray[np.str_]:
-    """The texts in the rows of a byte matrix, (n, length) -> (n,)."""
+    """Returns the texts in the rows of a byte matrix, (n, length) -> (n,)."""
     if len(part) == 0:
         return np.zeros(0, '<U1')
     first = bytes(part[0]).decode('utf-8', 'replace')
@@ -397,7 +397,7 @@ def _texts(part: NDArray[np.uint8]) -> NDArray[np.str_]:
 
 
 def stack_rows(parts: list[NDArray]) -> NDArray:
-    """Returns parts of different width one above the other, filled up with NaN, 0 or ''."""
+    """Returns parts of different width stacked, padded with NaN, 0 or ''."""
     if parts[0].ndim == 1 or len({part.shape[1] for part in parts}) == 1:
         return np.concatenate(parts)
     width = max(part.shape[1] for part in parts)

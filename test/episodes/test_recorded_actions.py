@@ -66,7 +66,7 @@ def test_arm_and_gripper_that_take_turns_are_one_table(tmp_path):
     assert actions.names == ('a', 'b', 'g') and len(actions) == 9
     np.testing.assert_allclose(actions.positions[0], [1, 2, 0.0])
     np.testing.assert_allclose(actions.positions[-1], [9, 2, 0.8])
-    assert actions.left_out == {'before every joint was heard of': 1}
+    assert actions.left_out == {'before every joint was known': 1}
 
 
 def test_one_episode_of_several_is_named(tmp_path):
@@ -109,7 +109,7 @@ def test_joints_of_a_publisher_that_fell_silent_are_not_seen_for_ever(tmp_path):
     observations = opened(write_bag(tmp_path / 'bag', sent))
     table = observations.joints
     assert table.names == ('a', 'b', 'g') and (table.stamps[-1] - T0) / SECOND < 1.0 + 0.5
-    assert table.left_out['beside a joint not heard of for more than 0.5 s'] == 10
+    assert table.left_out['with a joint silent for more than 0.5 s'] == 10
     assert observations.lack(T0 + 2 * SECOND).startswith('joint_states: older')
 
 

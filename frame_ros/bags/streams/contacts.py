@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Contact, what it says of the grasp, and proximity."""
+"""Contact, the grasp that it shows, and proximity."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from frame_ros.bags.streams.form import MessageForm, RecordedStream
 CONTACT_TYPE = 'frame_ros/msg/ContactState'
 NAN = float('nan')
 UNKNOWN_CONTACT = (None, False, NAN, NAN, NAN, NAN)
-# What messages of an older version lack; then it is as if it were not measured.
+# Fields that messages of an older version lack; their values then count as not measured.
 OPTIONAL = ('unavailable', 'is_expected', 'forces', 'peak_forces')
 
 
 def contact_values(message: Any) -> tuple[bool | None, bool, float, float, float, float]:
-    """Returns in_contact, in_collision, force and the largest force since a contact began (N, NaN
-    if not measured) of a ContactState; and the two of the contacts that are not expected, NaN where
-    it does not tell them apart. Where contact is not known: None, False, NaN, ...
+    """Returns in_contact, in_collision, force and peak force (N) of a ContactState. Also the two
+    forces of the contacts that are not expected, NaN where it does not distinguish them. NaN: not
+    measured. If contact is unknown: None, False, NaN, ...
     """
     if message.unavailable:
         return UNKNOWN_CONTACT
@@ -35,7 +35,7 @@ def contact_values(message: Any) -> tuple[bool | None, bool, float, float, float
 
 
 def _largest_of(values: Sequence[float], is_left_out: Sequence[bool]) -> float:
-    """The largest that is known; NaN: none is."""
+    """Returns the largest known value; NaN if there is none."""
     count = len(is_left_out)
     kept = (v for i, v in enumerate(values) if v == v and not (i < count and is_left_out[i]))
     return float(max(kept, default=NAN))
@@ -44,11 +44,10 @@ def _largest_of(values: Sequence[float], is_left_out: Sequence[bool]) -> float:
 def contact_samples(
     values: Mapping[str, NDArray], _: str = ''
 ) -> list[tuple[bool | None, bool, float, float, float, float]]:
-    """in_contact, in_collision, force and peak force, and the two of contacts that are not
-    expected, as `contact_values` gives them.
+    """Returns the samples of `contact_values` from columns.
 
     values: in_contact, in_collision (T,) bool, force (T,) N; and, unless recorded with messages
-    that had none, unavailable (T,) text, forces, peak_forces (T, K) N, rows filled up with NaN, and
+    that had none, unavailable (T,) text, forces, peak_forces (T, K) N, rows padded with NaN, and
     is_expected (T, K).
     """
     contacts = values['in_contact'].astype(bool).tolist()
@@ -76,7 +75,7 @@ def _is_unknown(values: Mapping[str, NDArray], count: int) -> list[bool]:
 def _largest(
     values: Mapping[str, NDArray], name: str, is_left_out: NDArray | None, count: int
 ) -> list[float]:
-    """(T,), the largest that is known of each row; NaN where there is none."""
+    """Returns (T,), the largest known value of each row; NaN if there is none."""
     found = values.get(name)
     if found is None or found.ndim < 2 or not found.shape[1]:
         return [NAN] * count
@@ -91,10 +90,7 @@ def _largest(
 def usable_contact(
     value: Sequence[Any],
 ) -> tuple[bool | None, bool, float, float, float, float] | None:
-    """Returns in_contact (None: not known), in_collision, force and the largest force since the
-    contact began (N, NaN if not measured), and the two of contacts that are not expected (NaN if
-    not told apart). What is behind the force may be left out.
-    """
+    """Returns the values of `contact_values`; those after the force may be left out."""
     in_contact, in_collision, force = value[:3]
     peak = value[3] if len(value) > 3 else force
     own_force, own_peak = value[4:6] if len(value) > 4 else (math.nan, math.nan)
@@ -104,9 +100,7 @@ def usable_contact(
 
 
 def grasp_contact_values(message: Any) -> tuple[float, float]:
-    """Returns how many links of the robot a ContactState says to touch the same thing, as
-    expected, and NaN: there is no effort. Both NaN where contact is not known.
-    """
+    """Returns how many links touch one object as expected (NaN: unknown), and NaN."""
     if message.unavailable:
         return NAN, NAN
     pairs = zip(message.links, message.others, message.is_expected)
@@ -116,8 +110,8 @@ def grasp_contact_values(message: Any) -> tuple[float, float]:
 def grasp_contact(
     in_contact: bool, in_collision: bool, pairs: Iterable[tuple[str, str, bool]]
 ) -> tuple[float, float]:
-    """The same from values; pairs: link, what it touches, whether that is expected. A sensor that
-    tells no contacts apart counts as one link.
+    """Returns the same from values; pairs: link, touched object, whether that is expected. A sensor
+    that does not distinguish contacts counts as one link.
     """
     links: dict[str, set[str]] = {}
     is_told_apart = False
@@ -131,7 +125,7 @@ def grasp_contact(
 
 
 def grasp_contact_samples(values: Mapping[str, NDArray], _: str = '') -> list[tuple[float, float]]:
-    """Links that touch the same thing, as `grasp_contact_values` gives them."""
+    """Returns the samples of `grasp_contact_values` from columns."""
     counts = values.get('links_count', np.zeros(len(values['in_contact']))).tolist()
     unknown = _is_unknown(values, len(counts))
     samples = []
@@ -149,8 +143,7 @@ def proximity_values(message: Any) -> tuple[float]:
 
 
 def usable_distance(value: Sequence[float]) -> float | None:
-    """Returns the distance, m: NaN if not measured, negative where the bodies overlap, never
-    infinite."""
+    """Returns the distance, m: NaN if not measured, negative on overlap, never infinite."""
     distance = value[0]
     return None if math.isinf(distance) else distance
 
@@ -171,7 +164,7 @@ CONTACT = RecordedStream(
     usable_contact,
     is_steady=True,
 )  # fmt: skip
-# Contacts may tell of the grasp instead of the joint of the gripper.
+# Contacts may show the grasp instead of the joint of the gripper.
 GRASP_CONTACT = MessageForm(
     CONTACT_TYPE, _same('in_contact', 'in_collision', 'links', 'others', *OPTIONAL[:2]),
     grasp_contact_values, grasp_contact_samples, OPTIONAL,

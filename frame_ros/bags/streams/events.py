@@ -14,8 +14,7 @@ from frame_ros.core.events import Event, EventType, Outcome
 from frame_ros.core.time import stamp_ns
 
 EVENT_TYPE = 'frame_ros/msg/EpisodeEvent'
-# Facts of START that have their own field in EpisodeEvent.msg; as attributes they keep the field's
-# name.
+# Facts of START with a field of their own in EpisodeEvent.msg; as attributes they keep its name.
 EVENT_TEXT_FIELDS = ('instruction', 'object', 'policy', 'checkpoint', 'operator_name')
 
 
@@ -24,7 +23,7 @@ def event_of(message: Any) -> Event:
     attributes.
 
     Raises:
-        ValueRangeError: the kind or outcome is none of those in EpisodeEvent.msg.
+        ValueRangeError: the kind or outcome is unknown to EpisodeEvent.msg.
     """
     try:
         kind, outcome = EventType(int(message.type)), Outcome(int(message.outcome))

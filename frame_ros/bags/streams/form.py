@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is declared of a recorded stream: one row, from which live nodes, the bag reader and the
-metric pipeline take all that they need."""
+"""The declaration of a recorded stream, used by live nodes, bag reader and metric pipeline."""
 
 from __future__ import annotations
 
@@ -16,18 +15,18 @@ Values = Mapping[str, NDArray]
 
 @dataclass(frozen=True)
 class MessageForm:
-    """How the messages of one type become samples.
+    """The conversion of messages of one type to samples.
 
     Attributes:
         message_type: such as 'geometry_msgs/msg/PoseStamped'.
-        fields: value of a Stream -> path in the message, or paths that are put side by side; of a
+        fields: value of a Stream -> path in the message, or paths that are joined; of a
             sequence there is also `<value>_count`.
         from_message: returns the sample of a message, live or of a bag. That of the gripper takes
             the name of its joint, too.
         from_columns: returns the same samples of the values of a Stream; the second argument is
             the joint of the gripper.
         optional: paths that messages of an older version lack; their values are left out then.
-        read: what reads a topic's receive times and values, where columns do not do.
+        read: reads a topic's receive times and values, where columns do not suffice.
     """
 
     message_type: str
@@ -43,12 +42,12 @@ class RecordedStream:
     """One stream of a bag.
 
     Attributes:
-        role: what it is to the metrics.
+        role: its role for the metrics.
         topics: names that can play it, below the robot's namespace, the preferred first.
         forms: of every type of message that it can have, the usual first.
         usable: returns the value that the pipeline takes of a sample; None: it cannot be used.
         is_steady: whether it is sent all the time, so that a pause is a gap.
-        is_target: whether it tells a place that holds until the next message.
+        is_target: whether it is a place that holds until the next message.
         is_live: whether it holds metrics that were computed live.
         is_framed: whether the frame of its messages is of interest.
     """

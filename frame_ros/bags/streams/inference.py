@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The inferences of a bag, reduced block by block: their tokens and samples are large, and are
-never held all at once.
-"""
+"""The inferences of a bag, reduced block by block: their tokens and samples are large."""
 
 from __future__ import annotations
 

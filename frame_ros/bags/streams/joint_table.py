@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A stream of joint messages as one table with a column per joint, whoever published them."""
+"""A stream of joint messages as one table with a column per joint, from any publishers."""
 
 from __future__ import annotations
 
@@ -22,44 +22,39 @@ REASONS = {
     'stamp_jump': 'stamped far ahead of the one before',
     'wrong_length': 'names and positions of different number',
     'non_finite': 'a position that is not finite',
-    'incomplete': 'before every joint was heard of',
-    'stale': f'beside a joint not heard of for more than {MAX_JOINT_AGE:g} s',
+    'incomplete': 'before every joint was known',
+    'stale': f'with a joint silent for more than {MAX_JOINT_AGE:g} s',
 }
 
 
 @dataclass(frozen=True)
 class JointTable:
-    """names: D joints. stamps: (T,) ns, increasing. positions: (T, D), rad or m. left_out: why
-    messages gave no row -> how many did not.
-    """
+    """Rows of a joint stream."""
 
-    names: tuple[str, ...]
-    stamps: NDArray[np.int64]
-    positions: NDArray[np.float64]
-    left_out: dict[str, int] = field(default_factory=dict)
+    names: tuple[str, ...]  # D joints
+    stamps: NDArray[np.int64]  # (T,) ns, increasing
+    positions: NDArray[np.float64]  # (T, D), rad or m
+    left_out: dict[str, int] = field(default_factory=dict)  # reason -> messages that gave no row
 
     def __len__(self) -> int:
         return len(self.stamps)
 
 
 def command_table(stream: Stream) -> JointTable:
-    """Returns the rows of a stream of joint commands (JointState).
-
-    A command holds until the next one: where senders of some joints take turns, such as arm and
-    gripper, each message with the most joints gives a row with the newest command of the others.
+    """Returns the rows of a stream of joint commands (JointState). A command holds until the next
+    one: where senders of some joints take turns, such as arm and gripper, each message with the
+    most joints gives a row with the newest command of the others.
     """
     return _merged(stream, math.inf, is_held=True)
 
 
 def state_table(stream: Stream) -> JointTable:
-    """Returns the rows of a stream of joint states, merged by joint name as the policy node merges
-    them (`JointMerger`).
-    """
+    """Returns the rows of a stream of joint states, merged as in the policy node."""
     return _merged(stream, MAX_JOINT_AGE, is_held=False)
 
 
 def _merged(stream: Stream, max_age: float, is_held: bool) -> JointTable:
-    """The states that the messages give in the order of their stamps."""
+    """Returns the states of the messages in the order of their stamps."""
     messages = list(named_positions(stream))
     names = _joint_names(messages)
     if not names:
@@ -83,7 +78,7 @@ def _merged(stream: Stream, max_age: float, is_held: bool) -> JointTable:
 def _joint_names(
     messages: Sequence[tuple[tuple[str, ...], NDArray[np.float64]]],
 ) -> tuple[str, ...]:
-    """Every joint with a position, those of the message with the most joints first."""
+    """Returns every joint with a position, those of the message with the most joints first."""
     lists = list(dict.fromkeys(names for names, values in messages if len(names) == len(values)))
     return tuple(
         dict.fromkeys([*max(lists, key=len, default=()), *(n for ns in lists for n in ns)])

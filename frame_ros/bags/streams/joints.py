@@ -19,9 +19,8 @@ NAN = float('nan')
 
 
 def action_values(message: Any) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-    """Returns the names (D) and positions (D,) (rad or m) of a JointState.
-
-    Names and positions of different length are returned as they are: whoever uses them decides.
+    """Returns the names (D) and positions (D,) (rad or m) of a JointState. Names and positions of
+    different length are returned as they are.
     """
     return tuple(message.name), np.array(message.position, dtype=np.float64)
 
@@ -33,7 +32,7 @@ def action_samples(values: Values, _: str = '') -> list[tuple[tuple[str, ...], l
 
 
 def name_lists(values: Values) -> list[tuple[str, ...]]:
-    """Returns the names of each message, without what fills short ones up."""
+    """Returns the names of each message, without padding."""
     cache: dict[tuple[int, bytes], tuple[str, ...]] = {}
     found = []
     for row, count in zip(values['names'], values['names_count'].tolist()):
@@ -56,8 +55,8 @@ def usable_action(
 
 
 def gripper_values(message: Any, joint: str) -> tuple[float, float] | None:
-    """Returns position (rad or m) and effort (N m or N, NaN if not measured) of one joint of a
-    JointState; None if the message does not have that joint.
+    """Returns position (rad or m) and effort (N m or N) of one joint of a JointState. NaN: not
+    measured; None if the message does not have that joint.
     """
     names = message.name
     if joint not in names:
@@ -70,7 +69,7 @@ def gripper_values(message: Any, joint: str) -> tuple[float, float] | None:
 
 
 def gripper_samples(values: Mapping[str, NDArray], joint: str) -> list[tuple[float, float] | None]:
-    """Position and effort of one joint, as `gripper_values` gives them."""
+    """Returns the samples of `gripper_values` from columns."""
     names = values['names']
     if names.ndim < 2 or not names.shape[1]:
         return [None] * len(names)
@@ -89,9 +88,7 @@ def gripper_samples(values: Mapping[str, NDArray], joint: str) -> list[tuple[flo
 
 
 def usable_grip(source: str) -> Callable[[tuple[float, float] | None], Any]:
-    """Returns what checks position and effort of the gripper, for a source of the grasp: the one
-    that it goes by is finite.
-    """
+    """Returns a check that the value used by the source of the grasp is finite."""
     at = 1 if source == 'effort' else 0
 
     def check(value: tuple[float, float] | None) -> tuple[float, float] | None:

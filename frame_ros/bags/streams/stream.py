@@ -12,19 +12,14 @@ from numpy.typing import NDArray
 
 @dataclass
 class Stream:
-    """Samples of one topic: T stamps, T receive times, and one array per value name.
-
-    stamps: (T,) int64, header stamps in ns, in recorded order. received: (T,) int64, the recorder's
-    receive time in ns. values: name -> (T, ...) array. frame_id: the frame that the first message
-    names; '' if none, or if it was not asked for.
-    """
+    """Samples of one topic: T stamps, T receive times, and one array per value name."""
 
     topic: str
     message_type: str
-    stamps: NDArray[np.int64]
-    received: NDArray[np.int64]
-    values: dict[str, NDArray]
-    frame_id: str = ''
+    stamps: NDArray[np.int64]  # (T,) int64, header stamps in ns, in recorded order
+    received: NDArray[np.int64]  # (T,) int64, the recorder's receive time in ns
+    values: dict[str, NDArray]  # name -> (T, ...) array
+    frame_id: str = ''  # the frame of the first message; '' if none, or not requested
 
     def select(self, is_chosen: NDArray[np.bool_] | NDArray[np.intp]) -> Stream:
         """Returns the samples that are chosen: (T,) booleans, or their places."""

@@ -23,7 +23,7 @@ from frame_ros.metrics.message_fields import FIELDS
 
 
 def _live(kind: str) -> RecordedStream:
-    """The metrics of one kind, as they were computed live: every number of the message."""
+    """Returns the metrics of one kind, as computed live: every number of the message."""
     form = MessageForm(f'frame_ros/msg/{kind.capitalize()}Metrics')
     return RecordedStream(kind, (f'{kind}_metrics',), (form,), is_live=True)
 
@@ -36,9 +36,9 @@ STREAMS = {
         *map(_live, ('quality', 'safety', 'efficiency', 'confidence')),
     )
 }  # fmt: skip
-# Those that the metric pipeline is fed with.
+# Those that feed the metric pipeline.
 FED_ROLES = tuple(role for role, row in STREAMS.items() if row.forms[0].from_columns is not None)
-# Fields of every live metric message beside those of `FIELDS`.
+# Fields of every live metric message in addition to those of `FIELDS`.
 NOT_COMPUTED = ('header', 'episode_id')
 
 
@@ -122,13 +122,12 @@ def _values(
 
 
 def _first_frame(bag: Bag, topic: str) -> str:
-    """The frame of the first message: that of every one, where it means anything."""
+    """Returns the frame of the first message, which stands for all."""
     return next((str(message.header.frame_id) for _, message in bag.messages(topic)), '')
 
 
 def _note_version(bag: Bag, kind: str, topic: str) -> None:
-    """Reports the fields by which a live topic's type differs from those that this version
-    computes."""
+    """Reports the fields by which a live topic's type differs from this version's."""
     name = bag.topics[topic].message_type
     recorded = [field for field, _ in bag.topics[topic].types[name][1]]
     ours = [*NOT_COMPUTED, *FIELDS[kind]]

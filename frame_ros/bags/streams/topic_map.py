@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which topic of a bag plays which role."""
+"""The topic of each role in a bag."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from frame_ros.bags.reader import Bag
 from frame_ros.bags.recorded_options import read_settings, used_topics
 from frame_ros.bags.streams.table import STREAMS
 
-# What a simulator knows and no sensor measured: taken only where the run's own settings name it, or
-# the caller.
+# Values that a simulator knows and no sensor measured: used only if the run's own settings name
+# them, or the caller.
 TRUTH = 'ground_truth'
 
 
@@ -21,11 +21,12 @@ class TopicMap:
     Args:
         bag: the bag.
         namespace: namespace of the robot, '' for none; None: the one with most roles.
-        topics: role or kind -> absolute topic, over what is found.
+        topics: role or kind -> absolute topic, which takes precedence.
 
-    namespaces: those in which the bag has poses, actions, inferences or live metrics; if none,
-    joint states. The topics that a metrics node says it used are of its namespace. settings: what
-    the metrics node of the chosen namespace published, see `read_settings`.
+    Attributes:
+        namespaces: those in which the bag has poses, actions, inferences or live metrics; if none,
+            joint states. A metrics node's topics are of its namespace.
+        settings: published by the metrics node of the chosen namespace, see `read_settings`.
     """
 
     def __init__(
@@ -43,10 +44,9 @@ class TopicMap:
         self._report = bag.report
 
     def find(self, role: str) -> str | None:
-        """Returns the topic of a role or kind; None if the bag has none.
-
-        First the one given, then the one that the metrics node used, then those of the usual names.
-        What all robots share is at the root.
+        """Returns the topic of a role or kind; None if the bag has none. A given one takes
+        precedence, then the one that the metrics node used, then those of the usual names. Topics
+        shared by all robots are at the root.
         """
         if role in self._given:
             return self._given[role] if self._given[role] in self._names else None
@@ -71,8 +71,7 @@ class TopicMap:
         return next((name for name in candidates if name in self._names), None)
 
     def _deeper(self, candidates: tuple[str, ...]) -> str | None:
-        """A topic below the robot's namespace, such as a driver's /franka/joint_states, if there
-        is only one."""
+        """Returns the only such topic below the robot's namespace, as of a driver, if any."""
         for name in candidates:
             found = [
                 n
