@@ -5,60 +5,35 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'docs'))
+
+from markdown_blocks import ROOT, blocks
+
 from frame_ros.policies.policy_names import OURS, policies
 from frame_ros.policies.registry import find_source
 
-MODULE = '''
-import numpy as np
-
-from frame_ros.core.options import option, options
-from frame_ros.policies.base import Policy
-from frame_ros.policies.protocol import Inference, Observation
-
-
-@options
-class WaveOptions:
-    """Options of a wave."""
-
-    amplitude: float = option(0.3, 'amplitude', unit='rad', above=0.0)
-    joints: tuple[str, ...] = option(('wrist_roll',), 'joints that swing')
-    dt: float = option(1 / 30, 'time between two steps', unit='s', above=0.0)
-
-
-class Wave(Policy):
-    name = 'wave'
-    Options = WaveOptions
-
-    def __init__(self, options):
-        self.options = options
-        self.facts = [f'swings {options.joints} by {options.amplitude}']
-
-    def infer(self, observation):
-        actions = np.tile(observation.joint_positions, (5, 1))
-        for name in self.options.joints:
-            actions[:, observation.joint_names.index(name)] += self.options.amplitude
-        units = ('rad',) * len(observation.joint_names)
-        return Inference(actions, self.options.dt, observation.joint_names, units)
-'''
-COMMAND = Path(__file__).resolve().parents[2] / 'scripts/frame-ros'
-ENTRY_POINTS = '[frame_ros.policies]\nwave = wave_package:Wave\nhold = wave_package:Wave\n'
+COMMAND = ROOT / 'scripts/frame-ros'
 
 
 @pytest.fixture(scope='module')
 def environment(tmp_path_factory) -> dict[str, str]:
     """The variables of processes that find the package, as pip would have installed it."""
     folder = tmp_path_factory.mktemp('site')
-    (folder / 'wave_package.py').write_text(MODULE)
-    about = folder / 'wave_package-1.0.dist-info'
+    module, project = (block.text for block in blocks(ROOT / 'docs' / 'extend' / 'policy.md'))
+    (folder / 'wave.py').write_text(module)
+    place = re.search(r'wave = "(.*)"', project)[1]
+    about = folder / 'wave-1.0.dist-info'
     about.mkdir()
-    (about / 'METADATA').write_text('Metadata-Version: 2.1\nName: wave-package\nVersion: 1.0\n')
-    (about / 'entry_points.txt').write_text(ENTRY_POINTS)
+    (about / 'METADATA').write_text('Metadata-Version: 2.1\nName: wave\nVersion: 1.0\n')
+    lines = ['[frame_ros.policies]', f'wave = {place}', f'hold = {place}', '']
+    (about / 'entry_points.txt').write_text('\n'.join(lines))
     path = os.pathsep.join([str(folder), os.environ.get('PYTHONPATH', '')])
     return {**os.environ, 'PYTHONPATH': path}
 
@@ -81,12 +56,12 @@ def test_it_is_made_by_its_name_with_its_own_options(environment):
     code = (
         'from frame_ros.policies.registry import make_policy, find_source\n'
         "policy = make_policy('wave', {'dt': 0.1, 'device': 'cpu'}, joints='wrist_roll, gripper')\n"
-        'print(policy.options)\n'
+        'print(policy.options.joints, policy.options.dt)\n'
         "print(make_policy('hold').name)\n"
     )
     code, text = run(environment, '-c', code)
     assert code == 0, text
-    assert "WaveOptions(amplitude=0.3, joints=('wrist_roll', 'gripper'), dt=0.1)" in text
+    assert "('wrist_roll', 'gripper') 0.1" in text
     assert text.endswith('hold\n')  # a name of ours is ours
 
 
@@ -118,4 +93,4 @@ def test_it_runs_in_the_policy_node(environment):
         'node.destroy_node()\n'
     )
     code, text = run(environment, '-c', code)
-    assert code == 0 and "swings ('gripper',) by 0.1" in text, text
+    assert code == 0 and 'swings gripper by 0.1 rad' in text, text

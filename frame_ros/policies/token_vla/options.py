@@ -22,9 +22,10 @@ AGGREGATES = ('mean', 'dimension_mean', 'geometric', 'min', 'max')
 # Fields of a preset that cannot be replaced by an option of the same name.
 _KEPT = ('source', 'model_types', 'tokens')
 _REPLACEABLE = ('token_map', *(f.name for f in fields(VlaPreset) if f.name not in _KEPT))
-# Each field of a preset that an option can replace, and the token map; None: as the preset has it.
+# Each field of a preset that an option can replace, and the token map. None is a value of some.
+_AS_PRESET = object()
 PresetChanges: type[Any] = attrs.make_class(
-    'PresetChanges', {name: attrs.field(default=None, kw_only=True) for name in _REPLACEABLE}
+    'PresetChanges', {name: attrs.field(default=_AS_PRESET, kw_only=True) for name in _REPLACEABLE}
 )
 
 
@@ -67,7 +68,7 @@ class VlaOptions(PresetChanges):
     def declared(self) -> dict[str, Any]:
         """What replaces fields of the preset, and its token map."""
         values = {name: getattr(self, name) for name in _REPLACEABLE}
-        return {name: value for name, value in values.items() if value is not None}
+        return {name: value for name, value in values.items() if value is not _AS_PRESET}
 
 
 def with_declared(preset: VlaPreset, declared: Mapping[str, Any]) -> VlaPreset:
