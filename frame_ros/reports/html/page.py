@@ -37,13 +37,6 @@ ASSETS = Path(__file__).parent / 'page_assets'
 FRAGMENTS = Path(__file__).parents[1] / 'sections'
 GLYPHS = {'success': '✓', 'failure': '✕', 'timeout': '◷', 'stopped': '■', 'unknown': '?'}
 MOST_OPEN = 3
-HEADER_FACTS = (
-    ('policy', 'Policy'),
-    ('checkpoint', 'Checkpoint'),
-    ('instruction', 'Instruction'),
-    ('robot', 'Robot'),
-)
-
 # Attributes of an episode that the page does not list with the others.
 HIDDEN_ATTRIBUTES = frozenset(
     {'policy', 'checkpoint', 'instruction', 'robot', 'metrics_config', 'episode_id', 'start', 'end'}
@@ -86,7 +79,7 @@ def build_report(
         css=Markup((ASSETS / 'report.css').read_text(encoding='utf-8')),
         plotly=Markup(plotly),
         script=Markup(script),
-        facts=_header_facts(report.episodes),
+        recorded=_recorded(report.episodes),
         doubtful=shared_findings(report.checks, Level.DOUBTFUL),
         worth_knowing=shared_findings(report.checks, Level.WORTH_KNOWING),
         tiles=tiles(report),
@@ -174,36 +167,20 @@ def _template() -> jinja2.Template:
 
 
 def _title(episodes: Sequence[Episode]) -> str:
-    policies = _distinct(episodes, 'policy')
+    policies = list(dict.fromkeys(filter(None, (e.attributes.get('policy') for e in episodes))))
     subject = ', '.join(policies[:3]) + (' …' if len(policies) > 3 else '')
     count = counted(len(episodes), 'episode')
     return f'{subject}: {count}' if subject else f'Report on {count}'
 
 
-def _distinct(episodes: Sequence[Episode], name: str) -> list[str]:
-    return list(dict.fromkeys(e.attributes[name] for e in episodes if e.attributes.get(name)))
-
-
-def _header_facts(episodes: Sequence[Episode]) -> list[tuple[str, str]]:
-    facts = []
-    for name, label in HEADER_FACTS:
-        found = _distinct(episodes, name)
-        if found:
-            facts.append(
-                (
-                    label,
-                    '; '.join(found[:4])
-                    + (f' and {len(found) - 4} more' if len(found) > 4 else ''),
-                )
-            )
+def _recorded(episodes: Sequence[Episode]) -> str:
+    """Times of the first and last start, UTC; seconds alone where the clock is a simulation's; ''
+    without any.
+    """
     starts = [int(e.summary['start']) for e in episodes if e.summary.get('start')]
-    if starts:
-        facts.append(('Recorded', _span(min(starts), max(starts))))
-    return [*facts, ('Package', f'frame_ros {package_version()}')]
-
-
-def _span(first: int, last: int) -> str:
-    """Times of the first and last start, UTC; seconds alone where the clock is a simulation's."""
+    if not starts:
+        return ''
+    first, last = min(starts), max(starts)
     if first < 10**17:
         return f'simulated time {first / SECOND:.1f} s' + (
             f' to {last / SECOND:.1f} s' if last != first else ''

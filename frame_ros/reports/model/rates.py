@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from frame_ros.bags.header_stamps import header_stamps
 from frame_ros.bags.reader import Bag
 from frame_ros.core.time import SECOND
+from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode
 from frame_ros.metrics import REGISTRY
 from frame_ros.metrics.record import CONTACTS, CONTROL_STEPS, DISTANCES, INFERENCES
-from frame_ros.reports.model.numbers import finite, readable
+from frame_ros.reports.model.numbers import readable
 
 NAN = float('nan')
 GAP_FACTOR = 5.0
@@ -80,16 +81,12 @@ def rate_of(
     faults = int((steps < 0).sum()), int((steps == 0).sum()), int((stamps <= 0).sum())
     used = np.unique(stamps[stamps > 0])
     gaps = np.diff(used) / SECOND
-    if not len(gaps):
-        nan = float('nan')
-        return RateRow(topic, message_type, role, len(stamps), nan, nan, nan, nan, 0, *faults)
-    mean = len(gaps) / ((used[-1] - used[0]) / SECOND)
-    typical = float(np.median(gaps))
-    long_gaps = int((gaps > GAP_FACTOR * typical).sum())
-    extremes = float(gaps.min()), typical, float(gaps.max())
-    return RateRow(
-        topic, message_type, role, len(stamps), float(mean), *extremes, long_gaps, *faults
-    )
+    known, long_gaps = (NAN, NAN, NAN, NAN), 0
+    if len(gaps):
+        mean, typical = len(gaps) / ((used[-1] - used[0]) / SECOND), float(np.median(gaps))
+        known = float(mean), float(gaps.min()), typical, float(gaps.max())
+        long_gaps = int((gaps > GAP_FACTOR * typical).sum())
+    return RateRow(topic, message_type, role, len(stamps), *known, long_gaps, *faults)
 
 
 def stream_rates(episode: Episode, bag: Bag | None = None) -> list[RateRow]:
@@ -114,6 +111,7 @@ def stream_rates(episode: Episode, bag: Bag | None = None) -> list[RateRow]:
 def metric_rates(episode: Episode) -> list[MetricRate]:
     """The rate each difference-based metric saw: its own samples' stamps, within the episode."""
     rows = []
+    begin, end = bounds_of(episode)
     for name, source in SAMPLES.items():
         metrics = ', '.join(each.id for each in REGISTRY.values() if each.sampled_at == name)
         if source in episode.metrics:
@@ -122,18 +120,17 @@ def metric_rates(episode: Episode) -> list[MetricRate]:
             stamps = episode.streams[source].stamps
         else:
             continue
-        rate = rate_of(_within(episode, stamps))
+        row = MetricRate(name, metrics, rate_of(stamps[(stamps >= begin) & (stamps <= end)]))
         if source == 'quality':
-            rows.append(MetricRate(name, metrics, rate, low_pass_cutoff(episode), resets(episode)))
-        else:
-            rows.append(MetricRate(name, metrics, rate))
+            row = replace(row, cutoff=low_pass_cutoff(episode), resets=resets(episode))
+        rows.append(row)
     return rows
 
 
 def low_pass_cutoff(episode: Episode) -> float:
     """Hz of the low-pass that poses went through; NaN: none."""
-    cutoff = finite(episode.last('quality', 'low_pass_cutoff'))
-    return NAN if cutoff is None else cutoff
+    cutoff = episode.last('quality', 'low_pass_cutoff')
+    return NAN if cutoff is None else float(cutoff)
 
 
 def resets(episode: Episode) -> int:
@@ -162,10 +159,3 @@ def sampling_sentence(episodes: Sequence[Episode]) -> str:
         f'Metrics of differences (ps, cc, ti, tcp_*, a_*, ot, rte) were sampled at {at}, '
         f'{filtered}; gaps reset the differences {count or "no"} time{"" if count == 1 else "s"}.'
     )
-
-
-def _within(episode: Episode, stamps: NDArray[np.int64]) -> NDArray[np.int64]:
-    start, end = episode.summary.get('start'), episode.summary.get('end')
-    if not start or not end:
-        return stamps
-    return stamps[(stamps >= start) & (stamps <= end)]

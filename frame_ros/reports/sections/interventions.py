@@ -18,11 +18,10 @@ from frame_ros.episodes.interventions import (
     GateRun,
     interventions_of,
 )
-from frame_ros.reports.model.numbers import counted, finite, readable
+from frame_ros.reports.model.numbers import counted, readable
 from frame_ros.reports.sections.section import EpisodeSection, as_row
 
 INCLUDED = 'Metrics are over whole episodes: the stretches in which an operator drove are in them.'
-MOST_ROWS = 200
 
 
 def help_text(episode: Episode) -> str:
@@ -105,38 +104,6 @@ class InterventionSection(EpisodeSection):
         }
 
     @property
-    def events(self) -> list[dict[str, Any]]:
-        """Stops and notes in order, those that the page has room for."""
-        events = [*self.data['stops'], *self.data['notes']]
-        return sorted(events, key=lambda event: event['time'])[:MOST_ROWS]
-
-    @property
-    def sentence(self) -> str:
-        """The drivers and the actions of the gate, in words."""
-        found, parts = self.found, ['No operator took over.']
-        if found.count:
-            parts = [
-                f'An operator took over {counted(found.count, "time")}, '
-                f'{readable(found.seconds, 3)} s in all'
-            ]
-            if finite(found.autonomy) is not None:
-                parts[0] += f'; the policy drove {100 * found.autonomy:.0f} % of the time'
-            parts[0] += '. The metrics of this episode include these stretches.'
-        if found.runs is None:
-            parts.append('No command gate was recorded.')
-        elif not found.runs:
-            parts.append('The command gate changed nothing.')
-        else:
-            stops = sum(run.action is GateAction.STOPPED for run in found.runs)
-            held = sum(run.duration for run in found.runs if run.action is GateAction.HELD)
-            limited = sum(run.count for run in found.runs if run.action is GateAction.LIMITED)
-            parts.append(
-                f'The command gate stopped {counted(stops, "time")}, held the arm '
-                f'{readable(held, 3)} s and limited {counted(limited, "command")}.'
-            )
-        return ' '.join(parts)
-
-    @property
     def duration(self) -> float:
         """Of the episode, s."""
         return max(self.found.end - self.found.begin, 1) / SECOND
@@ -146,7 +113,7 @@ class InterventionSection(EpisodeSection):
         """Runs of the gate that the page has room for, each with its class in the stylesheet."""
         kinds = {'held': 'held', 'limited': 'limited', 'refused': 'limited', 'stopped': 'stop'}
         runs = self.data['gate']['runs'] if self.data['gate'] else ()
-        drawn = ({**run, 'kind': kinds.get(run['action'])} for run in runs[:MOST_ROWS])
+        drawn = ({**run, 'kind': kinds.get(run['action'])} for run in runs[: self.most_rows])
         return [run for run in drawn if run['kind']]
 
 

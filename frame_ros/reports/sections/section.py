@@ -23,11 +23,13 @@ class Section:
         key: its key in the JSON; the fragment is the file `<key>.html` in the folder of its module.
         template: the fragment itself, in Jinja's language, of a section that has no such file.
         is_shown: whether the page has it.
+        most_rows: that a table of the page shows; the JSON has all.
     """
 
     key = ''
     template = ''
     is_shown = True
+    most_rows = 200
 
     @property
     def data(self) -> Any:

@@ -11,15 +11,12 @@ from typing import Any
 from frame_ros.bags.reader import Bag
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.sensed_contacts import (
-    CameraCheck,
     RecordedContact,
     sensed_contacts,
 )
-from frame_ros.reports.model.numbers import counted, readable
 from frame_ros.reports.sections.section import EpisodeSection, as_row
 from frame_ros.sensing.contact.source import ContactSource
 
-MOST_ROWS = 200
 SOURCE_WORDS = {
     ContactSource.UNKNOWN: '',
     ContactSource.SIMULATOR: 'simulator',
@@ -63,16 +60,6 @@ class SensingSection(EpisodeSection):
         }
 
     @property
-    def rows(self) -> list[dict[str, Any]]:
-        """The contacts that the page has room for."""
-        return (self.data['contacts'] or [])[:MOST_ROWS]
-
-    @property
-    def left_out(self) -> int:
-        """The number of contacts that are in the JSON only."""
-        return len(self.data['contacts'] or []) - len(self.rows)
-
-    @property
     def outages(self) -> list[dict[str, Any]]:
         """By sensor and reason: how often and for how long, the longest first."""
         groups: dict[tuple[str, str], list[float]] = {}
@@ -82,23 +69,7 @@ class SensingSection(EpisodeSection):
             {'sensor': sensor, 'reason': reason, 'times': len(own), 'seconds': sum(own)}
             for (sensor, reason), own in groups.items()
         ]
-        return sorted(rows, key=lambda row: -float(row['seconds']))[:MOST_ROWS]
-
-    @property
-    def cameras(self) -> list[str]:
-        """Results of the calibration check of each camera, in words."""
-        return [_camera_sentence(check) for check in self.found.cameras]
-
-    @property
-    def sentence(self) -> str:
-        """The number of contacts, in words."""
-        contacts, unexpected = self.found.contacts, self.found.unexpected
-        if contacts is None:
-            return 'No contact events were recorded.'
-        if not contacts:
-            return 'The robot touched nothing.'
-        words = 'none of them unexpected' if not unexpected else f'{unexpected} of them unexpected'
-        return f'{counted(len(contacts), "contact")}, {words}.'
+        return sorted(rows, key=lambda row: -float(row['seconds']))[: self.most_rows]
 
 
 def _contact(contact: RecordedContact, start: int) -> dict[str, Any]:
@@ -112,16 +83,3 @@ def _contact(contact: RecordedContact, start: int) -> dict[str, Any]:
         'is_open': contact.is_open,
         'is_cut': contact.is_cut,
     }
-
-
-def _camera_sentence(check: CameraCheck) -> str:
-    if not check.checked:
-        return f'Camera {check.camera}: its calibration could not be checked ({check.unavailable}).'
-    if not check.misaligned:
-        return f'Camera {check.camera} saw the arm where kinematics puts it.'
-    return (
-        f'Camera {check.camera} was misaligned in {check.misaligned} of '
-        f'{counted(check.checked, "check")}: by up to '
-        f'{readable(1e3 * check.largest_translation, 2)} mm and '
-        f'{readable(math.degrees(check.largest_rotation), 2)} degrees.'
-    )

@@ -29,8 +29,6 @@ from frame_ros.evaluation.missed_contacts import MissedContact, WhyMissed
 from frame_ros.reports.model.numbers import counted, finite, readable
 from frame_ros.reports.sections.section import EpisodeSection, as_row
 
-MOST_ROWS = 100
-
 
 def truth_findings(episode: Episode, bag: Bag | None) -> list[Finding]:
     """Collisions that truth does not know, or knows only as expected contacts, and true ones that
@@ -71,6 +69,7 @@ class TruthSection(EpisodeSection):
     """Sensed contacts and distances against the simulator's; times in s since START."""
 
     key = 'truth'
+    most_rows = 100
 
     def __init__(self, episode: Episode, bag: Bag | None) -> None:
         super().__init__(episode, bag)
@@ -93,21 +92,6 @@ class TruthSection(EpisodeSection):
         """The comparisons that can be made, in words: of contacts, of distances."""
         contacts = [contact_text(self.contacts)] if self.contacts else []
         return contacts + ([distance_text(self.distances)] if self.distances else [])
-
-    @property
-    def rows(self) -> list[dict[str, Any]]:
-        """The sensed contacts, then those that were not sensed, that the page has room for."""
-        return self._all_rows[:MOST_ROWS]
-
-    @property
-    def left_out(self) -> int:
-        """The number of rows that are in the JSON only."""
-        return max(0, len(self._all_rows) - MOST_ROWS)
-
-    @property
-    def _all_rows(self) -> list[dict[str, Any]]:
-        found = (self.data or {}).get('contacts')
-        return [*found['sensed'], *found['missed']] if found else []
 
 
 def contact_text(found: ContactComparison) -> str:
