@@ -28,11 +28,11 @@ from frame_ros.core.errors import BagError
 from frame_ros.core.version import package_version
 from frame_ros.episodes import read_episodes
 from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.episode_errors import episode_errors
 from frame_ros.episodes.reference import Reference
 from frame_ros.episodes.reference_loading import is_successful, reference_of
 from frame_ros.reports.model.metric_table import MetricRow, metric_rows, success_count
 from frame_ros.reports.model.options import ReportOptions
-from frame_ros.reports.model.reference_errors import episode_errors
 
 OUTPUT = Path(__file__).resolve().parents[1] / 'docs' / 'typical_values.json'
 DIGITS = 4

@@ -12,6 +12,7 @@ from typing import Any
 from frame_ros.bags.findings import LEVEL_WORDS, MEANINGS, Level
 from frame_ros.core.version import package_version
 from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.episode_errors import episode_errors
 from frame_ros.metrics.constants import VERSION
 from frame_ros.reports.model.episode_check import (
     EpisodeCheck,
@@ -27,7 +28,6 @@ from frame_ros.reports.model.metric_table import MetricRow, metric_rows, success
 from frame_ros.reports.model.numbers import json_safe
 from frame_ros.reports.model.options import ReportOptions
 from frame_ros.reports.model.rates import MetricRate, metric_rates, sampling_sentence
-from frame_ros.reports.model.reference_errors import episode_errors
 from frame_ros.reports.model.verdict import verdict
 from frame_ros.reports.parity.comparison import BAR, live_definitions
 from frame_ros.reports.parity.verdict import ParityVerdict, parity_verdict

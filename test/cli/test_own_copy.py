@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from frame_ros.cli import main
 from frame_ros.core.time import SECOND
 from frame_ros.episodes import load_references, read_episodes
+from frame_ros.episodes.episode_errors import episode_errors
 from frame_ros.reports import ReportOptions
 from frame_ros.reports.model.metric_table import metric_rows
-from frame_ros.reports.model.reference_errors import episode_errors
 from frame_ros.robots import load_robot
 
 NAMES = load_robot('so101').joint_names

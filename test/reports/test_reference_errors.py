@@ -16,16 +16,16 @@ from synthetic_episodes import synthetic_episode
 from test_report_page import Page
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.episodes.episode_errors import (
+    ONLY_OWN,
+    check_frames,
+    episode_errors,
+)
 from frame_ros.episodes.processing import process_episode
 from frame_ros.episodes.reference import Reference
 from frame_ros.episodes.reference_loading import reference_of
 from frame_ros.metrics.record import NO_REFERENCE
 from frame_ros.reports import ReportOptions, build_report, report_data
-from frame_ros.reports.model.reference_errors import (
-    ONLY_OWN,
-    check_frames,
-    episode_errors,
-)
 
 AS_LIVE = ReportOptions()
 

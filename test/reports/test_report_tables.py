@@ -20,6 +20,7 @@ from frame_ros.core.events import Outcome
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.processing import process_episode
+from frame_ros.episodes.topic_faults import EVENT_TYPES, fault_counts, topic_faults
 from frame_ros.episodes.topic_statistics import stamp_statistics
 from frame_ros.metrics import REGISTRY, path_length, wilson_interval
 from frame_ros.reports import report_data, report_json
@@ -42,7 +43,6 @@ from frame_ros.reports.model.numbers import (
 )
 from frame_ros.reports.model.rates import metric_rates, rate_of, sampling_sentence, stream_rates
 from frame_ros.reports.model.series import contact_sensing, contact_spans, panels, path
-from frame_ros.reports.model.topic_faults import EVENT_TYPES, fault_counts, topic_faults
 from frame_ros.reports.model.verdict import success_sentence, verdict
 from frame_ros.reports.parity.verdict import difference_text, parity_verdict
 

@@ -153,7 +153,7 @@ def run(args: argparse.Namespace) -> int:
     if not paths:
         raise BagError('no bag is given; name at least one: frame-ros report BAG')
     axes = dict.fromkeys(id.strip() for id in args.fingerprint.split(',') if id.strip())
-    options = ReportOptions(tuple(axes), args.match, args.align, args.rte)
+    options = ReportOptions(args.match, args.align, args.rte, tuple(axes))
     choice = {'namespace': args.namespace, 'topics': topics_by_role(args.topic)}
     choice['robot'] = args.robot
     if args.robot:

@@ -13,9 +13,9 @@ from frame_ros.bags.find_bags import Survey, each_once, survey, unread_lines
 from frame_ros.cli.progress import progress_bar
 from frame_ros.core.errors import BagError
 from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.episode_errors import is_from_bag
 from frame_ros.episodes.reading import read_episodes
 from frame_ros.episodes.reference import Reference, mean_reference
-from frame_ros.reports.model.reference_errors import is_from_bag
 
 
 def survey_all(paths: list[Path], is_quiet: bool) -> list[tuple[Path, Survey]]:

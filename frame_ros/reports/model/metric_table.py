@@ -10,11 +10,11 @@ from statistics import median
 
 from frame_ros.core.events import Outcome
 from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.episode_errors import EpisodeErrors
 from frame_ros.episodes.processing import settings_of
 from frame_ros.metrics import REGISTRY, Metric, wilson_interval
 from frame_ros.reports.model.numbers import finite
 from frame_ros.reports.model.options import ReportOptions
-from frame_ros.reports.model.reference_errors import EpisodeErrors
 
 LEFT_OUT = 'static episode: not comparable, left out of the aggregates'
 

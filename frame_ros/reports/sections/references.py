@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+from frame_ros.episodes.episode_errors import EpisodeErrors
 from frame_ros.episodes.processing import settings_of
-from frame_ros.reports.model.reference_errors import EpisodeErrors
 from frame_ros.reports.sections.section import Basis, ReportSection
 
 OWN = 'one of its references is the episode itself, which is left out here'

@@ -11,9 +11,9 @@ from typing import Any
 from frame_ros.bags.reader import Bag
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
+from frame_ros.episodes.episode_errors import EpisodeErrors
 from frame_ros.reports.model.metric_table import MetricRow
 from frame_ros.reports.model.options import ReportOptions
-from frame_ros.reports.model.reference_errors import EpisodeErrors
 
 
 class Section:

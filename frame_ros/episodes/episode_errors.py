@@ -22,9 +22,42 @@ from frame_ros.episodes.reference import Reference
 from frame_ros.episodes.reference_loading import reference_of
 from frame_ros.metrics import ReferenceErrors, dtw_distance, find_breaks, reference_errors
 from frame_ros.metrics.record import NO_REFERENCE
-from frame_ros.reports.model.options import ReportOptions
+from frame_ros.metrics.relative_pose import RTE_VARIANTS
+from frame_ros.metrics.resampling import ALIGNMENTS
 
 ONLY_OWN = 'the episode is its own only reference'
+MATCHES = ('time', 'arc_length')
+
+
+@dataclass(frozen=True)
+class ErrorOptions:
+    """Choices of how an episode is measured against its references.
+
+    Attributes:
+        match: what brings a pose to its place on a reference, one of MATCHES; empty: as recorded.
+        align: how a trajectory is moved as a whole to a reference before ATE and RTE, one of
+            ALIGNMENTS.
+        rte: the definition of RTE, one of RTE_VARIANTS.
+
+    Raises:
+        ValueRangeError: another match, alignment or definition.
+    """
+
+    match: str = ''
+    align: str = 'none'
+    rte: str = 'paper'
+
+    def __post_init__(self) -> None:
+        known = {'match': ('', *MATCHES), 'align': ALIGNMENTS, 'rte': RTE_VARIANTS}
+        for name, values in known.items():
+            if (value := getattr(self, name)) not in values:
+                named = ', '.join(filter(None, values))
+                raise ValueRangeError(f'{name} is {value!r}; one of {named}')
+
+    @property
+    def changes_errors(self) -> bool:
+        """True if ATE and RTE are computed differently from the live ones."""
+        return bool(self.match) or self.align != 'none' or self.rte != 'paper'
 
 
 @dataclass(frozen=True)
@@ -51,7 +84,7 @@ class EpisodeErrors:
     rte_reason: str = ''
 
 
-def episode_errors(episode: Episode, options: ReportOptions) -> EpisodeErrors:
+def episode_errors(episode: Episode, options: ErrorOptions) -> EpisodeErrors:
     """The errors of an episode against the references it was read with, else those recorded.
 
     Over the TCP positions at its control steps, as recorded: no low-pass filter.
@@ -85,7 +118,7 @@ def _errors(
     driven: Reference,
     references: Sequence[Reference],
     match: str,
-    options: ReportOptions,
+    options: ErrorOptions,
     settings: PipelineOptions,
     **poses: Any,
 ) -> ReferenceErrors:
@@ -102,7 +135,7 @@ def _evo_rte(
     driven: Reference,
     references: Sequence[Reference],
     match: str,
-    options: ReportOptions,
+    options: ErrorOptions,
     settings: PipelineOptions,
 ) -> tuple[float, str]:
     """The least RTE as evo defines it, m, over the references with orientations; why none."""
