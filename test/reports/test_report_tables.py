@@ -20,8 +20,12 @@ from frame_ros.core.events import Outcome
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.processing import process_episode
-from frame_ros.episodes.topic_faults import EVENT_TYPES, fault_counts, topic_faults
-from frame_ros.episodes.topic_statistics import stamp_statistics
+from frame_ros.episodes.topic_statistics import (
+    EVENT_TYPES,
+    fault_counts,
+    stamp_statistics,
+    topic_faults,
+)
 from frame_ros.metrics import REGISTRY, path_length, wilson_interval
 from frame_ros.reports import report_data, report_json
 from frame_ros.reports.html.media import VideoBudget, find_videos, still_times

@@ -24,8 +24,7 @@ from frame_ros.core.time import SECOND
 from frame_ros.episodes.bounds import bounds_of, within
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.reading import NO_MESSAGES
-from frame_ros.episodes.topic_faults import TopicFaults, topic_faults
-from frame_ros.episodes.topic_statistics import GAP_FACTOR
+from frame_ros.episodes.topic_statistics import GAP_FACTOR, TopicFaults, topic_faults
 from frame_ros.reports.model.numbers import counted, readable
 from frame_ros.reports.model.rates import RateRow, stream_rates
 from frame_ros.reports.parity.comparison import (
