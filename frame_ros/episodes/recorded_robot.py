@@ -6,9 +6,16 @@ opened but an ordinary file in the bag's own folder."""
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from frame_ros.core.errors import FrameRosError
 from frame_ros.core.input_files import is_within, names_file
+from frame_ros.episodes.episode import Episode
+
+if TYPE_CHECKING:
+    from frame_ros.robots import Robot
 
 # The fact that says which robot a bag names where that is not opened.
 NOT_OPENED = 'robot_not_opened'
@@ -46,3 +53,18 @@ def _in_folder(named: str, folder: Path) -> str:
     if '\0' in named or not Path(file).is_relative_to(os.path.abspath(folder)):
         return ''
     return file if names_file(file) and is_within(Path(file), folder) else ''
+
+
+def known_robot(episode: Episode) -> Robot | None:
+    """Returns the robot of an episode; None where it is not known, or cannot be read."""
+    return _robot(episode.attributes.get('robot', ''))
+
+
+@lru_cache(maxsize=8)
+def _robot(name: str) -> Robot | None:
+    from frame_ros.robots import load_robot
+
+    try:
+        return load_robot(name) if name else None
+    except (FrameRosError, ImportError):
+        return None

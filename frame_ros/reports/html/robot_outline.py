@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from frame_ros.episodes.bounds import within
 from frame_ros.episodes.episode import Episode
-from frame_ros.episodes.known_robot import known_robot
+from frame_ros.episodes.recorded_robot import known_robot
 from frame_ros.robots import Robot
 from frame_ros.robots.transforms import product, turned
 
