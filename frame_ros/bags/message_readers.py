@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.bags.fields import FieldReader, Serialised
-from frame_ros.robots.joint_state import FullJointState
+from frame_ros.robots.joint_state_merge import FullJointState
 
 
 class ReadJointState(NamedTuple):

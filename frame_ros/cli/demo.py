@@ -25,7 +25,7 @@ from frame_ros.cli.progress import progress_bar
 from frame_ros.core.errors import BagError, SetupError
 from frame_ros.core.machine_lock import MachineLock
 from frame_ros.core.output_files import make_folder
-from frame_ros.core.ros_commands import commands_on_bags
+from frame_ros.core.ros_names import commands_on_bags
 
 if TYPE_CHECKING:
     from frame_ros.cli.live_view import LiveView

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from frame_ros.cli.arguments import output_folder, output_link, whole, word
 from frame_ros.core.errors import FrameRosError, SetupError
-from frame_ros.core.ros_commands import node_command
+from frame_ros.core.ros_names import node_command
 
 if TYPE_CHECKING:
     from frame_ros.hardware.feetech.emulator.bus import SimulatedBus

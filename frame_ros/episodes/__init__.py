@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from frame_ros.bags.reader import Bag
-    from frame_ros.bags.streams.stream import Stream
+    from frame_ros.bags.streams.form import Stream
     from frame_ros.bags.writer import BagWriter
     from frame_ros.core.events import Event, EventType, Outcome
     from frame_ros.episodes.episode import Episode
@@ -35,7 +35,7 @@ _HOMES = {
     'Outcome': 'frame_ros.core.events',
     'PipelineOptions': 'frame_ros.episodes.metric_pipeline.options',
     'Reference': 'frame_ros.episodes.reference',
-    'Stream': 'frame_ros.bags.streams.stream',
+    'Stream': 'frame_ros.bags.streams.form',
     'load_references': 'frame_ros.episodes.reference_loading',
     'read_episodes': 'frame_ros.episodes.reading',
 }

@@ -8,8 +8,8 @@ import numpy as np
 
 from frame_ros.bags.findings import Note
 from frame_ros.bags.reader import Bag
+from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.joint_table import named_positions
-from frame_ros.bags.streams.stream import Stream
 from frame_ros.core.errors import FrameRosError, RobotError
 from frame_ros.robots.joint_state_merge import JointMerger
 

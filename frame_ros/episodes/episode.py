@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.bags.reader import Bag
-from frame_ros.bags.streams.stream import Stream
+from frame_ros.bags.streams.form import Stream
 from frame_ros.core.errors import BagError
 from frame_ros.core.events import Event, Outcome
 from frame_ros.episodes.reference import Reference

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from frame_ros.bags.reader import Bag
-from frame_ros.bags.streams.stream import Stream
+from frame_ros.bags.streams.form import Stream
 from frame_ros.core.time import stamp_ns
 from frame_ros.sensing.stream_health.readiness import READINESS_TOPIC, READINESS_TYPE
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.bags.streams.stream import Stream
+from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.table import FED_ROLES, pipeline_values
 from frame_ros.core.errors import FrameRosError
 from frame_ros.core.events import Event, EventType

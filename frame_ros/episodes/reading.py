@@ -13,11 +13,10 @@ import numpy as np
 from frame_ros.bags.find_bags import find_bags
 from frame_ros.bags.findings import Note
 from frame_ros.bags.reader import Bag
-from frame_ros.bags.recorded_options import SETTINGS_TOPIC
 from frame_ros.bags.streams.events import read_events
-from frame_ros.bags.streams.stream import Stream
+from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.table import STREAMS, read_stream
-from frame_ros.bags.streams.topic_map import TopicMap
+from frame_ros.bags.streams.topic_map import SETTINGS_TOPIC, TopicMap
 from frame_ros.core.errors import BagError, FrameRosError
 from frame_ros.core.events import Event, EventType
 from frame_ros.episodes.computed_pose import add_computed_pose

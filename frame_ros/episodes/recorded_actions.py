@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from frame_ros.bags.find_bags import find_bags
 from frame_ros.bags.reader import Bag
+from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.joint_table import command_table
-from frame_ros.bags.streams.stream import Stream
 from frame_ros.core.errors import BagError
 from frame_ros.core.events import EventType
 from frame_ros.episodes.bounds import bounds_of

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.bags.findings import Note
+from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.joint_table import named_positions
-from frame_ros.bags.streams.stream import Stream
 from frame_ros.core.errors import BagError, ValueRangeError
 from frame_ros.core.input_files import load_json, read_text
 from frame_ros.core.time import SECOND

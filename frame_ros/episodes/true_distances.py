@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from frame_ros.bags.reader import Bag
-from frame_ros.bags.streams.stream import Stream
+from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.table import read_stream
 from frame_ros.core.errors import BagError
 from frame_ros.episodes.episode import Episode

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.bags.reader import Bag
-from frame_ros.bags.streams.stream import Stream
+from frame_ros.bags.streams.form import Stream
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.bounds import within
 from frame_ros.episodes.episode import Episode

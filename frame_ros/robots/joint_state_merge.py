@@ -10,6 +10,7 @@ import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +18,17 @@ from numpy.typing import ArrayLike, NDArray
 from frame_ros.core.stamps import StampGuard, Verdict
 from frame_ros.core.time import SECOND
 from frame_ros.robots import AssembledState, JointStateAssembler
+
+
+class FullJointState(NamedTuple):
+    """A joint state as received; arrays that are absent are empty."""
+
+    stamp: int  # ns
+    names: tuple[str, ...]
+    positions: NDArray[np.float64]
+    velocities: NDArray[np.float64]
+    efforts: NDArray[np.float64]
+
 
 Array = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.bags.streams.stream import Stream
+from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.table import STREAMS
 from frame_ros.confidence.inference_uncertainty import (
     CHOSEN_FIELDS,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from bag_making import T0, message, stamp, write_bag
 
-from frame_ros.bags.streams.stream import Stream
+from frame_ros.bags.streams.form import Stream
 from frame_ros.cli import main
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.recorded_units import RecordedUnits, in_radians

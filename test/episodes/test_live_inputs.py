@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from frame_ros.bags.streams.stream import Stream
+from frame_ros.bags.streams.form import Stream
 from frame_ros.episodes.live_inputs import NEVER, heard_since
 
 

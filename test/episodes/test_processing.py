@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from bag_making import T0
 
-from frame_ros.bags.streams.stream import Stream
+from frame_ros.bags.streams.form import Stream
 from frame_ros.core.events import Event, EventType
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.bounds import plausible_stamps

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from bag_making import T0, episode_messages, event, joints, message, pose, stamp, write_bag
 
-from frame_ros.bags.streams.stream import Stream
+from frame_ros.bags.streams.form import Stream
 from frame_ros.core.errors import BagError, FrameRosError, ValueRangeError
 from frame_ros.core.events import EventType
 from frame_ros.core.time import SECOND

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from frame_ros.bags.streams.stream import Stream
+from frame_ros.bags.streams.form import Stream
 from frame_ros.core.errors import ShapeError
 from frame_ros.episodes import Episode, Outcome
 from frame_ros.episodes.processing import KINDS

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.inference import INFERENCE_FIELDS
-from frame_ros.bags.streams.stream import Stream
 from frame_ros.core.events import Event, EventType, Outcome
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode

@@ -13,7 +13,7 @@ import pytest
 from synthetic_episodes import empty_episode, synthetic_episode, with_late_poses
 
 from frame_ros.bags.findings import Level
-from frame_ros.bags.streams.stream import Stream
+from frame_ros.bags.streams.form import Stream
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.processing import recompute_as_live

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from synthetic_episodes import BEGIN, synthetic_episode
 
-from frame_ros.bags.streams.stream import Stream
+from frame_ros.bags.streams.form import Stream
 from frame_ros.core.time import SECOND
 from frame_ros.reports.html.figures import series_figure
 from frame_ros.reports.html.page import build_report

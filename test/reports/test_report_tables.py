@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from synthetic_episodes import BEGIN, empty_episode, synthetic_episode
 
 from frame_ros.bags.findings import Level
-from frame_ros.bags.streams.stream import Stream
+from frame_ros.bags.streams.form import Stream
 from frame_ros.core.events import Outcome
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode

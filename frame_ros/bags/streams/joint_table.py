@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.joints import name_lists
-from frame_ros.bags.streams.stream import Stream
 from frame_ros.robots.joint_state_merge import MAX_JOINT_AGE, JointMerger
 
 # Counters of JointMerger for messages that gave no row, in words.

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from frame_ros.bags.reader import Bag
 from frame_ros.bags.streams.contacts import CONTACT, PROXIMITY
 from frame_ros.bags.streams.events import EVENT
-from frame_ros.bags.streams.form import MessageForm, RecordedStream
+from frame_ros.bags.streams.form import MessageForm, RecordedStream, Stream
 from frame_ros.bags.streams.inference import INFERENCE
 from frame_ros.bags.streams.joints import ACTION, GRIPPER, JOINT_STATES
 from frame_ros.bags.streams.poses import GOAL, OBJECT, POSE
-from frame_ros.bags.streams.stream import Stream
 from frame_ros.core.errors import BagError
 from frame_ros.metrics.message_fields import FIELDS
 

@@ -1,14 +1,40 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The topic of each role in a bag."""
+"""The topic of each role in a bag, and the options that metrics nodes published in it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from frame_ros.bags.reader import Bag
-from frame_ros.bags.recorded_options import read_settings, used_topics
 from frame_ros.bags.streams.table import STREAMS
+from frame_ros.core.input_files import load_json
+
+SETTINGS_TOPIC = 'metrics_config'
+
+
+def read_settings(bag: Bag) -> dict[str, list[tuple[int, str]]]:
+    """Returns namespace ('' for the root) -> receive times (ns) and settings, JSON, that a metrics
+    node there published, in recorded order, at least one."""
+    settings: dict[str, list[tuple[int, str]]] = {}
+    for name, topic in bag.topics.items():
+        if not name.endswith(f'/{SETTINGS_TOPIC}'):
+            continue
+        if topic.message_type == 'std_msgs/msg/String' and topic.types:
+            found = [(received, message.data) for received, message in bag.messages(name)]
+            if found:
+                settings[name[: -len(SETTINGS_TOPIC) - 1]] = found
+    return settings
+
+
+def used_topics(settings: str) -> dict[str, str]:
+    """Returns role -> topic of the settings, if they have them."""
+    try:
+        topics = load_json(settings)['topics']
+        return {role: name for role, name in topics.items() if name and isinstance(name, str)}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
+
 
 # Values that a simulator knows and no sensor measured: used only if the run's own settings name
 # them, or the caller.

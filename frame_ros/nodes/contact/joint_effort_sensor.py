@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from frame_ros.bringup.run_checks import SIMULATED
 from frame_ros.core.errors import SetupError
-from frame_ros.core.rate_limit import RateLimit
+from frame_ros.core.stamps import RateLimit
 from frame_ros.core.time import SECOND
 from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.robots import Robot

@@ -19,8 +19,8 @@ from sensor_msgs.msg import JointState
 
 from frame_ros.bags.message_readers import JointStateReader, WrenchReader
 from frame_ros.core.health import Level, Status
-from frame_ros.core.rate_limit import RateLimit
 from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.core.stamps import RateLimit
 from frame_ros.core.time import SECOND
 from frame_ros.msg import ContactEvent, ContactState
 from frame_ros.nodes.contact.context import ContextKeeper, PhaseInput

@@ -13,6 +13,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from rclpy.callback_groups import CallbackGroup
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.task import Future
+
 from frame_ros.bags.recording.expected_streams import EpisodeStreams
 from frame_ros.bags.recording.images import image_conversion
 from frame_ros.bags.recording.session import (
@@ -135,3 +140,20 @@ class EpisodeRecording:
             lacks.append(f'dropped {dict(session.dropped)} {session.reasons}, lost {lost}')
         lacks += [f'{name} sent nothing in the episode: {why}' for name, why in silent.items()]
         return bag, lacks
+
+
+async def pause(node: Node, seconds: float, group: CallbackGroup) -> None:
+    """Waits in an async callback. group: of the callback, and reentrant: a mutually exclusive one
+    would keep the timer, and whatever else is in it, waiting too.
+    """
+    over = Future()
+    timer = node.create_timer(
+        seconds,
+        lambda: over.set_result(None),
+        callback_group=group,
+        clock=Clock(clock_type=ClockType.STEADY_TIME),
+    )
+    try:
+        await over
+    finally:
+        node.destroy_timer(timer)

@@ -25,7 +25,7 @@ from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.core.version import package_version
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.episode_recorder.clock import RecordingClock
-from frame_ros.nodes.episode_recorder.episode import EpisodeNames, EpisodeRecording
+from frame_ros.nodes.episode_recorder.episode import EpisodeNames, EpisodeRecording, pause
 from frame_ros.nodes.episode_recorder.events import (
     RecorderEvents,
     make_event,
@@ -33,7 +33,6 @@ from frame_ros.nodes.episode_recorder.events import (
     texts_of,
 )
 from frame_ros.nodes.episode_recorder.options import DEFAULTS, SETTABLE
-from frame_ros.nodes.episode_recorder.pausing import pause
 from frame_ros.nodes.episode_recorder.topics import TopicFilter, TopicSubscriptions, absolute_names
 from frame_ros.nodes.episode_recorder.video import EpisodeVideos
 from frame_ros.nodes.runtime.message_parts import time_message

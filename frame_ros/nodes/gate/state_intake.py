@@ -10,11 +10,10 @@ from typing import NamedTuple
 from rclpy.node import Node
 
 from frame_ros.bags.message_readers import ReadJointState
-from frame_ros.core.taken import Taken
 from frame_ros.nodes.runtime.joint_states import JointStateInput
 from frame_ros.nodes.runtime.options import BEST_EFFORT
 from frame_ros.nodes.runtime.publisher_identity import UNKNOWN
-from frame_ros.sensing.stream_health.newest import newest_of_each
+from frame_ros.sensing.stream_health.newest import Taken, newest_of_each
 
 # All publishers share it. Of two with a kilohertz each it is half a second, in which a gripper's
 # states, which come seldom, must be found.

@@ -26,8 +26,7 @@ from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.joint_states import JointStateInput
 from frame_ros.nodes.runtime.message_parts import header_message
 from frame_ros.nodes.runtime.node_inputs import inputs_of
-from frame_ros.robots.joint_state import FullJointState
-from frame_ros.robots.joint_state_merge import JointMerger
+from frame_ros.robots.joint_state_merge import FullJointState, JointMerger
 from frame_ros.sensing.contact.joints.recording import JointRecording, recording_of
 
 Array = NDArray[np.float64]

@@ -15,8 +15,8 @@ from nav_msgs.msg import Path
 from rclpy.node import Node
 from std_msgs.msg import Header
 
-from frame_ros.core.rate_limit import RateLimit
 from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.core.stamps import RateLimit
 from frame_ros.core.time import SECOND
 from frame_ros.nodes.kinematics.link_transforms import LinkTransforms
 from frame_ros.nodes.kinematics.options import KinematicsOptions
@@ -27,8 +27,7 @@ from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.runtime.parameters import declare_options
 from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
 from frame_ros.robots import AssembledState, load_robot
-from frame_ros.robots.joint_state import FullJointState
-from frame_ros.robots.joint_state_merge import JointMerger
+from frame_ros.robots.joint_state_merge import FullJointState, JointMerger
 from frame_ros.robots.motion import twist_between
 
 SILENCE = 5.0  # s without a message that is worth a warning

@@ -14,8 +14,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import CameraInfo, Image
 
 from frame_ros.core.errors import FrameRosError
-from frame_ros.core.rate_limit import RateLimit
-from frame_ros.core.stamps import StampGuard, Verdict
+from frame_ros.core.stamps import RateLimit, StampGuard, Verdict
 from frame_ros.core.time import stamp_ns
 from frame_ros.nodes.proximity.extrinsics import Extrinsics
 from frame_ros.nodes.proximity.options import ProximityOptions

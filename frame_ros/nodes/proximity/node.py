@@ -16,8 +16,8 @@ import cv2
 from rclpy.node import Node
 from sensor_msgs.msg import PointCloud2
 
-from frame_ros.core.rate_limit import RateLimit
 from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.core.stamps import RateLimit
 from frame_ros.core.thread_priority import raise_priority
 from frame_ros.core.time import SECOND
 from frame_ros.msg import CameraAlignment, Proximity

@@ -22,11 +22,11 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from frame_ros.core.errors import BagError
 from frame_ros.core.repeated_warnings import RepeatedWarnings
-from frame_ros.core.taken import Taken
 from frame_ros.nodes.runtime.node_inputs import inputs_of
 from frame_ros.nodes.runtime.options import FITTING, RELIABLE
 from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.sensing.stream_health.input_tally import InputTally
+from frame_ros.sensing.stream_health.newest import Taken
 from frame_ros.sensing.stream_health.readiness import InputState
 
 DEPTH = 2000  # 2 s of a kilohertz stream, which a loaded machine may delay for so long

@@ -28,9 +28,9 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile, QoSReliabilityPolicy
 from rclpy.serialization import deserialize_message
 
-from frame_ros.core.taken import Taken
 from frame_ros.core.time import SECOND
 from frame_ros.nodes.runtime.publisher_identity import CAN_IDENTIFY, IdentifyingTake
+from frame_ros.sensing.stream_health.newest import Taken
 
 try:
     from rclpy.impl.implementation_singleton import rclpy_implementation

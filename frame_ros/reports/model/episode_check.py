@@ -18,7 +18,7 @@ from frame_ros.bags.findings import (
     findings_of_counts,
     of_level,
 )
-from frame_ros.bags.streams.stream import Stream
+from frame_ros.bags.streams.form import Stream
 from frame_ros.bags.streams.table import FED_ROLES
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.bounds import bounds_of, within

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.bags.streams.stream import Stream
+from frame_ros.bags.streams.form import Stream
 from frame_ros.core.events import EventType
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.bounds import bounds_of, within

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.bags.received_counts import ReceivedCounts
-from frame_ros.bags.recorded_options import used_topics
-from frame_ros.bags.streams.stream import Stream
+from frame_ros.bags.streams.form import Stream
+from frame_ros.bags.streams.topic_map import used_topics
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.bounds import bounds_of
 from frame_ros.episodes.episode import Episode

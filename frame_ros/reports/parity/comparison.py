@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from frame_ros.bags.findings import Note
 from frame_ros.bags.received_counts import ReceivedCounts, received_counts
-from frame_ros.bags.streams.stream import Stream
+from frame_ros.bags.streams.form import Stream
 from frame_ros.core.events import EventType
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode

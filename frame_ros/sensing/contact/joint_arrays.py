@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.robots.joint_state import FullJointState
+from frame_ros.robots.joint_state_merge import FullJointState
 
 Array = NDArray[np.float64]
 

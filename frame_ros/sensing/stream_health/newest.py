@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable
+from typing import Any
 
-from frame_ros.core.taken import Taken
+Taken = tuple[Any, dict[str, Any]]
 
 
 def newest_of_each(

@@ -24,7 +24,7 @@ from frame_ros.nodes.contact.robot_sensor import RobotSensor
 from frame_ros.nodes.contact.wrench_sensor import tip_in_sensor
 from frame_ros.nodes.runtime.fitting_subscription import DAMAGED
 from frame_ros.robots import load_robot
-from frame_ros.robots.joint_state import FullJointState
+from frame_ros.robots.joint_state_merge import FullJointState
 from frame_ros.sensing.contact.joint_arrays import JointArrays
 from frame_ros.sensing.contact.robot_indicators import indicators_of
 from frame_ros.sensing.contact.sensor_mount import SensorFrames, SensorMount, given_mount

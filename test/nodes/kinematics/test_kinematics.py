@@ -23,7 +23,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
-from frame_ros.core.rate_limit import RateLimit
+from frame_ros.core.stamps import RateLimit
 from frame_ros.core.time import SECOND
 from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.robots import load_robot

@@ -23,7 +23,7 @@ from frame_ros.nodes.episode_recorder.clock import RecordingClock
 from frame_ros.nodes.gate.inputs import GateInputs
 from frame_ros.nodes.identification.node import IdentificationNode
 from frame_ros.nodes.runtime.publisher_identity import UNKNOWN
-from frame_ros.robots.joint_state import FullJointState
+from frame_ros.robots.joint_state_merge import FullJointState
 
 PROFILES = [
     QoSProfile(depth=50, reliability=reliability, durability=durability)
