@@ -20,9 +20,7 @@ LITRES = 1000.0  # of a m^3
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
-    parser.add_argument(
-        'robot', metavar='URDF', help='a URDF file, or so101, fr3, panda', type=robot
-    )
+    parser.add_argument('robot', metavar='URDF', help='name, profile or URDF file', type=robot)
     parser.add_argument(
         '--out', type=output_file, metavar='FILE', help='YAML file to write (default: printed)'
     )

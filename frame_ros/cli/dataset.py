@@ -43,7 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--repeat', action='store_true', help='frames may repeat what comes more rarely than --fps'
     )
-    parser.add_argument('--robot', default='so101', metavar='NAME', help='name or URDF', type=robot)
+    parser.add_argument(
+        '--robot', default='so101', metavar='NAME', help='name, profile or URDF file', type=robot
+    )
     parser.add_argument(
         '--joints',
         metavar='A,B,...',

@@ -94,7 +94,9 @@ def _add_policy_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_recording_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares how the bags are to be read."""
-    parser.add_argument('--robot', help='name or URDF (default: as recorded, or so101)', type=robot)
+    parser.add_argument(
+        '--robot', help='name, profile or URDF file (default: as recorded, or so101)', type=robot
+    )
     parser.add_argument('--namespace', metavar='NS', help="the robot's namespace", type=namespace)
     parser.add_argument(
         '--topic',

@@ -65,7 +65,7 @@ def _add_policy_arguments(group: argparse._ArgumentGroup) -> None:
         metavar='NAME=VALUE',
         help='an option of the policy, JSON or text; may be repeated',
     )
-    group.add_argument('--robot', default='so101', help='name, or URDF file', type=robot)
+    group.add_argument('--robot', default='so101', help='name, profile or URDF file', type=robot)
     group.add_argument(
         '--joint-names',
         metavar='A,B,...',

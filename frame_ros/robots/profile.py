@@ -150,8 +150,8 @@ class RobotProfile:
         command_frame: frame of poses that are commanded; empty: the base link.
         topics: of the arm's driver.
         wrench_is_estimate: the topic of the wrench has the arm's own estimate, no sensor's.
-        postures: named postures, each a position (rad or m) of every joint that can be commanded,
-            the gripper's last. 'home' is where it starts.
+        postures: named postures, each a position (rad or m) of every joint that can be commanded.
+            'home' is where it starts.
         motors: file of `frame-ros identify joints` on the real arm, as `urdf`.
         cameras: mounts of depth cameras, as the launch argument extrinsics has them.
         lerobot: types of our driver's devices.

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Profiles of robots: packaged ones fit their URDFs; those of others are read and checked."""
 
+import json
+
 import attrs
 import pytest
 import yaml
@@ -85,3 +87,38 @@ def test_a_urdf_alone_has_the_rates_of_the_robot_that_it_names(tmp_path):
     assert robot.profile.gripper is None and find_profile(path).gripper is None
     path.write_text(path.read_text().replace('name="fr3"', 'name="other"'))
     assert load_robot(path).profile == attrs.evolve(type(known)(name='other'))
+
+
+@pytest.mark.parametrize('profile', packaged_profiles(), ids=ROBOT_NAMES)
+def test_a_packaged_profile_could_as_well_lie_outside(profile, tmp_path):
+    """Every field, those of the simulation too, is read back from YAML as it was."""
+    content = attrs.asdict(profile)
+    plain = json.loads(json.dumps({**content, 'urdf': str(profile.path(profile.urdf))}))
+    path = tmp_path / f'{profile.name}.yaml'
+    path.write_text(yaml.safe_dump(plain))
+    read = attrs.evolve(find_profile(path), urdf=profile.urdf, folder=profile.folder)
+    assert read == profile
+    assert limits_of(load_robot(path)).names == limits_of(load_robot(profile.name)).names
+
+
+def test_a_profile_outside_the_package_stands_in_the_scene(tmp_path):
+    pytest.importorskip('mujoco')
+    from frame_ros.bringup.process_table import demo_processes
+    from frame_ros.bringup.run_options import DemoOptions
+    from frame_ros.scenes import PickPlaceSimulation
+
+    known = find_profile('so101')
+    content = json.loads(json.dumps(attrs.asdict(known)))
+    content |= {'name': 'mine', 'urdf': str(known.path(known.urdf)), 'folder': ''}
+    path = tmp_path / 'mine.yaml'
+    path.write_text(yaml.safe_dump(content))
+    mine, packaged = PickPlaceSimulation(3, robot=str(path)), PickPlaceSimulation(3)
+    for simulation in (mine, packaged):
+        simulation.step([0.1, -1.2, 1.2, 0.8, 0.0, 0.3], 50)
+    assert mine.robot.name == 'mine'
+    assert mine.joint_state().positions.tolist() == packaged.joint_state().positions.tolist()
+    table = {process.name: process for process in demo_processes(DemoOptions(robot=str(path)))}
+    same = {process.name: process for process in demo_processes(DemoOptions(robot='so101'))}
+    for name in same:
+        given = {**same[name].parameters, 'robot': str(path)}
+        assert {**table[name].parameters, 'robot': str(path)} == given

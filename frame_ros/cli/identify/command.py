@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='joints: motor constants, friction and thresholds for contact without a sensor; '
         'tool: mass and centre of mass of what a force-torque sensor carries',
     )
-    parser.add_argument('--robot', default='so101', help='name, or URDF file', type=robot)
+    parser.add_argument('--robot', default='so101', help='name, profile or URDF file', type=robot)
     parser.add_argument(
         '--output',
         type=any_path,

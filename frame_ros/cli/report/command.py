@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--robot',
         metavar='NAME',
-        help='name or URDF file: computes poses from joint states where none were recorded',
+        help='name, profile or URDF: computes poses from joint states where none were recorded',
         type=robot,
     )
     add_unit_arguments(parser)

@@ -17,7 +17,6 @@ from frame_ros.sensing.contact.robot_flags import RobotContact, RobotContactOpti
 
 # The estimates are slow (a low-pass of 10 Hz) and off by some newtons in free space.
 STRENGTH, DURATION, REST = (5.0, 25.0), (0.2, 0.6), (0.8, 2.5)  # of pushes, N and s
-HAND = ('fr3_hand', 'fr3_leftfinger', 'fr3_rightfinger')  # that are pushed
 LEARNING = 60.0  # s without a push at the beginning, in which the offset is learnt
 
 
@@ -31,7 +30,8 @@ def run(trial: Trial) -> dict[str, Any]:
     pushes = []
     if trial.settings['has_pushes']:
         rng = np.random.default_rng((trial.seed, 0x1A))
-        style = PushStyle(STRENGTH, DURATION, REST, HAND)
+        hand = (robot.profile.sensor_link, *robot.profile.finger_links)
+        style = PushStyle(STRENGTH, DURATION, REST, hand)
         pushes = draw_pushes(rng, robot, style, LEARNING, seconds - LEARNING - 1.0)
     arm = ArmRun(trial.robot, trial.seed, pushes)
     sensing = RobotSensing(arm, trial.seed)

@@ -8,7 +8,6 @@ import attrs
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.input_files import read_text
-from frame_ros.robots import find_urdf
 from frame_ros.robots.description import parse_urdf
 from frame_ros.robots.profiles import find_profile, simulated_robots
 from frame_ros.robots.simulated import Simulation
@@ -24,6 +23,7 @@ class SceneRobot(Simulation):
         joint_names: that can be commanded, the gripper's last; a joint that mimics another follows
             it.
         home: rad (m) of them.
+        base_link: stands on the table.
         tip_link: of the gripper.
         wrench_link: the force-torque sensor sits where this link meets the one before.
         finger_links: links that close on things.
@@ -35,15 +35,11 @@ class SceneRobot(Simulation):
     name: str
     joint_names: tuple[str, ...]
     home: tuple[float, ...]
+    base_link: str
     tip_link: str
     wrench_link: str
     finger_links: tuple[str, ...]
     has_torque_sensors: bool
-
-    @property
-    def base_link(self) -> str:
-        """The link that stands on the table."""
-        return parse_urdf(read_text(find_urdf(self.source))).base_link
 
     @property
     def arm_joints(self) -> tuple[str, ...]:
@@ -69,13 +65,15 @@ def scene_robot(name_or_file: str) -> SceneRobot:
             f'the scene has no robot {name_or_file!r}: there are {", ".join(simulated_robots())}, '
             'and profiles with a simulation'
         )
-    home = profile.postures['home']
+    description = parse_urdf(read_text(profile.path(profile.urdf)))
+    joints = [j.name for j in description.joints if j.is_moving and not j.mimic]
     return SceneRobot(
         **attrs.asdict(profile.simulation, recurse=False),
         source=name_or_file,
         name=profile.name,
-        joint_names=tuple(home),
-        home=tuple(home.values()),
+        joint_names=tuple(joints),
+        home=tuple(profile.postures['home'][name] for name in joints),
+        base_link=description.base_link,
         tip_link=profile.tips['tcp'],
         wrench_link=profile.sensor_link,
         finger_links=profile.finger_links,

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from half_arm import place
-from patience import PATIENCE
+from service_answers import call
 
 pytest.importorskip('rclpy')
 
@@ -32,21 +32,6 @@ NODES = ('kinematics', 'metrics', 'episode_recorder')
 RATES = (100, 70)  # Hz
 SECONDS = 6.0
 ROBOT = 'so101'
-
-
-def call(rclpy, node, kind, name, request):
-    client = node.create_client(kind, name)
-    deadline = time.monotonic() + PATIENCE
-    while not client.service_is_ready():
-        assert time.monotonic() < deadline, name
-        time.sleep(0.05)
-    while time.monotonic() < deadline:
-        answer = client.call_async(request)
-        rclpy.spin_until_future_complete(node, answer, timeout_sec=PATIENCE)
-        if answer.result().success:
-            return answer.result()
-        time.sleep(0.5)
-    raise AssertionError(answer.result().message)
 
 
 def act(node, joints):
