@@ -319,7 +319,7 @@ UNREVISED = (
     'frame_ros/bringup',
     'frame_ros/cli',
     'frame_ros/core/options.py',
-    'frame_ros/episodes',
+    'frame_ros/episodes/metric_pipeline',
     'frame_ros/metrics',
     'frame_ros/nodes',
     'frame_ros/policies/',

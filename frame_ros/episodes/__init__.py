@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Episodes: the metric pipeline, reading and writing rosbags.
 
-What is listed here is imported when it is first used: a bag reader costs a node nothing that it
+The names listed here are imported at their first use: a bag reader costs a node nothing that it
 does not use.
 """
 

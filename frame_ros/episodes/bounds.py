@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where an episode begins and ends, also without START and END: one rule for its metrics, for what
-is made of it, and for references.
-"""
+"""Begin and end of an episode, with or without START and END: one rule for all uses."""
 
 from __future__ import annotations
 
@@ -14,14 +12,13 @@ from frame_ros.core.events import EventType
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.episode import Episode
 
-# A stamp this much further from the others than its receive time is no bound of an episode, ns.
+# A stamp this much further from the others than its receive time does not bound an episode, ns.
 FAR = 60 * SECOND
 
 
 def bounds_of(episode: Episode) -> tuple[int, int]:
-    """Returns the begin and the end, which is no longer of it, of an episode, ns: START and the
-    first END behind it; where there is none, the first stamp, and 1 ns behind the last, of
-    `extent`. (0, 0) without either.
+    """Returns the begin and the exclusive end of an episode, ns. They are START and the first END
+    after it, or else the first stamp, and 1 ns after the last, of `extent`. (0, 0) without either.
     """
     first, last = extent(episode) or (0, -1)
     starts = [event.stamp for event in episode.events if event.type is EventType.START]
@@ -40,9 +37,7 @@ def within(episode: Episode, stream: Stream) -> Stream:
 
 
 def extent(episode: Episode) -> tuple[int, int] | None:
-    """Returns first and last stamp of the steps, else of the poses, else of whatever there is, ns;
-    None without any.
-    """
+    """Returns first and last stamp of the steps, else of the poses, else of anything, ns."""
     for role in dict.fromkeys(('action', 'pose', *episode.streams)):
         stamps = plausible_stamps(episode.streams[role]) if role in episode.streams else ()
         if len(stamps):
@@ -51,11 +46,9 @@ def extent(episode: Episode) -> tuple[int, int] | None:
 
 
 def plausible_stamps(stream: Stream) -> NDArray[np.int64]:
-    """Returns the stamps (n,), ns, that are set and not more than 60 s away from where their
-    receive times, by the median message, put them.
-
-    Of a clock that runs faster or slower than the recorder's (simulated time), the receive times
-    are scaled to it, if that explains more stamps.
+    """Returns the set stamps (n,), ns, within 60 s of where their receive times put them. The
+    median message is the reference. For a clock that runs faster or slower than the recorder's
+    (simulated time), the receive times are scaled to it, if that explains more stamps.
     """
     is_set = stream.stamps > 0
     stamps, received = stream.stamps[is_set], stream.received[is_set]

@@ -15,10 +15,11 @@ from frame_ros.robots.joint_state_merge import JointMerger
 
 
 def add_computed_pose(bag: Bag, streams: dict[str, Stream], robot: str | None) -> dict[str, int]:
-    """Adds the stream 'pose' by forward kinematics from 'joint_states', where the robot (name or
-    URDF) is known and every joint is there; otherwise `bag.problems` say why not.
+    """Adds the stream 'pose' by forward kinematics from 'joint_states', if robot and joints are
+    known.
 
-    Returns counters of the data quality: the joint states that gave no pose, by why.
+    robot: name or URDF. Otherwise `bag.problems` give the reason. Returns counters of the data
+    quality: reason -> joint states that gave no pose.
     """
     joints = streams.get('joint_states')
     if joints is None or not robot or len(joints) == 0:
@@ -34,7 +35,7 @@ def add_computed_pose(bag: Bag, streams: dict[str, Stream], robot: str | None) -
 
 
 def _computed_pose(joints: Stream, robot: str) -> tuple[Stream, dict[str, int]]:
-    """The poses, as the kinematics node computes them, and what gave none."""
+    """Returns the poses, as from the kinematics node, and reason -> joint states without one."""
     from frame_ros.robots import load_robot
 
     model = load_robot(robot)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The least force that the contact sensors of an episode felt, over time."""
+"""The least force that an episode's contact sensors detected, over time."""
 
 from __future__ import annotations
 
@@ -18,17 +18,15 @@ FIELDS = ('force_threshold', 'response_time')
 
 @dataclass(frozen=True)
 class RecordedSensitivity:
-    """Rows by stamp, (T,) ns. forces: (T,) N, least force that counted as contact; times: (T,) s
-    for which it had to last. NaN where not known.
-    """
+    """Rows by stamp; NaN if unknown."""
 
-    stamps: NDArray[np.int64]
-    forces: NDArray[np.float64]
-    times: NDArray[np.float64]
+    stamps: NDArray[np.int64]  # (T,) ns
+    forces: NDArray[np.float64]  # (T,) N, least force that counted as contact
+    times: NDArray[np.float64]  # (T,) s for which it had to last
 
     def at(self, stamps: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Forces (M,) N and times (M,) s of the newest row at or before each stamp (M,), ns; NaN
-        before the first.
+        """Returns forces (M,) N and times (M,) s of the newest row at or before each stamp (M,),
+        ns; NaN before the first.
         """
         if not len(self.stamps):
             unknown = np.full(len(stamps), np.nan)
@@ -43,7 +41,7 @@ class RecordedSensitivity:
 
 
 def recorded_sensitivity(episode: Episode, bag: Bag | None) -> RecordedSensitivity | None:
-    """What the states of the episode's contact stream told of it; None of a bag without."""
+    """Returns the sensitivity in the states of the episode's contact stream; None without any."""
     stream = episode.streams.get('contact')
     if bag is None or stream is None:
         return None

@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""An episode without ROS: events, streams of stamped values, metric samples, and its value of every
-metric.
-"""
+"""An episode without ROS: events, streams, metric samples, and its value of every metric."""
 
 from __future__ import annotations
 
@@ -42,7 +40,7 @@ class Episode:
         references: those that ATE and RTE were computed against where they were given at reading,
             instead of recorded.
         is_own_reference: whether those given are from its own bag, and so do not count.
-        problems: what the reader should know: truncated bag, missing topic, unreadable type; those
+        problems: remarks for the reader: truncated bag, missing topic, unreadable type; those
             that make no number doubtful are of type `findings.Note`.
         heard_since: role -> stamp (ns) from which on the live metrics node received a stream, where
             the recording begins before.
@@ -116,7 +114,7 @@ class Episode:
 
     @property
     def outcome(self) -> Outcome:
-        """UNKNOWN if there is none, or one that EpisodeEvent.msg does not have."""
+        """The outcome; UNKNOWN without one, or with one unknown to EpisodeEvent.msg."""
         try:
             return Outcome(int(self.summary.get('outcome', Outcome.UNKNOWN)))
         except ValueError:
@@ -124,22 +122,22 @@ class Episode:
 
     @property
     def is_success(self) -> bool:
-        """Whether the episode is known to have succeeded."""
+        """True if the episode is known to have succeeded."""
         return self.outcome is Outcome.SUCCESS
 
     @property
     def steps(self) -> int:
-        """How many control steps it has."""
+        """Number of control steps."""
         return int(self.summary.get('steps') or 0)
 
     @property
     def is_static(self) -> bool:
-        """Whether the TCP hardly moved; without poses that is not known, and it counts as moved."""
+        """True if the TCP hardly moved; without poses it counts as moved."""
         return bool(self.summary.get('is_static')) and 'pose' in self.streams
 
     def open_bag(self) -> Bag | None:
-        """Opens the bag behind it, for images and topics that it does not carry; None if the bag is
-        gone or cannot be read, as for an episode made in memory.
+        """Opens the bag behind it, for images and further topics; None if it is gone or unreadable,
+        or the episode was made in memory.
         """
         try:
             return Bag(self.path)

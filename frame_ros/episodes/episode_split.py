@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which events and which stretch of a bag belong to each of its episodes."""
+"""The events and the stamps of a bag that belong to each of its episodes."""
 
 from __future__ import annotations
 
@@ -16,18 +16,13 @@ NO_END = 'no END event: the end of the data is taken as its end'
 
 @dataclass
 class Part:
-    """One episode's share of a bag.
+    """One episode's share of a bag."""
 
-    episode_id: its name, never empty, and no other's in the bag. recorded_id: what START, or else
-    END, calls it; may be empty. events: its own, by stamp. begin, end: the stamps [begin, end) of
-    its samples, ns; None: no bound.
-    """
-
-    recorded_id: str
-    events: list[Event]
-    episode_id: str = ''
-    begin: int | None = None
-    end: int | None = None
+    recorded_id: str  # its name in START, or else END; may be empty
+    events: list[Event]  # its own, by stamp
+    episode_id: str = ''  # its name, never empty, and unique in the bag
+    begin: int | None = None  # the stamps [begin, end) of its samples, ns; None: no bound
+    end: int | None = None  # the stamps [begin, end) of its samples, ns; None: no bound
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -44,13 +39,13 @@ class Part:
 def divide(events: list[Event], known: str, name: str) -> list[Part]:
     """Returns the episodes of a bag, at least one, in the order of their STARTs.
 
-    Each START begins an episode, whatever it is called. Other events go to the last episode of
-    their id that had begun, those without id to the last that had begun.
+    Each START begins an episode, whatever its name. Other events go to the last episode of their id
+    that had begun, those without id to the last that had begun.
 
     Args:
         events: all of the bag, by stamp.
-        known: id of the episode that the recorder made the bag for; '' if it says none. Only that
-        one is returned, if it is there.
+        known: id of the episode that the recorder made the bag for, or ''. Only that one is
+            returned, if it is there.
         name: the bag's, for episodes without id.
     """
     events = _each_once(events)
@@ -68,7 +63,7 @@ def divide(events: list[Event], known: str, name: str) -> list[Part]:
 
 
 def _each_once(events: list[Event]) -> list[Event]:
-    """Without repeated START and END: the same id and stamp is the same event, sent again."""
+    """Removes repeated START and END: equal id and stamp mean the same event, sent again."""
     seen: set[tuple[int, EventType, str]] = set()
     kept = []
     for event in events:
@@ -80,13 +75,13 @@ def _each_once(events: list[Event]) -> list[Event]:
 
 
 def _place(event: Event, parts: list[Part]) -> bool:
-    """Gives an event to its part; False: it has none."""
+    """Gives an event to its part; returns False if it has none."""
     begun = [part for part in parts if part.events[0].stamp <= event.stamp]
     if not event.episode_id:
         candidates = begun
     else:
         candidates = [part for part in begun if part.recorded_id == event.episode_id]
-        # One announced ahead of its START is of that episode too.
+        # One announced ahead of its START also belongs to that episode.
         candidates = candidates or [p for p in parts if p.recorded_id == event.episode_id][:1]
         candidates = candidates or [part for part in begun[-1:] if not part.recorded_id]
     if not candidates:
@@ -102,7 +97,7 @@ def _bound(parts: list[Part]) -> None:
     for part, following in zip(parts, parts[1:]):
         start, finish = following.events[0].stamp, part.finish
         part.end = start
-        # What is recorded before a START, but after the END before it, leads to that START.
+        # Events recorded before a START, but after the previous END, lead to that START.
         following.begin = start if finish is None else min(finish.stamp + 1, start)
     for part in parts:
         part.events.sort(key=lambda event: event.stamp)
@@ -131,7 +126,7 @@ def _name(parts: list[Part], fallback: str) -> None:
 
 
 def _whole(events: list[Event], known: str, name: str) -> Part:
-    """The whole bag as one episode, called what its last END calls it."""
+    """Returns the whole bag as one episode, named by its last END."""
     ids = {event.episode_id for event in events if event.episode_id}
     ends = [e for e in events if e.type is EventType.END]
     ends = [e for e in ends if not known or e.episode_id in ('', known)]

@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who drove in an episode: stretches in which an operator had taken over, and what the command gate
-did.
-"""
+"""Interventions in an episode: stretches driven by an operator, and the gate's actions."""
 
 from __future__ import annotations
 
@@ -27,7 +25,7 @@ NOTING = ('policy', 'gate')
 
 
 class GateAction(IntEnum):
-    """What the gate did; the numbers are those of GateIntervention.msg."""
+    """Actions of the gate; the numbers are those of GateIntervention.msg."""
 
     LIMITED = 1
     REFUSED = 2
@@ -42,15 +40,13 @@ MOMENTS = (GateAction.STOPPED, GateAction.RESET)
 
 @dataclass(frozen=True)
 class Segment:
-    """A stretch [begin, end] (ns) in which an operator drove. source: who said so. is_open: nobody
-    said that it ended, so it lasts to the episode's end.
-    """
+    """A stretch [begin, end] (ns) in which an operator drove."""
 
     begin: int
     end: int
-    source: str = ''
+    source: str = ''  # the publisher of the events
     text: str = ''
-    is_open: bool = False
+    is_open: bool = False  # without an end event, so it lasts to the episode's end
 
     @property
     def duration(self) -> float:
@@ -60,22 +56,19 @@ class Segment:
 
 @dataclass(frozen=True)
 class GateRun:
-    """A run of interventions of one cause. begin, end: ns; equal for a stop and a reset. count:
-    commands or ticks. joint, value, limit, unit, text: as first said. is_open: still so at the
-    episode's end.
-    """
+    """A run of interventions of one cause."""
 
-    begin: int
-    end: int
+    begin: int  # ns; equal for a stop and a reset
+    end: int  # ns; equal for a stop and a reset
     action: GateAction
     cause: str
-    joint: str = ''
-    count: int = 1
-    value: float = math.nan
-    limit: float = math.nan
-    unit: str = ''
-    text: str = ''
-    is_open: bool = False
+    joint: str = ''  # of the first
+    count: int = 1  # commands or ticks
+    value: float = math.nan  # of the first
+    limit: float = math.nan  # of the first
+    unit: str = ''  # of the first
+    text: str = ''  # of the first
+    is_open: bool = False  # still so at the episode's end
 
     @property
     def duration(self) -> float:
@@ -85,46 +78,41 @@ class GateRun:
 
 @dataclass(frozen=True)
 class Interventions:
-    """What came between the policy and the arm in one episode.
+    """Interventions between the policy and the arm in one episode."""
 
-    segments: in which an operator drove, apart from each other, in time. runs: of the gate; None:
-    the bag has none of its messages. begin, end: of the episode, ns. notes: NOTE events of policy
-    and gate. stops: STOP events.
-    """
-
-    segments: tuple[Segment, ...]
-    begin: int
-    end: int
-    runs: tuple[GateRun, ...] | None = None
-    notes: tuple[Event, ...] = ()
-    stops: tuple[Event, ...] = ()
+    segments: tuple[Segment, ...]  # in which an operator drove, separate, in time
+    begin: int  # of the episode, ns
+    end: int  # of the episode, ns
+    runs: tuple[GateRun, ...] | None = None  # of the gate; None: the bag has none of its messages
+    notes: tuple[Event, ...] = ()  # NOTE events of policy and gate
+    stops: tuple[Event, ...] = ()  # STOP events
 
     @property
     def count(self) -> int:
-        """How often an operator took over."""
+        """Number of takeovers by an operator."""
         return len(self.segments)
 
     @property
     def seconds(self) -> float:
-        """s that an operator drove."""
+        """Seconds driven by an operator."""
         return float(sum(segment.duration for segment in self.segments))
 
     @property
     def share(self) -> float:
-        """Share of the episode that an operator drove, in [0, 1]; NaN without duration."""
+        """Share of the episode driven by an operator, in [0, 1]; NaN without duration."""
         duration = (self.end - self.begin) / SECOND
         return self.seconds / duration if duration > 0 else math.nan
 
     @property
     def autonomy(self) -> float:
-        """Share of the episode that the policy drove, in [0, 1]; NaN without duration."""
+        """Share of the episode driven by the policy, in [0, 1]; NaN without duration."""
         return 1.0 - self.share
 
 
 def interventions_of(episode: Episode, bag: Bag | None = None) -> Interventions:
     """Returns the interventions of an episode, cut to its START and END.
 
-    bag: the episode's, for what the gate did; None: only what the events say.
+    bag: the episode's, for the gate's actions; None: only those in the events.
     """
     begin, end = bounds_of(episode)
     runs = gate_runs(bag, episode, begin, end) if bag is not None else None
@@ -143,9 +131,9 @@ def event_segments(events: Iterable[Event], begin: int, end: int) -> list[Segmen
     """Returns the stretches between INTERVENTION_START and INTERVENTION_END, within [begin, end]
     (ns).
 
-    Of several sources each has its own; where they overlap they become one. If the first has no
-    START, it begins with the episode; one without an END lasts to the episode's end. Another END
-    where nobody drives says nothing new.
+    Each source has its own; overlapping ones are merged. If the first has no START, it begins with
+    the episode; one without an END lasts to the episode's end. An END while nobody drives is
+    ignored.
     """
     running: dict[str, Event] = {}
     found: list[Segment] = []
@@ -153,7 +141,7 @@ def event_segments(events: Iterable[Event], begin: int, end: int) -> list[Segmen
         if event.type is EventType.INTERVENTION_START:
             running.setdefault(event.source, event)
         elif event.type is EventType.INTERVENTION_END:
-            # Whoever ends it need not be who began it.
+            # The source that ends it may differ from the one that began it.
             key = event.source if event.source in running else next(iter(running), event.source)
             start = running.pop(key, None)
             if start is None and found:
@@ -169,7 +157,7 @@ def event_segments(events: Iterable[Event], begin: int, end: int) -> list[Segmen
 
 
 def merged(segments: Iterable[Segment]) -> list[Segment]:
-    """Returns stretches apart from each other, in time: overlapping ones become one."""
+    """Returns separate stretches, in time: overlapping ones become one."""
     result: list[Segment] = []
     for segment in sorted(segments, key=lambda s: (s.begin, s.end)):
         if result and segment.begin <= result[-1].end:
@@ -184,7 +172,7 @@ def merged(segments: Iterable[Segment]) -> list[Segment]:
 
 
 def is_intervened(segments: Sequence[Segment], stamps: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether an operator drove at each stamp (N,), ns; the end of a stretch is not in it."""
+    """Returns whether an operator drove at each stamp (N,), ns, the end of a stretch excluded."""
     result = np.zeros(len(stamps), bool)
     for segment in segments:
         result |= (stamps >= segment.begin) & (stamps < segment.end)
@@ -192,8 +180,8 @@ def is_intervened(segments: Sequence[Segment], stamps: NDArray[np.int64]) -> NDA
 
 
 def gate_runs(bag: Bag, episode: Episode, begin: int, end: int) -> list[GateRun] | None:
-    """Returns what the gate of the episode's robot did within [begin, end] (ns), by its begin; None
-    if it is not in the bag, or not readable, which is then in the episode's problems.
+    """Returns the gate's runs for the episode's robot within [begin, end] (ns), by begin. None if
+    they are not in the bag, or not readable, which is then in the episode's problems.
     """
     topic = _gate_topic(bag, episode)
     if topic is None:
@@ -209,7 +197,7 @@ def gate_runs(bag: Bag, episode: Episode, begin: int, end: int) -> list[GateRun]
 
 
 def _gate_topic(bag: Bag, episode: Episode) -> str | None:
-    """The topic of gate interventions in the namespace that the episode's commands are in."""
+    """Returns the topic of gate interventions in the namespace of the episode's commands."""
     found = sorted(t.name for t in bag.topics.values() if t.message_type == GATE_TYPE and len(t))
     stream = episode.streams.get('action')
     namespace = stream.topic.rpartition('/')[0] if stream is not None else ''

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which recorded messages the live metrics node received, as its readiness in the bag says."""
+"""Recorded messages that the live metrics node received, by its readiness messages in the bag."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ NEVER = 2**63 - 1  # ns
 
 
 def read_first_stamps(bag: Bag, namespace: str) -> tuple[dict[str, int], int]:
-    """Returns topic -> header.stamp (ns) of the first message that the metrics node of a namespace
-    received, NEVER if none came until it said so last; and when that was (ns). Empty where the bag
-    does not say.
+    """Returns topic -> header.stamp (ns) of the first message that a namespace's metrics node
+    received. NEVER if none came until its last report, whose time (ns) is returned as well. Empty
+    if the bag has no reports.
     """
     topic = bag.topics.get(f'{namespace}/{READINESS_TOPIC}')
     if topic is None or topic.message_type != READINESS_TYPE or not topic.types:
@@ -40,10 +40,10 @@ def _first(each: object) -> int:
 def heard_since(
     streams: Mapping[str, Stream], first: Mapping[str, int], begin: int, said: int = NEVER
 ) -> dict[str, int]:
-    """Returns role -> stamp (ns) of the first message that came live, of the streams of an episode
-    whose recording has earlier ones. Of one that came live before the episode's begin (ns) nothing
-    is missed. said: when the node last said what it had heard (ns); of a stream that begins later
-    nothing is known.
+    """Returns role -> stamp (ns) of the first live message, for streams recorded from earlier on.
+
+    Of a stream received before the episode's begin (ns) nothing is missing. said: time of the
+    node's last report (ns); a stream that begins later is unknown.
     """
     return {
         role: first[stream.topic]
@@ -54,5 +54,5 @@ def heard_since(
 
 
 def _begin(stream: Stream) -> int:
-    """The first stamp that is set."""
+    """Returns the first stamp that is set."""
     return int(stream.stamps[stream.stamps > 0].min(initial=NEVER))

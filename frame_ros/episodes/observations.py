@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a robot saw and felt at a moment of a recorded episode, as a policy is given it."""
+"""Observations of a robot at a time of a recorded episode, as a policy gets them."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ class RecordedObservations:
 
     Args:
         episode: as `read_bag` or `read_episodes` gives it.
-        cameras: the cameras wanted, of the robot or shared by several (at the root); None: all of
-        the robot.
-        poses: the poses wanted. 'object' and 'goal' are on the topics of these roles, others on
+        cameras: the requested ones, of the robot or shared (at the root); None: all of the robot.
+        poses: the requested poses. 'object' and 'goal' are on the topics of these roles, others on
             `<name>_pose`.
         max_age: s, that an input may be old.
         instruction: None: the recorded one.
@@ -74,7 +73,7 @@ class RecordedObservations:
 
     @property
     def namespace(self) -> str:
-        """The robot's, by the topics that its episode was read from."""
+        """The robot's namespace, by the topics of its episode."""
         for role, row in STREAMS.items():
             stream = self._episode.streams.get(role)
             for name in row.topics if stream is not None else ():
@@ -83,7 +82,7 @@ class RecordedObservations:
         return ''
 
     def lack(self, stamp: int) -> str:
-        """What is missing at a stamp (ns), or too old, in words; '' if nothing is."""
+        """Returns what is missing or too old at a stamp (ns), in words; '' if nothing is."""
         for name, stamps in self._all_stamps().items():
             index = _newest(stamps, stamp)
             if index < 0:
@@ -123,7 +122,7 @@ class RecordedObservations:
     def _open_cameras(self, bag: Bag, wanted: Sequence[str] | None) -> dict[str, Camera]:
         own = found = camera_topics(bag, self.namespace)
         if wanted is not None and self.namespace:
-            # One that several robots share is at the root.
+            # A camera shared by several robots is at the root.
             found = {**camera_topics(bag), **own}
         names = list(own) if wanted is None else list(wanted)
         if missing := [name for name in names if name not in found]:
@@ -149,5 +148,5 @@ class RecordedObservations:
 
 
 def _newest(stamps: NDArray[np.int64], stamp: int) -> int:
-    """The place of the newest at or before a stamp; -1: none."""
+    """Returns the index of the newest at or before a stamp; -1: none."""
     return int(np.searchsorted(stamps, stamp, side='right')) - 1

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A recorded episode through the metric pipeline: the same numbers again that were live."""
+"""Recomputes the metrics of a recorded episode through the metric pipeline."""
 
 from __future__ import annotations
 
@@ -29,18 +29,16 @@ from frame_ros.metrics.message_fields import FIELDS
 
 BOUNDS = (EventType.START, EventType.END)
 KINDS = ('quality', 'safety', 'efficiency', 'confidence')
-# Samples are handed on this often, so that a long bag is not held in memory twice.
+# Samples are passed on this often, so that a long bag is not held in memory twice.
 BLOCK = 2000
-# An episode that is not named in its bag has a name here, so that it is told from what is outside.
+# An episode without a name in its bag gets one here, to distinguish it from samples outside.
 NAMELESS = '(nameless)'
 
 
 def process_episode(episode: Episode, references: Sequence[Reference] | None = None) -> None:
-    """Computes `metrics`, `summary`, and adds to `data_quality` and `problems` of an episode that
-    was read.
+    """Computes `metrics`, `summary`, and adds to `data_quality` and `problems` of an episode.
 
-    references: what ATE and RTE are computed against, instead of those recorded; kept in the
-    episode. None: those recorded.
+    references: of ATE and RTE, instead of the recorded ones; kept in the episode.
     """
     episode.references = tuple(references or ())
     samples, pipeline = run_pipeline(episode, settings_of(episode))
@@ -52,11 +50,11 @@ def process_episode(episode: Episode, references: Sequence[Reference] | None = N
 
 
 def recompute_as_live(episode: Episode) -> dict[str, dict[str, NDArray]]:
-    """Metrics of an episode as a live run got them that had to do without streams that lagged.
+    """Returns an episode's metrics as of a live run that lacked the lagging streams.
 
-    The recorded quality topic says at which steps what was missing, and the readiness of the
-    metrics node since when it received each stream; the recording itself holds it all. Returns what
-    `Episode.metrics` holds; that itself where nothing was missing.
+    The recorded quality topic has the missing streams of each step, and the metrics node's
+    readiness the time from which it received each stream; the recording itself is complete. The
+    result is like `Episode.metrics`, and that itself if nothing was missing.
     """
     lagging = _recorded_lags(episode)
     if not lagging and not episode.heard_since:
@@ -76,7 +74,7 @@ def _recorded_lags(episode: Episode) -> dict[int, int]:
 
 
 def _heard(episode: Episode) -> dict[str, Stream]:
-    """The streams without what came before the live metrics node was connected to them."""
+    """Returns the streams without messages before the live metrics node's connection."""
     return {
         role: stream.select(stream.stamps >= episode.heard_since.get(role, 0))
         for role, stream in episode.streams.items()
@@ -84,8 +82,9 @@ def _heard(episode: Episode) -> dict[str, Stream]:
 
 
 def settings_of(episode: Episode) -> PipelineOptions:
-    """The settings recorded with the episode, else the limits of its robot, else raw actions; says
-    so. References that were given at reading take the place of those recorded.
+    """Returns the settings recorded with the episode, else the limits of its robot, else raw
+    actions. References given at reading replace the recorded ones. A fallback is noted in the
+    problems.
     """
     settings = _recorded_settings(episode)
     if episode.references:
@@ -114,7 +113,7 @@ def _recorded_settings(episode: Episode) -> PipelineOptions:
 
 
 def _names_any(actions: Stream | None, joints: Sequence[str]) -> bool:
-    """Whether actions name one of the joints, or there are none."""
+    """Returns whether actions name one of the joints, or there are none."""
     return actions is None or bool(np.isin(actions.values['names'], joints).any())
 
 
@@ -134,9 +133,7 @@ def _note(episode: Episode, problem: str) -> None:
 def run_pipeline(
     episode: Episode, config: PipelineOptions, lagging: dict[int, int] | None = None
 ) -> tuple[list[MetricSample], MetricPipeline]:
-    """All samples of an episode, fed in the order in which the recorder received them, events
-    first.
-    """
+    """Returns all samples of an episode, fed in the order of reception, events first."""
     pipeline = MetricPipeline(config, lagging)
     for event in _bounded(episode):
         pipeline.feed('event', event.stamp, event)
@@ -156,7 +153,7 @@ def run_pipeline(
         order = np.argsort(received, kind='stable')
         arrivals = received[order].tolist()
         for n, (s, i) in enumerate(zip(which[order].tolist(), place[order].tolist())):
-            # A bag without receive times says nothing of arrivals.
+            # Without receive times a bag has no information on arrivals.
             now = arrivals[n] if arrivals[n] > 0 else None
             pipeline.feed(roles[s], stamps[s][i], values[s][i], now)
             if n % BLOCK == 0:
@@ -165,7 +162,7 @@ def run_pipeline(
 
 
 def _fed_streams(episode: Episode, config: PipelineOptions) -> dict[str, Stream]:
-    """Role -> stream of what the pipeline takes with these settings."""
+    """Returns role -> stream of the pipeline's inputs with these settings."""
     wanted = set(FED_ROLES).difference(('object', 'goal', 'gripper')).union(target_streams(config))
     streams = {role: episode.streams[role] for role in FED_ROLES if role in episode.streams}
     joints = episode.streams.get('joint_states')
@@ -177,9 +174,7 @@ def _fed_streams(episode: Episode, config: PipelineOptions) -> dict[str, Stream]
 def _feed_known(
     episode: Episode, config: PipelineOptions, streams: dict[str, Stream], pipeline: MetricPipeline
 ) -> None:
-    """Poses that were said before the episode and once for all, as the settings recorded with it
-    tell them.
-    """
+    """Feeds static poses from before the episode, as recorded in its settings."""
     try:
         known = load_json(episode.attributes.get('metrics_config', ''))['known']
         poses = {s: (int(v[0]), (*map(float, v[1:4]), str(v[4]))) for s, v in known.items()}
@@ -198,9 +193,7 @@ def _id(episode: Episode) -> str:
 
 
 def _bounded(episode: Episode) -> list[Event]:
-    """The episode's events, START and END by its own id; those are put at the ends of its data
-    where they were not recorded.
-    """
+    """Returns the events, with START and END, if missing, at the ends of the data."""
     name = _id(episode)
     events = [
         replace(event, episode_id=name) if event.type in BOUNDS else event
@@ -220,15 +213,13 @@ def _bounded(episode: Episode) -> list[Event]:
     if ends:
         _note(episode, 'END is not behind the start: the end of the data is taken as the end')
     others = [event for event in events if event not in ends]
-    # What is said soon after the last step is still said of the episode.
+    # Events soon after the last step still belong to the episode.
     last = max([last, begin, *(e.stamp for e in others if e.stamp <= last + FAR)])
     return [*others, Event(last + 1, EventType.END, name, source='reader')]
 
 
 def as_arrays(samples: list[MetricSample], kind: str, episode_id: str) -> dict[str, NDArray]:
-    """The samples of one kind within an episode: field -> (steps,) array, and 'stamp' (steps,)
-    int64.
-    """
+    """Returns an episode's samples of one kind: field -> (steps,) array, and 'stamp'."""
     chosen = [s for s in samples if s.kind == kind and s.episode_id == episode_id]
     arrays: dict[str, NDArray] = {'stamp': np.array([s.stamp for s in chosen], dtype=np.int64)}
     columns = zip(*(s.row for s in chosen)) if chosen else ([] for _ in FIELDS[kind])

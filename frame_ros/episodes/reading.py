@@ -90,7 +90,7 @@ def read_bag(
     """Returns the episodes of an open bag as `read_episodes` does, without their metrics.
 
     Raises:
-        BagError: what is in the bag cannot be made episodes of.
+        BagError: its content cannot be made into episodes.
     """
     try:
         return list(_episodes_of(bag, _Choice(namespace, topics, robot, joint_units)))
@@ -104,7 +104,7 @@ def _read_one(
     references: Sequence[Reference] | None,
     choice: _Choice,
 ) -> Iterator[Episode]:
-    """The episodes of one bag; what goes wrong is raised if it `is_only`, else in `problems`."""
+    """Yields a bag's episodes; errors are raised if it `is_only`, else noted in `problems`."""
     from frame_ros.episodes.processing import process_episode
 
     try:
@@ -161,7 +161,7 @@ def _episodes_of(bag: Bag, choice: _Choice) -> Iterator[Episode]:
 def _checked_joints(
     bag: Bag, streams: dict[str, Stream], robot: str | None, units: RecordedUnits
 ) -> dict[str, Stream]:
-    """The streams with joint values in rad; what does not fit the robot goes to the problems."""
+    """Returns the streams with joint values in rad; misfits with the robot go to the problems."""
     from frame_ros.robots import load_robot
 
     try:
@@ -198,7 +198,7 @@ def _read_streams(bag: Bag, topic_map: TopicMap) -> tuple[dict[str, Stream], dic
         except BagError as error:
             bag.report(str(error))
             continue
-        # One without a readable message is as one that was not recorded.
+        # A stream without a readable message counts as not recorded.
         if len(stream):
             streams[role] = stream
     live = {role: stream for role, stream in streams.items() if STREAMS[role].is_live}
@@ -206,7 +206,7 @@ def _read_streams(bag: Bag, topic_map: TopicMap) -> tuple[dict[str, Stream], dic
 
 
 def _note_given(bag: Bag, namespace: str | None, topics: Mapping[str, str] | None) -> None:
-    """Reports what the caller named and the bag does not have."""
+    """Reports topics given by the caller that the bag does not have."""
     for role, topic in (topics or {}).items():
         if topic not in bag.topics:
             bag.report(f'{topic}, given as {role}, is not in the bag')
@@ -250,7 +250,7 @@ def _note_topics(bag: Bag, topic_map: TopicMap, streams: Mapping[str, Stream]) -
 def _attributes(
     bag: Bag, part: Part, settings: Sequence[tuple[int, str]], given_robot: str | None
 ) -> dict[str, str]:
-    """The facts of an episode: of its bag, its settings, its START."""
+    """Returns the facts of an episode: of its bag, its settings, its START."""
     attributes = dict(bag.metadata)
     if settings:
         attributes[SETTINGS_TOPIC] = settings_of_part(settings, part)
@@ -292,13 +292,13 @@ def _episode(
 
 
 def _cut_all(streams: Mapping[str, Stream], part: Part) -> dict[str, Stream]:
-    """The part's share of each stream that has one."""
+    """Returns the part's share of each stream that has one."""
     cut = {name: _cut(stream, part, STREAMS[name].is_target) for name, stream in streams.items()}
     return {name: stream for name, stream in cut.items() if len(stream)}
 
 
 def _cut(stream: Stream, part: Part, is_lasting: bool) -> Stream:
-    """is_lasting: what was said before, and once for all, holds still: the newest of it stays."""
+    """Returns the part's share of a stream, with the last sample before if `is_lasting`."""
     if part.begin is None and part.end is None:
         return stream
     is_inside = np.ones(len(stream), bool)
@@ -318,7 +318,7 @@ def _cut(stream: Stream, part: Part, is_lasting: bool) -> Stream:
 
 
 def _renamed(stream: Stream, part: Part) -> Stream:
-    """Live metrics bear the episode's id also where they were recorded with another one."""
+    """Renames live metrics that were recorded with another episode id."""
     ids = stream.values.get('episode_id')
     start = part.events[0] if part.events else None
     if ids is None or start is None or part.episode_id == part.recorded_id:
@@ -331,8 +331,8 @@ def _renamed(stream: Stream, part: Part) -> Stream:
 
 
 def _recorder_counts(bag: Bag, used: Container[str]) -> dict[str, int]:
-    """What the recorder itself says that it did not get or could not write; only what is missing of
-    the topics `used` makes a number doubtful.
+    """Returns the recorder's own counts of messages that it did not get or could not write. Only
+    those of the topics `used` make a number doubtful.
     """
     counts: dict[str, int] = {}
     for what, why in (('dropped', 'it could not write'), ('lost', 'never reached it')):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The actions that were executed in a recorded episode, for replay and for evaluation."""
+"""The executed actions of a recorded episode, for replay and evaluation."""
 
 from __future__ import annotations
 
@@ -26,20 +26,16 @@ from frame_ros.episodes.recorded_units import RecordedUnits
 
 @dataclass(frozen=True)
 class RecordedActions:
-    """The actions of one episode, from START to END.
+    """The actions of one episode, from START to END."""
 
-    names: D joints. stamps: (T,) ns, increasing. positions: (T, D), rad or m. left_out: why
-    messages were not used -> how many.
-    """
-
-    names: tuple[str, ...]
-    stamps: NDArray[np.int64]
-    positions: NDArray[np.float64]
+    names: tuple[str, ...]  # D joints
+    stamps: NDArray[np.int64]  # (T,) ns, increasing
+    positions: NDArray[np.float64]  # (T, D), rad or m
     instruction: str = ''
     episode_id: str = ''
     path: Path = Path()
     attributes: Mapping[str, str] = field(default_factory=dict)
-    left_out: Mapping[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)  # reason -> unused messages
 
     def __len__(self) -> int:
         return len(self.stamps)
@@ -122,9 +118,9 @@ def actions_of(episode: Episode) -> RecordedActions:
 
 
 def problems_of_recording(episode: Episode) -> list[str]:
-    """What a person should know before the actions and observations of an episode are used, as
-    'bag: problem': it was cut, has no END, is of one robot of several, .... That poses of the TCP
-    are missing is none: they are not needed.
+    """Returns remarks for the user before actions and observations are used, as 'bag: problem'. The
+    bag was cut, has no END, is of one robot of several, .... Missing poses of the TCP are not
+    needed, and left out.
     """
     return [
         f'{episode.path.name}: {" ".join(problem.split())}'
@@ -134,8 +130,8 @@ def problems_of_recording(episode: Episode) -> list[str]:
 
 
 def is_ended(episode: Episode) -> bool:
-    """Whether the end of its recording is the episode's: it has an END, or its whole bag is taken
-    as an episode and was not cut.
+    """Returns whether the recording's end is the episode's. It has an END, or its whole bag, not
+    cut, is taken as an episode.
     """
     kinds = {event.type for event in episode.events}
     if EventType.END in kinds:

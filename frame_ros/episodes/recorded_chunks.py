@@ -22,9 +22,13 @@ WAITING = 'synchronous'
 
 @dataclass(frozen=True)
 class RecordedChunk:
-    """One chunk. start: ns, that its first step belongs to: when the inference began; when it was
-    ready, if the robot waited for it (execution mode 'synchronous') or the request has no stamp.
-    actions: (H, D). dt: s.
+    """One chunk.
+
+    Attributes:
+        start: ns, the time of its first step: when the inference began; when it was ready, if the
+            robot waited for it (execution mode 'synchronous') or the request has no stamp.
+        actions: (H, D).
+        dt: s.
     """
 
     start: int
@@ -70,7 +74,7 @@ def recorded_chunks(
 
 def _chunk(message: Any, shape: tuple[int, int]) -> RecordedChunk:
     ready, request = stamp_ns(message.header.stamp), stamp_ns(message.request_stamp)
-    # Bags of before the field was there have no execution mode: their chunks begin at the request.
+    # Older bags have no execution mode: their chunks begin at the request.
     is_waited_for = getattr(message, 'execution_mode', '') == WAITING
     return RecordedChunk(
         ready if is_waited_for or request <= 0 else request,

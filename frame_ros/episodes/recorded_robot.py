@@ -1,7 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The robot that a bag names. A bag may come from anywhere: of a path that it names nothing is
-opened but an ordinary file in the bag's own folder."""
+"""The robot that a bag names.
+
+A bag may come from anywhere: of the paths that it names, only an ordinary file in the bag's own
+folder is opened.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,14 @@ from frame_ros.episodes.episode import Episode
 if TYPE_CHECKING:
     from frame_ros.robots import Robot
 
-# The fact that says which robot a bag names where that is not opened.
+# The fact that names a bag's robot if that is not opened.
 NOT_OPENED = 'robot_not_opened'
 
 
 def with_robot(facts: dict[str, str], folder: Path, given: str | None) -> dict[str, str]:
-    """Returns the facts of a bag with such a 'robot' that `load_robot` may be given: the name of a
-    known one, the path of a URDF in the bag's folder, else the one that the user gave. Anything
-    else that was named becomes `NOT_OPENED`.
+    """Returns a bag's facts with a 'robot' that may be given to `load_robot`. It is the name of a
+    known one, the path of a URDF in the bag's folder, or else the one given by the user. Anything
+    else becomes `NOT_OPENED`.
     """
     from frame_ros.robots import ROBOT_NAMES
 
@@ -39,15 +42,15 @@ def with_robot(facts: dict[str, str], folder: Path, given: str | None) -> dict[s
 
 
 def not_opened_text(named: str) -> str:
-    """A report of what was named."""
+    """Reports the name that was not opened."""
     return (
-        f'the bag names the robot {named[:100]!r}, which is none of the known ones and no file in '
+        f'the bag names the robot {named[:100]!r}, which is neither a known one nor a file in '
         "the bag's folder: it was not opened (--robot names a description)"
     )
 
 
 def _in_folder(named: str, folder: Path) -> str:
-    """The absolute path of an ordinary file in a folder, links followed; '' if it is none."""
+    """Returns the absolute path of an ordinary file in a folder, links followed; else ''."""
     file = os.path.abspath(folder / named)
     # First as it is written: nothing elsewhere is touched.
     if '\0' in named or not Path(file).is_relative_to(os.path.abspath(folder)):

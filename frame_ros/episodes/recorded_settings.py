@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The settings that metrics nodes published while a bag was recorded: of whom, and for which
-episode."""
+"""The settings published by metrics nodes during a recording, by namespace and episode."""
 
 from __future__ import annotations
 
@@ -12,10 +11,8 @@ from frame_ros.episodes.episode_split import Part
 
 def settings_of_part(settings: Sequence[tuple[int, str]], part: Part) -> str:
     """Returns the settings that an episode was computed with, of those of one namespace, at least
-    one.
-
-    The metrics node publishes them at every START, so they are the first received between START
-    and END; else the last before START; else the first of all. Without START the last.
+    one. The metrics node publishes them at every START, so they are the first received between
+    START and END; else the last before START; else the first of all. Without START the last.
     """
     if part.start is None:
         return settings[-1][1]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Joint values of recordings in other units than rad and m: how to notice, and how to convert."""
+"""Detection and conversion of recorded joint values in other units than rad and m."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RAD, DEGREES, TICKS, PERCENT = UNITS = ('rad', 'deg', 'ticks', 'percent')
 STREAMS = ('joint_states', 'action', 'gripper')
 LEROBOT_UNITS = {DEGREES: 'degrees', PERCENT: 'range_m100_100'}
 RESOLUTION = 4096  # steps of an encoder per turn
-# Beyond its limits by more than this share of its range, or rad, a joint is outside them.
+# A joint is outside its limits by more than this share of its range, or rad.
 MARGIN, LEAST_MARGIN = 0.05, 0.1
 # This share of a joint's samples may be outside, or too fast: noise of single samples.
 MOST_ODD = 0.01
@@ -39,10 +39,11 @@ TOO_FAST = 1.5  # times the limit, since stamps jitter
 class RecordedUnits:
     """The units in which joint values were recorded.
 
-    units: one of UNITS. 'deg': grippers 0 (closed) to 100 (open), as LeRobot writes them.
-    'percent': LeRobot's -100 to 100. 'ticks': steps of an encoder, 4096 a turn. calibration: joint
-    -> entry of LeRobot's calibration file; what percent and ticks mean exactly; without it percent
-    are of the robot's limits, and tick 2048 is 0 rad.
+    Attributes:
+        units: one of UNITS. 'deg': grippers 0 (closed) to 100 (open), as LeRobot writes them.
+            'percent': LeRobot's -100 to 100. 'ticks': steps of an encoder, 4096 a turn.
+        calibration: joint -> entry of LeRobot's calibration file; what percent and ticks mean
+            exactly; without it percent are of the robot's limits, and tick 2048 is 0 rad.
 
     Raises:
         ValueRangeError: other units.
@@ -57,11 +58,12 @@ class RecordedUnits:
 
 
 def load_recorded_units(units: str, calibration: str | Path | None = None) -> RecordedUnits:
-    """The units, with the calibration of a file.
+    """Returns the units, with the calibration of a file.
 
     Raises:
-        BagError: the file cannot be read. ValueRangeError: other units, a file that is none, or one
-            for values in rad, which need none.
+        BagError: the file cannot be read.
+        ValueRangeError: unknown units, a file that is not a calibration, or one for values in rad,
+            which need none.
     """
     if not calibration:
         return RecordedUnits(units)
@@ -75,16 +77,18 @@ def load_recorded_units(units: str, calibration: str | Path | None = None) -> Re
     except OSError as error:
         raise BagError(f'{calibration} cannot be read: {error.strerror}') from error
     except ValueError as error:
-        raise ValueRangeError(f'{calibration} is no calibration file: {error}') from error
+        raise ValueRangeError(f'{calibration} is not a calibration file: {error}') from error
     if not isinstance(entries, dict) or not all(isinstance(e, dict) for e in entries.values()):
-        raise ValueRangeError(f'{calibration} is no calibration file: joints with entries expected')
+        raise ValueRangeError(
+            f'{calibration} is not a calibration file: joints with entries expected'
+        )
     return RecordedUnits(units, entries)
 
 
 def in_radians(
     streams: Mapping[str, Stream], recorded: RecordedUnits, robot: Robot | None
 ) -> tuple[dict[str, Stream], list[Note]]:
-    """The streams with joint values in rad and rad/s, and what is assumed in doing so.
+    """Returns the streams with joint values in rad and rad/s, and the assumptions made.
 
     Raises:
         ValueRangeError: percent, or grippers in degrees, without a robot; a calibration without a
@@ -125,7 +129,7 @@ def _converted(stream: Stream, recorded: RecordedUnits, robot: Robot | None) -> 
 
 
 def _map_of(name: str, recorded: RecordedUnits, robot: Robot | None) -> tuple[float, float]:
-    """Scale and offset: recorded = rad * scale + offset."""
+    """Returns scale and offset: recorded = rad * scale + offset."""
     from frame_ros.robots.joint_units import approximate_ranges, calibrated_ranges, joint_units
 
     calibration = recorded.calibration
@@ -151,8 +155,8 @@ def _map_of(name: str, recorded: RecordedUnits, robot: Robot | None) -> tuple[fl
 
 
 def _gripper_ticks(entry: Mapping[str, int], lower: float, upper: float) -> tuple[float, float]:
-    """Scale and offset of a gripper: its calibrated range goes from closed to open, as its limits
-    (rad) do; the middle of it is not its zero.
+    """Returns a gripper's scale and offset: its calibrated range goes from closed to open, as its
+    limits (rad) do, and has no zero in the middle.
     """
     closed, opened = entry['range_min'], entry['range_max']
     if entry.get('drive_mode'):
@@ -162,8 +166,8 @@ def _gripper_ticks(entry: Mapping[str, int], lower: float, upper: float) -> tupl
 
 
 def joint_problems(streams: Mapping[str, Stream], robot: Robot) -> list[str]:
-    """What in the joint values does not fit the robot, each a sentence: values outside its limits,
-    with the units that they look like, and speeds beyond its limits.
+    """Returns the misfits of joint values with the robot, each a sentence. Values outside its
+    limits, with their likely units, and speeds beyond its limits.
     """
     problems = []
     for role in ('joint_states', 'action'):
@@ -174,7 +178,7 @@ def joint_problems(streams: Mapping[str, Stream], robot: Robot) -> list[str]:
         outside = [n for n, (_, v) in columns.items() if _is_outside(v, robot.joint_limits.get(n))]
         if outside:
             text, is_other_unit = _outside_text(stream.topic, columns, outside, robot)
-            # A policy may ask for what the arm cannot do; the arm itself cannot be there.
+            # A policy may request what the arm cannot do; the arm itself cannot be there.
             is_doubtful = is_other_unit or role == 'joint_states'
             problems.append(text if is_doubtful else Note(text))
             continue  # speeds in other units say no more
@@ -190,7 +194,7 @@ def joint_problems(streams: Mapping[str, Stream], robot: Robot) -> list[str]:
 
 
 def _columns(stream: Stream) -> dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]]:
-    """Joint -> stamps (n,), ns, and positions (n,) that are finite."""
+    """Returns joint -> stamps (n,), ns, and finite positions (n,)."""
     names, counts = stream.values['names'], stream.values['names_count']
     positions = np.asarray(stream.values['positions'], np.float64)
     if (names == names[0]).all() and (stream.values['positions_count'] == counts[0]).all():
@@ -220,7 +224,7 @@ def _is_outside(values: NDArray[np.float64], limits: tuple[float, float] | None)
 def _outside_text(
     topic: str, columns: Mapping[str, tuple[Any, Any]], outside: list[str], robot: Robot
 ) -> tuple[str, bool]:
-    """The sentence, and whether the values are in another unit than rad."""
+    """Returns the sentence, and whether the values are in another unit than rad."""
     limits = robot.joint_limits
     named = ', '.join(
         f'{n} {columns[n][1].min():.3g} to {columns[n][1].max():.3g} '
@@ -237,7 +241,7 @@ def _outside_text(
 def likely_units(
     values: Mapping[str, NDArray[np.float64]], limits: Mapping[str, tuple[float, float]]
 ) -> str:
-    """What joint values that are outside the limits (rad) look like, and the option for it."""
+    """Returns the likely units of joint values outside the limits (rad), with their option."""
     values = {name: v for name, v in values.items() if len(v)}
     largest = max(float(np.abs(v).max()) for v in values.values())
     smallest = min(float(v.min()) for v in values.values())
@@ -261,11 +265,11 @@ def likely_units(
         return "they look like LeRobot's -100 to 100: --joint-units percent"
     if largest <= 400:
         return 'they look like degrees: --joint-units deg'
-    return 'their units are not known'
+    return 'their units are unknown'
 
 
 def _too_fast(columns: Mapping[str, tuple[Any, Any]], robot: Robot) -> list[str]:
-    """'shoulder_pan 9.3 rad/s (limit 3)' of joints that move faster than they can."""
+    """Returns 'shoulder_pan 9.3 rad/s (limit 3)' for joints that move faster than they can."""
     found = []
     for name, limit in zip(robot.joint_names, robot.velocity_limits.tolist()):
         if name not in columns or not 0 < limit < math.inf:

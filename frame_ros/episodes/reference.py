@@ -22,10 +22,12 @@ _Orientation = tuple[float, float, float, float]
 class Reference:
     """One reference trajectory.
 
-    stamps: N s from the demonstration's START, strictly increasing. positions: as many positions of
-    the TCP (m). origin: where it comes from, in words: episode ids and paths. frame: the one that
-    the positions are in; '' if that is not known. orientations: as many (xyzw), which the errors
-    of poses need; empty if they are not known.
+    Attributes:
+        stamps: N s from the demonstration's START, strictly increasing.
+        positions: as many positions of the TCP (m).
+        origin: in words: episode ids and paths.
+        frame: of the positions; '' if unknown.
+        orientations: as many (xyzw), for the errors of poses; empty if unknown.
 
     Raises:
         ValueRangeError: no sample, not as many stamps as positions, a value that is not finite, or
@@ -62,7 +64,7 @@ class Reference:
     def from_arrays(
         cls, stamps: Any, positions: Any, origin: str = '', frame: str = ''
     ) -> Reference:
-        """From stamps (N,), s, and positions (N, 3), m; errors as of the class."""
+        """Makes one from stamps (N,), s, and positions (N, 3), m; raises as the class."""
         points = tuple((float(x), float(y), float(z)) for x, y, z in positions)
         return cls(tuple(map(float, stamps)), points, origin, frame)
 

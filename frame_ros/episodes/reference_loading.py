@@ -108,7 +108,7 @@ def _references_at(
 
 
 def is_successful(episode: Episode) -> bool:
-    """Whether the episode's END says success."""
+    """Returns whether the episode's END is a success."""
     from frame_ros.core.events import EventType, Outcome
 
     ends = [event for event in episode.events if event.type is EventType.END]
@@ -116,7 +116,7 @@ def is_successful(episode: Episode) -> bool:
 
 
 def has_outcome(episode: Episode) -> bool:
-    """Whether an END of the episode says how it ended."""
+    """Returns whether an END of the episode has an outcome."""
     from frame_ros.core.events import EventType, Outcome
 
     ends = (event for event in episode.events if event.type is EventType.END)
@@ -124,7 +124,7 @@ def has_outcome(episode: Episode) -> bool:
 
 
 def reference_of(episode: Episode) -> Reference:
-    """The reference that one episode gives, in time from where the episode begins (`bounds_of`).
+    """Returns an episode's trajectory as a reference, in time from its begin (`bounds_of`).
 
     Raises:
         BagError: it has no usable pose between START and END.
@@ -153,9 +153,7 @@ def reference_of(episode: Episode) -> Reference:
 def _usable(
     pose: Stream, end: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Stamps (n,), ns, that increase, positions (n, 3) that are finite, before the end, and the
-    orientations (n, 4) there.
-    """
+    """Returns usable stamps (n,), ns, positions (n, 3) and orientations (n, 4)."""
     positions = pose.values['position']
     is_usable = np.isfinite(positions).all(axis=1) & (pose.stamps > 0) & (pose.stamps < end)
     stamps, at = np.unique(pose.stamps[is_usable], return_index=True)
@@ -166,7 +164,7 @@ def _usable(
 def _taken(
     stamps: NDArray[np.int64], action: Stream | None, begin: int, end: int
 ) -> NDArray[np.intp]:
-    """Places of the poses that the control steps take: the newest at each, each once."""
+    """Returns the indices of the poses at the control steps: the newest at each, each once."""
     if action is not None:
         steps = action.stamps[(action.stamps >= begin) & (action.stamps < end)]
         newest = np.searchsorted(stamps, np.sort(steps), side='right') - 1

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the robot touched in an episode, contact by contact, and when the sensors could not tell."""
+"""Sensed contacts of an episode, one by one, and times at which the sensors were unavailable."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from frame_ros.sensing.contact.source import ContactSource
 
 EVENT_TYPE = 'frame_ros/msg/ContactEvent'
 ALIGNMENT_TYPE = 'frame_ros/msg/CameraAlignment'
-# A reason that comes again within this time goes on, ns.
+# A reason that recurs within this time continues, ns.
 SAME_OUTAGE = SECOND
 SENSORS = {
     'contact': 'frame_ros/msg/ContactState',
@@ -28,10 +28,17 @@ SENSORS = {
 
 @dataclass(frozen=True)
 class RecordedContact:
-    """One contact. begin, end: ns. number: the sensor's, of its begin and end alike. link, other:
-    '' if not known. position: m, in `frame`; NaN if not known. force, peak_force: N; impulse: N s;
-    NaN if not measured. is_open: it had not ended by the episode's end. is_cut: it had begun before
-    the episode.
+    """One contact.
+
+    Attributes:
+        begin, end: ns.
+        number: the sensor's, equal for begin and end.
+        link, other: '' if unknown.
+        position: m, in `frame`; NaN if unknown.
+        force, peak_force: N; NaN if not measured.
+        impulse: N s; NaN if not measured.
+        is_open: it had not ended by the episode's end.
+        is_cut: it had begun before the episode.
     """
 
     begin: int
@@ -72,8 +79,8 @@ class Outage:
 
 @dataclass(frozen=True)
 class CameraCheck:
-    """What the calibration check said of one camera in an episode: how often it could tell, how
-    often the camera was found misaligned, and the largest offset then: m and rad.
+    """The calibration check's results for one camera in an episode. They are how often it was
+    conclusive, how often the camera was misaligned, and the largest offset then: m and rad.
     """
 
     camera: str
@@ -86,9 +93,9 @@ class CameraCheck:
 
 @dataclass(frozen=True)
 class SensedContacts:
-    """contacts by their begin, None: the bag has no contact events. outages and cameras likewise.
+    """Contacts by their begin; None: the bag has no contact events.
 
-    begin, end: of the episode, ns.
+    Outages and cameras likewise. begin, end: of the episode, ns.
     """
 
     begin: int
@@ -99,15 +106,14 @@ class SensedContacts:
 
     @property
     def unexpected(self) -> int:
-        """How many contacts were not expected."""
+        """Number of contacts that were not expected."""
         return sum(not contact.is_expected for contact in self.contacts or ())
 
 
 def sensed_contacts(episode: Episode, bag: Bag | None) -> SensedContacts:
-    """Returns what was touched within an episode, cut to its START and END.
+    """Returns the contacts within an episode, cut to its START and END.
 
-    bag: the episode's; None: nothing is known. What cannot be read is added to the episode's
-    problems.
+    bag: the episode's; None: nothing is known. Read errors are added to the episode's problems.
     """
     begin, end = bounds_of(episode)
     if bag is None:
@@ -135,9 +141,7 @@ def namespace_of(episode: Episode) -> str:
 
 
 def _messages(bag: Bag, episode: Episode, kind: str, namespace: str) -> list[Any] | None:
-    """The messages of a type in the robot's namespace by stamp; None if the bag has no such
-    topic.
-    """
+    """Returns the messages of a type in the robot's namespace by stamp; None without the topic."""
     named = sorted(topic.name for topic in bag.topics.values() if topic.message_type == kind)
     own = [name for name in named if name.startswith(f'{namespace}/')]
     topic = min(own or named, key=len, default=None)
@@ -153,9 +157,9 @@ def _messages(bag: Bag, episode: Episode, kind: str, namespace: str) -> list[Any
 
 
 def _contacts(events: Iterable[Any], begin: int, end: int) -> list[RecordedContact]:
-    """BEGIN and END of one id make one contact, whatever else changes between them; its newest
-    event describes it. A BEGIN with the id of a contact that goes on is of a sensor that was
-    started again: the contact before was not seen to end.
+    """Returns contacts, each from the BEGIN and END of one id; the newest event describes it. A
+    BEGIN with the id of a lasting contact is from a restarted sensor: the previous contact was not
+    seen to end.
     """
     begun: dict[int, Any] = {}
     found: list[RecordedContact] = []
@@ -198,14 +202,14 @@ def _contact(event: Any, begin: int, end: int) -> RecordedContact:
 
 
 def cut(contact: RecordedContact, begin: int, end: int) -> RecordedContact:
-    """Returns what of a contact lies in [begin, end], ns."""
+    """Returns the part of a contact in [begin, end], ns."""
     is_cut, is_open = contact.begin < begin, contact.is_open or contact.end > end
     first, last = max(contact.begin, begin), min(contact.end, end)
     return replace(contact, begin=first, end=max(first, last), is_cut=is_cut, is_open=is_open)
 
 
 def _outages(sensor: str, bag: Bag, topic: str, begin: int, end: int) -> list[Outage]:
-    """Stretches of messages that say why they measured nothing."""
+    """Returns the stretches of messages that measured nothing, with the reason."""
     try:
         _, columns = bag.columns(topic, ['header.stamp', 'unavailable'])
     except BagError:
@@ -233,16 +237,16 @@ def _camera_checks(messages: Sequence[Any]) -> list[CameraCheck]:
 
 
 def _camera_check(camera: str, messages: Sequence[Any]) -> CameraCheck:
-    told = [message for message in messages if not message.unavailable]
-    wrong = [message for message in told if not message.is_aligned]
+    conclusive = [message for message in messages if not message.unavailable]
+    wrong = [message for message in conclusive if not message.is_aligned]
     reasons = [str(message.unavailable) for message in messages if message.unavailable]
     return CameraCheck(
         camera,
-        len(told),
+        len(conclusive),
         len(wrong),
         max((_norm(message.translation) for message in wrong), default=math.nan),
         max((_norm(message.rotation) for message in wrong), default=math.nan),
-        reasons[-1] if reasons and not told else '',
+        reasons[-1] if reasons and not conclusive else '',
     )
 
 

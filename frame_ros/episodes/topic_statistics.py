@@ -34,16 +34,21 @@ EVENT_TYPES = frozenset({EVENT_TYPE, CONTACT_EVENT_TYPE, GATE_TYPE})
 
 @dataclass(frozen=True)
 class TopicStatistics:
-    """How regularly a topic came.
+    """Regularity of a topic.
 
-    count: messages. rate: Hz, by the median interval; NaN for less than two. gaps: intervals longer
-    than 5 times the median. longest_gap: s. late: received more than 0.25 s later after its stamp
-    than the median message. backward, duplicate, zero: stamps below, equal to the one before, or
-    unset. Topics without header: by receive time.
-    has_header: whether the stamps are those of headers. is_regular: at least 5 messages, three
-    quarters of the intervals within a factor 3 of the median. silence: s from the last message to
-    the end asked for; NaN if none was. is_stopped: regular, and the silence is longer than 0.5 s
-    and 5 times the median.
+    Attributes:
+        count: messages.
+        rate: Hz, by the median interval; NaN for less than two.
+        gaps: intervals longer than 5 times the median.
+        longest_gap: s.
+        late: received more than 0.25 s later after its stamp than the median message.
+        backward, duplicate, zero: stamps below, equal to the one before, or unset; by receive time
+            without header.
+        has_header: whether the stamps are those of headers.
+        is_regular: at least 5 messages, three quarters of the intervals within a factor 3 of the
+            median.
+        silence: s from the last message to the requested end; NaN without one.
+        is_stopped: regular, and the silence is longer than 0.5 s and 5 times the median.
     """
 
     count: int
@@ -116,7 +121,7 @@ def stamp_statistics(
 
 
 def _ending(stamps: NDArray[np.int64], end: int | None) -> tuple[bool, float, bool]:
-    """is_regular, silence (s), is_stopped of TopicStatistics by the set stamps up to the end."""
+    """Returns is_regular, silence (s), is_stopped of TopicStatistics."""
     stamps = np.unique(stamps)
     intervals = np.diff(stamps)
     silence = (end - int(stamps[-1])) / SECOND if end is not None and len(stamps) else float('nan')
@@ -130,7 +135,7 @@ def _ending(stamps: NDArray[np.int64], end: int | None) -> tuple[bool, float, bo
 
 
 def _topic_stamps(bag: Bag, topic: str) -> tuple[NDArray[np.int64], NDArray[np.int64], bool]:
-    """Stamps and receive times of a topic; receive times twice and False where it has no header."""
+    """Returns stamps and receive times of a topic; receive times twice and False without header."""
     received = bag.received(topic)
     stamps = header_stamps(bag, topic)
     if stamps is None or len(stamps) != len(received):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What each topic of a bag could serve as, by its type, and which option would use it."""
+"""Possible uses of a bag's topics, by type, and the options for them."""
 
 from __future__ import annotations
 
@@ -15,18 +15,15 @@ from frame_ros.episodes.episode import Episode
 
 @dataclass(frozen=True)
 class TopicUse:
-    """roles: what the topic's type can serve as; taken: as which it was taken. option: what would
-    use it, as given to a command; '' where nothing would. reason: why not, if its type is
-    unreadable.
-    """
+    """Uses of one topic."""
 
     topic: str
     message_type: str
     count: int
-    roles: tuple[str, ...]
-    taken: tuple[str, ...]
-    option: str
-    reason: str = ''
+    roles: tuple[str, ...]  # possible by the topic's type
+    taken: tuple[str, ...]  # the actual roles
+    option: str  # command option that would use it; '' if there is none
+    reason: str = ''  # why not, if its type is unreadable
 
     def __str__(self) -> str:
         use = 'nothing here uses it'
@@ -61,15 +58,13 @@ def topic_uses(bag: Bag, namespace: str | None = None) -> list[TopicUse]:
 
 
 def is_usable(episode: Episode) -> bool:
-    """Whether any number can be given of an episode: it has poses, live metrics, or samples that
-    metrics were computed of.
-    """
+    """Returns whether an episode has poses, live metrics, or samples of metrics."""
     has_samples = any(len(columns['stamp']) for columns in episode.metrics.values())
     return has_samples or bool(episode.live) or 'pose' in episode.streams
 
 
 def use_lines(episode: Episode, bag: Bag, namespace: str | None = None) -> list[str]:
-    """Why nothing could be computed of an episode, and what its bag's topics could serve as."""
+    """Returns why nothing was computed of an episode, and possible uses of its topics."""
     lines = ['nothing that metrics are computed from was found; its topics:']
     lines += [f'  {use}' for use in topic_uses(bag, namespace)]
     joints = episode.streams.get('joint_states')

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the robot truly touched in an episode, where the simulator recorded it."""
+"""True contacts of an episode, if recorded by the simulator."""
 
 from __future__ import annotations
 
@@ -25,26 +25,23 @@ STATE_TYPE = 'frame_ros/msg/ContactState'
 
 @dataclass(frozen=True)
 class TrueContacts:
-    """contacts by their begin, cut to the episode's begin and end (ns). stamps: (T,) ns of the
-    truth's samples; forces: (T,) N, norm of the net force of all contacts at each.
-    """
+    """True contacts by their begin, cut to the episode."""
 
-    begin: int
-    end: int
+    begin: int  # of the episode, ns
+    end: int  # of the episode, ns
     contacts: tuple[RecordedContact, ...]
-    stamps: NDArray[np.int64]
-    forces: NDArray[np.float64]
+    stamps: NDArray[np.int64]  # (T,) ns of the truth's samples
+    forces: NDArray[np.float64]  # (T,) N, norm of the net force of all contacts at each
 
     def largest_force(self, begin: int, end: int) -> float:
-        """N, the largest net force within [begin, end], ns; 0 without a sample there."""
+        """Returns the largest net force, N, within [begin, end], ns; 0 without a sample there."""
         first, last = np.searchsorted(self.stamps, (begin, end + 1))
         return float(self.forces[first:last].max(initial=0.0))
 
 
 def true_contacts(episode: Episode, bag: Bag | None) -> TrueContacts | None:
-    """Returns what the simulator recorded under ground_truth/contact; None: it recorded nothing.
-
-    The duration of each contact dates its begin exactly; its end is exact to one sample.
+    """Returns the contacts under ground_truth/contact; None if nothing was recorded. The duration
+    of each contact dates its begin exactly; its end is exact to one sample.
     """
     topic = f'{namespace_of(episode)}/{TOPIC}'
     if bag is None or topic not in bag.topics or bag.topics[topic].message_type != STATE_TYPE:
@@ -65,7 +62,7 @@ def true_contacts(episode: Episode, bag: Bag | None) -> TrueContacts | None:
 
 
 def _contacts(messages: list[Any]) -> list[RecordedContact]:
-    """One per stretch in which the same link touches the same thing, as expected or not."""
+    """Returns one per stretch in which the same link touches the same object, expected or not."""
     running: dict[tuple[str, str], RecordedContact] = {}
     found: list[RecordedContact] = []
     for message in messages:

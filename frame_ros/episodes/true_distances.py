@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How far the robot truly was from obstacles in an episode, where the simulator recorded it."""
+"""True distances to obstacles of an episode, if recorded by the simulator."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ TOPIC = 'ground_truth/proximity'
 
 
 def true_distances(episode: Episode, bag: Bag | None) -> Stream | None:
-    """Returns the simulator's distances, as the stream 'proximity'; None where it recorded none, or
-    they are what the episode's metrics are computed from.
+    """Returns the simulator's distances, as the stream 'proximity'. None if there are none, or the
+    episode's metrics are computed from them.
     """
     topic, used = f'{namespace_of(episode)}/{TOPIC}', episode.streams.get('proximity')
     if bag is None or topic not in bag.topics or (used is not None and used.topic == topic):
