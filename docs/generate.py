@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from frame_ros.bringup.arm_options import ArmOptions
-from frame_ros.bringup.declared_nodes import options_of
+from frame_ros.bringup.declared_nodes import executables, options_of, topics_of
 from frame_ros.bringup.option_fields import default_of
 from frame_ros.bringup.parameter_comments import parameters
 from frame_ros.bringup.parameter_yaml import about, constraints, sections, text_of_value
@@ -28,6 +28,7 @@ from frame_ros.cli.metrics import python_names
 from frame_ros.core.input_files import FACTOR_VARIABLE, every_limit
 from frame_ros.core.option_texts import text_of
 from frame_ros.core.options import walk
+from frame_ros.core.topics import Service, Topic
 from frame_ros.metrics import EXPLANATIONS, REGISTRY, Metric
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -45,6 +46,7 @@ def write_pages(folder: Path) -> None:
         'metrics': metrics_page(),
         'interfaces': interfaces_page(),
         'nodes': nodes_page(),
+        'topics': topics_page(),
         'launch': launch_page(),
         'command': command_page(),
         'files': files_page(),
@@ -222,23 +224,78 @@ def interface_part(title: str, text: str) -> str:
 
 
 def nodes_page() -> str:
-    """Every node with its parameters, from its file of defaults in config/."""
+    """Every node with its topics, services and parameters, from their declarations."""
     text = (
         '# Nodes and parameters\n\nEvery value is the default of the node and of its file in '
         '`config/`. `ros2 run frame_ros NODE --ros-args -p NAME:=VALUE` or '
         '`python -m frame_ros.nodes.NODE --ros-args ...` sets one.\n'
     )
-    for path in sorted((ROOT / 'frame_ros' / 'nodes').glob('*/__main__.py')):
-        name = path.parent.name
+    for name in executables():
         if (kind := options_of(name)) is not None:
-            text += f'\n## {name}\n\n{escape(about(kind))}\n' + node_options(kind)
+            text += f'\n## {name}\n\n{escape(about(kind))}\n{node_topics(name)}{node_options(kind)}'
             continue
         lines = (ROOT / 'config' / f'{name}.yaml').read_text().splitlines()
         title = next(line for line in lines if line.startswith('#') and 'SPDX' not in line)
         rows = [(f'`{n}`', f'`{default}`', escape(text)) for n, default, text in parameters(lines)]
         head = ('parameter', 'default', 'meaning')
-        text += f'\n## {name}\n\n{title.lstrip("# ")}\n\n{table(head, rows)}'
+        text += f'\n## {name}\n\n{title.lstrip("# ")}\n{node_topics(name)}\n{table(head, rows)}'
     return text
+
+
+DIRECTIONS_OF_TOPICS = ('publishes', 'subscribes', 'serves', 'calls')
+
+
+def node_topics(node: str) -> str:
+    """A table of the topics and services of a node."""
+    declared = topics_of(node)
+    rows = [
+        (word, f'`{each.name}`', f'`{plain_type(each)}`', each.condition)
+        for word in DIRECTIONS_OF_TOPICS
+        for each in getattr(declared, word)
+    ]
+    return '\n' + table(('', 'topic or service', 'type', 'only'), rows)
+
+
+def plain_type(declared: Service) -> str:
+    """package/Name."""
+    return re.sub('/(msg|srv)/', '/', declared.type)
+
+
+def topics_page() -> str:
+    """Every topic and service, with the nodes at its ends, from the declarations of the nodes."""
+    found: dict[str, Service] = {}
+    ends: dict[tuple[str, str], list[str]] = {}
+    for node in executables():
+        for word in DIRECTIONS_OF_TOPICS:
+            for each in getattr(topics_of(node), word):
+                found.setdefault(each.name, each)
+                if node not in ends.setdefault((each.name, word), []):
+                    ends[each.name, word].append(node)
+
+    def nodes(name: str, word: str) -> str:
+        return ', '.join(ends.get((name, word), [])) or 'others'
+
+    topics = [each for each in found.values() if isinstance(each, Topic) and each.type]
+    services = [each for each in found.values() if not isinstance(each, Topic)]
+    rows = [
+        (f'`{t.name}`', f'`{plain_type(t)}`', escape(t.text), 'yes' if t.is_latched else '',
+         nodes(t.name, 'publishes'), nodes(t.name, 'subscribes'))
+        for t in sorted(topics, key=lambda topic: topic.name.strip('/'))
+    ]  # fmt: skip
+    served = [
+        (f'`{s.name}`', f'`{plain_type(s)}`', escape(s.text), nodes(s.name, 'serves'))
+        for s in sorted(services, key=lambda service: service.name.strip('~/'))
+    ]
+    return f"""# Topics and services
+
+Names are relative to the namespace, unless they begin with `/`; `~` is the node's name; words in
+braces stand for what parameters name. The fields of our own messages: [](interfaces.md). What is
+latched is also received by nodes that start later.
+
+{table(('topic', 'type', 'content', 'latched', 'from', 'to'), rows)}
+{table(('service', 'type', 'what it does', 'of'), served)}
+The episode recorder subscribes to what its parameters choose, by default everything.
+"""
 
 
 def node_options(kind: Any) -> str:

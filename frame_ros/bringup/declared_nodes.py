@@ -10,11 +10,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import attrs
 import yaml
 
 import frame_ros
 from frame_ros.core.options import flat, walk
 from frame_ros.core.shared_files import share_directory
+from frame_ros.core.topics import NodeTopics
 
 # Parameters that every node has.
 EVERY_NODE = re.compile(r'use_sim_time|start_type_description_service|qos_overrides\..*')
@@ -30,6 +32,13 @@ def node_names() -> tuple[str, ...]:
 
 
 @cache
+def executables() -> tuple[str, ...]:
+    """The nodes that can be started."""
+    folders = [Path(root) / 'nodes' for root in frame_ros.__path__]
+    return tuple(sorted({p.parent.name for each in folders for p in each.glob('*/__main__.py')}))
+
+
+@cache
 def options_of(node: str) -> Any:
     """The class of a node's options, made by `options`; None: it does not declare them so."""
     name = ''.join(part.title() for part in node.split('_')) + 'Options'
@@ -38,6 +47,14 @@ def options_of(node: str) -> Any:
     except ModuleNotFoundError:
         return None
     return found if hasattr(found, '__attrs_attrs__') else None
+
+
+@cache
+def topics_of(node: str) -> NodeTopics:
+    """Topics and services by which a node is connected to others, and those of every node."""
+    own: NodeTopics = import_module(f'frame_ros.nodes.{node}.topics').TOPICS
+    common = import_module('frame_ros.nodes.runtime.topics').OF_EVERY_NODE
+    return attrs.evolve(own, publishes=(*own.publishes, *common))
 
 
 @cache

@@ -13,17 +13,11 @@ from sensor_msgs.msg import PointCloud2
 from visualization_msgs.msg import MarkerArray
 
 from frame_ros.msg import (
-    CameraAlignment,
-    ConfidenceMetrics,
-    ContactEvent,
     ContactState,
-    EfficiencyMetrics,
-    GateState,
-    Proximity,
-    QualityMetrics,
-    SafetyMetrics,
 )
 from frame_ros.nodes.markers.node import MarkersNode
+from frame_ros.nodes.markers.topics import POINTS, TOPICS
+from frame_ros.nodes.runtime.endpoints import interface, published
 
 
 def rgb(shade):
@@ -41,20 +35,8 @@ class Bench:
         qos = QoSProfile(depth=50)
         self.peer.create_subscription(MarkerArray, 'metric_markers', self.seen.append, qos)
         self.out = {
-            kind: self.peer.create_publisher(kind, topic, qos)
-            for kind, topic in (
-                (PoseStamped, 'ee_pose'),
-                (QualityMetrics, 'quality_metrics'),
-                (SafetyMetrics, 'safety_metrics'),
-                (EfficiencyMetrics, 'efficiency_metrics'),
-                (ConfidenceMetrics, 'confidence_metrics'),
-                (Proximity, 'proximity'),
-                (ContactState, 'contact'),
-                (GateState, 'gate_state'),
-                (ContactEvent, 'contact_events'),
-                (CameraAlignment, 'camera_alignment'),
-                (PointCloud2, 'cloud'),
-            )
+            interface(topic.type): self.peer.create_publisher(*published(topic))
+            for topic in (*TOPICS.subscribes, POINTS.at('cloud'))
         }
         self.executor = SingleThreadedExecutor()
         self.executor.add_node(self.peer)

@@ -14,15 +14,14 @@ from rclpy.signals import SignalHandlerOptions
 
 from frame_ros.core.events import Outcome
 from frame_ros.msg import (
-    EfficiencyMetrics,
     EpisodeEvent,
     EpisodeSummary,
-    QualityMetrics,
-    SafetyMetrics,
 )
+from frame_ros.nodes.metrics.topics import METRICS
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.node_inputs import inputs_of
 from frame_ros.nodes.runtime.qos import EVENTS
+from frame_ros.nodes.runtime.topics import EPISODE_EVENTS
 
 NAN = math.nan
 
@@ -73,18 +72,13 @@ class ConsoleNode(Node):
 
     def __init__(self, namespace: str = '') -> None:
         super().__init__('console', namespace=namespace)
-
-        def subscribe(kind: Any, topic: str, **options: Any) -> FittingSubscription:
-            return FittingSubscription(self, kind, topic, **options)
-
         # Of running metrics only the newest is shown.
-        self._quality = subscribe(QualityMetrics, 'quality_metrics', depth=1)
-        self._safety = subscribe(SafetyMetrics, 'safety_metrics', depth=1)
-        self._efficiency = subscribe(EfficiencyMetrics, 'efficiency_metrics', depth=1)
-        self._summaries = subscribe(EpisodeSummary, 'episode_summary', depth=EVENTS.depth)
-        self._events = subscribe(
-            EpisodeEvent, 'episode_events', depth=EVENTS.depth, is_latched=True
+        self._quality, self._safety, self._efficiency = (
+            FittingSubscription(self, METRICS[kind], depth=1)
+            for kind in ('quality', 'safety', 'efficiency')
         )
+        self._summaries = FittingSubscription(self, METRICS['summary'], depth=EVENTS.depth)
+        self._events = FittingSubscription(self, EPISODE_EVENTS, depth=EVENTS.depth)
         self._attributes: dict[str, dict[str, str]] = {}
         self.snapshot = Snapshot()
 

@@ -14,6 +14,7 @@ from rclpy.node import Node
 from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
+from frame_ros.nodes.runtime.topics import EPISODE_EVENTS
 from frame_ros.robots import Robot
 from frame_ros.robots.link_frames import LinkFrames
 from frame_ros.sensing.contact.expectation import ContactContext
@@ -126,9 +127,7 @@ class PhaseInput:
     """The text of the operation under way, from episode_events; '' between operations."""
 
     def __init__(self, node: Node) -> None:
-        self._subscription = FittingSubscription(
-            node, EpisodeEvent, 'episode_events', is_latched=True
-        )
+        self._subscription = FittingSubscription(node, EPISODE_EVENTS)
         self.phase = ''
 
     def poll(self) -> None:

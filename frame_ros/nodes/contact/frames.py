@@ -4,10 +4,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rclpy.node import Node
 
+from frame_ros.nodes.contact.topics import TF_STATIC
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.sensing.contact.sensor_mount import SensorFrames
 
@@ -40,8 +39,6 @@ class FixedTransforms:
 
 def _subscribe(node: Node) -> FittingSubscription | None:
     try:
-        from tf2_msgs.msg import TFMessage
-    except ImportError:
+        return FittingSubscription(node, TF_STATIC, depth=DEPTH)
+    except ImportError:  # without tf2_msgs
         return None
-    kind: Any = TFMessage
-    return FittingSubscription(node, kind, '/tf_static', depth=DEPTH, is_latched=True)

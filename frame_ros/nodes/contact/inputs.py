@@ -12,6 +12,7 @@ from rclpy.node import Node
 
 from frame_ros.core.stamps import StampGuard, Verdict
 from frame_ros.core.time import SECOND
+from frame_ros.core.topics import Topic
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 
 MOST_AT_ONCE = 1000
@@ -36,23 +37,20 @@ class SensorStream:
         self,
         node: Node,
         name: str,
-        topic: tuple[Any, str],
+        topic: Topic,
         read: Callable[[bytes], Any],
         depth: int,
         reliability: str,
         is_measured: bool = True,
-        is_expected_reliable: bool = True,
     ) -> None:
-        """topic: message class and name. read: bytes to anything with a `stamp` in ns, or None if
+        """read: bytes to anything with a `stamp` in ns, or None if
         there is nothing in them. depth, reliability: of the subscription. is_measured: a sensor
-        sends it, all the time. is_expected_reliable: whether its publishers are, as far as is
-        known.
+        sends it, all the time.
         """
         self.name = name
         self.subscription = FittingSubscription(
-            node, *topic, depth=depth, read=read, reliability=reliability,
+            node, topic, depth=depth, read=read, reliability=reliability,
             is_required=is_measured, is_steady=is_measured,
-            is_expected_reliable=is_expected_reliable,
         )  # fmt: skip
         self._guard = StampGuard()
         self.used = self._untold = 0

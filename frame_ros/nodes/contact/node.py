@@ -13,16 +13,15 @@ from itertools import groupby
 from math import inf, nan
 from typing import Any
 
-from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
 
 from frame_ros.bags.message_readers import JointStateReader, WrenchReader
 from frame_ros.core.health import Level, Status
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.stamps import RateLimit
 from frame_ros.core.time import SECOND
-from frame_ros.msg import ContactEvent, ContactState
+from frame_ros.core.topics import Topic
+from frame_ros.nodes.contact import topics
 from frame_ros.nodes.contact.context import ContextKeeper, PhaseInput
 from frame_ros.nodes.contact.frames import FixedTransforms
 from frame_ros.nodes.contact.franka import IndicatorReader, StateFlagReader, robot_state_type
@@ -45,6 +44,7 @@ from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.nodes.contact.robot_sensor import RobotSensor
 from frame_ros.nodes.contact.tare import TareService
 from frame_ros.nodes.contact.wrench_sensor import WrenchSensor
+from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
 from frame_ros.robots.frame_names import FrameNames
@@ -92,9 +92,9 @@ class ContactNode(Node):
         self._phase = PhaseInput(self) if is_phased else None
         self._streams = self._subscribe()
         self._fixed = FixedTransforms(self, self._wrench.frames) if self._wrench else None
-        self._state_publisher = self.create_publisher(ContactState, 'contact', 50)
-        self._event_publisher = self.create_publisher(ContactEvent, 'contact_events', 50)
-        self._wrench_publisher = self.create_publisher(WrenchStamped, 'external_wrench', 50)
+        self._state_publisher = self.create_publisher(*published(topics.STATE))
+        self._event_publisher = self.create_publisher(*published(topics.EVENTS))
+        self._wrench_publisher = self.create_publisher(*published(topics.EXTERNAL_WRENCH))
         self._tare = TareService(
             self, self._wrench, settings.tare_timeout, self._silence_of_wrench, self._go_on
         )
@@ -139,37 +139,34 @@ class ContactNode(Node):
         """The streams, in the order in which samples of one stamp are handled."""
         settings = self._settings
         given = settings.reliability
-        wanted: list[tuple[str, Any, str, str, Any]] = [
-            (COMMANDS, JointState, 'joint_commands', given, JointStateReader().full),
-            (JOINTS, JointState, 'joint_states', given, JointStateReader().full),
+        wanted: list[tuple[str, Topic, str, Any]] = [
+            (COMMANDS, topics.JOINT_COMMANDS, given, JointStateReader().full),
+            (JOINTS, topics.JOINT_STATES, given, JointStateReader().full),
         ]
         if self._wrench is not None:
-            topic = settings.wrench_topic
-            wanted.append((WRENCH, WrenchStamped, topic, given, WrenchReader().wrench))
+            wrench = topics.WRENCH.at(settings.wrench_topic)
+            wanted.append((WRENCH, wrench, given, WrenchReader().wrench))
         if self._own is not None:
-            kind, prefix = robot_state_type(), settings.robot_topics
-            flags = (
-                (kind, f'{prefix}/robot_state', given, IndicatorReader().read)
-                if kind is not None
-                else (ContactState, f'{prefix}/contact', given, StateFlagReader().read)
+            flags: tuple[Topic, str, Any] = (
+                (topics.FRANKA_STATE, given, IndicatorReader().read)
+                if robot_state_type() is not None
+                else (topics.FRANKA_CONTACT, given, StateFlagReader().read)
             )
-            wrench = f'{prefix}/external_wrench_in_base_frame'
             wanted.append((FLAGS, *flags))
-            wanted.append((ROBOT_WRENCH, WrenchStamped, wrench, given, WrenchReader().wrench))
+            wanted.append((ROBOT_WRENCH, topics.FRANKA_WRENCH, given, WrenchReader().wrench))
         if self._efforts is None:
             del wanted[0]
         return {
             name: SensorStream(
                 self,
                 name,
-                (kind, topic),
+                topic.of(broadcaster=settings.robot_topics),
                 read,
                 settings.queue_depth,
                 reliability,
                 is_measured=name != COMMANDS,
-                is_expected_reliable=name != ROBOT_WRENCH,  # the broadcaster's is best effort
-            )  # fmt: skip
-            for name, kind, topic, reliability, read in wanted
+            )
+            for name, topic, reliability, read in wanted
         }
 
     def poll(self) -> int:

@@ -10,7 +10,9 @@ from collections.abc import Callable
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
+from frame_ros.nodes.contact.topics import TARE
 from frame_ros.nodes.contact.wrench_sensor import WrenchSensor
+from frame_ros.nodes.runtime.endpoints import endpoint
 
 
 class TareService:
@@ -33,7 +35,7 @@ class TareService:
         """
         self._logger, self._sensor, self._timeout = node.get_logger(), sensor, timeout
         self._silence, self._go_on = silence, go_on
-        node.create_service(Trigger, '~/tare', self._on_tare)
+        node.create_service(*endpoint(TARE), self._on_tare)
 
     def _on_tare(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         response.success, response.message = self.tare()

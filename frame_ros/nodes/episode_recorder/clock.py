@@ -8,9 +8,9 @@ import threading
 import time
 
 from rclpy.node import Node
-from rosgraph_msgs.msg import Clock
 
 from frame_ros.core.time import SECOND, stamp_ns
+from frame_ros.nodes.episode_recorder.topics import CLOCK
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.options import BEST_EFFORT
 
@@ -36,7 +36,7 @@ class RecordingClock:
         self._thread: threading.Thread | None = None
         if self.is_simulated:
             self._subscription = FittingSubscription(
-                node, Clock, '/clock', depth=1, reliability=BEST_EFFORT, is_live=True,
+                node, CLOCK, depth=1, reliability=BEST_EFFORT, is_live=True,
                 is_required=True, is_steady=True,
             )  # fmt: skip
             self._thread = threading.Thread(target=self._follow, name='clock', daemon=True)

@@ -28,7 +28,7 @@ from frame_ros.bags.recording.session import (
     RecordedTopic,
 )
 from frame_ros.bags.writer import BagWriter
-from frame_ros.nodes.episode_recorder.topics import TopicSubscriptions
+from frame_ros.nodes.episode_recorder.recorded_topics import TopicSubscriptions
 
 
 class EpisodeNames:

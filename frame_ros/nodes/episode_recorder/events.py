@@ -19,8 +19,9 @@ from frame_ros.bags.writer import TopicQos
 from frame_ros.core.events import EventType
 from frame_ros.core.time import stamp_ns
 from frame_ros.msg import EpisodeEvent
+from frame_ros.nodes.episode_recorder.topics import EPISODE_EVENTS
+from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.message_parts import time_message
-from frame_ros.nodes.runtime.qos import EVENTS
 from frame_ros.srv import StartEpisode
 
 
@@ -31,10 +32,10 @@ class RecorderEvents:
     """
 
     def __init__(self, node: Node) -> None:
-        self._publisher = node.create_publisher(EpisodeEvent, 'episode_events', EVENTS)
+        self._publisher = node.create_publisher(*published(EPISODE_EVENTS))
         self.topic = RecordedTopic(
             self._publisher.topic_name,
-            find_definition(EVENT_TYPE),
+            find_definition(EPISODE_EVENTS.type),
             [TopicQos(durability='transient_local', depth=50)],
         )
         self._published: set[tuple[str, int, int]] = set()

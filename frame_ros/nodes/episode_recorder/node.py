@@ -33,8 +33,14 @@ from frame_ros.nodes.episode_recorder.events import (
     texts_of,
 )
 from frame_ros.nodes.episode_recorder.options import DEFAULTS, SETTABLE
-from frame_ros.nodes.episode_recorder.topics import TopicFilter, TopicSubscriptions, absolute_names
+from frame_ros.nodes.episode_recorder.recorded_topics import (
+    TopicFilter,
+    TopicSubscriptions,
+    absolute_names,
+)
+from frame_ros.nodes.episode_recorder.topics import END, MARK, START
 from frame_ros.nodes.episode_recorder.video import EpisodeVideos
+from frame_ros.nodes.runtime.endpoints import endpoint
 from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.runtime.parameters import declare
@@ -59,9 +65,9 @@ class EpisodeRecorderNode(LifecycleNode):
         # A start waits for others to become ready, while everything else is served.
         self._starting = ReentrantCallbackGroup()
         on_start: Any = self._on_start  # rclpy's types know of no coroutine
-        self.create_service(StartEpisode, 'start_episode', on_start, callback_group=self._starting)
-        self.create_service(MarkEpisode, 'mark_episode', self._on_mark)
-        self.create_service(EndEpisode, 'end_episode', self._on_end)
+        self.create_service(*endpoint(START), on_start, callback_group=self._starting)
+        self.create_service(*endpoint(MARK), self._on_mark)
+        self.create_service(*endpoint(END), self._on_end)
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._discovery: Any = None

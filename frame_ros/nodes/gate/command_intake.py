@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
 
 from frame_ros.bags.message_readers import JointStateReader, ReadJointState
+from frame_ros.core.topics import Topic
 from frame_ros.gate.causes import Cause
 from frame_ros.gate.command_flow import CommandFlow
 from frame_ros.gate.records import Reason
@@ -32,13 +32,13 @@ class CommandIntake:
     were taken last.
     """
 
-    def __init__(self, node: Node, topic: str, rate_limit: float) -> None:
+    def __init__(self, node: Node, topic: Topic, rate_limit: float) -> None:
         # Of commands only the newest count, so that best effort does; nothing latched counts.
         self.subscription = FittingSubscription(
-            node, JointState, topic, depth=DEPTH, reliability=BEST_EFFORT, is_live=True,
+            node, topic, depth=DEPTH, reliability=BEST_EFFORT, is_live=True,
             is_identified=True, read=JointStateReader().positions,
         )  # fmt: skip
-        self.topic = topic
+        self.topic = topic.name
         self.flow = CommandFlow(rate_limit)
         self.thinned = 0
         self.is_crowded = False

@@ -12,6 +12,7 @@ from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import PoseStamped
 from numpy.typing import ArrayLike, NDArray
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -20,22 +21,15 @@ from frame_ros.core.errors import RobotError, ValueRangeError
 from frame_ros.core.time import SECOND
 from frame_ros.hardware.controllers import ControllerLayout, controller_layout
 from frame_ros.nodes.gate.gripper_command import GripperCommandOutput
+from frame_ros.nodes.gate.topics import CONTROLLERS
+from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.message_parts import fill_time, time_message
-from frame_ros.nodes.runtime.qos import NEWEST
 from frame_ros.robots.grippers import GripperRange
 from frame_ros.robots.robot import Robot
 
 # A Franka hand refuses to open wider than it measured when it was homed, which may be a little less
 # than its URDF says.
 LARGEST_SHARE = 0.98
-# All these controllers subscribe reliable and volatile, and take the newest only.
-_MESSAGES: dict[str, Any] = {
-    'joint_state': JointState,
-    'trajectory': JointTrajectory,
-    'positions': Float64MultiArray,
-    'opening': Float64MultiArray,
-    'pose': PoseStamped,
-}
 
 Array = NDArray[np.float64]
 
@@ -155,12 +149,11 @@ class ControllerOutput:
                 self._node, layout.gripper_topic, layout.effort
             )
         elif layout.gripper != 'none':
-            kind = _MESSAGES[layout.gripper]
-            self._gripper_publisher = self._node.create_publisher(
-                kind, layout.gripper_topic, NEWEST
-            )
-        kind = _MESSAGES[layout.kind]
-        self._publisher = self._node.create_publisher(kind, layout.topic, NEWEST)
+            self._gripper_publisher = self._publish(layout.gripper, layout.gripper_topic)
+        self._publisher = self._publish(layout.kind, layout.topic)
+
+    def _publish(self, form: str, name: str) -> Publisher:
+        return self._node.create_publisher(*published(CONTROLLERS[form].at(name)))
 
     def _message(
         self, stamp: int, told: Mapping[str, float], velocities: Mapping[str, float] | None

@@ -12,9 +12,12 @@ from typing import Any, NamedTuple
 from rclpy.node import Node
 
 from frame_ros.msg import EpisodeEvent
+from frame_ros.nodes.runtime.endpoints import endpoint
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.nodes.runtime.publisher_identity import UNKNOWN
+from frame_ros.nodes.runtime.qos import EVENTS
+from frame_ros.nodes.runtime.topics import EPISODE_EVENTS
 
 REMEMBERED = 1000  # stops
 
@@ -37,15 +40,15 @@ class EventIntake:
     own: the GID of the node's own publisher, whose events are left out.
     """
 
-    def __init__(self, node: Node, own: bytes, depth: int) -> None:
+    def __init__(self, node: Node, own: bytes) -> None:
         self._own = own
         self._since = time.time_ns()
         self._stops: deque[tuple[bytes, int, int]] = deque(maxlen=REMEMBERED)
         self._latched = FittingSubscription(
-            node, EpisodeEvent, 'episode_events', depth=depth, is_latched=True, is_identified=True
+            node, EPISODE_EVENTS, depth=EVENTS.depth, is_identified=True
         )
         self._live = PolledSubscription(
-            node, EpisodeEvent, 'episode_events', depth, is_identified=True
+            node, *endpoint(EPISODE_EVENTS), EVENTS.depth, is_identified=True
         )
         self.subscriptions = (self._live, self._latched)
 

@@ -10,16 +10,16 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rclpy.node import Node
-from std_msgs.msg import Bool
 
 from frame_ros.core.time import stamp_ns
 from frame_ros.gate.command_gate import POLICY, TELEOPERATOR
 from frame_ros.gate.watchdogs import Heartbeat
-from frame_ros.msg import PolicyHeartbeat
 from frame_ros.nodes.gate.command_intake import CommandIntake
 from frame_ros.nodes.gate.event_intake import EventIntake, HeardEvent
 from frame_ros.nodes.gate.state_intake import StateIntake
+from frame_ros.nodes.gate.topics import HEARTBEAT, POLICY_COMMANDS, TAKEOVER, TELEOP_COMMANDS
 from frame_ros.nodes.gate.wake_set import WakeSet
+from frame_ros.nodes.runtime.endpoints import endpoint
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.options import BEST_EFFORT
 from frame_ros.nodes.runtime.polled import PolledSubscription
@@ -29,7 +29,7 @@ from frame_ros.nodes.runtime.qos import EVENTS
 BEAT_DEPTH = 5
 CROWDED = 0.005  # s between two looks at commands of which some must be left out
 MOST = 50  # messages taken at once of one topic
-COMMAND_TOPICS = {POLICY: 'policy_commands', TELEOPERATOR: 'teleop_commands'}
+COMMAND_TOPICS = {POLICY: POLICY_COMMANDS, TELEOPERATOR: TELEOP_COMMANDS}
 
 
 class GateInputs:
@@ -48,16 +48,16 @@ class GateInputs:
             for source, topic in COMMAND_TOPICS.items()
         }
         self._heartbeats = FittingSubscription(
-            node, PolicyHeartbeat, 'policy_heartbeat', depth=BEAT_DEPTH, reliability=BEST_EFFORT,
+            node, HEARTBEAT, depth=BEAT_DEPTH, reliability=BEST_EFFORT,
             is_live=True, is_steady=True,
         )  # fmt: skip
         self.joint_states = StateIntake(node)
-        self._events = EventIntake(node, own_events, EVENTS.depth)
+        self._events = EventIntake(node, own_events)
         # Some who take over may latch it, and others not, or not even be reliable; it is heard of
         # all, and twice means the same.
         self._takeovers = (
-            FittingSubscription(node, Bool, 'takeover', depth=BEAT_DEPTH, is_live=True),
-            PolledSubscription(node, Bool, 'takeover', EVENTS),
+            FittingSubscription(node, TAKEOVER, depth=BEAT_DEPTH, is_live=True),
+            PolledSubscription(node, *endpoint(TAKEOVER), EVENTS),
         )
         self._urgent = [*self._events.subscriptions, *self._takeovers]
         self._wake_set = WakeSet(node, len(self._urgent) + 1, len(services))

@@ -42,6 +42,8 @@ from frame_ros.nodes.gate.event_intake import HeardEvent
 from frame_ros.nodes.gate.inputs import COMMAND_TOPICS, GateInputs
 from frame_ros.nodes.gate.options import GateOptions
 from frame_ros.nodes.gate.outputs import GateOutputs
+from frame_ros.nodes.gate.topics import JOINT_COMMANDS, RESET, STOP
+from frame_ros.nodes.runtime.endpoints import endpoint
 from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
 from frame_ros.nodes.runtime.parameters import declare_options
 from frame_ros.nodes.runtime.polled_service import PolledService
@@ -78,8 +80,8 @@ class GateNode(ManagedNode):
         self._has_taken_over = False
         self._warnings = RepeatedWarnings(self.get_logger())
         self._polled_services: tuple[PolledService, ...] = (
-            PolledService(self, Trigger, '~/stop', self._on_stop),
-            PolledService(self, Trigger, '~/reset', self._on_reset),
+            PolledService(self, *endpoint(STOP), self._on_stop),
+            PolledService(self, *endpoint(RESET), self._on_reset),
         )
         self.autostart(self.options.autostart)
 
@@ -267,7 +269,7 @@ class GateNode(ManagedNode):
             command.names,
             command.positions,
             self._moment(),
-            self._senders.named(COMMAND_TOPICS[source], publisher),
+            self._senders.named(COMMAND_TOPICS[source].name, publisher),
         )
         if output is None:
             return
@@ -333,7 +335,7 @@ class GateNode(ManagedNode):
 
     def health(self) -> Iterator[Status]:
         """Whether several publish where only one may."""
-        for topic in (*COMMAND_TOPICS.values(), 'joint_commands'):
+        for topic in (each.name for each in (*COMMAND_TOPICS.values(), JOINT_COMMANDS)):
             names = sorted(
                 f'{info.node_namespace.rstrip("/")}/{info.node_name}'
                 for info in self.get_publishers_info_by_topic(self.resolve_topic_name(topic))

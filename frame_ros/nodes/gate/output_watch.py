@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
 
+from frame_ros.nodes.runtime.endpoints import endpoint
 from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.nodes.runtime.publisher_identity import CAN_IDENTIFY
 from frame_ros.nodes.runtime.qos import best_effort
+from frame_ros.nodes.runtime.topics import JOINT_COMMANDS
 
 DEPTH = 5
 
@@ -21,11 +22,11 @@ class OutputWatch:
     heard.
     """
 
-    def __init__(self, node: Node, topic: str, own: bytes) -> None:
+    def __init__(self, node: Node, own: bytes) -> None:
         self._own = own
         self._subscription = (
             PolledSubscription(
-                node, JointState, topic, best_effort(DEPTH), raw=True, is_identified=True
+                node, *endpoint(JOINT_COMMANDS), best_effort(DEPTH), raw=True, is_identified=True
             )
             if CAN_IDENTIFY and own
             else None

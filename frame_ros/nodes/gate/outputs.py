@@ -25,11 +25,13 @@ from frame_ros.gate.command_gate import CommandGate
 from frame_ros.gate.full_command import FullCommand
 from frame_ros.gate.records import Act, Intervention, Moment, Output, Reason
 from frame_ros.msg import EpisodeEvent, GateIntervention, GateState
+from frame_ros.nodes.gate import topics
 from frame_ros.nodes.gate.options import GateOptions
 from frame_ros.nodes.gate.output_watch import OutputWatch
+from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.nodes.runtime.publisher_identity import identity_of
-from frame_ros.nodes.runtime.qos import EVENTS, STATE, STREAM
+from frame_ros.nodes.runtime.topics import EPISODE_EVENTS, JOINT_COMMANDS
 from frame_ros.robots import Robot
 
 Array = NDArray[np.float64]
@@ -57,12 +59,12 @@ class GateOutputs:
     ) -> None:
         """names: the joints that can be commanded, (D,)."""
         self._node = node
-        self._commands = node.create_publisher(JointState, 'joint_commands', STREAM)
-        self._interventions = node.create_publisher(GateIntervention, 'gate_interventions', STREAM)
-        self._state = node.create_publisher(GateState, 'gate_state', STATE)
-        self._events = node.create_publisher(EpisodeEvent, 'episode_events', EVENTS)
+        self._commands = node.create_publisher(*published(JOINT_COMMANDS))
+        self._interventions = node.create_publisher(*published(topics.INTERVENTIONS))
+        self._state = node.create_publisher(*published(topics.STATE))
+        self._events = node.create_publisher(*published(EPISODE_EVENTS))
         self.events_identity = identity_of(self._events)
-        self._watch = OutputWatch(node, 'joint_commands', identity_of(self._commands))
+        self._watch = OutputWatch(node, identity_of(self._commands))
         self._controller = self._make_controller(node, settings, robot)
         self._waiting: deque[tuple[Any, Any]] = deque()
         self._last_stamp = 0

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import rclpy
-from geometry_msgs.msg import WrenchStamped
 from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
@@ -22,10 +21,12 @@ from sensor_msgs.msg import JointState
 
 from frame_ros.bags.message_readers import StampedNumbers, WrenchReader
 from frame_ros.core.errors import SetupError
+from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.joint_states import JointStateInput
 from frame_ros.nodes.runtime.message_parts import header_message
 from frame_ros.nodes.runtime.node_inputs import inputs_of
+from frame_ros.nodes.runtime.topics import JOINT_COMMANDS, POLICY_COMMANDS, WRENCH
 from frame_ros.robots.joint_state_merge import FullJointState, JointMerger
 from frame_ros.sensing.contact.joints.recording import JointRecording, recording_of
 
@@ -75,13 +76,13 @@ class IdentificationNode(Node):
         # A kilohertz of both is more than an executor takes.
         self._joint_input = JointStateInput(self)
         self._wrench_input = (
-            FittingSubscription(self, WrenchStamped, wrench_topic, read=WrenchReader().wrench)
+            FittingSubscription(self, WRENCH.at(wrench_topic), read=WrenchReader().wrench)
             if wrench_topic
             else None
         )
         self._publishers_by_topic = {
-            topic: self.create_publisher(JointState, topic, DEPTH)
-            for topic in ('policy_commands', 'joint_commands')
+            topic.name: self.create_publisher(*published(topic, DEPTH))
+            for topic in (POLICY_COMMANDS, JOINT_COMMANDS)
         }
 
     def poll(self, timeout: float) -> None:

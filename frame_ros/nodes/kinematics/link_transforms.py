@@ -16,9 +16,11 @@ from rclpy.publisher import Publisher
 from std_msgs.msg import String
 
 from frame_ros.core.errors import MissingExtraError, SetupError
-from frame_ros.nodes.kinematics.other_transforms import TF, TF_STATIC, OtherTransforms
+from frame_ros.nodes.kinematics.other_transforms import OtherTransforms
+from frame_ros.nodes.kinematics.topics import DESCRIPTION
+from frame_ros.nodes.runtime.endpoints import interface, published
 from frame_ros.nodes.runtime.message_parts import time_message
-from frame_ros.nodes.runtime.qos import STATE
+from frame_ros.nodes.runtime.topics import TF, TF_STATIC
 from frame_ros.robots import Robot
 from frame_ros.robots.frame_names import FrameNames
 
@@ -111,14 +113,14 @@ class LinkTransforms:
 
     def _begin(self) -> None:
         node = self._node
-        self._moving = node.create_publisher(self._message_type, TF, 100)
-        self._fixed = node.create_publisher(self._message_type, TF_STATIC, STATE)
+        self._moving = node.create_publisher(*published(TF))
+        self._fixed = node.create_publisher(*published(TF_STATIC))
         links = [link for link in self._parents if self._is_fixed(link)]
         self._sent_fixed = self._send(self._fixed, links, node.get_clock().now().to_msg())
         if self._sent_fixed:
-            self._others.note_sent(TF_STATIC, self._sent_fixed)
+            self._others.note_sent(TF_STATIC.name, self._sent_fixed)
         why = '' if self._choice == 'true' else ': nobody else publishes those of its links'
-        node.get_logger().info(f'publishes transforms on {TF} and {TF_STATIC}{why}')
+        node.get_logger().info(f'publishes transforms on {TF.name} and {TF_STATIC.name}{why}')
 
     def _leave(self) -> None:
         found = self._others.found
@@ -157,7 +159,7 @@ class LinkTransforms:
         self._settle()
         links = [link for link in self._driven_by if self._is_known(link)]
         if first := self._send(self._moving, links, time_message(stamp)):
-            self._others.note_sent(TF, first)
+            self._others.note_sent(TF.name, first)
 
     def _send(self, publisher: Publisher | None, links: Sequence[str], stamp: Any) -> str:
         """Returns the first frame sent; '' if there was nothing to send."""
@@ -195,7 +197,7 @@ def _message_type(is_needed: bool) -> Any:
         MissingExtraError: it is not installed, and needed.
     """
     try:
-        from tf2_msgs.msg import TFMessage
+        return interface(TF.type)
     except ImportError as error:
         if not is_needed:
             return None
@@ -203,7 +205,6 @@ def _message_type(is_needed: bool) -> Any:
             'publish_tf needs the ROS package tf2_msgs (apt install ros-$ROS_DISTRO-tf2-msgs); '
             'without it set publish_tf to auto or false'
         ) from error
-    return TFMessage
 
 
 GRACE = 3.0  # s to look for another publisher before this one begins
@@ -222,7 +223,7 @@ class LatchedDescription:
 
     def __init__(self, node: Node, urdf: str, choice: str) -> None:
         self._node, self._urdf, self._choice = node, urdf, choice
-        self._topic = node.resolve_topic_name('robot_description')
+        self._topic = node.resolve_topic_name(DESCRIPTION.name)
         self._publisher: Publisher | None = None
         self._begins = time.monotonic() + grace(choice)
 
@@ -236,7 +237,7 @@ class LatchedDescription:
             self._begins = now + grace(self._choice)
             self._end()
         elif not own and now >= self._begins:
-            self._publisher = self._node.create_publisher(String, self._topic, STATE)
+            self._publisher = self._node.create_publisher(*published(DESCRIPTION))
             self._publisher.publish(String(data=self._urdf))
             self._node.get_logger().info(f'publishes {self._topic}')
 

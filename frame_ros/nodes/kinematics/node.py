@@ -20,6 +20,8 @@ from frame_ros.core.stamps import RateLimit
 from frame_ros.core.time import SECOND
 from frame_ros.nodes.kinematics.link_transforms import LinkTransforms
 from frame_ros.nodes.kinematics.options import KinematicsOptions
+from frame_ros.nodes.kinematics.topics import EE_POSE, EE_TWIST, TIP_PATH
+from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.joint_states import JointStateInput
 from frame_ros.nodes.runtime.message_bytes import PoseBytes
 from frame_ros.nodes.runtime.message_parts import header_message
@@ -84,10 +86,9 @@ class KinematicsNode(Node):
         self.robot = load_robot(options.robot_description or options.robot, options.tip or None)
         self._joints = JointMerger(self.robot.joint_names, options.max_joint_age)
         inputs = options.inputs
-        # All that has waited goes out at once.
-        self._pose_publisher = self.create_publisher(PoseStamped, 'ee_pose', inputs.queue_depth)
-        self._twist_publisher = self.create_publisher(TwistStamped, 'ee_twist', 50)
-        self._path_publisher = self.create_publisher(Path, 'path', 1)
+        self._pose_publisher = self.create_publisher(*published(EE_POSE, inputs.queue_depth))
+        self._twist_publisher = self.create_publisher(*published(EE_TWIST))
+        self._path_publisher = self.create_publisher(*published(TIP_PATH))
         self._transforms = LinkTransforms(self, self.robot, options.publish_tf, options.frames)
         self._change(options)
         self._trace = Trace(options.path.length, options.path.spacing)

@@ -16,9 +16,9 @@ from rclpy.serialization import deserialize_message
 from frame_ros.nodes.runtime.fitting_subscription import DAMAGED
 from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.nodes.runtime.qos import best_effort, latched
+from frame_ros.nodes.runtime.topics import TF, TF_STATIC
 
-TF, TF_STATIC = '/tf', '/tf_static'
-QUALITIES = {TF: best_effort(1000), TF_STATIC: latched(100)}
+QUALITIES = {TF.name: best_effort(1000), TF_STATIC.name: latched(100)}
 
 
 class OtherTransforms:
@@ -60,7 +60,7 @@ class OtherTransforms:
             return
         self._surplus.clear()
         if latched:
-            self._surplus[TF_STATIC, latched] = -1
+            self._surplus[TF_STATIC.name, latched] = -1
         for topic, qos in QUALITIES.items():
             self._inputs[topic] = PolledSubscription(self._node, self._type, topic, qos, raw=True)
 

@@ -10,23 +10,15 @@ import sys
 import threading
 from typing import Any
 
-from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
-from sensor_msgs.msg import PointCloud2
 from std_msgs.msg import Header
 from visualization_msgs.msg import Marker, MarkerArray
 
 from frame_ros.core.errors import RobotError
+from frame_ros.core.topics import Topic
 from frame_ros.msg import (
     CameraAlignment,
-    ConfidenceMetrics,
     ContactEvent,
-    ContactState,
-    EfficiencyMetrics,
-    GateState,
-    Proximity,
-    QualityMetrics,
-    SafetyMetrics,
 )
 from frame_ros.nodes.markers.contact import ContactMarkers
 from frame_ros.nodes.markers.metrics import MetricMarkers
@@ -34,7 +26,17 @@ from frame_ros.nodes.markers.obstacles import obstacle_markers
 from frame_ros.nodes.markers.options import MarkersOptions
 from frame_ros.nodes.markers.plain_markers import attached
 from frame_ros.nodes.markers.proximity import ProximityMarkers, cloud_marker
+from frame_ros.nodes.markers.topics import (
+    ALIGNMENT,
+    CONTACT_EVENTS,
+    EE_POSE,
+    MARKERS,
+    METRICS,
+    NEWEST,
+    POINTS,
+)
 from frame_ros.nodes.markers.warnings import camera_marker, warning_marker, warnings
+from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.runtime.options import BEST_EFFORT
@@ -67,7 +69,7 @@ class MarkersNode(Node):
         self._obstacles = self._known_obstacles(robot)
         self._base = Header(frame_id=self._look.frames.of(robot.base_link))
         self._subscribe_all()
-        self._publisher = self.create_publisher(MarkerArray, 'metric_markers', 5)
+        self._publisher = self.create_publisher(*published(MARKERS))
         self._readiness = Readiness(self, self._look.robot)
 
     def _change(self, options: MarkersOptions) -> None:
@@ -76,20 +78,13 @@ class MarkersNode(Node):
             part.look = options
 
     def _subscribe_all(self) -> None:
-        self._poses = self._subscribe(PoseStamped, 'ee_pose', 50)
-        self._quality = self._subscribe(QualityMetrics, 'quality_metrics', 50)
-        self._contact_events = self._subscribe(ContactEvent, 'contact_events', 50)
-        self._alignments = self._subscribe(CameraAlignment, 'camera_alignment', 10)
-        self._newest_of = {
-            'safety': self._subscribe(SafetyMetrics, 'safety_metrics', 1),
-            'efficiency': self._subscribe(EfficiencyMetrics, 'efficiency_metrics', 1),
-            'confidence': self._subscribe(ConfidenceMetrics, 'confidence_metrics', 1),
-            'proximity': self._subscribe(Proximity, 'proximity', 1),
-            'contact': self._subscribe(ContactState, 'contact', 1),
-            'gate': self._subscribe(GateState, 'gate_state', 1),
-        }
+        self._poses = self._subscribe(EE_POSE, 50)
+        self._quality = self._subscribe(METRICS['quality'], 50)
+        self._contact_events = self._subscribe(CONTACT_EVENTS, 50)
+        self._alignments = self._subscribe(ALIGNMENT, 10)
+        self._newest_of = {name: self._subscribe(topic, 1) for name, topic in NEWEST.items()}
         if self._look.cloud.topic:
-            self._newest_of['cloud'] = self._subscribe(PointCloud2, self._look.cloud.topic, 1)
+            self._newest_of['cloud'] = self._subscribe(POINTS.at(self._look.cloud.topic), 1)
 
     def _link_shapes(self, robot: Robot) -> LinkShapes | None:
         if self._look.shapes:
@@ -109,9 +104,9 @@ class MarkersNode(Node):
         frame = known.frame or self._look.frames.of(robot.base_link)
         return obstacle_markers(Header(frame_id=frame), known.obstacles, self._look.lifetime)
 
-    def _subscribe(self, kind: type, topic: str, depth: int) -> FittingSubscription:
+    def _subscribe(self, topic: Topic, depth: int) -> FittingSubscription:
         # Best effort: a picture may miss a sample, and nobody is kept waiting for it.
-        return FittingSubscription(self, kind, topic, depth=depth, reliability=BEST_EFFORT)
+        return FittingSubscription(self, topic, depth=depth, reliability=BEST_EFFORT)
 
     def spin(self, stop: threading.Event) -> None:
         """Draws `rate` times a second until `stop`, and serves the node's parameters."""

@@ -14,29 +14,8 @@ from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample
 from frame_ros.episodes.reference import Reference
 from frame_ros.metrics.message_fields import FIELDS
-from frame_ros.msg import (
-    ConfidenceMetrics,
-    EfficiencyMetrics,
-    EpisodeSummary,
-    QualityMetrics,
-    SafetyMetrics,
-)
+from frame_ros.msg import EpisodeSummary
 from frame_ros.nodes.runtime.message_parts import fill_time, time_message
-
-MESSAGE_TYPES = {
-    'quality': QualityMetrics,
-    'safety': SafetyMetrics,
-    'confidence': ConfidenceMetrics,
-    'efficiency': EfficiencyMetrics,
-    'summary': EpisodeSummary,
-}
-TOPICS = {
-    'quality': 'quality_metrics',
-    'safety': 'safety_metrics',
-    'confidence': 'confidence_metrics',
-    'efficiency': 'efficiency_metrics',
-    'summary': 'episode_summary',
-}
 
 
 def path_message(reference: Reference, frame_id: str, now: int) -> Path:

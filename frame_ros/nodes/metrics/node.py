@@ -14,9 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
-from nav_msgs.msg import Path
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from frame_ros.bags.findings import Finding, Level, findings_of_counts, of_level
@@ -29,22 +27,26 @@ from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample
 from frame_ros.episodes.metric_pipeline.options import sporadic_streams
-from frame_ros.msg import ContactState, EpisodeEvent, PolicyInference, Proximity
+from frame_ros.msg import ContactState, EpisodeEvent
 from frame_ros.nodes.metrics.messages import (
-    MESSAGE_TYPES,
-    TOPICS,
     fill,
     path_message,
     summary_message,
 )
 from frame_ros.nodes.metrics.options import declare_settings
 from frame_ros.nodes.metrics.target_inputs import TargetInputs
+from frame_ros.nodes.metrics.topics import (
+    INPUTS,
+    METRICS,
+    OPTIONS,
+    REFERENCE_PATH,
+    REFERENCE_PATHS,
+)
+from frame_ros.nodes.runtime.endpoints import interface, published
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.node_readiness import Readiness
-from frame_ros.nodes.runtime.qos import EVENTS
 from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
 
-ROLES = ('event', 'contact', 'proximity', 'pose', 'inference', 'action')
 POLL_PERIOD = 0.005
 WARNING_PERIOD = 5.0
 
@@ -74,11 +76,12 @@ class MetricsNode(Node):
             self, self._config, self._feed, lambda: self._pipeline.pose_frame
         )
         self._metric_publishers = {
-            kind: self.create_publisher(MESSAGE_TYPES[kind], topic, 50)
-            for kind, topic in TOPICS.items()
+            kind: self.create_publisher(*published(topic)) for kind, topic in METRICS.items()
         }
-        self._messages = {kind: MESSAGE_TYPES[kind]() for kind in TOPICS if kind != 'summary'}
-        self._config_publisher = self.create_publisher(String, 'metrics_config', EVENTS)
+        self._messages = {
+            kind: interface(topic.type)() for kind, topic in METRICS.items() if kind != 'summary'
+        }
+        self._config_publisher = self.create_publisher(*published(OPTIONS))
         self._path_publishers = self._publish_references()
         self._began = self._now
         self._old_starts: dict[str, Event] | None = {}
@@ -89,20 +92,19 @@ class MetricsNode(Node):
         self._readiness = Readiness(self, self.get_parameter('robot').value)
 
     def _subscribe(self) -> list[FittingSubscription]:
-        def fit(role: str, kind: type, handle: Any = None, **options: Any) -> FittingSubscription:
-            row = STREAMS[role]
-            return FittingSubscription(
-                self, kind, row.topics[0], handle or self._feeder(role),
-                is_steady=row.is_steady, **options,
-            )  # fmt: skip
+        handlers: dict[str, Callable[[Any], None]] = {
+            'event': self._on_event, 'contact': self._on_contact, 'pose': self._on_pose,
+        }  # fmt: skip
 
         return [
-            fit('event', EpisodeEvent, self._on_event, is_latched=True),
-            fit('contact', ContactState, self._on_contact),
-            fit('proximity', Proximity),
-            fit('pose', PoseStamped, self._on_pose, is_required=True),
-            fit('inference', PolicyInference),
-            fit('action', JointState),
+            FittingSubscription(
+                self,
+                topic,
+                handlers.get(role) or self._feeder(role),
+                is_steady=STREAMS[role].is_steady,
+                is_required=role == 'pose',
+            )
+            for role, topic in INPUTS.items()
         ]
 
     def _feed(self, stream: str, stamp: int, value: Any) -> None:
@@ -178,7 +180,7 @@ class MetricsNode(Node):
         """
         topics = {
             role: subscription.topic_name
-            for role, subscription in zip(ROLES, self._inputs, strict=True)
+            for role, subscription in zip(INPUTS, self._inputs, strict=True)
         }
         if self._is_grasp_by_contact:
             topics['gripper'] = topics['contact']
@@ -192,8 +194,8 @@ class MetricsNode(Node):
         """One latched path a reference, for RViz."""
         publishers = []
         for index, reference in enumerate(self._config.references):
-            topic = f'reference_path_{index}' if index else 'reference_path'
-            publishers.append(self.create_publisher(Path, topic, EVENTS))
+            topic = REFERENCE_PATHS.of(number=str(index)) if index else REFERENCE_PATH
+            publishers.append(self.create_publisher(*published(topic)))
             publishers[-1].publish(path_message(reference, self._frame_id, self._now))
         return publishers
 

@@ -9,20 +9,21 @@ from typing import Any
 
 from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
 
 from frame_ros.bags.streams.table import STREAMS
 from frame_ros.core.errors import MissingExtraError
 from frame_ros.core.time import stamp_ns
+from frame_ros.core.topics import Topic
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions, target_streams
+from frame_ros.nodes.metrics.topics import GOAL_POSE, JOINT_STATES, OBJECT_POSE, TF, TF_STATIC
+from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.nodes.runtime.parameters import declare
-from frame_ros.nodes.runtime.qos import EVENTS
 from frame_ros.robots.transforms import Transform, TransformTree
 
 Feed = Callable[[str, int, Any], None]
-DEFAULT_TOPICS = {'object': 'object_pose', 'goal': 'goal_pose', 'gripper': 'joint_states'}
+TOPICS = {'object': OBJECT_POSE, 'goal': GOAL_POSE, 'gripper': JOINT_STATES}
 TF_DEPTH = 500
 
 
@@ -41,7 +42,7 @@ class TargetInputs:
         Raises:
             MissingExtraError: a pose is wanted from tf, and tf2_msgs is not installed.
         """
-        names = {s: declare(node, f'{s}_topic', topic) for s, topic in DEFAULT_TOPICS.items()}
+        names = {s: declare(node, f'{s}_topic', topic.name) for s, topic in TOPICS.items()}
         frames = {s: declare(node, f'{s}_frame', '') for s in ('object', 'goal')}
         self._feed = feed
         self._subscriptions: list[FittingSubscription] = []
@@ -54,7 +55,7 @@ class TargetInputs:
             if stream == 'gripper':
                 self._subscribe_gripper(node, names[stream], config)
             elif stream not in framed:
-                self._subscribe(node, PoseStamped, stream, names[stream])
+                self._subscribe(node, TOPICS[stream].at(names[stream]), stream)
         self._tf = TransformInputs(node, framed, names, feed, frame) if framed else None
         if self._tf is not None:
             self.topics |= self._tf.topics
@@ -64,15 +65,15 @@ class TargetInputs:
         if config.grasp_source == 'contact':
             return
         joint = config.gripper_joint
-        self._subscribe(node, JointState, 'gripper', topic, joint)
+        self._subscribe(node, JOINT_STATES.at(topic), 'gripper', joint)
 
-    def _subscribe(self, node: Node, kind: Any, stream: str, topic: str, *joint: str) -> None:
+    def _subscribe(self, node: Node, topic: Topic, stream: str, *joint: str) -> None:
         values = STREAMS[stream].from_message
 
         def handle(message: Any) -> None:
             self._feed(stream, stamp_ns(message.header.stamp), values(message, *joint))
 
-        subscription = FittingSubscription(node, kind, topic, handle)
+        subscription = FittingSubscription(node, topic, handle)
         self._subscriptions.append(subscription)
         self.topics[stream] = subscription.topic_name
 
@@ -102,7 +103,8 @@ class TransformInputs:
     ) -> None:
         """`frames`: stream -> its frame; `topics`: stream -> where its pose is published."""
         try:
-            from tf2_msgs.msg import TFMessage
+            self._moving = FittingSubscription(node, TF, depth=TF_DEPTH)
+            self._fixed = FittingSubscription(node, TF_STATIC, depth=TF_DEPTH)
         except ImportError as error:
             raise MissingExtraError(
                 f'the poses of {", ".join(frames.values())} are wanted from tf, which needs the '
@@ -112,12 +114,8 @@ class TransformInputs:
         self._node, self._frames, self._feed, self._wanted = node, frames, feed, wanted
         self._tree = TransformTree()
         self._refused = 0
-        self._moving = FittingSubscription(node, TFMessage, '/tf', depth=TF_DEPTH)
-        self._fixed = FittingSubscription(
-            node, TFMessage, '/tf_static', depth=TF_DEPTH, is_latched=True
-        )
         self._publishers = {
-            s: node.create_publisher(PoseStamped, topics[s], EVENTS) for s in frames
+            s: node.create_publisher(*published(TOPICS[s].at(topics[s]))) for s in frames
         }
         self.topics = {s: publisher.topic_name for s, publisher in self._publishers.items()}
         self._published: dict[str, tuple[str, Transform]] = {}  # with the frame it was wanted in

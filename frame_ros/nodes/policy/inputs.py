@@ -12,7 +12,6 @@ import numpy as np
 from geometry_msgs.msg import PoseStamped
 from numpy.typing import NDArray
 from rclpy.node import Node
-from sensor_msgs.msg import Image
 
 from frame_ros.bags.images.decoding import decode_image
 from frame_ros.bags.message_readers import ImageReader, ReadJointState, SerialisedImage
@@ -20,6 +19,8 @@ from frame_ros.bags.streams.poses import pose_values
 from frame_ros.core.errors import BagError, PolicyError, SetupError
 from frame_ros.core.thread_priority import raise_priority
 from frame_ros.core.time import stamp_ns
+from frame_ros.core.topics import Topic
+from frame_ros.nodes.policy.topics import IMAGES, JOINT_STATES, POSES
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.joint_states import JointStateInput
 from frame_ros.nodes.runtime.options import BEST_EFFORT
@@ -52,18 +53,18 @@ class PolicyInputs:
         self._joints = JointMerger(joint_names)
 
         def subscribe(
-            kind: type, topic: str, take: Callable[[Any], None], depth: int = 1, **options: Any
+            topic: Topic, take: Callable[[Any], None], depth: int = 1, **options: Any
         ) -> FittingSubscription:
             # Of a policy's inputs only the newest counts, so that best effort does.
             return FittingSubscription(
-                node, kind, topic, take, depth=depth, reliability=BEST_EFFORT,
-                is_required=True, is_steady=kind is not PoseStamped, is_called=True, **options,
+                node, topic, take, depth=depth, reliability=BEST_EFFORT,
+                is_required=True, is_steady=topic.type != POSES.type, is_called=True, **options,
             )  # fmt: skip
 
         self._subscriptions = [
             JointStateInput(
                 node,
-                'joint_states',
+                JOINT_STATES,
                 self._on_joints,
                 depth=JOINTS_DEPTH,
                 reliability=BEST_EFFORT,
@@ -71,10 +72,10 @@ class PolicyInputs:
                 has_positions_only=True,
             ),  # fmt: skip
             *(
-                subscribe(Image, t, partial(self._on_image, n), read=stamped_image)
+                subscribe(IMAGES.at(t), partial(self._on_image, n), read=stamped_image)
                 for n, t in cameras.items()
             ),
-            *(subscribe(PoseStamped, t, partial(self._on_pose, n)) for n, t in poses.items()),
+            *(subscribe(POSES.at(t), partial(self._on_pose, n)) for n, t in poses.items()),
         ]
 
     def close(self) -> None:

@@ -18,8 +18,6 @@ from typing import Any
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.parameter import Parameter
 from rclpy.publisher import Publisher
-from rclpy.qos import QoSProfile
-from sensor_msgs.msg import JointState
 
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.events import EventType
@@ -27,7 +25,8 @@ from frame_ros.core.name_values import parse_pairs
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.thread_priority import lower_priority
 from frame_ros.core.time import stamp_ns
-from frame_ros.msg import EpisodeEvent, PolicyHeartbeat, PolicyInference
+from frame_ros.core.topics import Topic
+from frame_ros.msg import EpisodeEvent
 from frame_ros.nodes.policy.control import ControlLoop
 from frame_ros.nodes.policy.history import HistoryLoop
 from frame_ros.nodes.policy.inference import InferenceLoop
@@ -35,10 +34,11 @@ from frame_ros.nodes.policy.inputs import PolicyInputs, camera_topics, pose_topi
 from frame_ros.nodes.policy.making import make_converter, make_policy_of
 from frame_ros.nodes.policy.options import PolicyOptions
 from frame_ros.nodes.policy.problems import Problems
+from frame_ros.nodes.policy.topics import EPISODE_EVENTS, HEARTBEAT, INFERENCE, JOINT_COMMANDS
+from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
 from frame_ros.nodes.runtime.parameters import declare
-from frame_ros.nodes.runtime.qos import EVENTS, STREAM
 from frame_ros.policies.base import Policy
 from frame_ros.policies.episode_gate import BOUNDARIES, Boundary, EpisodeGate
 from frame_ros.policies.execution.action_queue import ActionQueue
@@ -115,15 +115,15 @@ class PolicyNode(ManagedNode):
             self.get_logger().warning(note)
 
     def _make_publishers(self) -> None:
-        def make(kind: type, topic: str, qos: QoSProfile) -> Publisher:
-            publisher = self.create_lifecycle_publisher(kind, topic, qos)
+        def make(topic: Topic) -> Publisher:
+            publisher = self.create_lifecycle_publisher(*published(topic))
             self._publishers.append(publisher)
             return publisher
 
-        self._commands = make(JointState, 'joint_commands', STREAM)
-        self._heartbeats = make(PolicyHeartbeat, 'policy_heartbeat', STREAM)
-        self._calls = make(PolicyInference, 'policy_inference', STREAM)
-        notes = make(EpisodeEvent, 'episode_events', EVENTS)
+        self._commands = make(JOINT_COMMANDS)
+        self._heartbeats = make(HEARTBEAT)
+        self._calls = make(INFERENCE)
+        notes = make(EPISODE_EVENTS)
         self._problems = Problems(RepeatedWarnings(self.get_logger()), self.get_clock(), notes)
 
     def _warm_up(self, policy: Policy) -> None:
@@ -167,9 +167,8 @@ class PolicyNode(ManagedNode):
             max(0, settings.realtime_priority - 1),
         )
         self._events = FittingSubscription(
-            self, EpisodeEvent, 'episode_events', lambda event: self._on_event(gate, event),
-            is_latched=True, is_called=True,
-        )  # fmt: skip
+            self, EPISODE_EVENTS, lambda event: self._on_event(gate, event), is_called=True
+        )
         # The collector must not stop all threads to look through a network's objects again.
         gc.collect()
         gc.freeze()

@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from rclpy.node import Node
-from sensor_msgs.msg import CameraInfo, Image
+from sensor_msgs.msg import Image
 
 from frame_ros.core.errors import FrameRosError
 from frame_ros.core.stamps import RateLimit, StampGuard, Verdict
 from frame_ros.core.time import stamp_ns
 from frame_ros.nodes.proximity.extrinsics import Extrinsics
 from frame_ros.nodes.proximity.options import ProximityOptions
+from frame_ros.nodes.proximity.topics import DEPTH_IMAGES, DEPTH_INFO
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.sensing.proximity.alignment_check import Checked, Seen, check
 from frame_ros.sensing.proximity.cameras.alignment import CameraAlignment
@@ -57,11 +58,11 @@ class ProximityCamera:
         self.name, self._settings, self._extrinsics = name, settings, extrinsics
         image_topic, info_topic = settings.topics(name)
         self.images = FittingSubscription(
-            node, Image, image_topic, depth=IMAGE_DEPTH, reliability=settings.reliability,
+            node, DEPTH_IMAGES.at(image_topic), depth=IMAGE_DEPTH, reliability=settings.reliability,
             is_required=True, is_steady=True,
         )  # fmt: skip
         self._infos = FittingSubscription(
-            node, CameraInfo, info_topic, depth=INFO_DEPTH, is_required=True, is_steady=True
+            node, DEPTH_INFO.at(info_topic), depth=INFO_DEPTH, is_required=True, is_steady=True
         )
         self._models = CameraModels(settings.is_rectified(image_topic))
         self._guard = StampGuard()

@@ -12,6 +12,7 @@ from rclpy.node import Node
 from scipy.spatial.transform import Rotation
 
 from frame_ros.core.time import SECOND, stamp_ns
+from frame_ros.nodes.proximity.topics import TF, TF_STATIC
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.robots.frame_names import FrameNames
 from frame_ros.robots.transforms import Transform, TransformTree
@@ -46,16 +47,12 @@ class TransformListener:
     @staticmethod
     def _subscribe(node: Node) -> list[tuple[FittingSubscription, bool]]:
         try:
-            from tf2_msgs.msg import TFMessage
-        except ImportError:
+            return [
+                (FittingSubscription(node, topic, depth=TF_DEPTH), topic.is_latched)
+                for topic in (TF_STATIC, TF)
+            ]
+        except ImportError:  # without tf2_msgs
             return []
-        return [
-            (
-                FittingSubscription(node, TFMessage, topic, depth=TF_DEPTH, is_latched=is_static),
-                is_static,
-            )
-            for topic, is_static in (('/tf_static', True), ('/tf', False))
-        ]
 
     def poll(self) -> None:
         """Takes the transforms that have arrived."""

@@ -14,19 +14,20 @@ import time
 
 import cv2
 from rclpy.node import Node
-from sensor_msgs.msg import PointCloud2
 
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.core.stamps import RateLimit
 from frame_ros.core.thread_priority import raise_priority
 from frame_ros.core.time import SECOND
-from frame_ros.msg import CameraAlignment, Proximity
+from frame_ros.nodes.proximity import topics
 from frame_ros.nodes.proximity.camera import Pending, ProximityCamera
 from frame_ros.nodes.proximity.extrinsics import Extrinsics, TransformListener
 from frame_ros.nodes.proximity.fusion import fused, source_of
 from frame_ros.nodes.proximity.messages import alignment_message, cloud_message, proximity_message
 from frame_ros.nodes.proximity.obstacles import KnownObstacleSource
 from frame_ros.nodes.proximity.options import ProximityOptions
+from frame_ros.nodes.proximity.topics import JOINT_STATES
+from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.joint_states import JointStateInput
 from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
@@ -89,9 +90,9 @@ class ProximityNode(Node):
         self._model_limit = RateLimit(settings.model_rate)
         self._cloud_limit = RateLimit(settings.cloud_rate)
         self._subscribe_joints()
-        self._publisher = self.create_publisher(Proximity, 'proximity', 50)
-        self._alignment = self.create_publisher(CameraAlignment, 'camera_alignment', 10)
-        self._cloud = self.create_publisher(PointCloud2, 'proximity/points', 2)
+        self._publisher = self.create_publisher(*published(topics.PROXIMITY))
+        self._alignment = self.create_publisher(*published(topics.ALIGNMENT))
+        self._cloud = self.create_publisher(*published(topics.POINTS))
         self._last_stamp = 0  # of what was published of images or joint states, ns
         self._last_time = time.monotonic()  # when anything was published
         self._warnings = RepeatedWarnings(self.get_logger())
@@ -116,7 +117,7 @@ class ProximityNode(Node):
         gripper = self.settings.gripper_topic
         self._joint_inputs = [
             JointStateInput(self, topic, depth=JOINT_DEPTH)
-            for topic in ('joint_states', *([gripper] if gripper else ()))
+            for topic in (JOINT_STATES, *([topics.GRIPPER_STATES.at(gripper)] if gripper else ()))
         ]
 
     # What arrives.

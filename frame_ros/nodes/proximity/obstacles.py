@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from rclpy.node import Node
 
 from frame_ros.core.errors import MissingExtraError, SetupError
+from frame_ros.core.topics import Topic
 from frame_ros.nodes.proximity.options import ProximityOptions
+from frame_ros.nodes.proximity.topics import OBJECTS, SCENES
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.sensing.proximity.link_distances import DistanceReading
 from frame_ros.sensing.proximity.obstacles.files import load_obstacles
@@ -47,13 +49,13 @@ class KnownObstacleSource:
         ignored = tuple(filter(None, settings.ignored_obstacles))
         self._scene = SceneObstacles(self._obstacles, place, ignored)
         self._subscriptions = [
-            FittingSubscription(node, _message_type(kind), topic, take)
-            for kind, topics, take in (
-                ('PlanningScene', settings.planning_scene_topics, self._scene.take_scene),
-                ('CollisionObject', settings.collision_object_topics, self._scene.take_object),
+            _subscribe(node, topic.at(name), take)
+            for topic, names, take in (
+                (SCENES, settings.planning_scene_topics, self._scene.take_scene),
+                (OBJECTS, settings.collision_object_topics, self._scene.take_object),
             )
-            for topic in topics
-            if topic
+            for name in names
+            if name
         ]
 
     def poll(self) -> None:
@@ -77,12 +79,11 @@ class KnownObstacleSource:
         return replace(reading, obstacles=names, sources=(SOURCE,))
 
 
-def _message_type(kind: str) -> type:
+def _subscribe(node: Node, topic: Topic, take: Callable[[Any], object]) -> FittingSubscription:
     try:
-        # By its name: a robot without MoveIt needs none of it.
-        return getattr(importlib.import_module('moveit_msgs.msg'), kind)
+        return FittingSubscription(node, topic, take)
     except ImportError as error:
         raise MissingExtraError(
-            f'{kind} messages need the ROS package moveit_msgs '
+            f'{topic.type} messages need the ROS package moveit_msgs '
             '(apt install ros-$ROS_DISTRO-moveit-msgs); without it use obstacles_file'
         ) from error

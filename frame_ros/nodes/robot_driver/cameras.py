@@ -9,11 +9,12 @@ import time
 
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from sensor_msgs.msg import Image
 
 from frame_ros.hardware.driver_state import CameraState
 from frame_ros.hardware.lerobot.cameras import Frame, LeRobotCamera
 from frame_ros.hardware.lerobot.devices import DeviceError
+from frame_ros.nodes.robot_driver.topics import IMAGES
+from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.message_parts import header_message, image_message, optical_frame
 from frame_ros.robots.frame_names import FrameNames
 
@@ -34,7 +35,7 @@ class CameraPublisher(threading.Thread):
         super().__init__(name=f'camera {camera.name}', daemon=True)
         self._node, self._camera, self._timeout = node, camera, timeout
         self._publisher: Publisher = node.create_publisher(
-            Image, f'{camera.name}/image_raw', IMAGE_DEPTH
+            *published(IMAGES.of(camera=camera.name))
         )
         self._frame = frames.of(optical_frame(camera.name))
         self._ending = threading.Event()

@@ -28,6 +28,8 @@ from frame_ros.hardware.lerobot.robot import LeRobotRobot, RobotReading
 from frame_ros.nodes.robot_driver.bus import BusLoop
 from frame_ros.nodes.robot_driver.cameras import CameraPublisher
 from frame_ros.nodes.robot_driver.options import SETTABLE, DriverOptions
+from frame_ros.nodes.robot_driver.topics import JOINT_COMMANDS, JOINT_STATES, TORQUE
+from frame_ros.nodes.runtime.endpoints import endpoint, published
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
 from frame_ros.nodes.runtime.message_parts import header_message
@@ -68,7 +70,7 @@ class RobotDriverNode(ManagedNode):
         self._cameras = make_cameras(settings.cameras)
         self._names = list(self._robot.names)
         self._effort = settings.effort_per_ampere
-        self._states = self.create_lifecycle_publisher(JointState, 'joint_states', DEPTH)
+        self._states = self.create_lifecycle_publisher(*published(JOINT_STATES))
         self._publishers_of_states = [self._states]
 
     def _start(self) -> None:
@@ -96,10 +98,9 @@ class RobotDriverNode(ManagedNode):
 
     def _create_inputs(self) -> None:
         commands = FittingSubscription(
-            self, JointState, 'joint_commands', self._on_command, depth=DEPTH, is_live=True,
-            is_called=True,
-        )  # fmt: skip
-        torque = self.create_service(SetBool, '~/torque', self._on_torque)
+            self, JOINT_COMMANDS, self._on_command, depth=DEPTH, is_live=True, is_called=True
+        )
+        torque = self.create_service(*endpoint(TORQUE), self._on_torque)
         self._inputs = [commands.destroy, lambda: self.destroy_service(torque)]
 
     def _stop(self) -> None:

@@ -22,6 +22,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from frame_ros.core.errors import BagError
 from frame_ros.core.repeated_warnings import RepeatedWarnings
+from frame_ros.core.topics import Topic
+from frame_ros.nodes.runtime.endpoints import endpoint
 from frame_ros.nodes.runtime.node_inputs import inputs_of
 from frame_ros.nodes.runtime.options import FITTING, RELIABLE
 from frame_ros.nodes.runtime.polled import PolledSubscription
@@ -96,8 +98,7 @@ class FittingSubscription:
 
     Args:
         node: any node.
-        message_type: message class.
-        topic: topic name, resolved as usual.
+        topic: as declared; its publishers' quality of service is the first guess only.
         handle: gets each message, by `poll`, or with `is_called` in the executor's thread.
         depth: messages kept until they are taken.
         raw: hands over each message's serialised bytes.
@@ -106,8 +107,6 @@ class FittingSubscription:
             `unreadable`, and warned of.
         reliability: 'fitting', or never more than 'best_effort', which matches every publisher and
             never keeps one waiting; 'reliable' where a best-effort publisher must not be heard.
-        is_expected_reliable, is_latched: whether publishers are expected to be reliable, and to
-            latch; the first guess only.
         is_live: whether only what is published from now on is heard: a command that somebody
             latched long ago must not move an arm.
         is_required: whether the node cannot work without it.
@@ -119,33 +118,31 @@ class FittingSubscription:
     def __init__(
         self,
         node: Node,
-        message_type: Any,
-        topic: str,
+        topic: Topic,
         handle: Callable[[Any], object] = lambda message: None,
         *,
         depth: int = DEPTH,
         raw: bool = False,
         read: Callable[[bytes], Any] | None = None,
         reliability: str = FITTING,
-        is_expected_reliable: bool = True,
-        is_latched: bool = False,
         is_live: bool = False,
         is_required: bool = False,
         is_steady: bool = False,
         is_called: bool = False,
         is_identified: bool = False,
     ) -> None:
-        self._node, self._type, self._topic, self._handle = node, message_type, topic, handle
+        self._node, self._handle = node, handle
+        self._type, self._topic = endpoint(topic)
         self._depth, self._reliability = depth, reliability
         self._raw, self._read = raw or read is not None, read
         self._is_required, self._is_steady, self._is_called = is_required, is_steady, is_called
         self._is_live, self._is_identified, self._is_destroyed = is_live, is_identified, False
-        self._type_name = _name_of(message_type)
-        self._tally = InputTally(message_type)
+        self._type_name = topic.type
+        self._tally = InputTally(self._type)
         self._warnings = RepeatedWarnings(node.get_logger())
         self.unreadable = 0
-        is_reliable = is_expected_reliable if reliability == FITTING else reliability == RELIABLE
-        self._service = self._wanted = Service(is_reliable, is_latched)
+        is_reliable = topic.is_reliable if reliability == FITTING else reliability == RELIABLE
+        self._service = self._wanted = Service(is_reliable, topic.is_latched and not is_live)
         self._recent: deque[int] = deque(maxlen=DEPTH)  # when they were published
         self._before: Any = None
         self._offered = self._served = self._unheard = 0
@@ -370,9 +367,3 @@ class FittingSubscription:
             if subscription is not None:
                 subscription.destroy()
         self._before = None
-
-
-def _name_of(message_type: Any) -> str:
-    """The type's name as the graph has it: package/msg/Name."""
-    package, kind = message_type.__module__.split('.')[:2]
-    return f'{package}/{kind}/{message_type.__name__}'

@@ -7,10 +7,11 @@ from __future__ import annotations
 from typing import Any
 
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
 
 from frame_ros.bags.message_readers import JointStateReader
+from frame_ros.core.topics import Topic
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
+from frame_ros.nodes.runtime.topics import JOINT_STATES
 
 
 class JointStateInput(FittingSubscription):
@@ -25,7 +26,7 @@ class JointStateInput(FittingSubscription):
     def __init__(
         self,
         node: Node,
-        topic: str = 'joint_states',
+        topic: Topic = JOINT_STATES,
         *args: Any,
         has_positions_only: bool = False,
         **options: Any,
@@ -33,6 +34,4 @@ class JointStateInput(FittingSubscription):
         """args, options: of FittingSubscription."""
         self.reader = JointStateReader()
         read = self.reader.positions if has_positions_only else self.reader.full
-        super().__init__(
-            node, JointState, topic, *args, read=read, is_required=True, is_steady=True, **options
-        )
+        super().__init__(node, topic, *args, read=read, is_required=True, is_steady=True, **options)

@@ -17,12 +17,12 @@ from rclpy.node import Node
 from frame_ros.core.health import Status
 from frame_ros.core.time import stamp_ns
 from frame_ros.msg import NodeInput, NodeOutput, NodeReadiness
+from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.nodes.runtime.node_inputs import inputs_of
-from frame_ros.nodes.runtime.qos import STATE
+from frame_ros.nodes.runtime.topics import DIAGNOSTICS, READINESS
 from frame_ros.sensing.stream_health.node_health import InputHealth
 from frame_ros.sensing.stream_health.readiness import (
-    READINESS_TOPIC,
     InputState,
     NodeState,
     OutputState,
@@ -30,10 +30,9 @@ from frame_ros.sensing.stream_health.readiness import (
 
 LOOK_PERIOD = 0.5  # s between two looks: a change is published at the next
 PUBLISH_PERIOD = 2.0  # s between two messages while only counts change
-DIAGNOSTICS = '/diagnostics'
 DIAGNOSTICS_PERIOD = 1.0  # s
 # What every node of ROS has, or has of this.
-NOT_COUNTED = ('/rosout', '/parameter_events', DIAGNOSTICS)
+NOT_COUNTED = ('/rosout', '/parameter_events', DIAGNOSTICS.name)
 
 
 class Readiness:
@@ -54,8 +53,8 @@ class Readiness:
     ) -> None:
         self.hardware_id = hardware_id
         self._node, self._problem, self._parts, self._inputs = node, problem, parts, inputs
-        self._publisher = node.create_publisher(NodeReadiness, READINESS_TOPIC, STATE)
-        self._diagnostics = node.create_publisher(DiagnosticArray, DIAGNOSTICS, 10)
+        self._publisher = node.create_publisher(*published(READINESS))
+        self._diagnostics = node.create_publisher(*published(DIAGNOSTICS))
         self._health = InputHealth()
         self._said: tuple[object, ...] | None = None
         self._next = self._next_diagnostics = 0.0

@@ -8,11 +8,12 @@ from collections.abc import Iterable
 
 from rclpy.node import Node
 
-from frame_ros.msg import NodeReadiness
+from frame_ros.nodes.runtime.endpoints import endpoint
 from frame_ros.nodes.runtime.node_readiness import state_of
 from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.nodes.runtime.qos import latched
-from frame_ros.sensing.stream_health.readiness import READINESS_TOPIC, ReadinessBoard
+from frame_ros.nodes.runtime.topics import READINESS
+from frame_ros.sensing.stream_health.readiness import ReadinessBoard
 
 DEPTH = 100  # the last message of every node, and what came since the last look
 
@@ -28,9 +29,7 @@ class ReadinessWatch:
         names = [n if n.startswith('/') else f'{namespace}/{n}' for n in expected if n]
         self._node = node
         self._board = ReadinessBoard(names)
-        self._subscription = PolledSubscription(
-            node, NodeReadiness, READINESS_TOPIC, latched(DEPTH)
-        )
+        self._subscription = PolledSubscription(node, *endpoint(READINESS), latched(DEPTH))
 
     def missing(self) -> list[str]:
         """Reasons to wait, each with node and topic; empty: everything is ready."""

@@ -21,12 +21,14 @@ from rclpy.node import Node
 from frame_ros.core.errors import SetupError
 from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.msg import EpisodeEvent
+from frame_ros.nodes.runtime.endpoints import endpoint
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.runtime.parameters import declare_options
 from frame_ros.nodes.runtime.readiness_watch import ReadinessWatch
 from frame_ros.nodes.runtime.spinning import run_node
 from frame_ros.nodes.session.options import SessionOptions
+from frame_ros.nodes.session.topics import END, EPISODE_EVENTS, RESET_SCENE, SET_PARAMETERS, START
 from frame_ros.srv import EndEpisode, ResetScene, StartEpisode
 
 OUTCOMES = {
@@ -53,14 +55,12 @@ class SessionNode(Node):
         self.options = declare_options(self, SessionOptions)
         self.exit_code: int | None = None
         self._events: queue.SimpleQueue[EpisodeEvent] = queue.SimpleQueue()
-        self._reset = self.create_client(ResetScene, 'reset_scene')
-        self._start = self.create_client(StartEpisode, 'start_episode')
-        self._end = self.create_client(EndEpisode, 'end_episode')
-        self._set_parameters = self.create_client(SetParameters, 'policy/set_parameters')
+        self._reset = self.create_client(*endpoint(RESET_SCENE))
+        self._start = self.create_client(*endpoint(START))
+        self._end = self.create_client(*endpoint(END))
+        self._set_parameters = self.create_client(*endpoint(SET_PARAMETERS))
         self._watch = ReadinessWatch(self, self.options.nodes)
-        FittingSubscription(
-            self, EpisodeEvent, 'episode_events', self._events.put, is_latched=True, is_called=True
-        )
+        FittingSubscription(self, EPISODE_EVENTS, self._events.put, is_called=True)
         self._readiness = Readiness(self, self.options.robot)
         self._result = 0
         self._finished = self.create_guard_condition(self._finish)

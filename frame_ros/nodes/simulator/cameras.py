@@ -11,9 +11,9 @@ from collections import deque
 from dataclasses import dataclass
 
 from rclpy.node import Node
-from sensor_msgs.msg import CameraInfo, Image
 
 from frame_ros.core.errors import FrameRosError
+from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.message_parts import header_message, image_message, optical_frame
 from frame_ros.nodes.simulator.messages import (
     camera_info_message,
@@ -22,6 +22,7 @@ from frame_ros.nodes.simulator.messages import (
 )
 from frame_ros.nodes.simulator.noise import depth_noise
 from frame_ros.nodes.simulator.options import SimulatorOptions
+from frame_ros.nodes.simulator.topics import DEPTH_IMAGES, DEPTH_INFO, IMAGE_INFO, IMAGES
 from frame_ros.scenes import PickPlaceSimulation, SceneRenderer, SceneState
 from frame_ros.scenes.simulation.viewer import Viewer
 
@@ -76,12 +77,16 @@ class CameraThread(threading.Thread):
             if is_depth
         }
         self._images = {
-            key: node.create_publisher(Image, f'{topic}/image_raw', _IMAGE_DEPTH)
-            for key, topic in topics.items()
+            (camera, is_depth): node.create_publisher(
+                *published((DEPTH_IMAGES if is_depth else IMAGES).of(camera=camera))
+            )
+            for camera, is_depth in topics
         }
         self._infos = {
-            key: node.create_publisher(CameraInfo, f'{topic}/camera_info', _IMAGE_DEPTH)
-            for key, topic in topics.items()
+            (camera, is_depth): node.create_publisher(
+                *published((DEPTH_INFO if is_depth else IMAGE_INFO).of(camera=camera))
+            )
+            for camera, is_depth in topics
         }
         self.published = dict.fromkeys(topics.values(), 0)
         self.skipped = 0

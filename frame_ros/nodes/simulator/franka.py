@@ -12,19 +12,21 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import PoseStamped, WrenchStamped
+from geometry_msgs.msg import PoseStamped
 from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
 from frame_ros.core.time import SECOND
+from frame_ros.core.topics import Topic
 from frame_ros.msg import ContactState
 from frame_ros.nodes.contact.franka import robot_state_type
+from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.message_bytes import JointStateBytes, WrenchBytes
 from frame_ros.nodes.runtime.message_parts import fill_vector, fill_wrench, header_message
-from frame_ros.nodes.runtime.qos import ESTIMATES
+from frame_ros.nodes.runtime.topics import BROADCASTER
+from frame_ros.nodes.simulator import topics
 from frame_ros.nodes.simulator.messages import fill_pose
 from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.scenes import PickPlaceSimulation
@@ -36,10 +38,6 @@ from frame_ros.scenes.simulation.noise.franka_estimates import (
 from frame_ros.scenes.simulation.timing import Schedule
 
 Array = NDArray[np.float64]
-BROADCASTER = 'franka_robot_state_broadcaster'
-# Its topics are best effort but for the full state, which has the system's defaults. They are one
-# deep; so that a busy recorder gets all of them, these are not.
-STATE_DEPTH = 10
 MODE_MOVE, MODE_REFLEX = 2, 4  # of FrankaRobotState.robot_mode
 
 
@@ -59,18 +57,17 @@ class FrankaBroadcaster:
             self._create(node)
 
     def _create(self, node: Node) -> None:
-        def publisher(kind: Any, topic: str, qos: QoSProfile | int = ESTIMATES) -> Publisher:
-            return node.create_publisher(kind, f'{BROADCASTER}/{topic}', qos)
+        def publisher(topic: Topic) -> Publisher:
+            return node.create_publisher(*published(topic.of(broadcaster=BROADCASTER)))
 
-        self._wrench = publisher(WrenchStamped, 'external_wrench_in_base_frame')
-        self._tip_wrench = publisher(WrenchStamped, 'external_wrench_in_stiffness_frame')
-        self._torques = publisher(JointState, 'external_joint_torques')
-        self._measured = publisher(JointState, 'measured_joint_states')
-        self._pose = publisher(PoseStamped, 'current_pose')
-        self._contact = publisher(ContactState, 'contact', STATE_DEPTH)
-        kind = robot_state_type()
-        self._state_type = kind
-        self._state = publisher(kind, 'robot_state', STATE_DEPTH) if kind else None
+        self._wrench = publisher(topics.FRANKA_WRENCH)
+        self._tip_wrench = publisher(topics.FRANKA_TIP_WRENCH)
+        self._torques = publisher(topics.FRANKA_TORQUES)
+        self._measured = publisher(topics.FRANKA_JOINTS)
+        self._pose = publisher(topics.FRANKA_POSE)
+        self._contact = publisher(topics.FRANKA_CONTACT)
+        self._state_type = robot_state_type()
+        self._state = publisher(topics.FRANKA_STATE) if self._state_type else None
         self._wrench_bytes = WrenchBytes(self._base)
         self._tip_wrench_bytes = WrenchBytes(self._settings.frames.of(self._tip))
         self._joint_bytes = JointStateBytes(self._joints, self._base)

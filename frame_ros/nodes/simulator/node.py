@@ -22,16 +22,18 @@ from frame_ros.core.thread_priority import raise_priority
 from frame_ros.core.time import SECOND, stamp_ns
 from frame_ros.gate.named_positions import NamedPositions, NamedPositionsReader
 from frame_ros.msg import EpisodeEvent
+from frame_ros.nodes.runtime.endpoints import endpoint, interface, published
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.message_parts import time_message
 from frame_ros.nodes.runtime.node_readiness import Readiness
-from frame_ros.nodes.runtime.qos import EVENTS, STATE
+from frame_ros.nodes.runtime.qos import EVENTS
 from frame_ros.nodes.runtime.spinning import run_node
 from frame_ros.nodes.simulator.cameras import CameraThread, Picture
 from frame_ros.nodes.simulator.franka import FrankaBroadcaster
 from frame_ros.nodes.simulator.messages import mount_message
 from frame_ros.nodes.simulator.options import SimulatorOptions
 from frame_ros.nodes.simulator.sensors import Sensors
+from frame_ros.nodes.simulator.topics import EPISODE_EVENTS, JOINT_COMMANDS, RESET_SCENE, TF_STATIC
 from frame_ros.nodes.simulator.truth import TruthPublishers
 from frame_ros.scenes import PickPlaceSimulation, TaskState
 from frame_ros.scenes.simulation.timing import (
@@ -96,15 +98,11 @@ class SimulatorNode(Node):
         self._readiness = Readiness(self, f'simulated {settings.robot}')
 
     def _create_inputs(self) -> None:
-        self._event_publisher = self.create_publisher(EpisodeEvent, 'episode_events', EVENTS)
+        self._event_publisher = self.create_publisher(*published(EPISODE_EVENTS))
         called = {'depth': EVENTS.depth, 'is_called': True}
-        FittingSubscription(
-            self, JointState, 'joint_commands', self._on_command, is_live=True, **called
-        )
-        FittingSubscription(
-            self, EpisodeEvent, 'episode_events', self._on_event, is_latched=True, **called
-        )
-        self.create_service(ResetScene, 'reset_scene', self._on_reset)
+        FittingSubscription(self, JOINT_COMMANDS, self._on_command, is_live=True, **called)
+        FittingSubscription(self, EPISODE_EVENTS, self._on_event, **called)
+        self.create_service(*endpoint(RESET_SCENE), self._on_reset)
 
     def _schedule_pictures(self) -> None:
         settings, tick = self.settings, self.settings.tick
@@ -124,16 +122,15 @@ class SimulatorNode(Node):
     def _publish_mounts(self) -> None:
         """tf_static of the cameras, where tf2_msgs is installed."""
         try:
-            from tf2_msgs.msg import TFMessage
-        except ImportError:
+            self._mounts = self.create_publisher(*published(TF_STATIC))
+        except ImportError:  # without tf2_msgs
             return
-        self._mounts = self.create_publisher(TFMessage, '/tf_static', STATE)
         stamp, names = self._now(), self.settings.frames
         mounts = [
             mount_message(stamp, name, self.simulation.camera_mount(name), names)
             for name in self._cameras.names
         ]
-        self._mounts.publish(TFMessage(transforms=mounts))
+        self._mounts.publish(interface(TF_STATIC.type)(transforms=mounts))
 
     def _now(self) -> int:
         return self.get_clock().now().nanoseconds

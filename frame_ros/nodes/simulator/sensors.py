@@ -7,16 +7,16 @@ the noise of their sensors.
 from __future__ import annotations
 
 import numpy as np
-from geometry_msgs.msg import WrenchStamped
 from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from sensor_msgs.msg import JointState
 
 from frame_ros.core.time import SECOND
+from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.message_bytes import JointStateBytes, WrenchBytes
 from frame_ros.nodes.simulator.noise import JointSensors, wrench_noise
 from frame_ros.nodes.simulator.options import SimulatorOptions
+from frame_ros.nodes.simulator.topics import JOINT_STATES, WRENCH
 from frame_ros.scenes import PickPlaceSimulation
 from frame_ros.scenes.simulation.command_hold import Interpolator
 from frame_ros.scenes.simulation.sampled_steps import SensorSamples, StepSampler
@@ -40,8 +40,8 @@ class Sensors:
         self._joints = Sampling(settings.rate, self._timestep, settings.tick)
         self._wrench = Sampling(settings.wrench_rate, self._timestep, settings.tick)
         depths = [FAST_DEPTH if s.every else DEPTH for s in (self._joints, self._wrench)]
-        self._joint_publisher = node.create_publisher(JointState, 'joint_states', depths[0])
-        self._wrench_publisher = node.create_publisher(WrenchStamped, 'wrench', depths[1])
+        self._joint_publisher = node.create_publisher(*published(JOINT_STATES, depths[0]))
+        self._wrench_publisher = node.create_publisher(*published(WRENCH, depths[1]))
         self._joint_noise, self._wrench_noise = JointSensors(settings), wrench_noise(settings)
         self._joint_bytes = JointStateBytes(robot.joint_names)
         self._wrench_bytes = WrenchBytes(settings.frames.of(robot.wrench_link))

@@ -6,18 +6,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 
-from frame_ros.msg import ContactState, Proximity
+from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.simulator.messages import contact_message, pose_message, proximity_message
 from frame_ros.nodes.simulator.options import SimulatorOptions
+from frame_ros.nodes.simulator.topics import TRUTH
 from frame_ros.scenes import PickPlaceSimulation
 from frame_ros.scenes.simulation.contact_interval import ContactInterval
 from frame_ros.scenes.simulation.timing import Schedule
-
-DEPTH = 50
 
 
 class TruthPublishers:
@@ -28,16 +26,12 @@ class TruthPublishers:
     def __init__(
         self, node: Node, simulation: PickPlaceSimulation, settings: SimulatorOptions
     ) -> None:
-        def publisher(kind: Any, name: str) -> Publisher:
-            return node.create_publisher(kind, f'ground_truth/{name}', DEPTH)
-
         self._simulation = simulation
         self._base = settings.frames.of(simulation.robot.base_link)
         self._schedule = Schedule(settings.truth_rate, tick=settings.tick)
-        self._contact = publisher(ContactState, 'contact')
-        self._proximity = publisher(Proximity, 'proximity')
-        self._object = publisher(PoseStamped, 'object_pose')
-        self._goal = publisher(PoseStamped, 'goal_pose')
+        self._contact, self._proximity, self._object, self._goal = (
+            node.create_publisher(*published(topic)) for topic in TRUTH
+        )
         self._interval = ContactInterval()
 
     def messages(self, stamp: int) -> list[tuple[Publisher, Any]]:

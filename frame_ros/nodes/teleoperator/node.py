@@ -23,14 +23,21 @@ from frame_ros.core.errors import FrameRosError
 from frame_ros.core.repeated_warnings import RepeatedWarnings
 from frame_ros.hardware.lerobot.devices import DeviceError
 from frame_ros.hardware.lerobot.robot import LeRobotTeleoperator
+from frame_ros.nodes.runtime.endpoints import endpoint, published
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
 from frame_ros.nodes.runtime.message_parts import header_message
 from frame_ros.nodes.runtime.options import BEST_EFFORT
 from frame_ros.nodes.runtime.parameters import declare
-from frame_ros.nodes.runtime.qos import STATE
 from frame_ros.nodes.runtime.ticks import Ticks
 from frame_ros.nodes.teleoperator.options import SETTABLE, TeleoperatorOptions
+from frame_ros.nodes.teleoperator.topics import (
+    JOINT_COMMANDS,
+    JOINT_STATES,
+    TAKE_OVER,
+    TAKEOVER,
+    TELEOP_COMMANDS,
+)
 from frame_ros.robots import JointStateAssembler, load_robot
 
 Array = NDArray[np.float64]
@@ -83,14 +90,14 @@ class TeleoperatorNode(ManagedNode):
         settings = self._settings
         self._is_wanted, self._is_driving = settings.mode != 'takeover', False
         self._position = self._state = None
-        topic = 'joint_commands' if settings.mode == 'record' else 'teleop_commands'
-        self._commands = self.create_publisher(JointState, topic, DEPTH)
-        self._takeover = self.create_publisher(Bool, 'takeover', STATE)
+        topic = JOINT_COMMANDS if settings.mode == 'record' else TELEOP_COMMANDS
+        self._commands = self.create_publisher(*published(topic))
+        self._takeover = self.create_publisher(*published(TAKEOVER))
         states = FittingSubscription(
-            self, JointState, 'joint_states', self._on_state, depth=1, reliability=BEST_EFFORT,
+            self, JOINT_STATES, self._on_state, depth=1, reliability=BEST_EFFORT,
             is_required=True, is_steady=True, is_called=True,
         )  # fmt: skip
-        service = self.create_service(SetBool, '~/takeover', self._on_takeover)
+        service = self.create_service(*endpoint(TAKE_OVER), self._on_takeover)
         self._undo = [
             states.destroy,
             lambda: self.destroy_service(service),
@@ -103,7 +110,7 @@ class TeleoperatorNode(ManagedNode):
         self._thread.start()
         self.get_logger().info(
             f'{settings.teleoperator_type} {settings.teleoperator_id!r} at '
-            f'{settings.rate:g} Hz on {topic}, '
+            f'{settings.rate:g} Hz on {topic.name}, '
             + ('when it is told to take over' if not self._is_wanted else 'from when it is aligned')
         )
 

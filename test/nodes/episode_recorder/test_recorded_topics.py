@@ -20,7 +20,7 @@ from frame_ros.bringup.process_table import arm_processes
 from frame_ros.bringup.supervisor import Supervisor
 from frame_ros.core.errors import SetupError
 from frame_ros.nodes.episode_recorder.node import DEFAULTS
-from frame_ros.nodes.episode_recorder.topics import TopicFilter, absolute_names
+from frame_ros.nodes.episode_recorder.recorded_topics import TopicFilter, absolute_names
 from frame_ros.srv import EndEpisode, StartEpisode
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -246,14 +246,16 @@ def test_an_object_that_is_not_understood_is_said_until_it_is_gone(world, messag
     assert not objects.problems
 
 
-def test_without_moveit_a_planning_scene_cannot_be_had(world):
+def test_without_moveit_a_planning_scene_cannot_be_had(ros_context):
     import importlib.util
 
     from frame_ros.core.errors import MissingExtraError
-    from frame_ros.nodes.proximity.obstacles import _message_type
+    from frame_ros.nodes.proximity.obstacles import _subscribe
+    from frame_ros.nodes.proximity.topics import SCENES
 
+    node, scene = ros_context.create_node('taker'), SCENES.at('planning_scene')
     if importlib.util.find_spec('moveit_msgs') is not None:
-        assert _message_type('PlanningScene').__name__ == 'PlanningScene'
+        assert _subscribe(node, scene, print).topic_name == '/planning_scene'
         return
     with pytest.raises(MissingExtraError, match='obstacles_file'):
-        _message_type('PlanningScene')
+        _subscribe(node, scene, print)

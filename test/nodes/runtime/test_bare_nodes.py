@@ -5,6 +5,7 @@ says for what.
 """
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,9 +16,18 @@ import pytest
 
 rclpy = pytest.importorskip('rclpy')
 
+from frame_ros.bringup.declared_nodes import topics_of  # noqa: E402
+from frame_ros.nodes.runtime.endpoints import quality_of  # noqa: E402
+
 PACKAGE = Path(__file__).resolve().parents[3] / 'frame_ros'
 NODES = sorted(path.parent.name for path in PACKAGE.glob('nodes/*/__main__.py'))
 WITH_LEROBOT = ('robot_driver', 'teleoperator')
+OF_EVERY_NODE = re.compile(
+    r'/(rosout|parameter_events)'
+    r'|/(?P<node>\w+)/(\w+_parameters\w*|get_type_description|get_parameter_types|change_state'
+    r'|get_(available_)?states?|get_available_transitions|get_transition_graph|transition_event)'
+)
+ABSOLUTE = ('/tf', '/clock', '/diagnostics')
 DEADLINE = 120.0  # s, for what must come at all: LeRobot's first import takes long
 
 
@@ -51,12 +61,66 @@ def test_a_node_without_parameters_runs_and_ends_cleanly(probe, name, tmp_path):
                 wait_for(lambda: 'needs its port' in log.read_text(), process)
                 wait_for(lambda: 'waits unconfigured' in log.read_text(), process)
             assert is_there, log.read_text()
+            check_topics(probe, name, process)
             process.send_signal(signal.SIGINT)
             assert process.wait(DEADLINE) == 0, log.read_text()
         finally:
             process.kill()
             process.wait()
     assert 'Traceback' not in log.read_text() and 'FATAL' not in log.read_text()
+
+
+def check_topics(probe, name, process):
+    """What the graph shows of the node is what it declares: no more, and all without a condition
+    once it is at work.
+    """
+    declared = topics_of(name)
+    if name not in WITH_LEROBOT:  # which wait unconfigured
+        assert wait_for(lambda: not missing(probe, name, declared), process), name
+    for kind, found in graph(probe, name).items():
+        for endpoint, types in found:
+            fitting = [each for each in getattr(declared, kind) if each.matches(endpoint, name)]
+            assert any(each.type in (*types, '') for each in fitting), (kind, endpoint, types)
+    for topic in (each for each in declared.publishes if '{' not in each.name):
+        for info in probe.get_publishers_info_by_topic(topic.name):
+            if info.node_name == name:
+                offered, wanted = info.qos_profile, quality_of(topic)
+                assert offered.durability == wanted.durability, topic
+                assert offered.reliability == wanted.reliability, topic
+
+
+def missing(probe, name, declared):
+    """What the node declares without a condition, and the graph does not show."""
+    return [
+        (kind, each.name)
+        for kind, found in graph(probe, name).items()
+        for each in getattr(declared, kind)
+        if not each.condition and not any(each.matches(endpoint, name) for endpoint, _ in found)
+    ]
+
+
+def graph(probe, name):
+    """Topics and services of a node, without those of every node."""
+    return {
+        kind: [
+            (plain(endpoint), types) for endpoint, types in of(name, '/') if is_own(endpoint, name)
+        ]
+        for kind, of in {
+            'publishes': probe.get_publisher_names_and_types_by_node,
+            'subscribes': probe.get_subscriber_names_and_types_by_node,
+            'serves': probe.get_service_names_and_types_by_node,
+            'calls': probe.get_client_names_and_types_by_node,
+        }.items()
+    }
+
+
+def is_own(endpoint, name):
+    found = OF_EVERY_NODE.fullmatch(endpoint)
+    return found is None or found['node'] not in (None, name)
+
+
+def plain(endpoint):
+    return endpoint if endpoint.startswith(ABSOLUTE) else endpoint.lstrip('/')
 
 
 def wait_for(condition, process):

@@ -5,6 +5,7 @@
 import time
 
 import pytest
+from attrs import evolve
 from patience import PATIENCE
 
 pytest.importorskip('rclpy')
@@ -14,12 +15,15 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
+from frame_ros.core.topics import Topic
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.node_inputs import inputs_of
 from frame_ros.nodes.runtime.node_readiness import Readiness, state_of
 from frame_ros.nodes.runtime.options import BEST_EFFORT, RELIABLE
 from frame_ros.nodes.runtime.readiness_watch import ReadinessWatch
 
+JOINTS = Topic('joints', 'sensor_msgs/msg/JointState')
+JOINTS_LATCHED = evolve(JOINTS, qos='EVENTS')
 PROFILES = [
     QoSProfile(depth=50, reliability=reliability, durability=durability)
     for reliability in (ReliabilityPolicy.RELIABLE, ReliabilityPolicy.BEST_EFFORT)
@@ -39,14 +43,12 @@ def nodes(ros_context):
 class Taker:
     """An input by polling, or by an executor."""
 
-    def __init__(self, node, is_called, **options):
+    def __init__(self, node, is_called, topic=JOINTS, **options):
         self.heard = []
         self.executor = SingleThreadedExecutor(context=node.context)
         self.executor.add_node(node)
         self.is_called = is_called
-        self.input = FittingSubscription(
-            node, JointState, 'joints', self.hear, is_called=is_called, **options
-        )
+        self.input = FittingSubscription(node, topic, self.hear, is_called=is_called, **options)
 
     def hear(self, message):
         if isinstance(message, bytes):
@@ -137,7 +139,7 @@ def test_what_several_latch_comes_once_when_the_subscription_is_replaced(
     nodes, is_called, overlap, monkeypatch
 ):
     monkeypatch.setattr('frame_ros.nodes.runtime.fitting_subscription.OVERLAP', overlap)
-    taker, sent = Taker(nodes[0], is_called, is_latched=True, depth=4), []
+    taker, sent = Taker(nodes[0], is_called, JOINTS_LATCHED, depth=4), []
     for start in (0, 10):
         publisher = nodes[1].create_publisher(JointState, 'joints', PROFILES[1])
         assert taker.until(lambda count=publisher.get_subscription_count: count() == 1)
