@@ -255,7 +255,7 @@ def write_demo_report(directory: Path, earlier: Collection[Path] = ()) -> Path:
         BagError: the run wrote no bag.
     """
     from frame_ros.cli.recorded import size_text
-    from frame_ros.cli.report.command import tell_doubts
+    from frame_ros.cli.report.command import print_doubts
     from frame_ros.cli.report.reading import read_all
     from frame_ros.reports import write_report
     from frame_ros.reports.model.episode_check import EpisodeChecks
@@ -267,7 +267,7 @@ def write_demo_report(directory: Path, earlier: Collection[Path] = ()) -> Path:
     found = (episode for bag in bags for episode in read_all(bag))
     episodes = list(progress_bar(found, 'reading the bags', False, len(bags)))
     checks = EpisodeChecks()
-    tell_doubts(episodes, checks)
+    print_doubts(episodes, checks)
     path = write_report(
         episodes,
         directory / 'report.html',

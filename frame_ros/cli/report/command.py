@@ -83,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '-q',
         '--quiet',
         action='store_true',
-        help='no progress bar; tells problems of the bags only',
+        help='no progress bar; problems of the bags only',
     )
 
 
@@ -172,9 +172,9 @@ def run(args: argparse.Namespace) -> int:
     from frame_ros.reports.model.episode_check import EpisodeChecks
 
     checks = EpisodeChecks()
-    tell_doubts(episodes, checks, args.quiet)
+    print_doubts(episodes, checks, args.quiet)
     usable = [episode for episode in episodes if is_usable(episode)]
-    tell_uses(episodes, args.namespace)
+    print_uses(episodes, args.namespace)
     if args.json is not None:
         if usable or args.json == STANDARD_OUTPUT or not Path(args.json).exists():
             _write_json(report_json(episodes, options, checks), args.json)
@@ -289,7 +289,9 @@ def topics_by_role(given: Sequence[str]) -> dict[str, str]:
     return topics
 
 
-def tell_doubts(episodes: Sequence[Episode], checks: EpisodeChecks, is_quiet: bool = False) -> None:
+def print_doubts(
+    episodes: Sequence[Episode], checks: EpisodeChecks, is_quiet: bool = False
+) -> None:
     """Prints what makes numbers of each bag doubtful to standard error, one line each, and how much
     else is worth knowing.
     """
@@ -299,7 +301,7 @@ def tell_doubts(episodes: Sequence[Episode], checks: EpisodeChecks, is_quiet: bo
         print(line, file=sys.stderr)
 
 
-def tell_uses(episodes: Sequence[Episode], namespace: str | None) -> None:
+def print_uses(episodes: Sequence[Episode], namespace: str | None) -> None:
     """Prints to standard error what the topics of bags could serve as of which nothing could be
     computed, each bag once.
     """

@@ -39,7 +39,7 @@ def load_episodes(
     **choice: Any,
 ) -> list[Episode]:
     """Returns the episodes of all bags, their metrics recomputed; `choice` is what `read_episodes`
-    takes beside references. A bag that cannot be read gives an episode without streams that says
+    takes besides references. A bag that cannot be read gives an episode without streams that says
     why. `mean_by`: as of `read_each`.
 
     Raises:

@@ -81,7 +81,7 @@ def find_videos(bag: Path) -> list[Path]:
     """
     name = bag.name if bag.is_dir() else bag.stem
     inside = sorted(bag.glob('*.mp4')) if bag.is_dir() else []
-    beside = sorted(p for p in bag.parent.glob('*.mp4') if _belongs(p, name))
+    beside = sorted(p for p in bag.parent.glob('*.mp4') if _belongs_to_bag(p, name))
     return [p for p in (*inside, *beside) if p.is_file() and is_within(p, bag.parent)]
 
 
@@ -176,5 +176,5 @@ def _moments(episode: Episode) -> dict[str, list[int]]:
     return {**moments, 'success': successes}
 
 
-def _belongs(video: Path, name: str) -> bool:
+def _belongs_to_bag(video: Path, name: str) -> bool:
     return video.stem == name or video.stem.startswith((f'{name}.', f'{name}_', f'{name}-'))

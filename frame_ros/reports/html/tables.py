@@ -68,8 +68,8 @@ def dot_strip(row: MetricRow, outcomes: Sequence[Outcome]) -> Markup:
     middle = HEIGHT / 2
     begin = MARGIN if scale else WIDTH / 2
     dots = ''.join(
-        f'<circle class="{_kind(o)}" cx="{begin + (v - low) * scale:.1f}" cy="{middle}" r="4"/>'
-        for v, o in known
+        f'<circle class="{_dot_class(o)}" cx="{x:.1f}" cy="{middle}" r="4"/>'
+        for x, o in ((begin + (v - low) * scale, o) for v, o in known)
     )
     line = f'<line x1="{MARGIN}" x2="{WIDTH - MARGIN}" y1="{middle}" y2="{middle}"/>'
     return Markup(
@@ -77,5 +77,5 @@ def dot_strip(row: MetricRow, outcomes: Sequence[Outcome]) -> Markup:
     )
 
 
-def _kind(outcome: Outcome) -> str:
+def _dot_class(outcome: Outcome) -> str:
     return {Outcome.SUCCESS: 'success', Outcome.FAILURE: 'failure'}.get(outcome, 'other')

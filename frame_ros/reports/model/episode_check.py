@@ -148,7 +148,7 @@ def _of_stops(episode: Episode, faults: TopicFaults) -> list[Finding]:
     """'front/image_raw stopped 6.8 s before the end', per topic that did; doubtful where metrics
     are computed from it.
     """
-    used = {stream.topic.lstrip('/') for role, stream in _used(episode)}
+    used = {stream.topic.lstrip('/') for role, stream in _used_streams(episode)}
     return [
         Finding(
             Level.DOUBTFUL if topic in used else Level.WORTH_KNOWING,
@@ -167,7 +167,7 @@ def _of_counts(episode: Episode, faults: TopicFaults) -> list[Finding]:
     reported: dict[str, int] = {}
     for name, count in episode.data_quality.items():
         (reported if name.startswith('recorder.') else own)[name] = int(count)
-    samples = {role: len(stream) for role, stream in _used(episode)}
+    samples = {role: len(stream) for role, stream in _used_streams(episode)}
     samples['event'] = len(episode.events)
     if 'joint_states' in episode.streams:
         samples['joint_states'] = len(episode.streams['joint_states'])
@@ -179,7 +179,7 @@ def _of_counts(episode: Episode, faults: TopicFaults) -> list[Finding]:
     ]
 
 
-def _used(episode: Episode) -> list[tuple[str, Stream]]:
+def _used_streams(episode: Episode) -> list[tuple[str, Stream]]:
     return [(role, stream) for role, stream in episode.streams.items() if role in FED_ROLES]
 
 
@@ -221,7 +221,7 @@ def has_data(episode: Episode) -> bool:
 
 def without_data(episodes: Iterable[Episode]) -> list[tuple[str, str]]:
     """(name of the bag, why) of those that could not be read or held no messages."""
-    return [(e.path.name, _why(e)) for e in episodes if not has_data(e)]
+    return [(e.path.name, _reason_without_data(e)) for e in episodes if not has_data(e)]
 
 
 def unread_text(unread: list[tuple[str, str]]) -> str:
@@ -232,7 +232,7 @@ def unread_text(unread: list[tuple[str, str]]) -> str:
     return f'{counted(len(unread), "bag")} could not be read: {named}.'
 
 
-def _why(episode: Episode) -> str:
+def _reason_without_data(episode: Episode) -> str:
     if NO_MESSAGES in episode.problems:
         return NO_MESSAGES
     return str(episode.problems[0]) if episode.problems else 'it holds nothing'

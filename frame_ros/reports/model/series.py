@@ -181,7 +181,7 @@ def contact_spans(episode: Episode) -> list[Span]:
     level = stream.values['in_contact'].astype(bool).astype(int)
     if 'in_collision' in stream.values:
         level = np.where(stream.values['in_collision'].astype(bool), LEVELS.index(COLLISION), level)
-    return _runs(*_with_losses(stream.stamps, level, episode), bounds_of(episode)[0])
+    return _contact_runs(*_with_losses(stream.stamps, level, episode), bounds_of(episode)[0])
 
 
 def operator_spans(episode: Episode) -> list[Span]:
@@ -198,7 +198,9 @@ def marks(episode: Episode) -> list[Mark]:
     start, end = bounds_of(episode)
     hidden = (EventType.START, EventType.END)
     return [
-        Mark((e.stamp - start) / SECOND, e.text if e.type is EventType.NOTE else _words(e.type))
+        Mark(
+            (e.stamp - start) / SECOND, e.text if e.type is EventType.NOTE else _event_name(e.type)
+        )
         for e in sorted(episode.events, key=lambda e: e.stamp)
         if e.type not in hidden and start <= e.stamp <= end
     ]
@@ -249,7 +251,7 @@ def _stream_series(
     return Series(label, time, values, has_markers=name == 'latency')
 
 
-def _runs(stamps: NDArray[np.int64], level: NDArray[np.int64], start: int) -> list[Span]:
+def _contact_runs(stamps: NDArray[np.int64], level: NDArray[np.int64], start: int) -> list[Span]:
     """Runs of equal level above zero; each lasts until the sample that ends it."""
     if not len(stamps):
         return []
@@ -291,5 +293,5 @@ def _positions_at(time: NDArray, positions: NDArray, times: list[float]) -> NDAr
     return positions[np.clip(index, 0, len(positions) - 1)]
 
 
-def _words(kind: EventType) -> str:
+def _event_name(kind: EventType) -> str:
     return kind.name.lower().replace('_', ' ')

@@ -121,12 +121,12 @@ def certain_losses(episode: Episode, live: Mapping[str, Stream]) -> dict[str, Lo
     losses: dict[str, Loss] = {}
     quality, shown = live.get('quality'), episode.metrics.get('quality')
     if quality is not None and shown and len(shown['stamp']):
-        _put(losses, episode, 'action', _of_actions(quality, shown))
-        _put(losses, episode, 'pose', _of_poses(quality, shown))
+        _add_loss(losses, episode, 'action', _of_actions(quality, shown))
+        _add_loss(losses, episode, 'pose', _of_poses(quality, shown))
     confidence, inferences = live.get('confidence'), episode.streams.get('inference')
     if confidence is not None and inferences is not None:
         lone = np.setdiff1d(confidence.stamps, inferences.stamps)
-        _put(losses, episode, 'inference', (len(lone), lone))
+        _add_loss(losses, episode, 'inference', (len(lone), lone))
     for kind in ('quality', 'safety'):
         stream = live.get(kind)
         if stream is not None and 'step' in stream.values and len(stream):
@@ -152,7 +152,7 @@ def counted_losses(episode: Episode, counts: Mapping[str, ReceivedCounts]) -> di
         if missing > 0:
             is_short = is_inside & (lacking > 0)
             stretches = last[:-1][is_short] + 1, last[1:][is_short]
-            begins, ends = _closer(stretches, stamps, gaps.get(role), bounds_of(episode))
+            begins, ends = _narrowed(stretches, stamps, gaps.get(role), bounds_of(episode))
             recorded = len(stamps)
             found[role] = Loss(role, topic, missing, recorded, begins, ends, is_counted=True)
     return found
@@ -168,7 +168,7 @@ def _counted_roles(episode: Episode, counts: Mapping[str, ReceivedCounts]) -> di
     return {role: topic for role, topic in (lost | streams).items() if topic in counts}
 
 
-def _closer(
+def _narrowed(
     stretches: tuple[NDArray[np.int64], NDArray[np.int64]],
     stamps: NDArray[np.int64],
     gaps: Loss | None,
@@ -256,7 +256,7 @@ def suspected_losses(episode: Episode) -> dict[str, Loss]:
     return {role: loss for role, loss in found.items() if loss is not None}
 
 
-def _put(
+def _add_loss(
     losses: dict[str, Loss], episode: Episode, role: str, found: tuple[int, NDArray[np.int64]]
 ) -> None:
     missing, stamps = found

@@ -207,7 +207,7 @@ class _Comparison:
     def rows(self, losses: Sequence[Loss]) -> list[ParityRow]:
         """One row per kind and numeric field; losses: what only one side had."""
         return [
-            _row(kind, name, samples, np.asarray(values), self._bar, losses)
+            _parity_row(kind, name, samples, np.asarray(values), self._bar, losses)
             for kind, samples in self._samples.items()
             for name, values in self._live[kind].values.items()
             if np.asarray(values).dtype.kind in 'biuf'
@@ -323,7 +323,7 @@ class _Samples:
         return cls(common, i, j, is_strict, np.isin(common, held), lone, shown, as_live)
 
 
-def _row(
+def _parity_row(
     kind: str, name: str, samples: _Samples, live: NDArray, bar: float, losses: Sequence[Loss]
 ) -> ParityRow:
     values = live[samples.live]
@@ -337,11 +337,17 @@ def _row(
         is_excused = is_lagged & samples.is_held & (forced > bar)
         as_live, excluded = forced[is_lagged & ~is_excused], int(is_excused.sum())
         final = float(to_shown[-1]) if judged[-1] else NAN
-    numbers = (*_summed_up(strict, bar), *_summed_up(as_live, bar), final, *samples.lone, excluded)
+    numbers = (
+        *_differences(strict, bar),
+        *_differences(as_live, bar),
+        final,
+        *samples.lone,
+        excluded,
+    )
     return ParityRow(kind, name, *numbers, int(np.count_nonzero(~judged)))
 
 
-def _summed_up(difference: NDArray[np.float64], bar: float) -> tuple[int, int, float]:
+def _differences(difference: NDArray[np.float64], bar: float) -> tuple[int, int, float]:
     worst = float(difference.max()) if len(difference) else NAN
     return len(difference), int(np.count_nonzero(difference > bar)), worst
 

@@ -91,13 +91,13 @@ def parity_verdict(parities: Iterable[EpisodeParity]) -> ParityVerdict:
         compared > 0 and different == 0 if compared or (rows and not unjudged) else None,
         sum(r.compared for r in rows),
         sum(r.different for r in rows),
-        _largest(r.max_difference for r in rows),
+        _largest_known(r.max_difference for r in rows),
         sum(r.compared_as_live for r in rows),
         sum(r.different_as_live for r in rows),
-        _largest(r.max_difference_as_live for r in rows),
+        _largest_known(r.max_difference_as_live for r in rows),
         sum(p.steps for p in parities),
         sum(p.lagging_steps for p in parities),
-        *_finals(parities),
+        *_final_values(parities),
         sum(p.by_kind('unmatched_live') for p in parities),
         sum(p.by_kind('unmatched_offline') for p in parities),
         sum(r.excluded for r in rows),
@@ -109,11 +109,11 @@ def parity_verdict(parities: Iterable[EpisodeParity]) -> ParityVerdict:
     return ParityVerdict(**{**vars(numbers), 'text': text})
 
 
-def _largest(values: Iterable[float]) -> float:
+def _largest_known(values: Iterable[float]) -> float:
     return max((value for value in values if not math.isnan(value)), default=NAN)
 
 
-def _finals(parities: Sequence[EpisodeParity]) -> tuple[str, str, float, int]:
+def _final_values(parities: Sequence[EpisodeParity]) -> tuple[str, str, float, int]:
     """final_field, final_name, final_difference, final_unavailable of ParityVerdict."""
     names = _final_names()
     lagged = [[r for r in p if (r.kind, r.field) in names] for p in parities if p.lagging_steps]
@@ -203,14 +203,14 @@ def _comparison_text(parity: ParityVerdict) -> str:
     if parity.holds:
         number, worst = parity.compared, parity.max_difference
         if not parity.lagging_steps:  # only streams that were connected late were left out
-            worst = _largest((worst, parity.max_difference_as_live))
+            worst = _largest_known((worst, parity.max_difference_as_live))
             number = compared
         text = f'live and bag agree in {counted(number, "value")}'
         if number:
             text += f' ({difference_text(worst)})'
     else:
         different = parity.different + parity.different_as_live
-        worst = _largest((parity.max_difference, parity.max_difference_as_live))
+        worst = _largest_known((parity.max_difference, parity.max_difference_as_live))
         text = (
             f'live and bag DISAGREE in {different:,} of {counted(compared, "value")} '
             f'({difference_text(worst)})'

@@ -222,7 +222,7 @@ class FingerprintSection(ReportSection):
         return {
             'kind': 'radar',
             'data': [
-                _trace(plot_numbers(self.shown.radii(group.label)), group, axes, colour, dash)
+                _polygon(plot_numbers(self.shown.radii(group.label)), group, axes, colour, dash)
                 for group, colour, dash in zip(self.groups, COLOURS, DASHES)
             ],
             'layout': {
@@ -238,7 +238,7 @@ class FingerprintSection(ReportSection):
         }
 
 
-def _trace(
+def _polygon(
     shares: list[float | None], group: PolicyGroup, axes: list[MetricRow], colour: str, dash: str
 ) -> dict[str, Any]:
     corners = [*axes, axes[0]]
@@ -250,7 +250,7 @@ def _trace(
         'name': f'{label}<br>{group.success_text}',
         'r': [*shares, shares[0]],
         'theta': [f'{row.id} {"↑" if row.higher_is_better else "↓"}' for row in corners],
-        'customdata': [_raw(group, row) for row in corners],
+        'customdata': [_value_text(group, row) for row in corners],
         'hovertemplate': f'<b>{label}</b><br>%{{theta}}: %{{customdata}}<br>'
         '%{r:.3f} of the best<extra></extra>',
         'fill': 'toself',
@@ -262,7 +262,7 @@ def _trace(
     }
 
 
-def _raw(group: PolicyGroup, row: MetricRow) -> str:
+def _value_text(group: PolicyGroup, row: MetricRow) -> str:
     value = group.value(row)
     factor, unit = readable_unit([value], row.unit)
     return f'{readable(value, 4, factor)} {unit}'.strip()

@@ -98,9 +98,9 @@ class InterventionSection(EpisodeSection):
                 as_row(segment, found.begin, 'begin', 'end', 'source', 'text', 'is_open')
                 for segment in found.segments
             ],
-            'gate': None if found.runs is None else _gate(found.runs, found.begin),
-            'stops': [_event(event, found.begin) for event in found.stops],
-            'notes': [_event(event, found.begin) for event in found.notes],
+            'gate': None if found.runs is None else _gate_data(found.runs, found.begin),
+            'stops': [_event_row(event, found.begin) for event in found.stops],
+            'notes': [_event_row(event, found.begin) for event in found.notes],
         }
 
     @property
@@ -117,7 +117,7 @@ class InterventionSection(EpisodeSection):
         return [run for run in drawn if run['kind']]
 
 
-def _gate(runs: Sequence[GateRun], start: int) -> dict[str, Any]:
+def _gate_data(runs: Sequence[GateRun], start: int) -> dict[str, Any]:
     actions = [run.action for run in runs]
     own = ('cause', 'joint', 'count', 'value', 'limit', 'unit', 'text', 'is_open')
     return {
@@ -155,7 +155,7 @@ def by_cause(runs: Sequence[GateRun]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: (-(row['seconds'] or 0.0), -int(row['count'])))
 
 
-def _event(event: Event, start: int) -> dict[str, Any]:
+def _event_row(event: Event, start: int) -> dict[str, Any]:
     return {
         'time': (event.stamp - start) / SECOND,
         'kind': event.type.name.lower(),

@@ -83,7 +83,7 @@ class TruthSection(EpisodeSection):
         if not self.is_shown:
             return None
         return {
-            'contacts': self.contacts and _contacts(self.contacts, bounds_of(self.episode)[0]),
+            'contacts': self.contacts and _contact_rows(self.contacts, bounds_of(self.episode)[0]),
             'distances': self.distances and vars(self.distances),
         }
 
@@ -133,29 +133,29 @@ def _range(values: Sequence[float]) -> str:
     return low if low == high else f'{low} to {high}'
 
 
-def _contacts(found: ContactComparison, begin: int) -> dict[str, Any]:
+def _contact_rows(found: ContactComparison, begin: int) -> dict[str, Any]:
     return {
         'false': len(found.false),
         'false_collisions': len(found.false_collisions),
         'excused': len(found.excused),
         'overlong': len(found.overlong),
-        'sensed': [_sensed(match, begin) for match in found.matches],
+        'sensed': [_sensed_contact(match, begin) for match in found.matches],
         'missed': [
-            _unsensed(each, begin)
+            _missed_contact(each, begin)
             for each in sorted(found.unsensed, key=lambda m: (m.true.is_expected, m.true.begin))
         ],
     }
 
 
-def _sensed(match: ContactMatch, begin: int) -> dict[str, Any]:
+def _sensed_contact(match: ContactMatch, begin: int) -> dict[str, Any]:
     own = as_row(match.sensed, begin, 'begin', 'duration', 'link', 'is_expected', 'peak_force')
-    return {**_true(match.true, begin), 'sensed': own, 'verdict': str(match.verdict)}
+    return {**_true_contact(match.true, begin), 'sensed': own, 'verdict': str(match.verdict)}
 
 
-def _unsensed(missed: MissedContact, begin: int) -> dict[str, Any]:
+def _missed_contact(missed: MissedContact, begin: int) -> dict[str, Any]:
     """net_force, lasting_force, threshold: N; response_time: s; null where not known."""
     return {
-        **_true((missed.true,), begin),
+        **_true_contact((missed.true,), begin),
         'sensed': None,
         'verdict': str(missed.why),
         **as_row(missed, begin, 'could_be_felt', 'net_force', 'lasting_force', 'threshold'),
@@ -163,7 +163,7 @@ def _unsensed(missed: MissedContact, begin: int) -> dict[str, Any]:
     }
 
 
-def _true(contacts: tuple[RecordedContact, ...], begin: int) -> dict[str, Any]:
+def _true_contact(contacts: tuple[RecordedContact, ...], begin: int) -> dict[str, Any]:
     if not contacts:
         return {'true': None}
     first, last = min(c.begin for c in contacts), max(c.end for c in contacts)
@@ -182,13 +182,16 @@ def _true(contacts: tuple[RecordedContact, ...], begin: int) -> dict[str, Any]:
 
 def distance_text(found: DistanceComparison) -> str:
     """The comparison in a sentence."""
+    median, p95, too_far, sensed, true = map(
+        _millimetres,
+        (found.median_error, found.p95_error, TOO_FAR, found.least_sensed, found.least_true),
+    )
     return (
-        f'Distance to the nearest obstacle, {counted(found.samples, "sample")}: sensed minus '
-        f'true {_mm(found.median_error)} (median), within {_mm(found.p95_error)} in 95 %, more '
-        f'than {_mm(TOO_FAR)} too far in {100 * found.too_far:.0f} %; least sensed '
-        f'{_mm(found.least_sensed)}, least true {_mm(found.least_true)}.'
+        f'Distance to the nearest obstacle, {counted(found.samples, "sample")}: sensed minus true '
+        f'{median} (median), within {p95} in 95 %, more than {too_far} too far in '
+        f'{100 * found.too_far:.0f} %; least sensed {sensed}, least true {true}.'
     )
 
 
-def _mm(distance: float) -> str:
+def _millimetres(distance: float) -> str:
     return f'{readable(distance, 3, 1e3)} mm'
