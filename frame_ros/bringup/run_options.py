@@ -19,7 +19,7 @@ from frame_ros.core.ros_names import check_namespace
 from frame_ros.policies.policy_names import FURTHER, OURS, check_name
 from frame_ros.robots.profile import RobotProfile
 from frame_ros.robots.profiles import (
-    FOLDERS_VARIABLE,
+    OF_ROBOT,
     ROBOT_NAMES,
     find_profile,
     locate,
@@ -31,10 +31,6 @@ if TYPE_CHECKING:
     from frame_ros.robots import Robot
 
 ANY_POLICY = f'{", ".join(OURS)}, {FURTHER}'
-OF_ROBOT = (
-    f'robot: {", ".join(ROBOT_NAMES)}, the YAML file of a profile or its name in a folder of '
-    f'{FOLDERS_VARIABLE}, or a URDF file'
-)
 OF_CAMERA_IMAGES = 'colour images in bags: as sent, or a tenth of it as JPEG, <topic>/compressed'
 EXECUTIONS = ('synchronous', 'asynchronous', 'ensembling')
 VIEWERS = ('auto', 'true', 'false')

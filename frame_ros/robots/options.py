@@ -7,16 +7,17 @@ from __future__ import annotations
 from frame_ros.core.options import option, options
 from frame_ros.robots.catalogue import load_robot
 from frame_ros.robots.frame_names import FrameNames
+from frame_ros.robots.profiles import OF_ROBOT
 from frame_ros.robots.robot import Robot
 
-TIPS = "fr3 and panda: also flange, hand, tcp; '': the default"
+TIPS = "or a short name of the profile's tips, such as tcp; '': the default"
 
 
 @options
 class RobotOptions:
     """The robot."""
 
-    robot: str = option('so101', 'robot: so101, fr3, panda, or the path of a URDF')
+    robot: str = option('so101', OF_ROBOT)
 
 
 @options
