@@ -130,7 +130,7 @@ def metric_section(metric: Metric, typical: dict[str, Any]) -> str:
         f'(metric-{metric.id})=\n### `{metric.id}`: {escape(metric.name)}',
         f'```text\n{words.formula}\n```',
         table(head, [facts]).rstrip(),
-        f'**What it shows.** {escape(words.tells)}',
+        f'**What it shows.** {escape(words.shows)}',
         f'**When it misleads.** {escape(words.misleads)}',
         f'**Variants.** {escape(words.variants)}' if words.variants else '',
         f'**NaN when** {escape(metric.unavailable)}.',

@@ -321,8 +321,6 @@ UNREVISED = (
     'frame_ros/bringup',
     'frame_ros/cli',
     'frame_ros/core/options.py',
-    'frame_ros/episodes/metric_pipeline',
-    'frame_ros/metrics',
     'frame_ros/nodes',
     'frame_ros/policies/',
     'frame_ros/robots/profile.py',

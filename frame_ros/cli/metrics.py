@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs='*',
         metavar='ID',
         type=given,
-        help='explain these metrics: formula, what it tells, when it misleads',
+        help='explain these metrics: formula, what it shows, when it misleads',
     )
     parser.add_argument(
         '--json', action='store_true', help='as JSON, with all that is known of each metric'
@@ -66,7 +66,7 @@ def explained(entry: Metric) -> str:
         ('topic', ', '.join(f'{kind}_metrics' for kind in entry.messages) or 'reports only'),
         ('fields', ', '.join(entry.fields)),
         ('Python', ', '.join(python_names(entry))),
-        ('tells', words.tells),
+        ('shows', words.shows),
         ('misleads', words.misleads),
         ('variants', words.variants),
         ('options', ', '.join(entry.options)),

@@ -57,7 +57,7 @@ def as_numbers(values: Any, name: str) -> tuple[Any, Array]:
     """
     array = values if array_api_compat.is_array_api_obj(values) else _from_sequence(values, name)
     xp = array_api_compat.array_namespace(array)
-    # isdtype does not know numpy's types of strings and objects: told apart by their kind.
+    # isdtype does not know numpy's types of strings and objects: their kind shows them.
     dtype = array.dtype
     is_real = (
         dtype.kind in 'fbiu'
@@ -70,7 +70,7 @@ def as_numbers(values: Any, name: str) -> tuple[Any, Array]:
 
 
 def is_floating(xp: Any, array: Array) -> bool:
-    """Whether an array holds real floating numbers."""
+    """Returns whether an array holds real floating numbers."""
     dtype = array.dtype
     # NumPy's own isdtype takes longer than many a metric of a short episode.
     return dtype.kind == 'f' if isinstance(dtype, np.dtype) else xp.isdtype(dtype, 'real floating')
@@ -150,8 +150,8 @@ def check_finite(xp: Any, array: Array, name: str, allow_nan: bool = False) -> N
 
 
 def squares_are_finite(xp: Any, array: Array) -> bool:
-    """Whether all values are finite, in one pass that allocates nothing; False: or so large that
-    their squares overflow.
+    """Returns whether all values are finite, in one pass that allocates nothing; False: or
+    they are so large that their squares overflow.
     """
     if isinstance(array, np.ndarray) and array.flags.c_contiguous:
         flat = array.reshape(-1)

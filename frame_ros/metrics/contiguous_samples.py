@@ -15,7 +15,7 @@ from frame_ros.metrics.arrays import Array, as_times, flattened, norm
 
 
 def find_breaks(stamps: Any, gap: float) -> Array:
-    """Where a longer step than `gap` begins a new run: the `breaks` of the other metrics.
+    """Finds where a step longer than `gap` begins a new run: the `breaks` of the other metrics.
 
     Args:
         stamps: (T,), strictly increasing; integers in ns, or floats in s.
@@ -49,7 +49,7 @@ class Runs:
     numbers: Array | None = None
 
     def same(self, span: int) -> Array | None:
-        """Whether the samples t and t - span lie in one run: (..., T - span); None: all do."""
+        """Returns whether samples t and t - span lie in one run, (..., T - span); None: all do."""
         if self.numbers is None:
             return None
         return self.numbers[..., span:] == self.numbers[..., : self.numbers.shape[-1] - span]

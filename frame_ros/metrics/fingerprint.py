@@ -65,7 +65,7 @@ def ratio_to_best(values: Any, higher_is_better: bool) -> Array:
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """What `fingerprint` returns.
+    """Result of `fingerprint`.
 
     axes: ids of the metrics, in the order given. normalised: policy -> id -> share of the best, in
     [0, 1], NaN where unavailable. reasons: policy -> id -> why it is NaN. excluded: id -> why no
@@ -79,7 +79,7 @@ class Fingerprint:
 
     @property
     def is_comparison(self) -> bool:
-        """Whether there are two policies or more: of a single one every axis is 1."""
+        """Returns whether there are two policies or more: of a single one every axis is 1."""
         return len(self.normalised) > 1
 
     @property
@@ -169,7 +169,7 @@ def polygon_area(radii: Any) -> Array:
     """Area of the radar polygon as a share of the polygon whose radii are all 1.
 
     The sum of the products of neighbouring radii over their number. It depends on the order of the
-    axes: state `area_range` beside it.
+    axes: state `area_range` with it.
 
     Args:
         radii: (..., n), n >= 3, in [0, 1], in the order of the axes.
@@ -213,7 +213,7 @@ def _alternating(ordered: Sequence[float]) -> list[float]:
     """The circular order of sorted numbers whose neighbours' products add up to least.
 
     The largest first; then in turns the smallest two and the largest two of the rest are put at
-    the ends, the more extreme one beside the less extreme end.
+    the ends, the more extreme one next to the less extreme end.
     """
     rest = list(ordered)
     left: list[float] = [rest.pop()]
@@ -222,7 +222,7 @@ def _alternating(ordered: Sequence[float]) -> list[float]:
     while rest:
         taken = [rest.pop(0 if is_small else -1) for _ in range(min(2, len(rest)))]
         ends = (left[-1], right[-1] if right else left[0])
-        # Small ones: the smallest beside the larger end. Large ones: the largest beside the
+        # Small ones: the smallest next to the larger end. Large ones: the largest next to the
         # smaller end.
         to_left = ends[0] >= ends[1] if is_small else ends[0] <= ends[1]
         first, second = (left, right) if to_left else (right, left)

@@ -11,7 +11,7 @@ from frame_ros.metrics.engine.trajectory_step import ActionStep, TrajectoryStep
 from frame_ros.metrics.record import Live, Metric
 from frame_ros.metrics.registry import REGISTRY
 
-# What the messages state beside the metrics -> its value before the first sample.
+# What the messages state in addition to the metrics -> its value before the first sample.
 FACTS: dict[str, dict[str, float]] = {
     'quality': {
         'step': 0, 'time': NAN, 'ate_reference': -1, 'rte_reference': -1, 'is_grasped': False,

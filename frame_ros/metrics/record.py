@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The record of a metric: all that the package knows of it, declared beside its formula.
+"""The record of a metric: all that the package knows of it, declared with its formula.
 
 Registry, exports, message fields, summaries, report rows, `frame-ros metrics`, the reference pages
 and the torch classes are derived from these records.
@@ -37,20 +37,20 @@ class Explanation:
 
     Attributes:
         formula: plain text, one equation a line.
-        tells: what a value says.
+        shows: what a value says.
         misleads: when it says something else.
         variants: the named variants, and how they differ; '' if there is one form.
     """
 
     formula: str
-    tells: str
+    shows: str
     misleads: str
     variants: str = ''
 
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a metric is NaN.
+    """A reason for which a metric is NaN.
 
     Attributes:
         text: as it is shown.
@@ -63,7 +63,7 @@ class Reason:
 
 
 class Lack:
-    """What an episode, or its last step, may lack."""
+    """The things that an episode, or its last step, may lack."""
 
     STEP = 'step'
     SAMPLES = 'samples'
@@ -132,7 +132,7 @@ class PoseSample(NamedTuple):
 
 @dataclass(frozen=True)
 class Live:
-    """What a metric's streaming class is made of and fed with, sample by sample.
+    """The way in which a metric's streaming class is made and fed, sample by sample.
 
     Attributes:
         stream: 'pose' (a PoseSample of each control step), 'action' (the D values of one),
@@ -150,7 +150,7 @@ class Live:
 
 @dataclass(frozen=True)
 class TorchForm:
-    """How a metric's TorchMetrics class follows from its batch form, as the mean over episodes.
+    """The way from a batch form to a TorchMetrics class that is its mean over episodes.
 
     Attributes:
         arrays: arguments of `update`; the batch form takes them in this order.
@@ -255,7 +255,7 @@ class Metric:
 
     @property
     def is_fed(self) -> bool:
-        """Whether the metric pipeline feeds its streaming class sample by sample."""
+        """Returns whether the metric pipeline feeds its streaming class sample by sample."""
         return self.live is not None and self.streaming is not None and self.fused is None
 
     @property
@@ -274,7 +274,7 @@ class Metric:
         return ', or '.join(reason.text for reason in self.reasons)
 
     def reason(self, lacks: Collection[str], kind: str = '') -> str:
-        """Why it is NaN in an episode.
+        """Returns why it is NaN in an episode.
 
         Args:
             lacks: what the episode lacks, values of `Lack`.

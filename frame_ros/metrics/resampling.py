@@ -121,7 +121,7 @@ def resample_by_arc_length(positions: Any, samples: int) -> Array:
 
 
 def resample_at_arc_length(reference: Any, lengths: Any) -> Array:
-    """Where a path is after the given lengths of way along it; at its ends beyond them.
+    """Returns where a path is after the given lengths of way along it; at its ends beyond them.
 
     Args:
         reference: (T, 2 or 3), m, T >= 2.

@@ -136,7 +136,7 @@ def check_order(order: int) -> None:
 
 
 class StreamingInstability(StepValue):
-    """What ActionInstability and TCPInstability share: the size of the newest n-th difference."""
+    """Base of ActionInstability and TCPInstability: the size of the newest n-th difference."""
 
     def __init__(self, order: int, window: int, variant: str) -> None:
         if order not in (1, 2, 3):

@@ -114,7 +114,7 @@ class StreamingTokenUncertainty(StepValue):
         self._add(float(value))
 
     def _maximum(self, vocabulary_size: int | None, of: Callable[[int], float]) -> float:
-        """What a value is divided by."""
+        """Returns the divisor of a value."""
         if not self._normalised:
             return 1.0
         if vocabulary_size is None or vocabulary_size < 2:

@@ -174,7 +174,7 @@ def test_metrics_explains_the_ones_named(capsys: pytest.CaptureFixture[str]):
     assert main(['metrics', 'ti', 'dtw']) == 0
     text = capsys.readouterr().out
     assert text.startswith('ti: trajectory instability (RMS jerk)') and '\ndtw: ' in text
-    for name in ('tells', 'misleads', 'variants', 'NaN when'):
+    for name in ('shows', 'misleads', 'variants', 'NaN when'):
         assert f'\n  {name} ' in text
     assert EXPLANATIONS['ti'].formula.splitlines()[0] in text
     assert 'frame_ros.metrics.rms_jerk, frame_ros.metrics.RMSJerk' in text

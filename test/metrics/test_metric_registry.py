@@ -86,10 +86,10 @@ def test_unknown_ids_are_refused_and_other_fields_are_no_metric():
 def test_every_metric_is_explained():
     assert list(EXPLANATIONS) != [] and set(EXPLANATIONS) == set(REGISTRY)
     for key, words in EXPLANATIONS.items():
-        assert len(words.formula) > 5 and len(words.tells) > 20 and len(words.misleads) > 40, key
-        assert words.tells.strip().endswith('.') and words.misleads.strip().endswith('.'), key
+        assert len(words.formula) > 5 and len(words.shows) > 20 and len(words.misleads) > 40, key
+        assert words.shows.strip().endswith('.') and words.misleads.strip().endswith('.'), key
         assert not words.variants or words.variants.strip().endswith('.'), key
-        assert '  ' not in words.tells + words.misleads + words.variants, key
+        assert '  ' not in words.shows + words.misleads + words.variants, key
     assert explanation('ps') is EXPLANATIONS['ps']
     with pytest.raises(ValueRangeError, match="'plx'"):
         explanation('plx')

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How uncertain the policy is so far in an episode: each inference, the last few, all."""
+"""Uncertainty of the policy so far in an episode: each inference, the last few, all."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ConfidenceState:
 
     An inference without a usable value leaves `step` and `window` NaN and the others as they were:
     windows and means are over the inferences that had one. Token values depend on the number of
-    classes: when it changes, their windows and means begin anew (`inference.vocabulary_changed`).
+    classes: when it changes, their windows and means begin again (`inference.vocabulary_changed`).
 
     problem: what was wrong with the newest unusable tokens, samples or confidences, in words.
     problems: metric -> what was wrong with its values in the newest inference of the episode.

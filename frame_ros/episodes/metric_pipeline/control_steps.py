@@ -122,14 +122,14 @@ class ControlStepMetrics:
         self._begin('', None)
 
     def reset_clock(self, stream: str, stamp: int) -> None:
-        """The clock of a stream was set anew, to `stamp`: its differences begin again."""
+        """The clock of a stream was reset, to `stamp`: its differences begin again."""
         self.merge.forget(stream, stamp)
         self.target.reset_clock(stream)
         if stream == 'pose':
             self._pose = None
             self._pose_taken = -1
             self._reset_path()
-            self._lose_references('the clock of the poses was set anew')
+            self._lose_references('the clock of the poses was reset')
         elif stream == 'action':
             self._last_step = self._start = None
             self._begun = 0
@@ -165,7 +165,7 @@ class ControlStepMetrics:
         self._pose_taken = -1
 
     def _reset_path(self) -> None:
-        """No difference of poses spans a gap, and the low-pass starts anew."""
+        """No difference of poses spans a gap, and the low-pass restarts."""
         self._trajectory.reset_differences()
         self._live.reset_differences('pose')
         self.target.reset_differences()
@@ -342,7 +342,7 @@ class ControlStepMetrics:
         return reasons | {'ate': self._is_lost, 'rte': self._is_lost}
 
     def _is_comparable(self) -> bool:
-        """Whether the poses can still be compared with the references in this episode."""
+        """Returns whether the poses can still be compared with the references in this episode."""
         frame, known = self.target.frame, self._reference_frames
         if not self._is_lost and known and frame and known != {frame}:
             self._count('reference.wrong_frame')

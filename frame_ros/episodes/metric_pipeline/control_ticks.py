@@ -17,7 +17,7 @@ from frame_ros.metrics.message_fields import FIELDS
 NAN = math.nan
 # EfficiencyMetrics comes at the first step of each such period, ns.
 PERIOD = SECOND // 10
-# Percentiles keep every latency of an episode; outside of one they begin anew after so many.
+# Percentiles keep every latency of an episode; outside of one they begin again after so many.
 MOST_OUTSIDE = 10_000
 
 
@@ -37,7 +37,7 @@ class ControlTickMetrics:
         self._begin('', None)
 
     def reset_clock(self, stream: str, stamp: int) -> None:
-        """The clock of a stream was set anew, to `stamp`: rates begin again.
+        """The clock of a stream was reset, to `stamp`: rates begin again.
 
         What is held is of the old clock, and would come between the samples of the new one.
         """

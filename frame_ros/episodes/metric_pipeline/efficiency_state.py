@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How fast and how steadily the policy has run so far in an episode."""
+"""Speed and steadiness of the policy so far in an episode."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class EfficiencyState:
 
     @property
     def inferences(self) -> int:
-        """How many have been taken, timed or not."""
+        """Number of those that have been taken, timed or not."""
         return self._inferences
 
     def reset_rate(self) -> None:
-        """The clock was set anew: the control rate begins again."""
+        """The clock was reset: the control rate begins again."""
         self._rate.reset()
 
     def update_inference(self, values: dict[str, Any]) -> None:
@@ -61,7 +61,7 @@ class EfficiencyState:
         self._of_parts = self._live.values()
 
     def update_step(self, stamp: int) -> None:
-        """stamp: ns, of the executed action; before the last one, the clock was set anew."""
+        """stamp: ns, of the executed action; before the last one, the clock was reset."""
         if stamp < self._newest:
             self._rate.reset()
         self._newest = stamp

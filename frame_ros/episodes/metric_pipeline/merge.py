@@ -23,7 +23,7 @@ class StampMerge:
     cannot have passed a stamp earlier. At equal stamps the stream named first in `handlers` goes
     first.
 
-    What is `sporadic` may be said once and for all: it is waited for, and lags, only while it comes
+    What is `sporadic` may come once and stay valid: it is waited for, and lags, only while it comes
     again and again.
     """
 
@@ -84,7 +84,7 @@ class StampMerge:
         heappush(self._heap, (stamp, self._order[stream], self._pushed, held_from, value))
 
     def waiting(self, stream: str) -> int:
-        """How many samples of a stream have not been handed on."""
+        """Number of samples of a stream have not been handed on."""
         order = self._order[stream]
         return sum(entry[1] == order for entry in self._heap)
 
@@ -118,7 +118,7 @@ class StampMerge:
             self._handlers[order](stamp, value)
 
     def forget(self, stream: str, stamp: int) -> None:
-        """The clock of a stream was set anew, to `stamp` (ns): what is far from it is not waited
+        """The clock of a stream was reset, to `stamp` (ns): what is far from it is not waited
         for.
 
         Streams on the old clock are known again from their next sample on.

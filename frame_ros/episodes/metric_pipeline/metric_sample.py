@@ -8,7 +8,7 @@ from typing import Any
 
 
 class MetricSample:
-    """What the pipeline yields: one metric message without ROS.
+    """Output of the pipeline: one metric message without ROS.
 
     kind: 'quality', 'safety', 'efficiency', 'confidence' or 'summary'. stamp: ns. fields: the
     message's field names. row: their values, in that order. A tuple rather than a mapping, since

@@ -76,7 +76,7 @@ class MetricPipeline:
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong with the input, in words."""
+        """Returns what is wrong with the input, in words."""
         steps = self._steps
         missing = ''
         if 'gripper.without_joint' in self.counts and not self._grip_period:
@@ -88,7 +88,7 @@ class MetricPipeline:
 
     @property
     def is_in_episode(self) -> bool:
-        """Whether an episode runs; outside of one, samples count for nothing."""
+        """Returns whether an episode runs; outside of one, samples count for nothing."""
         return self._account.is_running
 
     @property

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What contacts and distances have amounted to so far in an episode."""
+"""Contacts and distances summed up so far in an episode."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class SafetyState:
     def update_contact(self, stamp: int, value: ContactSample) -> None:
         """value: in_contact (None: not known), in_collision, force and the largest force since the
         contact began (N, NaN if not measured), and the two of contacts that are not expected (NaN
-        if these are not told apart). What is not known ends no collision and begins none.
+        if these are not distinguished). What is not known ends no collision and begins none.
         """
         in_contact, in_collision, force, *_ = value
         self._contact_stamp = stamp

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an episode came to: its bounds, its outcome, the last value of every metric, and why some
+"""Summary of an episode: its bounds, its outcome, the last value of every metric, and why some
 are missing.
 """
 
@@ -53,7 +53,7 @@ class EpisodeSummaries:
 
     @property
     def is_running(self) -> bool:
-        """Whether an episode has begun and not ended yet, on any side."""
+        """Returns whether an episode has begun and not ended yet, on any side."""
         return any(record is not None for record in self._current.values())
 
     def start(self, event: Event, side: str) -> None:
@@ -90,7 +90,7 @@ class EpisodeSummaries:
             record.last['confidence'] = row
 
     def is_of(self, event: Event, side: str) -> bool:
-        """Whether an event is of the episode that runs on this side; one without a name is."""
+        """Returns whether an event is of the episode that runs on this side, or has no name."""
         record = self._current[side]
         return record is not None and event.episode_id in ('', record.start.episode_id)
 
@@ -166,7 +166,7 @@ def unavailable(
 
 
 def _lacks(nested: dict[str, dict], steps: int, has_references: bool) -> set[str]:
-    """What the episode lacks, by what its last rows say."""
+    """Returns what the episode lacks, by what its last rows say."""
     quality, safety, confidence = (nested[k] for k in ('quality', 'safety', 'confidence'))
     found = {
         Lack.STEP: steps == 0,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the object and the goal are, whether the object is held, and what that says of progress."""
+"""Object and goal: where they are, whether the object is held, and the progress that follows."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class _Place:
         self.value = None
 
     def begin(self) -> None:
-        """What has an age limit is not known before its first sample in the episode: a bag need not
-        hold what was before.
+        """Forgets what has an age limit: it is not known before its first sample in the episode,
+        as a bag need not hold what was before.
         """
         if self.max_age is not None:
             self.value = None
 
     def problem(self, stamp: int, is_lagging: bool, frame: str) -> str:
-        """Why there is no position to use at a step, in words; empty: there is one."""
+        """Returns why there is no position to use at a step, in words; empty: there is one."""
         if is_lagging:
             return f'the {self.name} pose came too late at the last step'
         if self.value is None:
@@ -60,7 +60,7 @@ class _Place:
         return ''
 
     def is_in(self, frame: str) -> bool:
-        """Whether the position is in a frame, as far as that is said."""
+        """Returns whether the position is in a frame, as far as that is said."""
         return self.value is None or not frame or self.value[3] in ('', frame)
 
 
@@ -85,7 +85,7 @@ class TargetState:
         self._grip_age = int(config.max_gripper_age * SECOND) or None
         gripper = f'the state of the gripper (joint {config.gripper_joint!r})'
         is_contact = config.grasp_source == 'contact'
-        self._grip_name = 'the contact that tells of the grasp' if is_contact else gripper
+        self._grip_name = 'the contact that shows the grasp' if is_contact else gripper
         self._reach = config.grasp_distance
         self._gap = int(config.gap * SECOND)
         self._ot = OptimalTrajectoryDifference(config.ot_second_term)
@@ -112,7 +112,7 @@ class TargetState:
         self._ot.reset_differences()
 
     def reset_clock(self, stream: str) -> None:
-        """The clock of a stream was set anew: what it said before is of another time."""
+        """The clock of a stream was reset: what it said before is of another time."""
         if stream == 'object':
             self._object.forget()
         elif stream == 'goal':
@@ -203,7 +203,7 @@ class TargetState:
         return grasped
 
     def _held(self, stamp: int, lagging: int) -> tuple[bool | None, str]:
-        """Whether the gripper holds something, None if not known, and why not."""
+        """Returns whether the gripper holds something, None if not known, and why not."""
         if lagging & GRIPPER:
             return None, f'{self._grip_name} came too late at the last step'
         if self._grip_stamp is None:

@@ -20,11 +20,11 @@ class LowPass:
     """A causal low-pass of vectors: `order` exponential stages in a row, exact for irregular dt.
 
     `value`: the newest filtered sample, a list. `cutoff`: Hz, where the whole filter is at -3 dB.
-    `gaps`: how often it began anew. Batch form: `low_pass`.
+    `gaps`: how often it began again. Batch form: `low_pass`.
     """
 
     def __init__(self, cutoff: float, order: int = 2, gap: float | None = None) -> None:
-        """`gap`: a step longer than this (s) starts the filter anew; None: none does.
+        """`gap`: a step longer than this (s) restarts the filter; None: none does.
 
         Raises:
             ValueRangeError: cutoff or gap is not positive, or order is not a whole number from 1.
@@ -41,7 +41,7 @@ class LowPass:
         self._stages: list[list[float]] = []
 
     def reset_differences(self) -> None:
-        """After a gap: the filter starts anew at the next sample, which passes as it is."""
+        """After a gap: the filter restarts at the next sample, which passes as it is."""
         if self._stages:
             self.gaps += 1
             self._stages = []
@@ -94,7 +94,7 @@ class PoseLowPass:
     _sign: float
 
     def __init__(self, cutoff: float, order: int = 2, gap: float | None = None) -> None:
-        """`gap`: a step longer than this (s) starts the filter anew; None: none does.
+        """`gap`: a step longer than this (s) restarts the filter; None: none does.
 
         Raises:
             ValueRangeError: cutoff or gap is not positive, or order is not a whole number from 1.
@@ -112,7 +112,7 @@ class PoseLowPass:
         self.value: _Pose = (NAN,) * 7
 
     def reset_differences(self) -> None:
-        """After a gap: the filter starts anew at the next sample, which passes as it is."""
+        """After a gap: the filter restarts at the next sample, which passes as it is."""
         if self._stages:
             self.gaps += 1
             self._stages = []

@@ -33,7 +33,7 @@ class ReferenceTracker:
 
     `ate`, `rte`: the least over the references; `ate_reference`, `rte_reference`: the index of the
     reference that gives it, -1 if there is none yet; `ates`, `rtes`: against each. NaN: no sample,
-    no displacement yet. `gaps`: how often displacements began anew. Work per sample and reference:
+    no displacement yet. `gaps`: how often displacements began again. Work per sample and reference:
     a step along the reference, O(log N) when it enters another of its N - 1 segments.
 
     Batch form: `absolute_trajectory_error` and `relative_trajectory_error` against each reference
@@ -56,7 +56,8 @@ class ReferenceTracker:
                 'arc_length', the m that the trajectory has come so far. A reference rests before
                 its start and after its end.
             delta: samples over which RTE compares displacements.
-            gap: s; after a longer step displacements begin anew. None: only when told.
+            gap: s; after a longer step displacements begin again. None: only after
+                `reset_differences`.
 
         Raises:
             ShapeError: no reference, or other shapes.
@@ -84,7 +85,7 @@ class ReferenceTracker:
             reference.reset()
 
     def reset_differences(self) -> None:
-        """After a gap: no displacement spans it; the time may begin anew."""
+        """After a gap: no displacement spans it; the time may begin again."""
         self.gaps += self._run > 0
         self._run = 0
         self._time = self._length = -_INFINITY

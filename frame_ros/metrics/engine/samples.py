@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What streaming metrics are made of: checked samples, n-th differences, means."""
+"""Parts of the streaming metrics: checked samples, n-th differences, means."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Differences:
 
 
 class WindowMean:
-    """Mean over the newest `size` values; NaN: none yet. Summed anew each time: it cannot drift."""
+    """Mean over the newest `size` values; NaN: none yet. Summed each time: it cannot drift."""
 
     def __init__(self, size: int = WINDOW) -> None:
         if size < 1:
@@ -140,7 +140,7 @@ class StepValue:
 
     `step`: at the newest sample. `value`: mean over the window of the last `window` samples, of the
     steps whose samples all lie inside it. `mean`: over all steps so far. NaN: not yet. `gaps`: how
-    often differences began anew.
+    often differences began again.
     """
 
     def __init__(self, order: int, window: int = WINDOW) -> None:
@@ -224,6 +224,6 @@ def mean_weights(count: int) -> NDArray[np.float64]:
 def check_finite_block(
     summary: NDArray[np.float64], values: NDArray[np.float64], name: str
 ) -> None:
-    """Raises ValueRangeError unless `values` are finite; a `summary` (K,) of them mostly tells."""
+    """Raises ValueRangeError unless `values` are finite; a `summary` (K,) mostly suffices."""
     if not isfinite(summary.dot(summary)) and not np.isfinite(values).all():
         raise ValueRangeError(f'{name} hold values that are not finite')

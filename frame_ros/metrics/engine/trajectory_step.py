@@ -3,7 +3,7 @@
 """The fused per-step metrics of the live path: one object for the trajectory, one for the actions.
 
 Attributes bear the field names of QualityMetrics.msg and hold what the batch formulas give for the
-samples so far (`frame_ros.metrics.trajectory`, `.instability`). Both run at every control step of a
+samples so far (`frame_ros.metrics.families`). Both run at every control step of a
 live robot, hence plain floats, local names, no array, no object per metric. All running sums are of
 terms that are not negative, so after n samples they are good to n * 1.1e-16 relative. A value that
 its samples do not yet allow is NaN.
@@ -31,7 +31,7 @@ class TrajectoryStep:
     with `_step` (this step) and `_mean` (all steps); `tcp_speed` (m/s), `tcp_acceleration` (m/s^2),
     `tcp_jerk` (m/s^3) of this step. `is_static`: the TCP has stayed within `static_threshold` (m)
     of its first position. `short_segments`: skipped in `cc`. `samples`: updates since `reset`.
-    `gaps`: how often differences began anew since.
+    `gaps`: how often differences began again since.
 
     Sources: FRAME eq. 6-8; VLA-UQ eq. 17, 19, 21, 25.
     """
@@ -248,7 +248,7 @@ class ActionStep:
     Values, NaN until their samples suffice: `a_pi`, `a_vi`, `a_ai` (mean over the window of the
     last 8 samples), each with `_step` (this step) and `_mean` (all steps). With `bounds` = (lower,
     upper), D values each, actions are normalised to [0, 1] by them; without, the values have the
-    action's unit. `samples`: updates since `reset`; `gaps`: how often differences began anew since.
+    action's unit. `samples`: updates, `gaps`: fresh starts of differences, since `reset`.
 
     Source: VLA-UQ eq. 2, 4, 6.
     """

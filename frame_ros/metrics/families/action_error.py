@@ -92,7 +92,7 @@ def namse(pairs: Iterable[tuple[Any, Any]]) -> Array:
     centred = entries - mean
     variance = inner(xp, centred, centred) / centred.shape[0]
     # The mean of equal entries is rounded, so their variance need not be 0: one that could be
-    # rounding alone is told apart by the entries.
+    # rounding alone shows in the entries.
     rounding = _ROUNDING * xp.finfo(entries.dtype).eps * mean
     is_doubtful = bool(variance <= rounding * rounding)
     if is_doubtful and not (bool(variance > 0) and bool(xp.any(entries != entries[0]))):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How old poses and observations are when they are used."""
+"""Ages of poses and observations when they are used."""
 
 from __future__ import annotations
 

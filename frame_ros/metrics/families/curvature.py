@@ -150,7 +150,7 @@ class CurvatureChange:
 
     Every update gives a heading (rad), or every update an orientation (xyzw), or none does. From 3
     samples on, from 4 without either. `short_segments` counts the segments left out, `gaps` how
-    often curvatures began anew.
+    often curvatures began again.
     """
 
     def __init__(self, wrap: bool = True) -> None:

@@ -19,7 +19,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ContactLimits:
-    """What a contact may do.
+    """Limits of a contact.
 
     force: N, of a quasi-static contact; 0: no limit. pressure: Pa, likewise. area: m^2 over which
     a contact is taken to press; 0: not known, so there is no pressure. transient_factor: by how
@@ -62,7 +62,7 @@ class ContactLimitRatio:
         self.reset()
 
     def reset(self) -> None:
-        """Forgets everything; a contact that lasts begins anew."""
+        """Forgets everything; a contact that lasts begins again."""
         self.force_ratio = NAN
         self.pressure_ratio = NAN
         self.exceedances = 0
@@ -149,7 +149,7 @@ FORCE_LIMIT_RATIO = record.Metric(
         'The limits and the time that separates transient from quasi-static contact are in the '
         'manner of ISO/TS 15066, annex A, where they depend on the region of the body: choose the '
         'one for yours. This is monitoring; it is no certified safety function, and a ratio '
-        'below 1 does not say that a robot may work beside people.',
+        'below 1 does not say that a robot may work next to people.',
     ),
 )  # fmt: skip
 

@@ -100,9 +100,9 @@ _SAMPLES = 2 * _REACH + 1
 class RMSJerk:
     """TI so far, m/s^3, from 4 samples on; `jerk`: the norm of the newest. Batch: `rms_jerk`.
 
-    `gaps`: how often derivatives began anew. With variant 'authors' the mean of the norms of three
+    `gaps`: how often derivatives began again. With variant 'authors' the mean of the norms of three
     central-difference gradients with dt = 1, in m per step^3, needs no dt; the gradients at the
-    newest 3 samples change with every sample, and they alone are computed anew.
+    newest 3 samples change with every sample, and they alone are computed again.
     """
 
     def __init__(

@@ -149,7 +149,7 @@ def feed_duration(part: str, mean: RunningMean, values: Mapping[str, Any]) -> No
 
 _CHUNKS = (
     'Per call, not per action: a policy that returns 50 actions a call may take 50 times as long '
-    'at the same rate. Compare with chunk length and control rate beside it. '
+    'at the same rate. Compare together with chunk length and control rate. '
 )
 _FIRST = 'The first call (compilation, caches) is in it. '
 

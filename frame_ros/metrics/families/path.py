@@ -74,7 +74,7 @@ def path_smoothness(positions: Any, variant: str = 'paper', breaks: Any = None) 
 
 
 def is_static(positions: Any, threshold: float = STATIC_THRESHOLD) -> Array:
-    """Whether the path stays within `threshold` (m) of its first position. VLA-UQ, finding 9.
+    """Returns whether the path stays within `threshold` (m) of its start. VLA-UQ, finding 9.
 
     The distance from the beginning, not the path length, so that sensor noise adds up to no motion.
 
@@ -136,7 +136,7 @@ class PathSmoothness:
 
     @property
     def gaps(self) -> int:
-        """How often differences began again."""
+        """Number of times that differences began again."""
         return self._length.gaps
 
     @property

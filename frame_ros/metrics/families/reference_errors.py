@@ -215,7 +215,7 @@ class AbsoluteTrajectoryError:
 class RelativeTrajectoryError:
     """RTE so far over `delta` samples, m. Batch form: `relative_trajectory_error`.
 
-    `gaps`: how often displacements began anew.
+    `gaps`: how often displacements began again.
     """
 
     def __init__(self, delta: int = 1, variant: str = 'paper') -> None:

@@ -179,7 +179,7 @@ SUCCESS_RATE = record.Metric(
     explanation=record.Explanation(
         'SR = successful episodes / episodes with a known outcome',
         'Whether the task gets done at all. It is the first number to look at, and it needs many '
-        'episodes: reports always show the 95 % Wilson interval beside it.',
+        'episodes: reports always show the 95 % Wilson interval with it.',
         'With few episodes the interval is wide: 4 of 5 is compatible with anything from 38 % to '
         '96 %. Success by luck, by force or after long wandering counts like a clean one, and what '
         'counts as success is decided by whoever ends the episode. Timeouts and stops count as '

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether torch and torchmetrics are there: imported before anything else of this package."""
+"""Check for torch and torchmetrics: imported before anything else of this package."""
 
 import contextlib
 

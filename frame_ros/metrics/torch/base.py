@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What all TorchMetrics classes share: names from the registry, states that may be distributed."""
+"""Base of all TorchMetrics classes: names from the registry, states that may be distributed."""
 
 from __future__ import annotations
 

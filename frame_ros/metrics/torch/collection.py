@@ -72,7 +72,7 @@ def frame_collection(
     if strangers or not ids:
         raise ValueRangeError(
             f'ids are {", ".join(ids) or "none"}, options for {", ".join(strangers) or "none"} '
-            f'beside them; ids, and options for these alone, are expected'
+            f'besides; ids, and options for these alone, are expected'
         )
     metrics = {id: torch_metric(id, **given.get(id, {})) for id in ids}
     return MetricCollection(metrics, prefix=prefix, postfix=postfix, compute_groups=False)  # type: ignore[arg-type]

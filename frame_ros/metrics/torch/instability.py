@@ -88,7 +88,7 @@ class ActionInstability(InstabilityMetric, id='a_pi'):
 
         Args:
             actions: (..., T, D), T > order.
-            positions: (..., T, 2 or 3), m, of the TCP: tells which episodes are static. None: none
+            positions: (..., T, 2 or 3), m, of the TCP: shows which episodes are static. None: none
                 is known to be.
             mask: (..., T) booleans or (...,) lengths of padded episodes.
 

@@ -248,7 +248,7 @@ class MetricsNode(Node):
 
 
 def since(counts: Mapping[str, int], before: Mapping[str, int]) -> dict[str, int]:
-    """How much each counter has grown."""
+    """Returns how much each counter has grown."""
     return {name: count - before.get(name, 0) for name, count in counts.items()}
 
 

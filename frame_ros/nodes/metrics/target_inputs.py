@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the metrics node gets the object, the goal and the gripper from: topics, or tf."""
+"""Inputs of the metrics node for the object, the goal and the gripper: topics, or tf."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class TargetInputs:
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong, in words."""
+        """Returns what is wrong, in words."""
         return self._tf.problems if self._tf is not None else []
 
     def poll(self) -> None:

@@ -121,7 +121,7 @@ def test_a_collection_of_chosen_metrics_with_options():
     )
     with pytest.raises(ValueRangeError, match="no class has the id 'nothing'"):
         classes.frame_collection('nothing')
-    with pytest.raises(ValueRangeError, match='options for pl beside them'):
+    with pytest.raises(ValueRangeError, match='options for pl besides'):
         classes.frame_collection('ps', options={'pl': {}})
 
 
