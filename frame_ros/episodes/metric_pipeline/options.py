@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the metric pipeline is told. It is recorded with every episode, so that a bag gives the same
-numbers again.
-"""
+"""Options of the metric pipeline, recorded with every episode: a bag repeats the same numbers."""
 
 from __future__ import annotations
 
@@ -34,7 +32,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 # Positions of a gripper may be negative.
 SIGNED = frozenset(('gripper_closed', 'gripper_open', 'gripper_empty'))
 
-DEFINITIONS = 'definitions'  # key of the version, beside the settings
+DEFINITIONS = 'definitions'  # key of the version, next to the settings
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ class PipelineOptions:
     action_lower, action_upper: D bounds each (rad or m) that normalise actions to [0, 1]; empty:
     raw actions. hold: s a step waits for streams that lag. efficiency_hold: s it waits for the
     slower inference messages. silence: s without a message after which a stream is not waited for.
-    gap: s between two steps beyond which differences start anew. max_pose_age, max_contact_age,
+    gap: s between two steps beyond which differences start again. max_pose_age, max_contact_age,
     max_distance_age:
     s beyond which a joined value is too old to be used. static_threshold: m of TCP motion below
     which an episode counts as static. risk_floor: m, least distance used in the risk factor.
@@ -259,7 +257,7 @@ def recorded_definitions(text: str) -> int | None:
 
 
 def target_streams(config: PipelineOptions) -> tuple[str, ...]:
-    """The streams that OT needs beside the poses, with what tells of the grasp: to pick, only if
+    """The streams that OT needs besides the poses, with what shows the grasp: to pick, only if
     that is named.
     """
     if not config.ot_task:
@@ -271,6 +269,6 @@ def target_streams(config: PipelineOptions) -> tuple[str, ...]:
 
 
 def sporadic_streams(config: PipelineOptions) -> tuple[str, ...]:
-    """Those of them that may be said once and for all."""
+    """Those of them that may come once and stay valid."""
     ages = {'object': config.max_object_age, 'goal': config.max_goal_age}
     return tuple(s for s in target_streams(config) if ages.get(s) == 0)
