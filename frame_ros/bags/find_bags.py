@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
@@ -348,11 +348,3 @@ def _contents_of(
 def natural(path: Path) -> list[Any]:
     """Returns a sort key by which numbers in names are ordered by value."""
     return [int(part) if part.isdigit() else part for part in re.split(r'(\d+)', path.name)]
-
-
-def recordings_by_folder(bags: Iterable[Path]) -> Iterator[tuple[Path, list[Path]]]:
-    """Yields each folder that holds bags, and those bags: a run and its episodes."""
-    by_folder: dict[Path, list[Path]] = {}
-    for bag in bags:
-        by_folder.setdefault(bag.parent, []).append(bag)
-    yield from by_folder.items()

@@ -9,7 +9,7 @@ because everything is ordered by stamps before it is used (`StampMerge`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from frame_ros.bags.streams.joints import usable_grip
@@ -137,11 +137,6 @@ class MetricPipeline:
             self.newest[stream] = stamp, checked
         if stream in TICK_STREAMS:
             self._ticks.merge.push(stream, stamp, checked, arrival)
-
-    def feed_block(self, stream: str, stamps: Sequence[int], values: Sequence[Any]) -> None:
-        """Takes many samples of one stream, in recorded order."""
-        for stamp, value in zip(stamps, values):
-            self.feed(stream, int(stamp), value)
 
     def advance(self, now: int | None = None) -> list[MetricSample]:
         """Returns the samples that became due; without `now` only those that nothing can change any

@@ -36,7 +36,6 @@ POLL_PERIOD, MOST_MESSAGES = 0.005, 500  # s; between two looks, and at one
 OLDEST_STATE = 0.5  # s without a joint state, in motion, that end it
 OLDEST_PART = 0.1  # s, that a part of a state may be older than another
 HOLD_TIME = 0.5  # s for which an arm is told to stay where it is, at the end of a motion
-DISCOVERY = 1.0  # s in which a gate shows itself
 FARTHEST_BEHIND, LONGEST_BEHIND = 0.35, 0.4  # rad (m), s
 FARTHEST_START = 0.1  # rad (m) from where the arm is to the first command
 

@@ -22,7 +22,6 @@ BIN_INNER, BIN_HEIGHT, BIN_WALL = (
     SO101_TABLE.bin_wall,
 )
 TABLE_SIZE, TABLE_CENTRE = SO101_TABLE.size, SO101_TABLE.centre
-PAN_AXIS = SO101_TABLE.axis
 
 # Name and linear RGB of the colours that objects come in.
 COLOURS: dict[str, tuple[float, float, float]] = {
