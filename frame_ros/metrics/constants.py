@@ -6,9 +6,6 @@ NAN = float('nan')
 
 # Of the meaning of the metrics; increased with every change of it, and recorded with live values.
 VERSION = 2
-# Version -> the live fields whose meaning it changed: until then the peak force counted what was
-# estimated in free motion too, and the worst control rate whole seconds.
-CHANGED = {2: frozenset({'peak_force', 'control_rate_worst'})}
 
 # Samples in the window of a live value. Of the n-th differences, WINDOW - n lie wholly inside it.
 WINDOW = 8
@@ -27,8 +24,3 @@ AUTHORS_OFFSET = 1e-6
 
 # VLA-UQ's published code averages this many differences of each order, whatever the window.
 AUTHORS_DIFFERENCES = 5
-
-
-def changed_since(version: int) -> frozenset[str]:
-    """Live fields that mean something else since a version of the definitions."""
-    return frozenset().union(*(fields for v, fields in CHANGED.items() if v > version))

@@ -202,6 +202,7 @@ class Metric:
         counts_when_static: whether the value of an episode that hardly moved is comparable.
         sampled_at: the samples that it differences or integrates over; '' if it does neither.
         options: names of the options of the metrics node that change it.
+        changed_in: version of the definitions (constants.VERSION) that last changed its meaning.
         axis: its place among the default axes of a fingerprint, from 1; 0: it is none.
         line: where a report draws it over time.
     """
@@ -228,6 +229,7 @@ class Metric:
     counts_when_static: bool = True
     sampled_at: str = ''
     options: tuple[str, ...] = ()
+    changed_in: int = 1
     axis: int = 0
     line: Line | None = None
 

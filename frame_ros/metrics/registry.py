@@ -61,3 +61,9 @@ def metric_of_field(message: str, field: str) -> Metric | None:
         field: the field's name, `tcp_pi_mean` for example.
     """
     return _BY_FIELD.get((message, field))
+
+
+def changed_since(version: int) -> frozenset[str]:
+    """Returns the live fields that mean something else since a version of the definitions."""
+    changed = (each for each in REGISTRY.values() if each.changed_in > version)
+    return frozenset(field for each in changed for field in each.fields)

@@ -139,6 +139,8 @@ WORST_CONTROL_RATE = record.Metric(
     minimum_samples=2, source=record.OURS, category='efficiency',
     reasons=(record.Reason('the episode has no full second of steps'),), batch=control_rate,
     streaming=ControlRate, torch='WorstControlRate', messages=('efficiency',),
+    # Until then it counted whole seconds.
+    changed_in=2,
     explanation=record.Explanation(
         'minₜ ( actions since the newest one at least a second before t / the time they took )',
         'The worst second: one long stall shows here and nowhere else.',

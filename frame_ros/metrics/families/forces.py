@@ -114,6 +114,8 @@ PEAK_FORCE = record.Metric(
     id='peak_force', name='peak contact force', unit='N', higher_is_better=False, minimum_samples=1,
     source=record.OURS, category='safety', reasons=(record.Reason('no contact force is measured'),),
     messages=('safety',), sampled_at=record.CONTACTS,
+    # Until then it counted what was estimated in free motion too.
+    changed_in=2,
     explanation=record.Explanation(
         'maxₜ ‖Fₜ‖                     over samples in contact',
         'The largest force of a contact so far; 0 where force was measured and nothing touched.',

@@ -29,8 +29,9 @@ from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.live_inputs import NEVER
 from frame_ros.episodes.metric_pipeline.options import recorded_definitions
 from frame_ros.episodes.processing import recompute_as_live
-from frame_ros.metrics.constants import VERSION, changed_since
+from frame_ros.metrics.constants import VERSION
 from frame_ros.metrics.message_fields import FIELDS
+from frame_ros.metrics.registry import changed_since
 from frame_ros.reports.parity.bag_losses import (
     Loss,
     certain_losses,
