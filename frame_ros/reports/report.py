@@ -34,7 +34,7 @@ from frame_ros.reports.parity.verdict import ParityVerdict, parity_verdict
 from frame_ros.reports.sections.fingerprint import FingerprintSection
 from frame_ros.reports.sections.interventions import InterventionSection, help_text, total_data
 from frame_ros.reports.sections.references import ReferenceSection
-from frame_ros.reports.sections.section import Basis, EpisodeSection, ReportSection
+from frame_ros.reports.sections.section import Basis, EpisodeSection, ReportSection, as_row
 from frame_ros.reports.sections.sensing import SensingSection
 from frame_ros.reports.sections.truth import TruthSection
 
@@ -103,7 +103,7 @@ class Report:
             'metrics': {row.id: _aggregate(row) for row in self.rows},
             'sampling': self.sampling,
             **{section.key: section.data for section in self.sections},
-            'parity': {**vars(self.parity), 'bar': BAR},
+            'parity': {**vars(self.parity), 'text': self.parity.text, 'bar': BAR},
             'findings': self.findings,
             'episodes': [part.data for part in self.parts()],
             'unreadable': [{'bag': name, 'reason': reason} for name, reason in self.unread],
@@ -155,6 +155,7 @@ class EpisodeReport:
             'live_definitions': live_definitions(episode),
             'parity': {
                 **vars(self.parity),
+                'text': self.parity.text,
                 'problems': check.parity.problems,
                 'rows': [{**vars(row), 'holds': row.holds} for row in check.parity],
             },
@@ -223,11 +224,9 @@ def report_json(
 
 def _aggregate(row: MetricRow) -> dict[str, Any]:
     return {
-        'name': row.name,
+        'name': row.metric.name,
         'unit': row.unit,
-        'category': row.category,
-        'higher_is_better': row.higher_is_better,
-        'source': row.source,
+        **as_row(row.metric, 0, 'category', 'higher_is_better', 'source'),
         'episodes': len(row.known),
         'median': row.median,
         'least': row.least,

@@ -112,7 +112,7 @@ def test_uncertainties_are_series_and_their_episode_value_is_the_mean():
         episode.metrics['confidence'][f'{name}_step'] = np.linspace(0.1, 0.5, count)
         episode.summary['confidence'][f'{name}_mean'] = 0.3
     rows = by_id(metric_rows([episode]))
-    assert rows['tb_tp'].values == [0.3] and rows['tb_tp'].aggregate == 'mean'
+    assert rows['tb_tp'].values == [0.3] and rows['tb_tp'].metric.aggregate == 'mean'
     assert rows['tb_d'].values == [None] and rows['tb_d'].reasons[0]
     shown = {panel.title: panel for panel in panels(episode) if not panel.is_empty}
     assert shown['Token entropy'].unit == 'nats'

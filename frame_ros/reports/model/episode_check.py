@@ -261,26 +261,18 @@ class FindingCounts:
         return text + '.'
 
 
-@dataclass(frozen=True)
-class SharedFinding:
-    """One text, and the numbers of the episodes, from 1, of which it is said."""
-
-    text: str
-    episodes: list[int]
-
-
 def finding_counts(checks: Sequence[EpisodeCheck]) -> FindingCounts:
     """Counts the findings of all episodes by level."""
     return FindingCounts(*(sum(len(check.texts(level)) for check in checks) for level in Level))
 
 
-def shared_findings(checks: Sequence[EpisodeCheck], level: Level) -> list[SharedFinding]:
-    """Returns the findings of one level, each text once, with the episodes that have it."""
+def shared_findings(checks: Sequence[EpisodeCheck], level: Level) -> dict[str, list[int]]:
+    """Text of each finding of one level -> the numbers, from 1, of the episodes that have it."""
     found: dict[str, list[int]] = {}
     for number, check in enumerate(checks, 1):
         for text in dict.fromkeys(check.texts(level)):
             found.setdefault(text, []).append(number)
-    return [SharedFinding(text, numbers) for text, numbers in found.items()]
+    return found
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from statistics import median
 
 from frame_ros.core.events import Outcome
@@ -21,28 +21,31 @@ LEFT_OUT = 'static episode: not comparable, left out of the aggregates'
 
 @dataclass(frozen=True)
 class MetricRow:
-    """One metric over E episodes. values: E numbers in `unit` (SI), None where unavailable;
-    reasons: E texts, '' if available.
+    """One metric over E episodes.
 
-    is_left_out: E booleans, True where an episode was static and the value is therefore no part of
-    the aggregates.
+    Attributes:
+        unit: of the values as they were recorded.
+        values: E numbers in `unit` (SI), None where unavailable.
+        reasons: E texts, '' if available.
+        is_left_out: E booleans, True where an episode was static and the value is therefore no part
+            of the aggregates.
     """
 
-    id: str
-    name: str
+    metric: Metric
     unit: str
-    category: str
-    source: str
-    higher_is_better: bool | None
     values: list[float | None]
     reasons: list[str]
-    is_left_out: list[bool] = field(default_factory=list)
+    is_left_out: list[bool]
+
+    @property
+    def id(self) -> str:
+        """The metric's id."""
+        return self.metric.id
 
     @property
     def counting(self) -> list[float | None]:
         """The values, None also where they do not count in aggregates."""
-        left_out = self.is_left_out or [False] * len(self.values)
-        return [None if out else value for value, out in zip(self.values, left_out)]
+        return [None if out else value for value, out in zip(self.values, self.is_left_out)]
 
     @property
     def known(self) -> list[float]:
@@ -65,19 +68,14 @@ class MetricRow:
         return max(self.known, default=None)
 
     @property
-    def aggregate(self) -> str:
-        """'mean', 'smallest' or 'largest' of an episode's samples; '' if the value accumulates."""
-        return REGISTRY[self.id].aggregate
-
-    @property
     def is_available(self) -> bool:
         """True if any episode has a value."""
         return any(v is not None for v in self.values)
 
     def remark(self, index: int) -> str:
         """Returns why an episode has no value, or why its value does not count; '' otherwise."""
-        is_left_out = bool(self.is_left_out) and self.is_left_out[index]
-        return LEFT_OUT if is_left_out and self.values[index] is not None else self.reasons[index]
+        is_left_out = self.is_left_out[index] and self.values[index] is not None
+        return LEFT_OUT if is_left_out else self.reasons[index]
 
     @property
     def reason(self) -> str:
@@ -142,7 +140,7 @@ def _with_errors(
             own = {'dtw': error.dtw_reason, 'rte': error.rte_reason}.get(row.id)
             why = own or error.reason
             values[i] = finite(getattr(error, row.id))
-            reasons[i] = '' if values[i] is not None else why or REGISTRY[row.id].unavailable
+            reasons[i] = '' if values[i] is not None else why or row.metric.unavailable
     return replace(row, values=values, reasons=reasons)
 
 
@@ -174,18 +172,11 @@ def has_raw_actions(episode: Episode) -> bool:
 
 
 def _row(entry: Metric, episodes: Sequence[Episode], is_raw: bool) -> MetricRow:
-    left_out = [e.is_static and not entry.counts_when_static for e in episodes]
     unit = '' if entry.unit == '1' else entry.unit
-    if is_raw:
-        unit = entry.raw_unit or unit
     return MetricRow(
-        entry.id,
-        entry.name,
-        unit,
-        entry.category,
-        entry.source,
-        entry.higher_is_better,
+        entry,
+        entry.raw_unit if is_raw and entry.raw_unit else unit,
         [episode.value(entry.id) for episode in episodes],
         [episode.reason(entry.id) for episode in episodes],
-        left_out,
+        [episode.is_static and not entry.counts_when_static for episode in episodes],
     )

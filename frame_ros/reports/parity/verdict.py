@@ -49,7 +49,11 @@ class ParityVerdict:
     unjudged: int
     losses: str
     live_losses: str
-    text: str = ''
+
+    @property
+    def text(self) -> str:
+        """All of it in words."""
+        return _text(self, [self.losses, self.live_losses])
 
     @property
     def bag_text(self) -> str:
@@ -87,7 +91,7 @@ def parity_verdict(parities: Iterable[EpisodeParity]) -> ParityVerdict:
     rows = [row for parity in parities for row in parity]
     different, unjudged = sum(r.differences for r in rows), sum(r.unjudged for r in rows)
     compared = sum(r.compared + r.compared_as_live for r in rows)
-    numbers = ParityVerdict(
+    return ParityVerdict(
         compared > 0 and different == 0 if compared or (rows and not unjudged) else None,
         sum(r.compared for r in rows),
         sum(r.different for r in rows),
@@ -105,8 +109,6 @@ def parity_verdict(parities: Iterable[EpisodeParity]) -> ParityVerdict:
         losses_text(loss for parity in parities for loss in parity.losses if not loss.is_live),
         live_losses_text(loss for parity in parities for loss in parity.losses if loss.is_live),
     )
-    text = _text(numbers, [numbers.losses, numbers.live_losses])
-    return ParityVerdict(**{**vars(numbers), 'text': text})
 
 
 def _largest_known(values: Iterable[float]) -> float:

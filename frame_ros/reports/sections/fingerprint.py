@@ -152,7 +152,8 @@ class FingerprintSection(ReportSection):
         return {
             'remark': self.remark,
             'axes': [
-                as_row(row, 0, 'id', 'name', 'unit', 'higher_is_better')
+                as_row(row.metric, 0, 'id', 'name')
+                | {'unit': row.unit, 'higher_is_better': row.metric.higher_is_better}
                 | {'excluded': excluded.get(row.id)}
                 for row in self.rows
             ],
@@ -249,7 +250,7 @@ def _polygon(
         'mode': 'lines+markers',
         'name': f'{label}<br>{group.success_text}',
         'r': [*shares, shares[0]],
-        'theta': [f'{row.id} {"↑" if row.higher_is_better else "↓"}' for row in corners],
+        'theta': [f'{row.id} {"↑" if row.metric.higher_is_better else "↓"}' for row in corners],
         'customdata': [_value_text(group, row) for row in corners],
         'hovertemplate': f'<b>{label}</b><br>%{{theta}}: %{{customdata}}<br>'
         '%{r:.3f} of the best<extra></extra>',
