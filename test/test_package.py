@@ -63,16 +63,23 @@ def files() -> tuple[Path, ...]:
     return tuple(found)
 
 
-def imports(path: Path) -> set[str]:
+@cache
+def syntax(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of a Python file, parsed once."""
+    return tuple(ast.walk(ast.parse(path.read_text())))
+
+
+@cache
+def imports(path: Path) -> frozenset[str]:
     """The module of every import in a Python file; `from a import b` also as a.b."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in syntax(path):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f'{path}: relative import'
             found |= {str(node.module)} | {f'{node.module}.{alias.name}' for alias in node.names}
-    return found
+    return frozenset(found)
 
 
 def room_of(module: str) -> str | None:
@@ -81,6 +88,7 @@ def room_of(module: str) -> str | None:
     return parts[1] if parts[0] == 'frame_ros' and len(parts) > 1 and parts[1] in ROOMS else None
 
 
+@cache
 def python_files(folder: Path) -> list[Path]:
     return sorted(p for p in files() if p.suffix == '.py' and p.is_relative_to(folder))
 
@@ -93,7 +101,7 @@ def names_of(module: str) -> set[str] | None:
     source = path / '__init__.py' if path.is_dir() else path.with_suffix('.py')
     if not source.is_file():
         return None if module in ('frame_ros.msg', 'frame_ros.srv') else found
-    for node in ast.walk(ast.parse(source.read_text())):
+    for node in syntax(source):
         if isinstance(node, ast.ImportFrom) and node.names[0].name == '*':
             found |= names_of(str(node.module)) or set()
         elif isinstance(node, ast.Import | ast.ImportFrom):
@@ -111,7 +119,7 @@ def test_what_is_imported_from_the_package_exists():
     for path in files():
         if path.suffix != '.py':
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in syntax(path):
             module = str(getattr(node, 'module', ''))
             if isinstance(node, ast.ImportFrom) and module.split('.')[0] == 'frame_ros':
                 known = names_of(module)
@@ -245,7 +253,7 @@ def test_no_file_imports_itself_by_way_of_others():
 def packages_of(path: Path, modules: dict[str, Path]) -> set[str]:
     """Packages from which a file imports files only: `from a import b` where b is one."""
     own, used = set(), set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in syntax(path):
         if isinstance(node, ast.ImportFrom):
             are_files = all(f'{node.module}.{alias.name}' in modules for alias in node.names)
             (own if are_files else used).add(str(node.module))
@@ -286,7 +294,7 @@ def test_files_functions_and_folders_stay_small():
         lines = path.read_text().splitlines()
         if len(lines) > 450:
             too_large.append(f'{path}: {len(lines)} lines')
-        for node in ast.walk(ast.parse('\n'.join(lines))):
+        for node in syntax(path):
             if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 continue
             if node.end_lineno - node.lineno >= 60:
@@ -360,7 +368,7 @@ def prose(path: Path) -> list[str]:
         return [text]
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     comments = [token.string for token in tokens if token.type == tokenize.COMMENT]
-    constants = (n.value for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Constant))
+    constants = (n.value for n in syntax(path) if isinstance(n, ast.Constant))
     return comments + [value for value in constants if isinstance(value, str)]
 
 
@@ -370,7 +378,7 @@ def test_prose_is_plain_english(path):
     if path.suffix != '.py':
         return
     documented = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
-    nodes = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, documented)]
+    nodes = [node for node in syntax(path) if isinstance(node, documented)]
     docstrings = [ast.get_docstring(node) or '' for node in nodes]
     assert not [text for text in docstrings if CLAUSES.match(text)], 'begin with a noun or a verb'
 
