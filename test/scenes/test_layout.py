@@ -8,8 +8,7 @@ import pytest
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.scenes import draw_layout
-from frame_ros.scenes.generation.layout import CUBE_SIZE, TABLE_CENTRE, TABLE_SIZE
-from frame_ros.scenes.simulation.scene_robot import scene_robot
+from frame_ros.scenes.simulation.scene_robot import SO101, scene_robot
 
 FR3_TABLE = scene_robot('fr3').table
 SEEDS = range(300)
@@ -28,12 +27,12 @@ def test_seeds_differ():
 def test_nothing_overlaps_and_all_stand_on_the_table(layout):
     things = [layout.target, layout.bin, *layout.distractors]
     for index, thing in enumerate(things):
-        offset = [abs(thing.position[i] - TABLE_CENTRE[i]) for i in (0, 1)]
-        assert offset[0] < TABLE_SIZE[0] / 2 - 0.05
-        assert offset[1] < TABLE_SIZE[1] / 2 - 0.05
+        offset = [abs(thing.position[i] - SO101.table.centre[i]) for i in (0, 1)]
+        assert offset[0] < SO101.table.size[0] / 2 - 0.05
+        assert offset[1] < SO101.table.size[1] / 2 - 0.05
         for other in things[:index]:
             assert math.dist(thing.position[:2], other.position[:2]) > 0.09
-    assert layout.target.position[2] == CUBE_SIZE / 2
+    assert layout.target.position[2] == SO101.table.cube_size / 2
     colours = [thing.colour for thing in (layout.target, *layout.distractors)]
     assert len(set(colours)) == len(colours)
 

@@ -9,7 +9,7 @@ pytest.importorskip('mujoco')
 
 from frame_ros.core.errors import SetupError, ValueRangeError
 from frame_ros.scenes import PickPlaceSimulation
-from frame_ros.scenes.generation.layout import TABLE_CENTRE, TABLE_SIZE
+from frame_ros.scenes.simulation.scene_robot import SO101
 
 
 @pytest.fixture(scope='module')
@@ -41,8 +41,10 @@ def table_depths(simulation, camera):
     with np.errstate(divide='ignore'):
         depth = -position[2] / directions[2]
     place = position[:2, None, None] + depth * directions[:2]
-    half = np.array(TABLE_SIZE[:2])[:, None, None] / 2 - 0.01
-    is_on = (np.abs(place - np.array(TABLE_CENTRE)[:, None, None]) < half).all(axis=0) & (depth > 0)
+    half = np.array(SO101.table.size[:2])[:, None, None] / 2 - 0.01
+    is_on = (np.abs(place - np.array(SO101.table.centre)[:, None, None]) < half).all(axis=0) & (
+        depth > 0
+    )
     return np.where(is_on, depth, np.nan)
 
 

@@ -12,7 +12,7 @@ pytest.importorskip('mujoco')
 from frame_ros.core.errors import RobotError, ShapeError, ValueRangeError
 from frame_ros.robots import load_robot
 from frame_ros.scenes import JOINT_NAMES, PickPlaceSimulation, TaskState
-from frame_ros.scenes.simulation.simulation import HOME, WATCHED_LINKS
+from frame_ros.scenes.simulation.simulation import HOME
 
 OVER_TABLE = (1.6, 0.2, 0.0, 1.2, 0.0, 0.3)  # turned away from all things, fingers down, some cm up
 INTO_TABLE = (1.6, 0.75, 0.0, 1.2, 0.0, 0.3)
@@ -159,7 +159,7 @@ def test_distances_to_the_table_match_the_lowest_corners(simulation):
     for _ in range(40):
         set_posture(simulation, rng.uniform(0.6 * simulation.lower, 0.6 * simulation.upper))
         least = simulation.distance()
-        heights = {link: lowest_corner(simulation, link) for link in WATCHED_LINKS}
+        heights = {link: lowest_corner(simulation, link) for link in simulation.robot.watched_links}
         if min(heights.values()) < 0.002:
             continue
         for link, height in heights.items():

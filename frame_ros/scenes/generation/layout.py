@@ -14,15 +14,6 @@ from frame_ros.robots.simulated import Worktable
 from frame_ros.scenes.simulation.scene_robot import SO101
 
 SO101_TABLE = SO101.table
-# The SO-101's, by their own names.
-CUBE_SIZE = SO101_TABLE.cube_size
-BIN_INNER, BIN_HEIGHT, BIN_WALL = (
-    SO101_TABLE.bin_inner,
-    SO101_TABLE.bin_height,
-    SO101_TABLE.bin_wall,
-)
-TABLE_SIZE, TABLE_CENTRE = SO101_TABLE.size, SO101_TABLE.centre
-
 # Name and linear RGB of the colours that objects come in.
 COLOURS: dict[str, tuple[float, float, float]] = {
     'red': (0.82, 0.16, 0.14),

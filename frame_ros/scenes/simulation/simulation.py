@@ -27,7 +27,7 @@ from frame_ros.scenes.simulation.task import PlacementTask, TaskState
 from frame_ros.sensing.proximity.link_distances import DistanceReading
 
 # The SO-101's, by their own names.
-JOINT_NAMES, HOME, WATCHED_LINKS = SO101.joint_names, SO101.home, SO101.watched_links
+JOINT_NAMES, HOME = SO101.joint_names, SO101.home
 OBSTACLES = ('table', 'bin', 'can', 'block')
 
 
