@@ -1,9 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A LeRobot checkpoint folder, looked at before anything heavy is imported.
-
-Which files are there, what is in them.
-"""
+"""A LeRobot checkpoint folder, examined before anything heavy is imported."""
 
 from __future__ import annotations
 
@@ -29,14 +26,11 @@ ADAPTER = 'adapter_config.json'
 
 @dataclass(frozen=True)
 class CheckpointFolder:
-    """A complete checkpoint folder.
-
-    config: config.json as read. weight_names: the names of the tensors in the weights.
-    """
+    """A complete checkpoint folder."""
 
     path: Path
-    config: dict
-    weight_names: frozenset[str]
+    config: dict  # config.json as read
+    weight_names: frozenset[str]  # the names of the tensors in the weights
 
     @property
     def policy_type(self) -> str:
@@ -130,7 +124,7 @@ def _describe_missing(path: Path, missing: list[str]) -> str:
         return (
             f'{path} is an adapter (PEFT, LoRA) without the weights it adapts ({base}). Merge it '
             'where it was trained: load the base policy, PeftModel.from_pretrained(policy, '
-            'adapter).merge_and_unload(), save_pretrained, and copy the two processors beside it'
+            'adapter).merge_and_unload(), save_pretrained, and copy the two processors to it'
         )
     if missing == list(PROCESSORS):
         return (

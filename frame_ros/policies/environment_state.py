@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Poses as LeRobot's `observation.environment_state`: where the things are, for a policy without
-cameras.
-"""
+"""Poses as LeRobot's `observation.environment_state`, for a policy without cameras."""
 
 from __future__ import annotations
 
@@ -15,13 +13,13 @@ from frame_ros.core.errors import PolicyError
 from frame_ros.policies.protocol import Observation
 
 ENVIRONMENT_STATE = 'observation.environment_state'
-# The poses, in this order, that the vector is made of, unless said otherwise.
+# The poses in the vector, in this order, by default.
 POSES = ('object', 'goal')
 COORDINATES = ('x', 'y', 'z', 'qx', 'qy', 'qz', 'qw')
 
 
 def environment_state(observation: Observation, poses: Sequence[str] = POSES) -> NDArray:
-    """(7 n,) float32: position (m) and quaternion xyzw of each of the n poses, in the base frame.
+    """Returns (7 n,) float32: position (m) and quaternion xyzw of n poses, in the base frame.
 
     Raises:
         PolicyError: the observation lacks a pose, or one is not 7 finite numbers.
@@ -42,5 +40,5 @@ def environment_state(observation: Observation, poses: Sequence[str] = POSES) ->
 
 
 def environment_state_names(poses: Sequence[str] = POSES) -> list[str]:
-    """The name of each value: 'object.x', ..."""
+    """Returns the name of each value: 'object.x', ..."""
     return [f'{pose}.{coordinate}' for pose in poses for coordinate in COORDINATES]

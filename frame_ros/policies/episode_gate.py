@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""When a policy may act: between the stamps of START and END, which are announced ahead, and not
-while a person has taken over. A STOP is obeyed when it is heard, whatever its stamp.
+"""The times at which a policy may act: between START and END, announced ahead, without a takeover.
+
+A STOP is obeyed when it is received, whatever its stamp.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass, replace
 from frame_ros.core.events import EventType
 from frame_ros.gate.episode import push_earliest
 
-# A person or a safety function stopped the robot: the policy stays silent until the next START.
+# The user or a safety function stopped the robot: the policy stays silent until the next START.
 ENDINGS = (EventType.END, EventType.STOP)
 TAKEOVERS = (EventType.INTERVENTION_START, EventType.INTERVENTION_END)
 BOUNDARIES = (EventType.START, *ENDINGS, *TAKEOVERS)
@@ -22,15 +23,12 @@ BOUNDARIES = (EventType.START, *ENDINGS, *TAKEOVERS)
 
 @dataclass(frozen=True)
 class PolicyEpisode:
-    """What a policy needs to know of an episode.
-
-    seed: of its START event, if it has one. number: counts, from 0.
-    """
+    """An episode as a policy needs it."""
 
     episode_id: str = ''
     instruction: str = ''
-    seed: int | None = None
-    number: int = 0
+    seed: int | None = None  # of its START event, if it has one
+    number: int = 0  # counts, from 0
 
 
 @dataclass(frozen=True)
@@ -47,9 +45,11 @@ class Boundary:
 class EpisodeGate:
     """The episode that runs at a time; events are added by one thread, time is advanced by another.
 
-    episode: the one that runs. acting: the same while the policy acts in it, None while a person
-    has taken over; after that it is an equal but other object: to the policy it is a new episode.
-    acts_always: between episodes an unnamed one runs.
+    Attributes:
+        episode: the one that runs.
+        acting: the same while the policy acts in it, None during a takeover; afterwards an equal
+            but other object: to the policy it is a new episode.
+        acts_always: between episodes an unnamed one runs.
     """
 
     def __init__(self, acts_always: bool = False) -> None:
@@ -63,15 +63,13 @@ class EpisodeGate:
         self.acting = self.episode
 
     def add(self, boundary: Boundary) -> None:
-        """Notes a boundary, which may lie in the future or in the past.
-
-        A STOP takes effect at the next tick, also if the clock of who sent it is ahead, and calls
-        off a START that was announced before it.
+        """Notes a boundary, in the future or in the past. A STOP takes effect at the next tick,
+        even if its sender's clock is ahead, and cancels a START that was announced before it.
         """
         with self._lock:
             if boundary.type == EventType.STOP and self._now is not None:
                 boundary = replace(boundary, stamp=min(boundary.stamp, self._now))
-                self._call_off(boundary)
+                self._cancel_starts(boundary)
             push_earliest(self._pending, (boundary.stamp, next(self._order), boundary))
 
     def advance(self, now: int) -> bool:
@@ -83,8 +81,8 @@ class EpisodeGate:
                 self._apply(heapq.heappop(self._pending)[2])
         return self.acting is not before
 
-    def _call_off(self, stop: Boundary) -> None:
-        """Forgets the STARTs that are still to come and that the stop concerns."""
+    def _cancel_starts(self, stop: Boundary) -> None:
+        """Forgets the pending STARTs that the stop concerns."""
         self._pending = [
             entry
             for entry in self._pending
@@ -113,7 +111,7 @@ class EpisodeGate:
 
 
 def _concerns(boundary: Boundary, episode: PolicyEpisode | Boundary) -> bool:
-    """Whether it is of this episode; one without a name is of any."""
+    """Returns whether it belongs to this episode; one without a name belongs to any."""
     return (
         not boundary.episode_id
         or not episode.episode_id

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The policy that does nothing: it commands the joint positions that it sees."""
+"""The policy that does nothing: it commands the observed joint positions."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of the policy that the parameters of the policy node describe.
+"""Arguments of the policy that the parameters of the policy node describe, without ROS.
 
 It imports no ROS.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 from frame_ros.core.name_values import parse_pairs
 
-# Parameters of the policy node that the policy must take when they have not their default.
+# Parameters of the policy node that the policy must take unless they have their default.
 ASKED = (
     'checkpoint',
     'samples',
@@ -26,8 +26,10 @@ FOLDER = {'checkpoint': 'folder'}  # parameter -> option of policies, where the 
 
 
 def offered_of(settings: Any, limits: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
-    """Arguments that every policy is offered, see `make_policy`; and quality and dt (s between two
-    control ticks), for those made to test with. settings: has the node's parameters as attributes.
+    """Returns arguments offered to every policy, see `make_policy`.
+
+    Also quality and dt (s between two control ticks), for test policies. settings: has the node's
+    parameters as attributes.
     """
     offered = {
         'robot_joint_names': tuple(limits),
@@ -49,9 +51,7 @@ def offered_of(settings: Any, limits: Mapping[str, tuple[float, float]]) -> dict
 
 
 def required_of(settings: Any, defaults: Any) -> dict[str, str]:
-    """Returns what the policy must take, because it was set to something else than its default:
-    argument -> what the user calls it.
-    """
+    """Returns argument -> the user's name for it, of those not at their default."""
     return {
         FOLDER.get(name, name): f'the parameter {name}'
         for name in ASKED

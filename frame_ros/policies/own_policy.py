@@ -33,18 +33,18 @@ PROTOCOL = (
 
 
 def is_own_policy(spec: str) -> bool:
-    """Tells if `spec` is of the form module:Class or file.py:Class."""
+    """Returns whether `spec` is of the form module:Class or file.py:Class."""
     place, _, name = spec.rpartition(':')
     return bool(place.strip()) and name.isidentifier()
 
 
 def is_file(place: str) -> bool:
-    """Tells if what stands before the colon is a file, and not a module."""
+    """Returns whether the part before the colon is a file, not a module."""
     return place.endswith('.py') or '/' in place
 
 
 def with_absolute_file(spec: str) -> str:
-    """The same policy, as a process with another working folder must name it."""
+    """Returns the same policy for a process with another working folder."""
     place, _, name = spec.rpartition(':')
     return f'{Path(place).expanduser().resolve()}:{name}' if is_file(place) else spec
 
@@ -57,7 +57,7 @@ def check_form(spec: str) -> None:
     """
     if spec.endswith('.py') or '.py:' in spec and not is_own_policy(spec):
         file = spec.partition('.py')[0]
-        raise PolicyError(f'policy {spec!r} names no class; it must be {file}.py:CLASS')
+        raise PolicyError(f'policy {spec!r} does not name a class; it must be {file}.py:CLASS')
     place = spec.rpartition(':')[0]
     if is_own_policy(spec) and is_file(place) and not Path(place).expanduser().is_file():
         raise PolicyError(
@@ -95,10 +95,10 @@ def load_own_policy(spec: str) -> Callable[..., Policy]:
 
 
 def check_members(policy: object, spec: str) -> None:
-    """Checks that what was made has all of the protocol.
+    """Checks that a policy has all members of the protocol.
 
     Raises:
-        PolicyError: something is missing; all of it is named.
+        PolicyError: some are missing; all are named.
     """
     if lacking := [name for name in (*ATTRIBUTES, *METHODS) if not hasattr(policy, name)]:
         raise PolicyError(f'the policy {spec} has no {" and no ".join(lacking)}; {PROTOCOL}')
@@ -112,7 +112,7 @@ def check_members(policy: object, spec: str) -> None:
 
 
 def raised_text(error: BaseException) -> str:
-    """Text of what was raised and where: the innermost line that is in no installed library."""
+    """Returns the error and its place: the innermost line outside installed libraries."""
     if isinstance(error, SyntaxError) and error.filename:
         return f'raised SyntaxError in {Path(error.filename).name}:{error.lineno}: {error.msg}'
     frames = traceback.extract_tb(error.__traceback__)
@@ -124,7 +124,7 @@ def raised_text(error: BaseException) -> str:
 
 
 def _find(name: str, spec: str) -> ModuleType:
-    """The module of that name, also in the current folder, as `python -m` finds it."""
+    """Returns the module of that name, also from the current folder, as `python -m` finds it."""
     _extend_path(Path.cwd())
     try:
         return importlib.import_module(name)
@@ -140,7 +140,7 @@ def _find(name: str, spec: str) -> ModuleType:
 
 
 def _import_file(path: Path, spec: str) -> ModuleType:
-    """The module of a file; what lies beside it can be imported by it."""
+    """Returns the module of a file, which can import modules in its folder."""
     path = path.resolve()
     name = f'frame_ros_own_policy_{path.stem}'
     found = sys.modules.get(name)
@@ -161,13 +161,13 @@ def _import_file(path: Path, spec: str) -> ModuleType:
 
 
 def _extend_path(folder: Path) -> None:
-    """Behind everything else: the user's files must not hide a library."""
+    """Adds a folder at the end: the user's files must not hide a library."""
     if str(folder) not in sys.path and '' not in sys.path:
         sys.path.append(str(folder))
 
 
 def _offers(module: ModuleType) -> str:
-    """The policies that the module has, for a name that was misspelt."""
+    """Returns the policies in the module, for a misspelt name."""
     names = [
         name
         for name, value in vars(module).items()

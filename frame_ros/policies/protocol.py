@@ -22,15 +22,20 @@ ACTION_SPACES = ('joint_position', 'joint_delta', 'ee_pose', 'ee_delta')
 
 @dataclass(frozen=True)
 class Observation:
-    """What the robot saw and felt, all newest at `stamp`.
+    """The robot's observation, everything newest at `stamp`.
 
-    stamp: ns, when the observation was put together. oldest_stamp: ns, stamp of the oldest input in
-    it. joint_names: D names. joint_positions: (D,) rad or m, in that order. images: camera name ->
-    (H, W, 3) uint8 RGB, which may be read-only. poses: name -> (7,) position (m) and quaternion
-    xyzw, in the robot's base frame.
-    instruction: what the policy is told. executed: s of actions that the robot has executed in this
-    episode; it stands still while the robot waits for actions, unlike `stamp`. NaN if not known.
-    rephrasings: the same instruction in other words, for a prompt ensemble; empty: none is wanted.
+    Attributes:
+        stamp: ns, when the observation was put together.
+        oldest_stamp: ns, stamp of the oldest input in it.
+        joint_names: D names.
+        joint_positions: (D,) rad or m, in that order.
+        images: camera name -> (H, W, 3) uint8 RGB, which may be read-only.
+        poses: name -> (7,) position (m) and quaternion xyzw, in the robot's base frame.
+        instruction: the task in words.
+        executed: s of actions that the robot has executed in this episode; it stands still while
+            the robot waits for actions, unlike `stamp`. NaN if unknown.
+        rephrasings: the same instruction in other words, for a prompt ensemble; empty: none is
+            wanted.
     """
 
     stamp: int
@@ -46,25 +51,29 @@ class Observation:
 
 @dataclass(frozen=True)
 class TokenStatistics(ReducedTokens):
-    """Per-token statistics of one inference, reduced over the vocabulary, and where each belongs.
-
-    See PolicyInference.msg. step: (TN,), the step of the chunk. dimension: (TN,), the action
-    dimension. Both are -1 where a token belongs to none of its own.
+    """Per-token statistics of one inference, reduced over the vocabulary; see
+    PolicyInference.msg.
     """
 
-    step: NDArray[np.int32]
-    dimension: NDArray[np.int32]
+    step: NDArray[np.int32]  # (TN,), the step of the chunk; -1 for a token without one
+    dimension: NDArray[np.int32]  # (TN,), the action dimension; -1 likewise
 
 
 @dataclass(frozen=True)
 class Inference:
-    """What one call of a policy yielded.
+    """The result of one call of a policy.
 
-    actions: (H, D) in `action_units`. dt: s between two steps. action_names: D names. action_space:
-    one of ACTION_SPACES. preprocess, forward, postprocess, transport: s; NaN if not taken apart.
-    samples: (N, H, D) or None. rephrasings, rephrasing_confidences: r other instructions and the
-    policy's confidence under each, (r,) in [0, 1]; empty and None: not asked for, or unavailable.
-    unavailable: what this policy cannot yield ('tokens', 'samples', 'rephrasings') -> why.
+    Attributes:
+        actions: (H, D) in `action_units`.
+        dt: s between two steps.
+        action_names: D names.
+        action_space: one of ACTION_SPACES.
+        preprocess, forward, postprocess, transport: s; NaN if not measured separately.
+        samples: (N, H, D) or None.
+        rephrasings: r other instructions; empty if not requested, or unavailable.
+        rephrasing_confidences: (r,) in [0, 1], the policy's confidence under each, or None.
+        unavailable: output that this policy cannot give ('tokens', 'samples', 'rephrasings') ->
+            reason.
     """
 
     actions: NDArray[np.float64]

@@ -17,7 +17,8 @@ from frame_ros.policies.trial import try_own_policy
 
 
 def find_source(spec: str) -> Source:
-    """What makes the policy `spec`: a name, or the user's own as module:Class or file.py:Class.
+    """Returns the source of the policy `spec`: a name, or the user's own as module:Class or
+    file.py:Class.
 
     Raises:
         PolicyError: `spec` is neither, or the class cannot be imported.
@@ -44,10 +45,13 @@ def make_policy(
     """Makes the policy `spec`: a name, the folder of a LeRobot checkpoint, or the user's own class,
     as module:Class or file.py:Class.
 
-    offered: what the caller knows of robot and machine (robot_joint_names, gripper_limits,
-    device, ...); the policy gets those that are options of it. required: names in `offered` that
-    the user asked for, so that the policy must take them -> what the user calls them. options:
-    further options, all of which it must take, and which take precedence over `offered`.
+    Args:
+        offered: what the caller knows of robot and machine (robot_joint_names, gripper_limits,
+            device, ...); the policy gets those that are options of it.
+        required: names in `offered` that the user asked for, so that the policy must take them ->
+            what the user calls them.
+        options: further options, all of which it must take, and which take precedence over
+            `offered`.
 
     Raises:
         FrameRosError: `spec` is none of these, or an option is unknown or missing or out of range,

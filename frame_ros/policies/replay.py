@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded actions as a policy: the same motion again, at the control rate of now."""
+"""Recorded actions as a policy: the same motion again, at the present control rate."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from frame_ros.policies.protocol import Inference, Observation
 
 STARTS = ('blend', 'refuse', 'at_once')
 UNAVAILABLE = ('tokens', 'samples', 'rephrasings')
-# Farthest joint from the first recorded action, rad: nearer, the replay begins at once.
+# Distance of joints from the first recorded action, rad, below which the replay begins at once.
 NEAR = 0.02
 MAX_GAP = 0.5  # s
-# Two rates that differ by less are the same rate, told by two clocks.
+# Rates that differ by less are equal, measured by two clocks.
 SAME_RATE = 0.02
 # A time so close to that of an action, in shares of a period, is the time of that action.
 SNAP = 0.05
 NONE_MISSING = 0.1
-# Stamps of a steady sender stay this close to its ticks, in periods; others are no steady sender.
+# Stamps of a steady sender stay this close to its ticks, in periods.
 STEADY = 1.5
 
 
@@ -35,17 +35,19 @@ def action_times(
 ) -> tuple[NDArray[np.float64], float]:
     """Returns when each recorded action is due, s since the first, and the period of the recording.
 
-    stamps: (T,) ns, increasing. dt: s between two control steps of now; None: not known.
+    Actions of a steady sender are one period apart, whatever the jitter of their stamps: that is
+    the time line of executed actions, on which a pause is no action. Its period is `dt` if both
+    agree to 2 %. For other senders the stamps count.
 
-    Of a steady sender the actions are one period apart, whatever the jitter of their stamps: that
-    is the time line of executed actions, on which a pause is no action. Its period is `dt` where
-    both agree to 2 %. Of any other sender the stamps count.
+    Args:
+        stamps: (T,) ns, increasing.
+        dt: s between two present control steps; None: unknown.
     """
     since = (stamps - stamps[0]) / SECOND
     if len(stamps) < 2:
         return since, dt or math.nan
     median, mean = float(np.median(np.diff(since))), float(since[-1]) / (len(since) - 1)
-    # The mean is the better one where no tick is missing.
+    # The mean is more accurate if no tick is missing.
     period = mean if abs(mean / median - 1.0) < NONE_MISSING else median
     if dt is not None and abs(period / dt - 1.0) < SAME_RATE:
         period = dt
@@ -54,7 +56,7 @@ def action_times(
     late = since / period - index
     for piece in range(int(breaks[-1]) + 1):
         own = late[breaks == piece]
-        # A clock that runs a little faster or slower is steady, too: its drift is taken out.
+        # A clock with a slightly different rate is steady, too: its drift is removed.
         drift = np.linspace(own[0], own[-1], len(own))
         if np.abs(own - drift).max() > STEADY or abs(own[-1] - own[0]) > 1 + SAME_RATE * len(own):
             return since, period
@@ -64,10 +66,14 @@ def action_times(
 def actions_at(
     times: NDArray[np.float64], positions: NDArray[np.float64], wanted: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Returns actions (S, D) at the wanted times (S,), s: that of the step where there is one,
-    between two steps interpolated linearly; the first before the first, the last behind the last.
+    """Returns actions (S, D) at the requested times (S,), s.
 
-    times: (T,) s, increasing. positions: (T, D).
+    At the time of a step it is that step, between two steps interpolated linearly; before the first
+    the first, after the last the last.
+
+    Args:
+        times: (T,) s, increasing.
+        positions: (T, D).
     """
     if len(times) == 1:
         return np.repeat(positions, len(wanted), axis=0)
@@ -91,7 +97,7 @@ class ReplayOptions:
     horizon: int = option(30, 'steps of a chunk', at_least=1)
     start: str = option(
         'blend',
-        'where the robot is not at the first action: blend (it is brought there), refuse (an error '
+        'if the robot is not at the first action: blend (it is moved there), refuse (an error '
         'beyond max_distance) or at_once (nothing, for evaluation without a robot)',
         choices=STARTS,
     )
@@ -110,8 +116,11 @@ class ReplayOptions:
 class ReplayPolicy(Policy):
     """Replays recorded joint positions.
 
-    stamps: (T,) ns, increasing. positions: (T, D), rad or m. names: D joints. checkpoint: where the
-    recording is from.
+    Args:
+        stamps: (T,) ns, increasing.
+        positions: (T, D), rad or m.
+        names: D joints.
+        checkpoint: where the recording is from.
 
     With start=blend the arm is first brought to the first action, at rest at both ends: the
     greatest speed is 1.875 times the mean.
@@ -156,7 +165,7 @@ class ReplayPolicy(Policy):
         return float(self._times[-1])
 
     def reset(self, seed: int | None = None) -> None:
-        """Forgets where the robot was: the next observation begins the replay anew."""
+        """Forgets where the robot was: the next observation begins the replay again."""
         self._begin = 0
         self._origin: NDArray[np.float64] | None = None
         self._lead = 0.0
@@ -169,7 +178,7 @@ class ReplayPolicy(Policy):
             action.
         """
         if self._origin is None:
-            self._set_out(observation)
+            self._plan_start(observation)
         executed = observation.executed
         if not math.isfinite(executed):
             executed = (observation.stamp - self._begin) / SECOND
@@ -189,8 +198,8 @@ class ReplayPolicy(Policy):
             unavailable=dict.fromkeys(UNAVAILABLE, 'a replay predicts nothing'),
         )
 
-    def _set_out(self, observation: Observation) -> None:
-        """Decides how the robot gets from where it is to the first action."""
+    def _plan_start(self, observation: Observation) -> None:
+        """Decides how the robot gets to the first action."""
         index = {name: i for i, name in enumerate(observation.joint_names)}
         if missing := [name for name in self._names if name not in index]:
             raise PolicyError(

@@ -1,7 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A look at the user's own policy before a run starts: it is imported and made in a process of its
-own, so that neither its libraries nor its mistakes come into the process that starts the others.
+"""Tries the user's own policy before a run starts.
+
+It is imported and made in a process of its own, so that neither its libraries nor its errors affect
+the process that starts the others.
 """
 
 from __future__ import annotations
@@ -27,12 +29,15 @@ def try_own_policy(
     offered: Mapping[str, Any] | None = None,
     required: Mapping[str, str] | None = None,
 ) -> None:
-    """Checks that the class can be imported, has the protocol's methods, and takes the options; and
-    with `offered` that it can be made: what its constructor loads fits. That process lets go of it,
-    by its close() and its end, before the run makes it again.
+    """Checks that the class can be imported, has the protocol's methods, and takes the options.
 
-    spec: module:Class or file.py:Class. offered: as of `make_policy`; None: it is not made.
-    options, required: as of `make_policy`.
+    With `offered` also that it can be made. That process releases it, by its close() and its end,
+    before the run makes it again.
+
+    Args:
+        spec: module:Class or file.py:Class.
+        offered: as for `make_policy`; None: it is not made.
+        options, required: as for `make_policy`.
 
     Raises:
         PolicyError: it cannot be used; the text is that of `make_policy`.
@@ -63,7 +68,7 @@ PROBLEM = 3
 
 
 def main(question: str) -> int:
-    """Prints what is wrong, if anything; what the user's code prints goes to standard error."""
+    """Prints any problem; output of the user's code goes to standard error."""
     from frame_ros.policies.own_policy import load_own_policy
     from frame_ros.policies.source import source_of
 
@@ -75,7 +80,7 @@ def main(question: str) -> int:
         values = source.arguments(_tuples(asked['offered'] or {}), required, options)
         if asked['offered'] is not None:
             policy = source.make(values)
-            with suppress(Exception):  # the run itself is told
+            with suppress(Exception):  # the run itself reports it
                 policy.close()
     except FrameRosError as error:
         print(error, file=answer, flush=True)
@@ -84,7 +89,7 @@ def main(question: str) -> int:
 
 
 def _tuples(offered: dict[str, Any]) -> dict[str, Any]:
-    """Offered arguments as the node offers them: JSON has lists only."""
+    """Returns offered arguments as the node offers them: JSON has lists only."""
     found: dict[str, Any] = {
         key: tuple(v) if isinstance(v, list) else v for key, v in offered.items()
     }
@@ -95,7 +100,7 @@ def _tuples(offered: dict[str, Any]) -> dict[str, Any]:
 
 
 def end(code: int) -> NoReturn:
-    """Ends the process, also where a thread of the user's code does not."""
+    """Ends the process, even if a thread of the user's code does not."""
     late = threading.Timer(LAST_WAIT, os._exit, [code])
     late.daemon = True
     late.start()

@@ -123,7 +123,7 @@ def test_what_is_wrong_with_the_object_is_said_when_it_is_made(tmp_path, text, m
 
 
 def test_names_that_are_none(tmp_path):
-    with pytest.raises(PolicyError, match='names no class; it must be wave.py:CLASS'):
+    with pytest.raises(PolicyError, match='does not name a class; it must be wave.py:CLASS'):
         make_policy('wave.py')
     with pytest.raises(PolicyError, match="there is no module 'nosuchmodule'.*FILE.py:CLASS"):
         make_policy('nosuchmodule.part:Wave')

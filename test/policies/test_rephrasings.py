@@ -74,7 +74,7 @@ def test_what_is_saved_is_what_is_loaded(tmp_path):
         ({'rephrasings': '[]'}, r'rephrasings are \[\]'),
         ({'rephrasings': 'grasp the cube'}, 'a list of texts is expected'),
         ({'rephrasings': '[grasp it, 3]'}, 'rephrasing 2 is 3'),
-        ({'rephrasings': '[grasp it, "Grasp  IT!"]'}, 'rephrasing 2.*: it is there twice'),
+        ({'rephrasings': '[grasp it, "Grasp  IT!"]'}, 'rephrasing 2.*: it occurs twice'),
         ({'rephrasings': '["Pick up the cube."]'}, 'it is the instruction itself'),
         ({'rephrasings': '["", x]'}, 'rephrasing 1.*: it is empty'),
         ({'rephrasings': '["grasp\\u001b[2J it"]'}, 'control characters'),
@@ -98,7 +98,7 @@ def test_files_that_are_no_lists_are_refused(tmp_path):
         ('3: {}', 'an instruction must be a text'),
         (f'{CUBE}: []', 'are expected'),
         ('!!python/object/apply:os.getcwd []', 'cannot be read'),
-        ('x' * 1_000_001, 'no person has read that'),
+        ('x' * 1_000_001, 'nobody has read that'),
     ):
         path.write_text(text)
         with pytest.raises(SetupError, match=says):
@@ -198,8 +198,8 @@ def test_what_is_missing_is_asked_for_again(server):
     [
         ((500, b'out of \x1bmemory'), '/v1 answered 500 .*: out of memory'),
         ((401, b'{}'), 'answered 401'),
-        ((200, b'<html>'), "answered what is no JSON: '<html>'"),
-        ((200, b'[' * 100_000), 'answered what is no JSON'),
+        ((200, b'<html>'), "answered something other than JSON: '<html>'"),
+        ((200, b'[' * 100_000), 'answered something other than JSON'),
         ((200, b'{"error": "x"}'), r'without choices\[0\].message.content'),
         ((200, b'{"choices": []}'), 'without choices'),
         ((200, b'{"choices": [{"message": {"content": 3}}]}'), 'answered no text'),
@@ -345,7 +345,7 @@ def test_only_what_a_person_confirms_is_written(server, tmp_path, says, capsys, 
     code, _ = rephrase(tmp_path, *endpoint, '--count', '5', '--reviewer', 'Bo')
     (found,) = load_reviewed(path)
     assert code == 0 and found.rephrasings[-1] == 'lift the box'
-    assert 'grasp the cube\n    left out: it is there twice' in capsys.readouterr().out
+    assert 'grasp the cube\n    left out: it occurs twice' in capsys.readouterr().out
 
 
 def test_without_an_endpoint_a_person_types_or_names_a_file(tmp_path, says, capsys):

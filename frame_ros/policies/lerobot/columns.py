@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the columns of a checkpoint's state and action are, and in which units.
+"""The columns of a checkpoint's state and action, and their units.
 
 LeRobot's vectors carry no names; a data set's `meta/info.json` does. Names are taken as they stand
 there ('elbow_flex.pos', 'ee.wx', 'ee.gripper_pos') or as the protocol has them ('elbow_flex', 'rx',
@@ -42,7 +42,7 @@ UNITS = {
 
 @dataclass(frozen=True)
 class JointScales:
-    """How a checkpoint writes the positions of joints: see `joint_units`. joints: of the robot."""
+    """A checkpoint's scales of joint positions, see `joint_units`. joints: of the robot."""
 
     units: str
     joints: tuple[str, ...]
@@ -63,16 +63,12 @@ class JointScales:
 
 @dataclass(frozen=True)
 class ActionColumns:
-    """What a chunk's columns are.
+    """The columns of a chunk."""
 
-    space: one of ACTION_SPACES. names, units: as an Inference has them, D each. scales: between
-    these units and the checkpoint's.
-    """
-
-    space: str
-    names: tuple[str, ...]
-    units: tuple[str, ...]
-    scales: JointUnits
+    space: str  # one of ACTION_SPACES
+    names: tuple[str, ...]  # as in an Inference, D each
+    units: tuple[str, ...]  # as in an Inference, D each
+    scales: JointUnits  # between these units and the checkpoint's
 
     def from_policy(self, actions: NDArray[np.float64]) -> NDArray[np.float64]:
         """(..., D) actions of the checkpoint in `units`."""
@@ -81,11 +77,14 @@ class ActionColumns:
 
 @dataclass(frozen=True)
 class StateColumns:
-    """What a checkpoint's state is made of.
+    """The columns of a checkpoint's state.
 
-    names: D columns: a joint's position, with - before it the negative of it, or one coordinate of
-    the pose `pose`, m and rad in the robot's base frame. joints: those of the columns that are one.
-    scales: of `joints`. pose: empty if no column is of it.
+    Attributes:
+        names: D columns: a joint's position, with - before it the negative of it, or one coordinate
+            of the pose `pose`, m and rad in the robot's base frame.
+        joints: those of the columns that are one.
+        scales: of `joints`.
+        pose: empty if no column is of it.
     """
 
     names: tuple[str, ...]
@@ -133,14 +132,12 @@ class StateColumns:
 
 @dataclass(frozen=True)
 class Columns:
-    """What a checkpoint's vectors are made of. joints: of the robot. is_declared: a person named
-    the actions.
-    """
+    """The columns of a checkpoint's vectors."""
 
     actions: ActionColumns
     state: StateColumns
-    joints: tuple[str, ...]
-    is_declared: bool
+    joints: tuple[str, ...]  # of the robot
+    is_declared: bool  # the user named the actions
 
 
 def action_columns(
@@ -159,7 +156,7 @@ def action_columns(
         raise CheckpointError(
             f'for action_space {space!r} action_names must name the columns in the order of the '
             'checkpoint, such as x, y, z, rx, ry, rz, gripper: roll, pitch, yaw and rx, ry, rz are '
-            'different rotations, and nothing in a checkpoint tells which it has'
+            'different rotations, and nothing in a checkpoint says which it has'
         )
     found = column_names(names, scales.joints) or scales.joints
     _refuse_repeated('action_names', found)

@@ -22,22 +22,16 @@ CHANNELS = 3
 
 @dataclass(frozen=True)
 class PolicyInputs:
-    """What a checkpoint takes, and from which joints, cameras and poses.
+    """The inputs of a checkpoint, and their joints, cameras and poses."""
 
-    joint_names: of the robot. state: None if it takes none. cameras: image feature -> camera.
-    sizes: image feature -> (H, W). takes_any_size: the network resizes images itself. things: the
-    poses that its environment state is made of. notes: what a person should know about how they
-    were matched.
-    """
-
-    joint_names: tuple[str, ...]
-    state: StateColumns | None
-    cameras: Mapping[str, str]
-    sizes: Mapping[str, tuple[int, int]]
-    takes_any_size: bool
-    things: tuple[str, ...]
+    joint_names: tuple[str, ...]  # of the robot
+    state: StateColumns | None  # None if it takes none
+    cameras: Mapping[str, str]  # image feature -> camera
+    sizes: Mapping[str, tuple[int, int]]  # image feature -> (H, W)
+    takes_any_size: bool  # the network resizes images itself
+    things: tuple[str, ...]  # the poses in its environment state
     needs_instruction: bool
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # remarks for the user on how they were matched
 
     @property
     def poses(self) -> tuple[str, ...]:

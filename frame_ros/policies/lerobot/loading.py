@@ -129,7 +129,7 @@ def _fit(
     columns: Columns,
     options: LeRobotOptions,
 ) -> PolicyInputs:
-    """What of the robot goes where, or CheckpointError."""
+    """Matches the robot to the inputs; raises CheckpointError if it does not fit."""
     cameras, notes = match_cameras(path, config, options.camera_names, family.may_lack_cameras)
     check_widths(path, config, columns)
     if not columns.is_declared:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a checkpoint fits the robot: its cameras, joints and poses."""
+"""Checks that a checkpoint fits the robot: its cameras, joints and poses."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ def match_cameras(
 ) -> tuple[dict[str, str], list[str]]:
     """Image feature -> camera, in the checkpoint's order, and notes.
 
-    camera_names: as `load_lerobot_policy` takes it. may_lack: features may stay without a camera if
-    camera_names leaves them out.
+    Args:
+        camera_names: as `load_lerobot_policy` takes it.
+        may_lack: features may stay without a camera if camera_names leaves them out.
 
     Raises:
         CheckpointError: camera_names and the image features do not fit each other.
@@ -58,10 +59,10 @@ def match_cameras(
 
 
 def check_widths(path: Path, config: Any, columns: Columns) -> None:
-    """Whether state and action have one value per column, and nothing else is asked for.
+    """Checks that state and action have one value per column, and that nothing else is required.
 
     Raises:
-        CheckpointError: they have not; the checkpoint is for another robot.
+        CheckpointError: they do not; the checkpoint is for another robot.
     """
     if config.action_feature is None:
         raise CheckpointError(
@@ -90,18 +91,19 @@ def check_widths(path: Path, config: Any, columns: Columns) -> None:
 
 
 def check_order(path: Path, config: Any, columns: ActionColumns) -> None:
-    """Whether the actions, taken for those of the robot's joints in their order, are these; where
-    the configuration tells (from LeRobot 0.6 on, some families).
+    """Checks that the actions are those of the robot's joints in their order, if known.
+
+    The configuration has them from LeRobot 0.6 on, for some families.
 
     Raises:
-        CheckpointError: they are others, or in another order.
+        CheckpointError: they are others.
     """
-    told = tuple(getattr(config, 'action_feature_names', None) or ())
-    found = column_names(told, columns.names)
-    is_other = set(found) == set(columns.names) or any(n.startswith(END_EFFECTOR) for n in told)
+    recorded = tuple(getattr(config, 'action_feature_names', None) or ())
+    found = column_names(recorded, columns.names)
+    is_other = set(found) == set(columns.names) or any(n.startswith(END_EFFECTOR) for n in recorded)
     if found != columns.names and is_other:
         raise CheckpointError(
-            f'the actions of {path} are {", ".join(told)}, and not {columns.space} of '
+            f'the actions of {path} are {", ".join(recorded)}, and not {columns.space} of '
             f'{", ".join(columns.names)}: give action_names, state_names and action_space'
         )
 

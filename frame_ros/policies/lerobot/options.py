@@ -18,7 +18,7 @@ from frame_ros.robots.joint_units import UNITS, approximate_ranges, calibrated_r
 
 RANGE = 'range_m100_100'
 APPROXIMATE = (
-    'units are range_m100_100, whose angles only the calibration of the arm of the data set tells; '
+    'units are range_m100_100, whose angles are only in the calibration of its arm; '
     'the limits of the URDF stand in, with errors of some degrees. Give its calibration file: '
     'calibration=FILE'
 )
@@ -61,7 +61,7 @@ class LeRobotOptions(FamilyOptions):
 
 
 def joint_scales(options: LeRobotOptions) -> tuple[JointScales, list[str]]:
-    """How the checkpoint writes joints, and notes about it.
+    """Returns the scales of a checkpoint's joints, and notes about them.
 
     Raises:
         CheckpointError: the calibration file cannot be read. ValueRangeError: it lacks a range.

@@ -56,18 +56,15 @@ class LeRobotPolicy(Policy):
 
     def observe(self, observation: Observation) -> None:
         """Takes note of an observation between two inferences, for a policy that needs a history.
-
-        It keeps a reference and nothing more, checks nothing, and may be called from another
-        thread than `infer`. A policy without history ignores it.
+        It keeps a reference and nothing more, checks nothing, and may be called from another thread
+        than `infer`. A policy without history ignores it.
         """
         if self.needs_history:
             self._history.add(observation)
 
     def warm_up(self) -> None:
-        """Runs one inference on a black image and zero joints, and forgets it.
-
-        The first call of a network is many times slower. What is sampled afterwards is as if it
-        had not been.
+        """Runs one inference on a black image and zero joints, and forgets it. The first call of a
+        network is many times slower. What is sampled afterwards is as if it had not been.
         """
         streams = (self.family.executed, self.family.others)
         states = [stream.generator.get_state() for stream in streams]

@@ -12,10 +12,9 @@ import numpy as np
 
 
 class RandomStream:
-    """A generator on a torch device, seeded alone.
-
-    `generator` goes where an argument takes one; inside `installed()` it stands in for torch's own
-    for code that takes none. Seeded with s, it gives what torch gives after torch.manual_seed(s).
+    """A generator on a torch device, seeded alone. `generator` goes where an argument takes one;
+    inside `installed()` it stands in for torch's own for code that takes none. Seeded with s, it
+    gives what torch gives after torch.manual_seed(s).
     """
 
     def __init__(self, device: Any) -> None:

@@ -3,9 +3,9 @@
 """A policy in LeRobot's own gRPC server (lerobot.async_inference.policy_server), for trusted
 networks only.
 
-Both sides pickle: the server loads whatever whoever reaches its port sends, which runs what is in
-it (CVE-2026-25874). What it answers is read here by `lerobot_replies`, which runs nothing; but the
-server stays open to others.
+Both sides pickle: the server unpickles anything sent to its port, which runs its code
+(CVE-2026-25874). Its answers are read here by `lerobot_replies`, which runs nothing; but the server
+stays open to others.
 """
 
 from __future__ import annotations
@@ -106,12 +106,12 @@ class LeRobotServerPolicy(Policy):
         """Checks that the risk is accepted, and the address.
 
         Raises:
-            PolicyError: it is not, or the address is none.
+            PolicyError: it is not, or the address is invalid.
         """
         _check_trust(options)
 
     def reset(self, seed: int | None = None) -> None:
-        """Forgets the last episode. The server cannot be given a seed."""
+        """Forgets the last episode; the server takes no seed."""
         self._is_ready = False
 
     def warm_up(self) -> None:
@@ -154,7 +154,7 @@ class LeRobotServerPolicy(Policy):
         )
 
     def _prepare(self) -> None:
-        """At first the server loads the policy; for each episode its queue is emptied."""
+        """Lets the server load the policy at first, and empties its queue at each episode."""
         from lerobot.async_inference.helpers import RemotePolicyConfig
 
         if self._is_ready:
@@ -169,7 +169,7 @@ class LeRobotServerPolicy(Policy):
     def _send(self, raw: dict[str, Any], end: float) -> None:
         from lerobot.async_inference.helpers import TimedObservation
 
-        # must_go: otherwise the server drops silently what resembles the last observation.
+        # must_go: otherwise the server silently drops observations similar to the last one.
         observation = TimedObservation(
             timestamp=time.time(), timestep=self._step, observation=raw, must_go=True
         )
@@ -256,7 +256,7 @@ def _check_trust(options: ServerOptions) -> None:
 def _describe(
     folder: str, policy_type: str, camera_names: Mapping[str, str] | None
 ) -> tuple[str, dict[str, str]]:
-    """The kind of policy, and image feature without its prefix -> camera."""
+    """Returns the kind of policy, and image feature without its prefix -> camera."""
     names = dict(camera_names or {})
     if Path(folder).expanduser().is_dir():
         checkpoint = open_checkpoint(folder)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reading what LeRobot's policy server answers: a pickled list of its TimedAction, no more.
+"""Reads the answers of LeRobot's policy server: a pickled list of its TimedAction, nothing else.
 
-Names in the pickle stand for classes of this module, never for what they are called: nothing is
-imported, and neither torch.load nor torch's way of making tensors is used, which have run what was
-in a file although told to load weights only (CVE-2025-32434, before torch 2.6).
+Names in the pickle stand for classes of this module: nothing is imported, and neither torch.load
+nor torch's way of making tensors is used, which have run code in a file although only weights were
+requested (CVE-2025-32434, before torch 2.6).
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from frame_ros.core.errors import PolicyError
 
 MAX_ACTIONS = 10_000
 MAX_WIDTH = 1000
-# What precedes an object in torch's older file format, in which a tensor's storage is pickled.
+# Precedes an object in torch's older file format, in which a tensor's storage is pickled.
 _MAGIC, _PROTOCOL = 0x1950A86A20F9469CFC6C, 1001
 _STORAGES = {'HalfStorage': '<f2', 'FloatStorage': '<f4', 'DoubleStorage': '<f8'}
 
 
 @dataclass(frozen=True)
 class ServerActions:
-    """stamps: the steps that a chunk's actions belong to. values: (H, D), the policy's units."""
+    """The actions of a chunk."""
 
-    stamps: list[int]
-    values: NDArray[np.float64]
+    stamps: list[int]  # their steps
+    values: NDArray[np.float64]  # (H, D), the policy's units
 
 
 def read_actions(data: bytes) -> ServerActions:
     """Reads a server's answer.
 
     Raises:
-        PolicyError: it is no list of actions, all of one width.
+        PolicyError: it is not a list of actions, all of one width.
     """
     try:
         actions = _ActionUnpickler(io.BytesIO(data)).load()
@@ -51,7 +51,7 @@ def read_actions(data: bytes) -> ServerActions:
     except PolicyError:
         raise
     except Exception as error:  # a damaged pickle raises anything
-        raise PolicyError(f"the server's answer is no list of actions: {error}") from error
+        raise PolicyError(f"the server's answer is not a list of actions: {error}") from error
     return ServerActions(stamps, values)
 
 
@@ -63,7 +63,7 @@ class _Restricted(pickle.Unpickler):
     names: dict[tuple[str, str], Any] = {}
 
     def find_class(self, module: str, name: str) -> Any:
-        """What a name in the pickle stands for here."""
+        """Returns the stand-in for a name in the pickle."""
         if (module, name) not in self.names:
             raise PolicyError(
                 f"the server's answer holds {module}.{name}, which no list of actions has"
@@ -77,7 +77,7 @@ class _StorageUnpickler(_Restricted):
     def persistent_load(self, pid: Any) -> str:
         """The type of the storage, whose bytes follow the pickles."""
         if not isinstance(pid, tuple) or pid[0] != 'storage' or pid[1] not in _STORAGES.values():
-            raise ValueError('its storage is none of floating numbers')
+            raise ValueError('its storage is not of floating numbers')
         return str(pid[1])
 
 
@@ -114,5 +114,5 @@ class _ActionUnpickler(_Restricted):
 
 def _row(action: Any) -> NDArray[np.float64]:
     if not isinstance(action, np.ndarray) or action.ndim != 1 or not math.isfinite(action.sum()):
-        raise ValueError('an action is no vector of finite numbers')
+        raise ValueError('an action is not a vector of finite numbers')
     return action

@@ -216,9 +216,8 @@ class RemotePolicy(Policy):
         raise PolicyError(problem)
 
     def _take_metadata(self, metadata: Any) -> None:
-        """What the server says, in the link's thread, at every connection.
-
-        A server that was started anew has forgotten the episode, and may serve something else.
+        """Takes the server's description, in the link's thread, at every connection. A restarted
+        server has forgotten the episode, and may serve something else.
         """
         description = ServerDescription.from_message(metadata)
         if self._convention is None:
@@ -239,7 +238,7 @@ class RemotePolicy(Policy):
                 raise PolicyError(
                     f'the server now serves {description.policy} {description.checkpoint}, with '
                     f'other inputs or weights than the {known.policy} {known.checkpoint} that this '
-                    'policy was made for; make it anew'
+                    'policy was made for; make it again'
                 )
             return
         names = tuple(self._camera_names.get(name, name) for name in description.cameras)
@@ -299,7 +298,7 @@ def _shortened(value: Any) -> str:
 
 
 def _described(metadata: Any) -> str:
-    """Facts that a server tells of itself, as a person reads them: no lists, no nested tables."""
+    """Returns facts that a server reports of itself, as text: no lists, no nested tables."""
     tables = [metadata] if isinstance(metadata, Mapping) else []
     tables += [value for table in tables for value in table.values() if isinstance(value, Mapping)]
     facts = [

@@ -29,9 +29,12 @@ class Convention:
     """Converts between the protocol's observations and actions and what a preset's servers and
     clients exchange.
 
-    joint_names: D joints of the robot, in the order of state and action on the wire.
-    gripper_limits: gripper joint -> its closed and its open position, rad or m. action_names,
-    action_units, action_space: of the actions after `actions_from_wire`.
+    Args:
+        joint_names: D joints of the robot, in the order of state and action on the wire.
+        gripper_limits: gripper joint -> its closed and its open position, rad or m.
+
+    Attributes:
+        action_names, action_units, action_space: of the actions after `actions_from_wire`.
 
     Raises:
         PolicyError: the preset needs gripper limits. ValueRangeError: limits are no two positions.

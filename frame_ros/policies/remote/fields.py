@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reading a decoded message: every value has the type that is expected of it, or is told."""
+"""Reading of a decoded message: every value has the expected type, or is reported."""
 
 from __future__ import annotations
 
@@ -16,10 +16,8 @@ REQUIRED: Any = object()
 
 
 class Fields:
-    """The fields of a map from the other side. owner: what it is, in words, for errors.
-
-    Every method raises PolicyError where a field has another type, or is missing and has no
-    default.
+    """The fields of a map from the other side. owner: what it is, in words, for errors. Every
+    method raises PolicyError where a field has another type, or is missing and has no default.
     """
 
     def __init__(self, content: Any, owner: str) -> None:
@@ -28,7 +26,7 @@ class Fields:
         self._content, self._owner = content, owner
 
     def has(self, name: str) -> bool:
-        """Whether the field is there, and not None."""
+        """Returns whether the field is there, and not None."""
         return self._content.get(name) is not None
 
     def value(self, name: str, default: Any = REQUIRED) -> Any:

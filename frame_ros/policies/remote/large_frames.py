@@ -74,12 +74,12 @@ class Inbox:
 
     @property
     def is_receiving(self) -> bool:
-        """Whether a message has come in part."""
+        """True if a message has come in part."""
         return len(self._rest) > 0
 
     @property
     def rest(self) -> memoryview:
-        """Where the bytes that are still to come belong; call `received` after writing some."""
+        """The place of the bytes that are still to come; call `received` after writing some."""
         return self._rest
 
     def begin(self, size: int, key: bytes) -> None:
@@ -115,7 +115,6 @@ class Inbox:
 
 def large_frame_connection(max_size: int) -> type[Any]:
     """A server's connection class of websockets.asyncio that takes large messages into an Inbox.
-
     Such a message comes as an empty one, with the bytes in `inbox.messages`; see `receive`.
     """
     from websockets.asyncio.server import ServerConnection
@@ -128,7 +127,9 @@ def large_frame_connection(max_size: int) -> type[Any]:
             self._chunk = memoryview(bytearray(CHUNK))
 
         def get_buffer(self, sizehint: int) -> memoryview:
-            """Where the transport writes what comes next: large messages to where they stay."""
+            """Returns the buffer for the transport's next bytes: of large messages the final
+            one.
+            """
             return self.inbox.rest if self.inbox.is_receiving else self._chunk
 
         def buffer_updated(self, count: int) -> None:

@@ -36,10 +36,15 @@ class ServerAbsentError(PolicyError, AbsentError):
 
 @dataclass(frozen=True)
 class LinkOptions:
-    """url: ws:// or wss://. api_key: sent as `Authorization: Api-Key ...`; empty: none. ca_file:
-    certificates to trust beside the system's, for wss://. open_timeout: s for connecting, and for
-    the metadata. first_delay, longest_delay: s between attempts; doubled after each, and scattered
-    by half, so that many clients do not come at once.
+    """Options of a connection.
+
+    Attributes:
+        url: ws:// or wss://.
+        api_key: sent as `Authorization: Api-Key ...`; empty: none.
+        ca_file: certificates to trust in addition to the system's, for wss://.
+        open_timeout: s for connecting, and for the metadata.
+        first_delay, longest_delay: s between attempts; doubled after each, and scattered by half,
+            so that many clients do not come at once.
     """
 
     url: str
@@ -74,7 +79,7 @@ class ServerLink:
 
     @property
     def is_connected(self) -> bool:
-        """Whether the server was there when last looked."""
+        """True if the server was there at the last look."""
         return self._connection is not None
 
     def wait(self, timeout: float) -> None:
@@ -222,8 +227,8 @@ class ServerLink:
         return PolicyError(problem)
 
     def _note(self, error: Exception) -> None:
-        """Why there is no connection. A server of another kind, or one that wants a key, will stay
-        so; one that is not there, or has a client, may not.
+        """Notes why there is no connection. A server of another kind, or one that wants a key, will
+        stay so; one that is missing, or has a client, may not.
         """
         problem, response = _reason(error), getattr(error, 'response', None)
         with self._changed:

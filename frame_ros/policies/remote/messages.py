@@ -39,9 +39,14 @@ _PER_TOKEN = (
 
 @dataclass(frozen=True)
 class Request:
-    """What goes with an observation. id: comes back with the answer. reset: the episode is new;
-    seed: of it, or None. samples: how many sampled chunks are wanted; 0: what the server was
-    started with. history: earlier observations, for a policy that needs them, oldest first.
+    """The parameters of an observation.
+
+    Attributes:
+        id: comes back with the answer.
+        reset: the episode is new.
+        seed: of it, or None.
+        samples: requested number of chunks; 0: the server's own.
+        history: earlier observations, for a policy that needs them, oldest first.
     """
 
     id: int = 0
@@ -53,24 +58,19 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """An inference, and how the server made it.
-
-    inference_time: s in the policy, all parts. waited: s until the policy was free. memory_rss:
-    bytes, of the server's process. cpu_time: CPU s of that process during the inference.
-    """
+    """An inference, and how the server made it."""
 
     inference: Inference
     id: int = 0
-    inference_time: float = NAN
-    waited: float = 0.0
-    memory_rss: float = NAN
-    cpu_time: float = NAN
+    inference_time: float = NAN  # s in the policy, all parts
+    waited: float = 0.0  # s until the policy was free
+    memory_rss: float = NAN  # bytes, of the server's process
+    cpu_time: float = NAN  # CPU s of that process during the inference
 
 
 @dataclass(frozen=True)
 class ServerDescription:
-    """What our server says of its policy when a client connects; see protocol.Policy.
-
+    """Our server's description of its policy when a client connects; see protocol.Policy.
     history_steps: observations that it takes at once, history_period (s) apart; 1: no history.
     """
 
@@ -171,8 +171,9 @@ def message_to_observation(
 ) -> Observation:
     """Returns the observation of a message in our own format.
 
-    now: ns, the stamp where the client gives none. joint_names: of `state`, where the client does
-    not name them.
+    Args:
+        now: ns, the stamp where the client gives none.
+        joint_names: of `state`, where the client does not name them.
 
     Raises:
         PolicyError: a value is missing, or has the wrong type or length.

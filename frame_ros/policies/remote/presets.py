@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What servers and clients call things on the wire: OpenPI's platforms by name, and your own.
+"""Names of values on the wire: those of OpenPI's platforms, and your own.
 
 A preset maps each key on the wire to what it holds, in these words, with + between parts of one
 vector:
@@ -43,19 +43,21 @@ INSTRUCTION = 'instruction'
 
 @dataclass(frozen=True)
 class Preset:
-    """How one kind of server is spoken to.
+    """The wire format of one kind of server.
 
-    keys: key -> what it holds; empty: the wire format of frame_ros itself.
-    dt: s between two actions; 0: not known.
-    image_size: (H, W) that images are resized to, with black borders; None: they stay.
-    is_channel_first: images are (3, H, W).
-    gripper: how its opening is written, one of robots.grippers.GRIPPER_CONVENTIONS.
-    is_in_degrees: the arm's joints are, state and action.
-    actions: 'joint_position'; 'joint_velocity' (DROID: a share of 0.2 rad per step, integrated to
-    positions); 'ee_delta' (LIBERO: a share of 0.05 m and 0.5 rad per step; gripper from -1, open,
-    to 1).
-    has_binary_gripper: actions of it above one half are 1, others 0.
-    gripper_columns: where a gripper is among the joints of an action; -1: last; empty: anywhere.
+    Attributes:
+        keys: key -> what it holds; empty: the wire format of frame_ros itself.
+        dt: s between two actions; 0: not known.
+        image_size: (H, W) that images are resized to, with black borders; None: they stay.
+        is_channel_first: images are (3, H, W).
+        gripper: how its opening is written, one of robots.grippers.GRIPPER_CONVENTIONS.
+        is_in_degrees: the arm's joints are, state and action.
+        actions: 'joint_position'; 'joint_velocity' (DROID: a share of 0.2 rad per step, integrated
+            to positions); 'ee_delta' (LIBERO: a share of 0.05 m and 0.5 rad per step; gripper from
+            -1, open, to 1).
+        has_binary_gripper: actions of it above one half are 1, others 0.
+        gripper_columns: where a gripper is among the joints of an action; -1: last; empty:
+            anywhere.
     """
 
     name: str
@@ -76,7 +78,7 @@ class Preset:
 
     @property
     def needs_tcp(self) -> bool:
-        """Whether it needs the pose of the TCP."""
+        """True if it needs the pose of the TCP."""
         return any(part in TCP_PARTS for value in self.keys.values() for part in value.split('+'))
 
 
@@ -141,8 +143,10 @@ def make_preset(
 ) -> Preset:
     """Returns the preset `name` with other keys, cameras or fields.
 
-    observation_keys: in place of the preset's keys; 'openpi' needs them. camera_names: key of an
-    image -> camera. changes: fields of Preset; None leaves a field as it is.
+    Args:
+        observation_keys: in place of the preset's keys; 'openpi' needs them.
+        camera_names: key of an image -> camera.
+        changes: fields of Preset; None leaves a field as it is.
 
     Raises:
         PolicyError: an unknown preset, or a key that holds something unknown.

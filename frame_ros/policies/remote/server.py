@@ -72,17 +72,17 @@ class PolicyServer:
 
     @property
     def url(self) -> str:
-        """Where clients find it; the port is known once it runs."""
+        """The clients' address; the port is known once it runs."""
         host = f'[{self._host}]' if ':' in self._host else self._host
         return f'ws://{host}:{self.port}'
 
     @property
     def is_busy(self) -> bool:
-        """Whether the policy is at work."""
+        """True while the policy works."""
         return self._busy > 0
 
     def run(self) -> None:
-        """Serves until it is told to stop.
+        """Serves until it is stopped.
 
         Raises:
             SetupError: the address cannot be had.
@@ -90,11 +90,11 @@ class PolicyServer:
         asyncio.run(self._run())
 
     def wait_until_ready(self, timeout: float) -> bool:
-        """Whether clients can connect, within `timeout` s."""
+        """Returns whether clients can connect, within `timeout` s."""
         return self._is_ready.wait(timeout)
 
     def stop(self) -> None:
-        """Ends `run`, from any thread. Clients are told that the server goes."""
+        """Ends `run`, from any thread. Clients are notified."""
         if self._loop is not None and self._stop is not None:
             with contextlib.suppress(RuntimeError):  # the loop has ended
                 self._loop.call_soon_threadsafe(self._stop.set)
@@ -151,7 +151,7 @@ class PolicyServer:
         return None
 
     def _is_key(self, given: list[str]) -> bool:
-        """Whether this is the one key, whatever bytes came; in a time that says nothing of it."""
+        """Returns whether this is the one key, in a time that does not depend on it."""
         expected = f'Api-Key {self._api_key}'.encode('utf-8', 'surrogateescape')
         found = (given[0] if len(given) == 1 else '').encode('utf-8', 'surrogateescape')
         return hmac.compare_digest(found, expected)
@@ -241,7 +241,7 @@ class PolicyServer:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only programs on this machine reach the address `host`."""
+    """Returns whether only programs on this machine reach the address `host`."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

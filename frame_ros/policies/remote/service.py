@@ -43,8 +43,11 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Timing:
-    """Of one observation. received: time.perf_counter() when its message had come. previous_total:
-    s from there until the client's last answer was sent; None for its first.
+    """Of one observation.
+
+    Attributes:
+        received: time.perf_counter() when its message had come.
+        previous_total: s from there until the client's last answer was sent; None for its first.
     """
 
     received: float
@@ -54,8 +57,10 @@ class Timing:
 class InferenceService:
     """Answers clients with one policy. All of it is called from one thread at a time.
 
-    convention: what clients that are not ours send and expect; None: our own format, of joint
-    positions in rad. joint_names: of `state`, where a client does not name them.
+    Args:
+        convention: what clients that are not ours send and expect; None: our own format, of joint
+            positions in rad.
+        joint_names: of `state`, where a client does not name them.
 
     A client is whatever identifies a connection: the policy is reset when another than the last
     one asks, because an episode's state must not go from one robot to another.
@@ -162,7 +167,7 @@ class InferenceService:
                 'infer_ms': 1000.0 * (answer.inference_time if np.isnan(forward) else forward)
             },
         }
-        # Arrays beside the actions would confuse OpenPI's clients, which cut them into steps.
+        # Further arrays would confuse OpenPI's clients, which cut them into steps.
         if request is not None:
             reply[NAMESPACE] = answer_to_fields(answer)
         return reply
@@ -175,7 +180,7 @@ class ResidentMemory:
         self._looked, self._value = -math.inf, math.nan
 
     def value(self) -> float:
-        """Bytes; NaN where the system does not tell it as Linux does."""
+        """Bytes; NaN if the system does not report them as Linux does."""
         now = time.monotonic()
         if now - self._looked > MEMORY_PERIOD:
             self._looked = now

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rephrasings proposed by a language model behind an OpenAI-compatible endpoint.
 
-What it gives is untrusted text, and no more than a proposal: a person confirms each.
+They are untrusted text, and only proposals: the user confirms each.
 """
 
 from __future__ import annotations
@@ -38,14 +38,12 @@ _SHOWN = 200
 
 @dataclass(frozen=True)
 class ChatEndpoint:
-    """Where to ask. url: up to and without PATH, such as http://127.0.0.1:11434/v1. key: sent as a
-    bearer token, '' for none. timeout: s without an answer.
-    """
+    """The endpoint."""
 
-    url: str
+    url: str  # up to and without PATH, such as http://127.0.0.1:11434/v1
     model: str
-    key: str = field(default='', repr=False)
-    timeout: float = 60.0
+    key: str = field(default='', repr=False)  # sent as a bearer token, '' for none
+    timeout: float = 60.0  # s without an answer
 
     def __post_init__(self) -> None:
         try:
@@ -62,7 +60,7 @@ class ChatEndpoint:
                 f'the key would travel unencrypted to {parts.hostname}; use https, or no key'
             )
         if not (self.key.isascii() and self.key.isprintable() and ' ' not in self.key):
-            # An HTTP header that cannot be sent is shown in the exception about it.
+            # The exception about an invalid HTTP header would show it.
             raise SetupError('the key has blanks, line ends or characters that are not ASCII')
         if not 0 < self.timeout <= LONGEST_TIMEOUT:
             raise SetupError(
@@ -71,7 +69,7 @@ class ChatEndpoint:
 
 
 def propose(endpoint: ChatEndpoint, instruction: str, count: int) -> list[str]:
-    """`count` different rephrasings of an instruction, cleaned, that nobody has read yet.
+    """Returns `count` different rephrasings of an instruction, cleaned but not reviewed.
 
     Raises:
         SetupError: the endpoint cannot be reached, refuses, answers something else, or gives too
@@ -101,7 +99,7 @@ def _lines(answer: str) -> list[str]:
 
 
 def _opener(url: str) -> urllib.request.OpenerDirector:
-    """What is asked of this machine goes through no proxy, which would read the key."""
+    """Returns an opener that uses no proxy for this machine, which would read the key."""
     host = urllib.parse.urlsplit(url).hostname or ''
     proxies = urllib.request.ProxyHandler({} if _is_loopback(host) else None)
     return urllib.request.build_opener(proxies)
@@ -122,19 +120,21 @@ def _ask(endpoint: ChatEndpoint, messages: list[dict[str, str]]) -> str:
             content = answer.read(MOST_BYTES + 1)
     except urllib.error.HTTPError as error:
         phrase = cleaned(str(error.reason))
-        raise SetupError(f'{endpoint.url} answered {error.code} {phrase}: {_said(error)}') from None
+        raise SetupError(
+            f'{endpoint.url} answered {error.code} {phrase}: {_error_detail(error)}'
+        ) from None
     except TimeoutError as error:
         raise SetupError(f'{endpoint.url} gave no answer in {endpoint.timeout:g} s') from error
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, 'reason', None) or error  # which may quote the answer
         if isinstance(reason, TimeoutError):
             raise SetupError(f'{endpoint.url} gave no answer in {endpoint.timeout:g} s') from error
-        told = cleaned(str(reason)) or type(reason).__name__
-        raise SetupError(f'{endpoint.url} cannot be reached: {told}') from None
+        reason = cleaned(str(reason)) or type(reason).__name__
+        raise SetupError(f'{endpoint.url} cannot be reached: {reason}') from None
     return _content(endpoint.url, content)
 
 
-def _said(error: urllib.error.HTTPError) -> str:
+def _error_detail(error: urllib.error.HTTPError) -> str:
     try:
         return cleaned(error.read(_SHOWN).decode(errors='replace'))
     except (OSError, http.client.HTTPException):
@@ -149,7 +149,7 @@ def _content(url: str, body: bytes) -> str:
         answer: Any = json.loads(body)
         text = answer['choices'][0]['message']['content']
     except (ValueError, RecursionError) as error:
-        raise SetupError(f'{url} answered what is no JSON: {shown!r}') from error
+        raise SetupError(f'{url} answered something other than JSON: {shown!r}') from error
     except (KeyError, IndexError, TypeError) as error:
         raise SetupError(
             f'{url} answered JSON without choices[0].message.content: {shown!r}'

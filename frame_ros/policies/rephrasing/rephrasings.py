@@ -30,12 +30,12 @@ from frame_ros.core.strict_yaml import load_yaml
 
 # Characters of an instruction; a longer one is no instruction.
 MOST_CHARACTERS = 300
-# Of a file; larger ones are no list that a person has read.
+# Larger files are not lists that anybody has read.
 MOST_BYTES = 1_000_000
 COUNT = 20  # of an ensemble by default (VLA calibration, section 4.3)
 FIELDS = ('reviewed_by', 'reviewed_on', 'rephrasings')
 HEADER = (
-    '# Rephrasings of instructions for prompt ensembles, each confirmed by a person.\n'
+    '# Rephrasings of instructions for prompt ensembles, each confirmed by a reader.\n'
     '# frame-ros rephrase adds to it.\n'
 )
 
@@ -54,7 +54,7 @@ class ReviewedList:
 
 
 def load_rephrasings(path: str | Path) -> dict[str, tuple[str, ...]]:
-    """Instruction -> its reviewed rephrasings.
+    """Returns instruction -> its reviewed rephrasings; raises as `load_reviewed`.
 
     Raises:
         SetupError: as of `load_reviewed`.
@@ -63,17 +63,17 @@ def load_rephrasings(path: str | Path) -> dict[str, tuple[str, ...]]:
 
 
 def load_reviewed(path: str | Path) -> list[ReviewedList]:
-    """The lists of a file.
+    """Returns the lists of a file.
 
     Raises:
-        SetupError: the file is missing or no such YAML; an instruction or field is given twice, is
+        SetupError: the file is missing or invalid; an instruction or field is given twice, is
             missing or unknown; a rephrasing is empty, given twice, the instruction itself, too long
-            or holds control characters.
+            or has control characters.
     """
     place = Path(path).expanduser()
     try:
         if place.stat().st_size > MOST_BYTES:
-            raise SetupError(f'{place} has more than {MOST_BYTES} bytes; no person has read that')
+            raise SetupError(f'{place} has more than {MOST_BYTES} bytes; nobody has read that')
         content = load_yaml(read_text(place))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise SetupError(f'the rephrasings {place} cannot be read: {error}') from error
@@ -83,8 +83,7 @@ def load_reviewed(path: str | Path) -> list[ReviewedList]:
 
 
 def save_reviewed(path: str | Path, lists: Iterable[ReviewedList]) -> None:
-    """Writes a file that `load_reviewed` reads, in place of what is there, whole or not at all. The
-    comment at the head of what is there stays.
+    """Writes a file for `load_reviewed` whole or not at all, keeping its head comment.
 
     Raises:
         SetupError: a list that could not be read again, or the file cannot be written.
@@ -111,8 +110,8 @@ def save_reviewed(path: str | Path, lists: Iterable[ReviewedList]) -> None:
 
 
 def merged(lists: Iterable[ReviewedList], added: ReviewedList) -> list[ReviewedList]:
-    """The lists with one more; of an instruction that is there already, its new rephrasings follow
-    the old ones, and the review is the new one.
+    """Returns the lists with one more; new rephrasings of an existing instruction follow the old
+    ones, under the new review.
     """
     found, is_new = [], True
     for each in lists:
@@ -127,8 +126,8 @@ def merged(lists: Iterable[ReviewedList], added: ReviewedList) -> list[ReviewedL
 
 
 def cleaned(text: str) -> str:
-    """A text that nobody has read yet, as one line: without control and formatting characters
-    (which could change what a terminal shows), blanks made single, cut to MOST_CHARACTERS.
+    """Returns an unreviewed text as one line: without control and formatting characters (which
+    could change a terminal's display), with single blanks, cut to MOST_CHARACTERS.
     """
     plain = ''.join(' ' if c.isspace() else c for c in text)
     plain = ''.join(c for c in plain if not _is_control(c))
@@ -136,14 +135,14 @@ def cleaned(text: str) -> str:
 
 
 def key_of(text: str) -> str:
-    """What makes two texts the same one: letters and digits, regardless of case."""
+    """Returns what identifies a text: letters and digits, regardless of case."""
     return ' '.join(
         ''.join(c if c.isalnum() else ' ' for c in unicodedata.normalize('NFKC', text)).split()
     ).casefold()
 
 
 def problem_of(text: str, instruction: str, others: Iterable[str] = ()) -> str:
-    """Why a text is no rephrasing of an instruction beside some others; '' if it can be one."""
+    """Returns why a text is not a further rephrasing of an instruction; '' if it is."""
     if not key_of(text):
         return 'it is empty'
     if len(text) > MOST_CHARACTERS:
@@ -153,7 +152,7 @@ def problem_of(text: str, instruction: str, others: Iterable[str] = ()) -> str:
     if key_of(text) == key_of(instruction):
         return 'it is the instruction itself'
     if key_of(text) in {key_of(other) for other in others}:
-        return 'it is there twice'
+        return 'it occurs twice'
     return ''
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which inferences come with a prompt ensemble, and of which rephrasings."""
+"""Schedule of inferences with a prompt ensemble, and their rephrasings."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ UNLISTED = 'the list of rephrasings has none of the instruction'
 
 
 class RephraseSchedule:
-    """The rephrasings that the next inference is asked for.
+    """The rephrasings requested with the next inference.
 
-    rephrasings: of every instruction; or by_instruction: of each its own. every: of so many
-    inferences of an episode the first is asked, for each costs a forward pass.
+    Args:
+        rephrasings: of every instruction.
+        by_instruction: of each its own, instead.
+        every: the first of so many inferences of an episode has an ensemble, for each costs a
+            forward pass.
 
     Raises:
         ValueRangeError: both are given, or `every` is not positive.
@@ -38,17 +41,15 @@ class RephraseSchedule:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether any inference is asked for an ensemble."""
+        """True if any inference has an ensemble."""
         return bool(self._fixed) or self._by_instruction is not None
 
     def restart(self) -> None:
-        """Begins an episode: its first inference is asked."""
+        """Begins an episode: its first inference has an ensemble."""
         self._count = 0
 
     def next(self, instruction: str) -> tuple[tuple[str, ...], str]:
-        """The rephrasings to ask for with the next inference; and why there are none although it is
-        this one's turn, or an empty text.
-        """
+        """Returns the rephrasings of the next inference, and why there are none, if so."""
         is_turn = self._count % self._every == 0
         self._count += 1
         if not (is_turn and self.is_wanted):

@@ -194,7 +194,7 @@ class Rebuilt:
     [(0, (10**9,), (0,)), (0, (7,), (1,)), (5, (2,), (1,)), (-6, (6,), (1,)), (0, (6, 1), (1, 1))],
 )
 def test_actions_beyond_what_was_sent_are_refused(place):
-    with pytest.raises(PolicyError, match='no list of actions'):
+    with pytest.raises(PolicyError, match='not a list of actions'):
         read_actions(pickle.dumps([action(Rebuilt(*place))]))
 
 
@@ -207,5 +207,5 @@ def test_actions_that_are_not_finite_are_refused():
 
 @pytest.mark.parametrize('data', [b'', b'garbage', pickle.dumps([]), pickle.dumps(5)])
 def test_answers_that_are_no_actions(data):
-    with pytest.raises(PolicyError, match='no list of actions'):
+    with pytest.raises(PolicyError, match='not a list of actions'):
         read_actions(data)

@@ -13,9 +13,7 @@ from frame_ros.policies.lerobot.families.family import Family
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a family is written, the first version of LeRobot that can load it, and the extra of
-    LeRobot's package that brings what it needs.
-    """
+    """A family: its module, the first LeRobot version with it, and the extra with its packages."""
 
     module: str
     name: str
@@ -24,7 +22,7 @@ class Entry:
 
     @property
     def requirement(self) -> str:
-        """What pip would be asked for."""
+        """The requirement for pip."""
         extra = f'[{self.extra}]' if self.extra else ''
         return f"'lerobot{extra}>={self.since[0]}.{self.since[1]}'"
 

@@ -21,7 +21,7 @@ class Act(Family):
     What is executed is LeRobot's chunk, that of the latent z = 0, the mean of the prior of its
     variational autoencoder. Samples are the chunks of N draws of z from that prior, N(0, 1): they
     spread as far as the demonstrations differed in style, and say nothing of how well the network
-    knows what it sees. The image is encoded once for all.
+    knows what it sees. The image is encoded only once.
     """
 
     def __init__(self, model: Any, options: FamilyOptions) -> None:
@@ -51,9 +51,7 @@ class Act(Family):
         return Outcome(chunks[:1], chunks[1:])
 
     def _add_latents(self, encoder: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The encoder's tokens (S, 1, dim), of which the first is the latent's, once more for each
-        sample.
-        """
+        """Returns the encoder's tokens (S, 1, dim), the latent's first, once per further sample."""
         import torch
 
         tokens = arguments[0]

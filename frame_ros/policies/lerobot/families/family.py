@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What one family of LeRobot policies is: how a checkpoint of it is configured, and what one call
-of its network yields.
-"""
+"""A family of LeRobot policies: its checkpoints' configuration, and a call's result."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ NO_INSTRUCTION = 'it takes no instruction'
 
 @options
 class FamilyOptions:
-    """Options of a family, and the local folders that some need beside the checkpoint."""
+    """Options of a family, and local folders that some need in addition to the checkpoint."""
 
     samples: int = option(0, 'chunks sampled with each inference', at_least=2, besides=(0,))
     temperatures: tuple[float, ...] = option((), 'grid of the token statistics', above=0.0)
@@ -40,15 +38,18 @@ class FamilyOptions:
     base_model_folder: str = option('', 'base model of GR00T')
     tokenizer_folder: str = option('', 'tokenizer, if it is not in vlm_folder')
     action_tokenizer_folder: str = option('', 'action tokenizer of pi0-FAST')
-    trust_remote_code: bool = option(False, 'run Python code that lies beside a tokenizer')
+    trust_remote_code: bool = option(False, 'run Python code in a tokenizer folder')
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one call of a network yielded, in the network's own normalised units.
+    """The result of one call of a network, in its own normalised units.
 
-    chunk: (1, H, D) tensor, what is executed. samples: (N, H, D) tensor. tokens: their statistics.
-    unavailable: what this one call could not yield -> why.
+    Attributes:
+        chunk: (1, H, D) tensor, which is executed.
+        samples: (N, H, D) tensor.
+        tokens: their statistics.
+        unavailable: output missing from this call -> reason.
     """
 
     chunk: Any
@@ -60,10 +61,12 @@ class Outcome:
 class Family:
     """Base of the families; deterministic, without history, tokens or instruction.
 
-    needs_instruction: an inference without one is refused. may_lack_cameras: image features can be
-    left without a camera. `executed` draws what is executed, `others` the further samples: asking
-    for samples changes nothing that is executed beyond rounding. postprocesses_singly: LeRobot's
-    postprocessor takes one chunk at a time.
+    Attributes:
+        needs_instruction: an inference without one is refused.
+        may_lack_cameras: image features can be left without a camera. `executed` draws what is
+            executed, `others` the further samples: asking for samples changes nothing that is
+            executed beyond rounding.
+        postprocesses_singly: LeRobot's postprocessor takes one chunk at a time.
     """
 
     needs_instruction: ClassVar[bool] = False
@@ -102,28 +105,28 @@ class Family:
 
     @classmethod
     def resizes_images(cls, config: Any) -> bool:
-        """Whether the network takes images of any size."""
+        """Returns whether the network takes images of any size."""
         return False
 
     # What it yields.
 
     @property
     def history_steps(self) -> int:
-        """How many observations, at the data's rate, one inference takes."""
+        """Number of observations, at the data's rate, of one inference."""
         return 1
 
     @property
     def n_action_steps(self) -> int:
-        """How many steps of a chunk it was meant to execute before the next."""
+        """Number of steps of a chunk meant to be executed before the next."""
         return int(getattr(self.config, 'n_action_steps', 0))
 
     @property
     def unavailable(self) -> Mapping[str, str]:
-        """What it cannot yield ('tokens', 'samples', 'rephrasings') -> why."""
+        """Output that it cannot give ('tokens', 'samples', 'rephrasings') -> reason."""
         return {}
 
     def notes(self) -> list[str]:
-        """What a person should know about the loaded weights."""
+        """Returns remarks for the user about the loaded weights."""
         return []
 
     def reset(self, seed: int | None = None) -> None:

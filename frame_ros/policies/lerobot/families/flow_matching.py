@@ -13,7 +13,6 @@ from frame_ros.policies.lerobot.families.family import Family, FamilyOptions, Ou
 
 class FlowMatching(Family):
     """Integrates `samples` chunks at once, under one encoding of images, instruction and state.
-
     Sample 0 is executed. LeRobot's own loop does the work: it is given the noise of all samples,
     and what it encoded of the observation is repeated where a step of the flow begins.
     """

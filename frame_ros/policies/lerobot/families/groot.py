@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from frame_ros.core.errors import CheckpointError
 from frame_ros.policies.lerobot.families.family import Family, FamilyOptions, Outcome
 
-# What the action head takes beside the features, one row per chunk.
+# Inputs of the action head in addition to the features, one row per chunk.
 ROWS = ('state', 'state_mask', 'action_mask', 'embodiment_id')
 FEATURES = ('backbone_features', 'backbone_attention_mask', 'image_mask')
 UNUSED = ('_groot_model.backbone.model.lm_head.weight',)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""pi0 (Black et al. 2024) and pi0.5 (2025): flow matching beside PaliGemma."""
+"""pi0 (Black et al. 2024) and pi0.5 (2025): flow matching with PaliGemma."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ EMBEDDING = 'model.paligemma_with_expert.paligemma.model.language_model.embed_to
 
 
 class Pi0(FlowMatching):
-    """All weights are in the checkpoint; the instruction is cut up by PaliGemma's tokenizer, from
-    `tokenizer_folder`.
-    """
+    """All weights are in the checkpoint; PaliGemma's tokenizer is in `tokenizer_folder`."""
 
     renamed = (r'^time_mlp_(in|out)\.', r'action_time_mlp_\1.')
 

@@ -30,16 +30,16 @@ END = '|'
 
 
 class Pi0Fast(Family):
-    """Writes the chunk token by token; what is counted is the tokens that hold actions.
+    """Writes the chunk token by token; only the tokens of actions count.
 
-    The words around them ('Action: ' before, '|' behind) and what is written after the end do not
-    count. FAST compresses the chunk as a whole: no token belongs to a step or a dimension. With
-    `samples`, N - 1 further chunks are drawn at `sample_temperature` in one batch beside the
-    executed one, which is greedy unless the checkpoint says otherwise; drawn tokens that do not
-    decode to actions are left out. Rephrased instructions are written in one batch too.
+    The words around them ('Action: ' before, '|' after) and the text after the end do not count.
+    FAST compresses the chunk as a whole: no token belongs to a step or a dimension. With `samples`,
+    N - 1 further chunks are drawn at `sample_temperature` in one batch with the executed one, which
+    is greedy unless the checkpoint says otherwise; drawn tokens that do not decode to actions are
+    left out. Rephrased instructions are written in one batch too.
 
     LeRobot fails on the whole batch if one sequence in it does not begin with 'Action:'
-    (`validate_action_token_prefix`); here only the one that does not is no action.
+    (`validate_action_token_prefix`); here only that one is no action.
     """
 
     needs_instruction: ClassVar[bool] = True

@@ -59,7 +59,7 @@ class VqBet(Family):
         return {'rephrasings': NO_INSTRUCTION}
 
     def notes(self) -> list[str]:
-        """Whether the codes were ever trained."""
+        """Returns whether the codes were ever trained."""
         if bool(self.model.vqbet.action_head.vqvae_model.discretized):
             return []
         return ['the residual quantisation was not trained to its end: the codes mean little']

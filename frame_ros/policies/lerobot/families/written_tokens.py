@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a language model knew of each token that it wrote, read off while it writes."""
+"""A language model's probabilities of each token that it wrote, read while it writes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from frame_ros.policies.protocol import TokenStatistics
 
 class WrittenTokens:
     """Reads the logits off a head, and the token taken off the embedding that it is fed back to.
-
     Each step is reduced as soon as its token is known: of the logits (B, V) one step is held.
     """
 
