@@ -36,7 +36,7 @@ def policies() -> dict[str, str]:
 
 
 def is_checkpoint(spec: str) -> bool:
-    """Whether `spec` is the folder of a checkpoint, not a name."""
+    """Returns whether `spec` is the folder of a checkpoint, not a name."""
     return bool(spec) and spec not in policies() and Path(spec).expanduser().is_dir()
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What makes a policy from named options: a class with declared options, or any callable."""
+"""Makes a policy from named options: a class with declared options, or any callable."""
 
 from __future__ import annotations
 

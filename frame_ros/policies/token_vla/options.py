@@ -31,7 +31,7 @@ PresetChanges: type[Any] = attrs.make_class(
 
 @options
 class VlaOptions(PresetChanges):
-    """Options of a token VLA, beside the fields of `VlaPreset` that it replaces."""
+    """Options of a token VLA, in addition to the fields of `VlaPreset` that it replaces."""
 
     folder: str = option('', 'the checkpoint')
     preset: str = option('', "what is known of the model; empty: by the checkpoint's kind of model")
@@ -47,7 +47,9 @@ class VlaOptions(PresetChanges):
     )
     cameras: tuple[str, ...] = option(('front',), "cameras, in the model's order")
     temperatures: tuple[float, ...] = option((), 'grid of the token statistics', above=0.0)
-    samples: int = option(0, 'chunks drawn beside the most likely one', at_least=2, besides=(0,))
+    samples: int = option(
+        0, 'further chunks drawn, besides the most likely one', at_least=2, besides=(0,)
+    )
     sampling_temperature: float = option(1.0, 'of the samples', above=0.0)
     dtype: str = option('auto', 'of the weights; auto: as in the checkpoint')
     unnorm_key: str | None = option(None, 'data set whose statistics hold; none: the only one')
@@ -66,7 +68,7 @@ class VlaOptions(PresetChanges):
 
     @property
     def declared(self) -> dict[str, Any]:
-        """What replaces fields of the preset, and its token map."""
+        """Replacements of the preset's fields and token map."""
         values = {name: getattr(self, name) for name in _REPLACEABLE}
         return {name: value for name, value in values.items() if value is not _AS_PRESET}
 
