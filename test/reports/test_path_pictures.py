@@ -16,9 +16,8 @@ from frame_ros.bags.streams.form import Stream
 from frame_ros.core.time import SECOND
 from frame_ros.reports.html.figures import series_figure
 from frame_ros.reports.html.page import build_report
-from frame_ros.reports.html.path_figure import path_figure
+from frame_ros.reports.html.path_figure import path_figure, robot_outline
 from frame_ros.reports.html.projections import MARKS, SHAPES, view_svg
-from frame_ros.reports.html.robot_outline import robot_outline
 from frame_ros.reports.model.series import panels, path
 from frame_ros.robots import load_robot
 

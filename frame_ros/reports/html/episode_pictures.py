@@ -12,9 +12,8 @@ from markupsafe import Markup
 from frame_ros.episodes.episode import Episode
 from frame_ros.reports.html.figures import PANEL_HEIGHT, SURROUND, is_thinned, series_figure
 from frame_ros.reports.html.media import Still, VideoBudget, camera_stills, find_videos
-from frame_ros.reports.html.path_figure import path_figure
+from frame_ros.reports.html.path_figure import path_figure, robot_outline
 from frame_ros.reports.html.projections import jerk_limit, marked_points, view_svg
-from frame_ros.reports.html.robot_outline import robot_outline
 from frame_ros.reports.model.series import contact_sensing, operator_spans, panels, path
 
 TOP, SIDE = (0, 1), (0, 2)
