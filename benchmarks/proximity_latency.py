@@ -164,7 +164,7 @@ def measure(arguments: argparse.Namespace, path: Path, mount: str, priority: int
     """One run; figures in ms."""
     parameters = {
         'robot': arguments.robot, 'cameras': '[bench]', 'extrinsics': f'["bench={mount}"]',
-        'surface_height': 0.0, 'alignment_rate': arguments.alignment,
+        'depth.surface_height': 0.0, 'alignment.rate': arguments.alignment,
         'realtime_priority': priority, 'needs_links_in_view': 'false',
     }  # fmt: skip
     node = [sys.executable, '-m', 'frame_ros.nodes.proximity', '--ros-args', '--log-level', 'error']

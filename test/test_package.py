@@ -264,9 +264,6 @@ def packages_of(path: Path, modules: dict[str, Path]) -> set[str]:
 DECLARATIONS = {'__init__.py', '__main__.py', 'options.py', 'topics.py'}
 # They take the options of a node, which still declare themselves to rclpy.
 NEED_OPTIONS_OF_NODES = {
-    'contact/joint_effort_sensor.py',
-    'contact/robot_sensor.py',
-    'contact/wrench_sensor.py',
     'episode_recorder/episode.py',
     'policy/making.py',
     'simulator/noise.py',

@@ -143,7 +143,7 @@ def read_options(path: Path) -> None:
     """A mapping of settings, a LeRobot option, a region, from YAML texts."""
     from frame_ros.core.option_texts import parse_list, parse_mapping
     from frame_ros.hardware.lerobot.devices import parse_value
-    from frame_ros.nodes.contact.options import region_of
+    from frame_ros.sensing.contact.options import region_of
 
     text = path.read_bytes().decode('utf-8', 'replace')
     errors = []

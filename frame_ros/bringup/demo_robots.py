@@ -27,12 +27,12 @@ SIMULATED_GATE: Parameters = {
 }  # fmt: skip
 # Of the contact node: the same lateness.
 SIMULATED_CONTACT: Parameters = {
-    'max_joint_age': 0.3, 'max_sensor_age': 0.5, 'tare_timeout': 20.0,
+    'max_joint_age': 0.3, 'max_sensor_age': 0.5, 'tare.timeout': 20.0,
 }  # fmt: skip
 # Of the proximity node: the same lateness; the table is no obstacle.
 SIMULATED_PROXIMITY: Parameters = {
-    'camera_age': 0.25, 'joint_wait': 0.1, 'joint_age': 0.1, 'silence': 1.0, 'alignment_rate': 0.2,
-    'surface_height': 0.0,
+    'camera_age': 0.25, 'joint_wait': 0.1, 'joint_age': 0.1, 'silence': 1.0, 'alignment.rate': 0.2,
+    'depth.surface_height': 0.0,
 }  # fmt: skip
 
 # Of the markers: a camera's check is shown until the next one but one.

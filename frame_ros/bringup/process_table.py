@@ -134,8 +134,8 @@ def _target(settings: ArmOptions) -> dict[str, Value]:
     if settings.ot_task:
         empty, margin = settings.grip
         chosen |= {
-            'grasp_source': settings.grasp_source, 'grasp_distance': settings.grasp_distance,
-            'gripper_empty': empty, 'gripper_margin': margin,
+            'grasp.source': settings.grasp_source, 'grasp_distance': settings.grasp_distance,
+            'grasp.empty': empty, 'grasp.margin': margin,
         }  # fmt: skip
     return chosen
 

@@ -21,7 +21,6 @@ from frame_ros.core.output_files import check_folder
 from frame_ros.policies.offered_arguments import offered_of, required_of
 
 Parameters = Mapping[str, Any]
-SIMULATED = 'simulated'  # motors_file: those that the package has of the simulated robot
 
 
 def check_run(processes: Sequence[Process]) -> None:
@@ -60,21 +59,25 @@ def _check_references(parameters: Parameters) -> None:
 
 
 def _check_contact(parameters: Parameters) -> None:
-    if file := parameters.get('motors_file'):
-        from frame_ros.sensing.contact.joints.motor_model import own_motors, simulated_motors
+    if file := parameters.get('joints.motors_file'):
+        from frame_ros.sensing.contact.joints.motor_model import (
+            SIMULATED,
+            own_motors,
+            simulated_motors,
+        )
 
         if file == SIMULATED:
             simulated_motors(parameters['robot'])
         else:
             own_motors(file)
-    if file := parameters.get('tool_file'):
+    if file := parameters.get('tool.file'):
         from frame_ros.sensing.contact.wrench.tool_model import read_tool
 
         read_tool(file)
 
 
 def _check_obstacles(parameters: Parameters) -> None:
-    if file := parameters.get('obstacles_file'):
+    if file := parameters.get('obstacles.file') or parameters.get('obstacles_file'):
         from frame_ros.sensing.proximity.obstacles.files import load_obstacles
 
         load_obstacles(file)

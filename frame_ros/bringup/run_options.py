@@ -67,10 +67,10 @@ class RunOptions:
         'workspace.floor: 0.0}, or a file',
     )
     contact_parameters: Mapping[str, Any] = option(
-        {}, 'parameters of the contact node, likewise: {wrench_force_on: 3.0}'
+        {}, 'parameters of the contact node, likewise: {wrench.force_on: 3.0}'
     )
     proximity_parameters: Mapping[str, Any] = option(
-        {}, 'parameters of the proximity node, likewise: {padding: 0.02}'
+        {}, 'parameters of the proximity node, likewise: {depth.padding: 0.02}'
     )
     params_file: str = option(
         '',

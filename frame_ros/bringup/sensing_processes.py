@@ -22,7 +22,7 @@ def demo_sensing(settings: DemoOptions) -> list[Process]:
     if not settings.sensing:
         return []
     # Points are for display.
-    cloud: dict[str, Value] = {} if settings.rviz else {'cloud_rate': 0.0}
+    cloud: dict[str, Value] = {} if settings.rviz else {'cloud.rate': 0.0}
     proximity = {**demo_parameters(settings.simulation, 'proximity'), **cloud}
     contact = demo_parameters(settings.simulation, 'contact')
     return [_contact_process(settings, contact), _proximity_process(settings, proximity)]
@@ -54,7 +54,8 @@ def arm_sensing(settings: ArmOptions) -> list[Process]:
         contact: dict[str, Value] = {'sources': list(sources), **_grasp(settings)}
         if settings.tip:
             contact['tip'] = settings.tip
-        for name, file in (('motors_file', settings.motors), ('tool_file', settings.tool_file)):
+        files = {'joints.motors_file': settings.motors, 'tool.file': settings.tool_file}
+        for name, file in files.items():
             if file:
                 contact[name] = absolute(file)
         processes.append(_contact_process(settings, contact))
@@ -69,7 +70,7 @@ def _grasp(settings: ArmOptions) -> dict[str, Value]:
     if not margin or settings.grasp_source == 'contact':
         return {}
     return {
-        'grasp_source': settings.grasp_source, 'gripper_empty': empty, 'gripper_margin': margin,
+        'grasp.source': settings.grasp_source, 'grasp.empty': empty, 'grasp.margin': margin,
     }  # fmt: skip
 
 
@@ -96,5 +97,5 @@ def _of_proximity(settings: ArmOptions) -> dict[str, Value]:
     }
     parameters |= {name: texts for name, texts in lists.items() if texts}
     if settings.obstacles_file:
-        parameters['obstacles_file'] = absolute(settings.obstacles_file)
+        parameters['obstacles.file'] = absolute(settings.obstacles_file)
     return parameters

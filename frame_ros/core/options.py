@@ -315,7 +315,7 @@ def walk(kind: Any) -> list[Option]:
         value = getattr(made, field.name)
         if field.name in own:
             found.append(replace(own[field.name], default=value))
-        else:
+        elif 'group' in field.metadata:
             found += [replace(o, name=f'{field.name}.{o.name}') for o in walk(value)]
     return found
 
@@ -354,7 +354,16 @@ def changed(made: Made, values: Mapping[str, Any]) -> Made:
             own[first] = changed(getattr(made, first), below)
         except OptionError as error:
             raise OptionError(f'{first}.{error.name}', error.problem) from None
-    found: Made = attrs.evolve(made, **own)  # type: ignore[misc]
+    return evolved(made, **own)
+
+
+def evolved(made: Made, **values: Any) -> Made:
+    """The same object with other values of its own fields, checked.
+
+    Raises:
+        OptionError: a value cannot be.
+    """
+    found: Made = attrs.evolve(made, **values)  # type: ignore[misc]
     return found
 
 

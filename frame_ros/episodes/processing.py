@@ -15,6 +15,7 @@ from frame_ros.bags.streams.table import FED_ROLES, pipeline_values
 from frame_ros.core.errors import FrameRosError
 from frame_ros.core.events import Event, EventType
 from frame_ros.core.input_files import load_json
+from frame_ros.core.options import evolved
 from frame_ros.episodes.bounds import FAR, extent
 from frame_ros.episodes.episode import Episode
 from frame_ros.episodes.metric_pipeline.metric_sample import MetricSample
@@ -88,7 +89,7 @@ def settings_of(episode: Episode) -> PipelineOptions:
     """
     settings = _recorded_settings(episode)
     if episode.references:
-        return replace(settings, references=episode.references)
+        return evolved(settings, references=episode.references)
     return settings
 
 
@@ -147,7 +148,7 @@ def run_pipeline(
         received = np.concatenate([stream.received for stream in streams.values()])
         which = np.repeat(np.arange(len(roles)), [len(stream) for stream in streams.values()])
         place = np.concatenate([np.arange(len(stream)) for stream in streams.values()])
-        joint = config.gripper_joint
+        joint = config.grasp.joint
         values = [pipeline_values(role, stream, joint) for role, stream in streams.items()]
         stamps = [stream.stamps.tolist() for stream in streams.values()]
         order = np.argsort(received, kind='stable')
@@ -166,7 +167,7 @@ def _fed_streams(episode: Episode, config: PipelineOptions) -> dict[str, Stream]
     wanted = set(FED_ROLES).difference(('object', 'goal', 'gripper')).union(target_streams(config))
     streams = {role: episode.streams[role] for role in FED_ROLES if role in episode.streams}
     joints = episode.streams.get('joint_states')
-    if 'gripper' not in streams and joints is not None and config.grasp_source != 'contact':
+    if 'gripper' not in streams and joints is not None and config.grasp.source != 'contact':
         streams['gripper'] = joints
     return {role: stream for role, stream in streams.items() if role in wanted and len(stream)}
 

@@ -10,11 +10,17 @@ from pipeline_runs import NAMES, make_events
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
+from frame_ros.sensing.contact.grasp import GraspOptions
 
 MS = SECOND // 1000
 BEGIN, STEPS, STEP = 10 * SECOND, 60, 33 * MS
 NAN = math.nan
-PUT = PipelineOptions(ot_task='put_in', pose_frame='base', grasp_debounce=0.0, max_goal_age=0.5)
+PUT = PipelineOptions(
+    ot_task='put_in',
+    pose_frame='base',
+    max_goal_age=0.5,
+    grasp=GraspOptions(joint='gripper', debounce=0.0),
+)
 REASON = {
     'object': 'no object pose was received',
     'goal': 'no goal pose was received',

@@ -7,11 +7,13 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
+from attrs import evolve
 from bag_making import T0, episode_messages, event, joints, message, pose, stamp, write_bag
 
 from frame_ros.bags.streams.form import Stream
 from frame_ros.core.errors import BagError, FrameRosError, ValueRangeError
 from frame_ros.core.events import EventType
+from frame_ros.core.options import changed
 from frame_ros.core.time import SECOND
 from frame_ros.episodes import PipelineOptions, Reference, load_references, read_episodes
 from frame_ros.episodes.processing import run_pipeline, settings_of
@@ -23,9 +25,12 @@ from frame_ros.metrics import (
     relative_trajectory_error,
 )
 from frame_ros.reports.parity.comparison import compare_live
+from frame_ros.sensing.contact.grasp import GraspOptions
 
 PERIOD = SECOND // 50
-PUT = PipelineOptions(ot_task='put_in', pose_frame='base', gripper_joint='grip', grasp_debounce=0.0)
+PUT = PipelineOptions(
+    ot_task='put_in', pose_frame='base', grasp=GraspOptions(joint='grip', debounce=0.0)
+)
 
 
 @pytest.fixture()
@@ -194,7 +199,7 @@ def expected_ot():
 
 def test_a_goal_holds_through_the_later_episodes_of_a_bag(tmp_path):
     """Said once before the first, anew within the second: each starts from the newest before it."""
-    config = replace(PUT, max_goal_age=0.0)
+    config = evolve(PUT, max_goal_age=0.0)
     facts = {'known': {'goal': [T0 + 21 * SECOND, 0.0, 0.9, 0.1, 'base']}}
     text = json.dumps(json.loads(config.to_json()) | facts)
     sent = [('/metrics_config', T0, message('std_msgs/msg/String', data=text))]
@@ -216,7 +221,7 @@ def test_a_goal_holds_through_the_later_episodes_of_a_bag(tmp_path):
 
 @pytest.mark.parametrize('source', ['position', 'contact'])
 def test_ot_of_a_bag_is_the_batch_form(tmp_path, source):
-    config = replace(PUT, grasp_source=source)
+    config = changed(PUT, {'grasp.source': source})
     (episode,) = read_episodes(target_bag(tmp_path / 'bag', config, source=source))
     np.testing.assert_allclose(episode.metrics['quality']['ot_step'], expected_ot(), rtol=1e-12)
     assert episode.metrics['quality']['is_grasped'].tolist() == [held_at(i) for i in range(50)]
@@ -229,7 +234,7 @@ def test_a_goal_that_was_said_before_the_recording_is_in_the_settings(tmp_path):
     bag = target_bag(tmp_path / 'bag', PUT, known, with_goal=False)
     (episode,) = read_episodes(bag)
     np.testing.assert_allclose(episode.metrics['quality']['ot_step'], expected_ot(), rtol=1e-12)
-    strict = replace(PUT, max_goal_age=1.0)
+    strict = evolve(PUT, max_goal_age=1.0)
     (episode,) = read_episodes(target_bag(tmp_path / 'strict', strict, known, with_goal=False))
     assert np.isnan(episode.metrics['quality']['ot']).all()
 
@@ -277,7 +282,7 @@ def test_references_given_at_reading_are_no_disagreement_with_live(tmp_path, dem
 
 def test_recorded_references_give_the_same_again(tmp_path, demonstration):
     references = tuple(load_references([demonstration]))
-    bag = target_bag(tmp_path / 'bag', replace(PUT, references=references))
+    bag = target_bag(tmp_path / 'bag', evolve(PUT, references=references))
     (episode,) = read_episodes(bag)
     as_live(episode, references)
     rows = {row.field: row for row in compare_live(episode)}

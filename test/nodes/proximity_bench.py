@@ -167,8 +167,9 @@ class Bench:
 
         values = {'cameras': list(cameras) or [''], 'silence': 30.0, 'realtime_priority': 0}
         # Of pictures without noise, whose pixels are few, none is given up at edges.
-        clean = {'min_support': 4, 'relative_tolerance': 0.016, 'depth_noise': 0.0}
-        values |= {'alignment_rate': 0.0, 'joint_wait': 0.5, **clean, **parameters}
+        names = {'min_support': 4, 'relative_tolerance': 0.016, 'depth_noise': 0.0}
+        clean = {f'depth.{name}': value for name, value in names.items()}
+        values |= {'alignment.rate': 0.0, 'joint_wait': 0.5, **clean, **parameters}
         arguments = [
             part for name, value in values.items() for part in ('-p', f'{name}:={_yaml(value)}')
         ]

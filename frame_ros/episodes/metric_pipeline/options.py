@@ -1,185 +1,160 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Options of the metric pipeline, recorded with every episode: a bag repeats the same numbers."""
+"""Options of the metric pipeline, which are recorded with every episode, so that a bag gives the
+same numbers again.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from frame_ros.confidence.inference_uncertainty import CONFIDENCE_AGGREGATES, EPISODE_AGGREGATES
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.input_files import load_json
+from frame_ros.core.options import evolved, flatten, from_values, group, option, options, rule
 from frame_ros.episodes.reference import Reference
-from frame_ros.sensing.contact.grasp import SOURCES, GraspOptions
+from frame_ros.sensing.contact.grasp import GraspOptions
 
 if TYPE_CHECKING:
     from frame_ros.metrics import ContactLimits
 
 # Task -> whether the object has to go somewhere, so that OT needs a goal and the grasp.
 OT_TASKS = {'pick': False, 'move': True, 'put_on': True, 'put_in': True}
-CHOICES: dict[str, tuple[str, ...]] = {
-    'ot_task': ('', *OT_TASKS),
-    'ot_second_term': ('object_to_goal', 'tcp_to_goal'),
-    'grasp_source': SOURCES,
-    'limited_contacts': ('unexpected', 'all'),
-    'reference_match': ('time', 'arc_length'),
-    'confidence_aggregate': CONFIDENCE_AGGREGATES,
-    'confidence_episode': EPISODE_AGGREGATES,
+DEFINITIONS = 'definitions'  # key of the version, next to the options
+GIVEN = ('action_names', 'action_lower', 'action_upper', 'pose_frame')  # recorded, but no options
+# Names that bags of earlier versions have.
+FORMER = {
+    'gripper_open': 'grasp.opened',
+    **{
+        f'gripper_{n}': f'grasp.{n}'
+        for n in ('joint', 'closed', 'smaller_is_closed', 'empty', 'margin')
+    },
+    **{n: f'grasp.{n}' for n in ('effort_on', 'effort_off', 'contact_links')},
+    'grasp_source': 'grasp.source',
+    'grasp_debounce': 'grasp.debounce',
 }
-# Positions of a gripper may be negative.
-SIGNED = frozenset(('gripper_closed', 'gripper_open', 'gripper_empty'))
-
-DEFINITIONS = 'definitions'  # key of the version, next to the settings
 
 
-@dataclass(frozen=True)
-class PipelineOptions:
-    """Settings of `MetricPipeline`.
+@options
+class MetricParameters:
+    """Metrics that are computed, and how."""
 
-    action_names: D joints in the order of the action vector; empty: the order of the first action.
-    action_lower, action_upper: D bounds each (rad or m) that normalise actions to [0, 1]; empty:
-    raw actions. hold: s a step waits for streams that lag. efficiency_hold: s it waits for the
-    slower inference messages. silence: s without a message after which a stream is not waited for.
-    gap: s between two steps beyond which differences start again. max_pose_age, max_contact_age,
-    max_distance_age:
-    s beyond which a joined value is too old to be used. static_threshold: m of TCP motion below
-    which an episode counts as static. risk_floor: m, least distance used in the risk factor.
-    near_distance: m, the near zone. moving_speed: m/s from which the TCP counts as moving.
+    hold: float = option(
+        0.05,
+        "time beyond the slowest joined stream's period that a step waits; what lags more "
+        'is unavailable',
+        unit='s',
+        at_least=0.0,
+    )
+    efficiency_hold: float = option(
+        0.25,
+        'time that a step waits for inference messages in efficiency_metrics',
+        unit='s',
+        at_least=0.0,
+    )
+    silence: float = option(
+        1.0, 'time without a message after which a stream is not waited for', unit='s', at_least=0.0
+    )
+    gap: float = option(
+        0.5, 'time between two steps beyond which differences restart', unit='s', at_least=0.0
+    )
+    max_pose_age: float = option(
+        0.1, 'age of a pose beyond which a step does not use it', unit='s', at_least=0.0
+    )
+    max_contact_age: float = option(0.5, 'age of a contact, likewise', unit='s', at_least=0.0)
+    max_distance_age: float = option(0.5, 'age of a distance, likewise', unit='s', at_least=0.0)
+    static_threshold: float = option(
+        0.005, 'motion of the TCP below which an episode counts as static', unit='m', at_least=0.0
+    )
+    risk_floor: float = option(
+        1e-3, 'smallest distance used in the risk factor', unit='m', above=0.0
+    )
+    near_distance: float = option(0.05, 'radius of the near zone', unit='m', at_least=0.0)
+    moving_speed: float = option(
+        0.01, 'speed from which the TCP counts as moving', unit='m/s', at_least=0.0
+    )
+    force_limit: float = option(
+        0.0,
+        'quasi-static force that a contact may reach, in the manner of ISO/TS 15066; 0: '
+        'none. Monitoring only',
+        unit='N',
+        at_least=0.0,
+    )
+    pressure_limit: float = option(
+        0.0,
+        'pressure that it may reach, which needs contact_area; 0: none',
+        unit='Pa',
+        at_least=0.0,
+    )
+    contact_area: float = option(
+        0.0, 'area over which a contact is taken to press', unit='m^2', at_least=0.0
+    )
+    transient_factor: float = option(
+        2.0, 'multiple of the two limits that a short contact may reach', at_least=0.0
+    )
+    transient_time: float = option(
+        0.5, 'time for which a contact counts as short', unit='s', at_least=0.0
+    )
+    limited_contacts: str = option(
+        'unexpected', 'contacts that the limits are for', choices=('unexpected', 'all')
+    )
+    low_pass_cutoff: float = option(
+        0.0,
+        'cutoff of a causal low-pass of the TCP poses before all metrics of them; 0: none',
+        unit='Hz',
+        at_least=0.0,
+    )
+    ot_task: str = option(
+        '', 'task of the optimal trajectory difference; empty: none', choices=('', *OT_TASKS)
+    )
+    ot_second_term: str = option(
+        'object_to_goal',
+        'term added to the distance from TCP to object before the grasp',
+        choices=('object_to_goal', 'tcp_to_goal'),
+    )
+    max_object_age: float = option(
+        0.5,
+        'age of an object pose beyond which a step does not use it; 0: no limit',
+        unit='s',
+        at_least=0.0,
+    )
+    max_goal_age: float = option(
+        0.0, 'age of a goal pose, likewise; it may be published once', unit='s', at_least=0.0
+    )
+    max_gripper_age: float = option(
+        0.5, 'age of the evidence of a grasp, likewise', unit='s', at_least=0.0
+    )
+    grasp_distance: float = option(
+        0.0,
+        'distance from the TCP within which the object must be to be held; 0: anywhere',
+        unit='m',
+        at_least=0.0,
+    )
+    reference_match: str = option(
+        'time', 'way in which a pose finds its place on a reference', choices=('time', 'arc_length')
+    )
+    rte_delta: int = option(1, 'poses over which rte compares displacements', at_least=1)
+    confidence_aggregate: str = option(
+        'mean', 'confidence over the tokens of an inference', choices=CONFIDENCE_AGGREGATES
+    )
+    confidence_episode: str = option(
+        'first',
+        'confidence over the inferences of an episode; window: of 5',
+        choices=EPISODE_AGGREGATES,
+    )
+    grasp: GraspOptions = group(GraspOptions, joint='gripper')
 
-    force_limit, pressure_limit, contact_area, transient_factor, transient_time: see
-    `ContactLimits`. limited_contacts: which contacts they are meant for, 'unexpected' or 'all'.
-
-    low_pass_cutoff: Hz of the causal low-pass that poses go through first; 0: none. pose_frame: the
-    frame of the TCP poses, where they do not say it themselves; empty: not known.
-
-    ot_task: what is done, one of OT_TASKS; empty: no optimal trajectory difference. ot_second_term:
-    what is added to the distance from TCP to object before the grasp. max_object_age, max_goal_age,
-    max_gripper_age: s beyond which a joined value is too old; 0: no limit, so that one message may
-    serve for all episodes. grasp_source, gripper_* and effort_*, contact_links, grasp_debounce: see
-    `GraspOptions`; gripper_joint: the joint of joint_states. grasp_distance: m from the TCP within
-    which the object must be to be held; 0: anywhere.
-
-    references: trajectories for ATE and RTE. reference_match: what brings a pose to its place on a
-    reference, 'time' or 'arc_length'. rte_delta: poses over which RTE compares displacements.
-
-    confidence_aggregate: over the tokens of an inference, one of CONFIDENCE_AGGREGATES.
-    confidence_episode: over the inferences of an episode, one of EPISODE_AGGREGATES.
-    """
-
-    action_names: tuple[str, ...] = ()
-    action_lower: tuple[float, ...] = ()
-    action_upper: tuple[float, ...] = ()
-    hold: float = 0.05
-    efficiency_hold: float = 0.25
-    silence: float = 1.0
-    gap: float = 0.5
-    max_pose_age: float = 0.1
-    max_contact_age: float = 0.5
-    max_distance_age: float = 0.5
-    static_threshold: float = 0.005
-    risk_floor: float = 1e-3
-    near_distance: float = 0.05
-    moving_speed: float = 0.01
-    force_limit: float = 0.0
-    pressure_limit: float = 0.0
-    contact_area: float = 0.0
-    transient_factor: float = 2.0
-    transient_time: float = 0.5
-    limited_contacts: str = 'unexpected'
-    low_pass_cutoff: float = 0.0
-    pose_frame: str = ''
-    ot_task: str = ''
-    ot_second_term: str = 'object_to_goal'
-    max_object_age: float = 0.5
-    max_goal_age: float = 0.0
-    max_gripper_age: float = 0.5
-    grasp_source: str = 'position'
-    gripper_joint: str = 'gripper'
-    gripper_closed: float = 0.2
-    gripper_open: float = 0.25
-    gripper_smaller_is_closed: bool = True
-    gripper_empty: float = 0.0
-    gripper_margin: float = 0.0
-    effort_on: float = 0.5
-    effort_off: float = 0.25
-    contact_links: int = 2
-    grasp_debounce: float = 0.1
-    grasp_distance: float = 0.0
-    reference_match: str = 'time'
-    rte_delta: int = 1
-    confidence_aggregate: str = 'mean'
-    confidence_episode: str = 'first'
-    references: tuple[Reference, ...] = ()
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            self._check(field.name, getattr(self, field.name), field.default)
-        if not self.risk_floor > 0:
-            raise ValueRangeError(f'risk_floor is {self.risk_floor} m; it must be more than 0')
-        self._check_bounds()
+    @rule('force_limit', 'consistent with the other limits')
+    def _has_limits(self) -> bool:
         self.contact_limits()
-        if self.ot_task:
-            self.grasp_settings()
-        if self.reference_match == 'arc_length':
-            self._check_lengths()
-
-    def _check(self, name: str, value: Any, default: Any) -> None:
-        if isinstance(default, tuple):
-            self._check_tuple(name, value)
-        elif isinstance(default, str):
-            if not isinstance(value, str):
-                raise ValueRangeError(f'{name} is {value!r}; it must be a text')
-            if value not in CHOICES.get(name, (value,)):
-                known = ', '.join(repr(choice) for choice in CHOICES[name])
-                raise ValueRangeError(f'{name} is {value!r}; it must be one of {known}')
-        elif isinstance(default, bool):
-            if not isinstance(value, bool):
-                raise ValueRangeError(f'{name} is {value!r}; it must be true or false')
-        elif isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise ValueRangeError(f'{name} is {value!r}; it must be a number')
-        elif isinstance(default, int):
-            if not (isinstance(value, int) and value >= 1):
-                raise ValueRangeError(f'{name} is {value}; it must be a whole number from 1')
-        elif not (math.isfinite(value) and (value >= 0 or name in SIGNED)):
-            raise ValueRangeError(f'{name} is {value}; it must be finite, not negative')
-
-    def _check_tuple(self, name: str, value: object) -> None:
-        kinds: tuple[type, ...] = (int, float)
-        kinds = {'action_names': (str,), 'references': (Reference,)}.get(name, kinds)
-        if not isinstance(value, tuple) or not all(isinstance(item, kinds) for item in value):
-            raise ValueRangeError(f'{name} is {value!r}; it must list {kinds[-1].__name__} values')
-
-    def _check_lengths(self) -> None:
-        for reference in self.references:
-            if len(set(reference.positions)) == 1:
-                raise ValueRangeError(
-                    f'reference {reference.origin} has no length; match it by time'
-                )
-
-    def _check_bounds(self) -> None:
-        names, lower, upper = self.action_names, self.action_lower, self.action_upper
-        if len(lower) != len(upper) or (lower and len(lower) != len(names)):
-            raise ValueRangeError(
-                f'{len(names)} action names with {len(lower)} lower and {len(upper)} upper bounds; '
-                'give as many bounds as names, or none'
-            )
-        for name, low, high in zip(names, lower, upper):
-            if not -math.inf < low < high < math.inf:
-                raise ValueRangeError(
-                    f'bounds of {name} are [{low}, {high}]; both finite, lower below upper'
-                )
-
-    @property
-    def bounds(self) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
-        """(lower, upper), or None for raw actions."""
-        return (self.action_lower, self.action_upper) if self.action_lower else None
+        return True
 
     @property
     def has_goal(self) -> bool:
-        """Tells if the task of OT takes the object somewhere."""
+        """Returns whether the task of OT takes the object somewhere."""
         return OT_TASKS.get(self.ot_task, False)
 
     def contact_limits(self) -> ContactLimits:
@@ -196,17 +171,44 @@ class PipelineOptions:
             self.transient_factor, self.transient_time,
         )  # fmt: skip
 
-    def grasp_settings(self) -> GraspOptions:
-        """Conditions that make a grasp.
 
-        Raises:
-            ValueRangeError: settings that contradict each other.
-        """
-        return GraspOptions(
-            self.grasp_source, self.gripper_closed, self.gripper_open,
-            self.gripper_smaller_is_closed, self.gripper_empty, self.gripper_margin,
-            self.effort_on, self.effort_off, self.contact_links, self.grasp_debounce,
-        )  # fmt: skip
+@options
+class PipelineOptions(MetricParameters):
+    """Options of `MetricPipeline`.
+
+    Attributes:
+        action_names: D joints in the order of the action vector; empty: the order of the first
+            action.
+        action_lower, action_upper: D bounds each (rad or m) that normalise actions to [0, 1];
+            empty: raw actions.
+        pose_frame: frame of the TCP poses, where they do not name it; empty: not known.
+        references: trajectories for ATE and RTE.
+    """
+
+    action_names: tuple[str, ...] = ()
+    action_lower: tuple[float, ...] = ()
+    action_upper: tuple[float, ...] = ()
+    pose_frame: str = ''
+    references: tuple[Reference, ...] = ()
+
+    @rule('action_lower', 'as many bounds as action_names, or none, each finite and below upper')
+    def _has_bounds(self) -> bool:
+        names, lower, upper = self.action_names, self.action_lower, self.action_upper
+        if len(lower) != len(upper) or (lower and len(lower) != len(names)):
+            return False
+        if not all(isinstance(value, (int, float)) for value in (*lower, *upper)):
+            return False
+        return all(-math.inf < low < high < math.inf for low, high in zip(lower, upper))
+
+    @rule('references', 'trajectories with a length, where they are matched by it')
+    def _have_lengths(self) -> bool:
+        is_matched = self.reference_match == 'arc_length'
+        return not is_matched or all(len(set(r.positions)) > 1 for r in self.references)
+
+    @property
+    def bounds(self) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
+        """(lower, upper), or None for raw actions."""
+        return (self.action_lower, self.action_upper) if self.action_lower else None
 
     def to_json(self) -> str:
         """The settings as JSON text, as published on `metrics_config`, with the version of the
@@ -215,10 +217,11 @@ class PipelineOptions:
         # Here, so that the settings are read where what the metrics need is not installed.
         from frame_ros.metrics.constants import VERSION
 
-        values = {**asdict(self), DEFINITIONS: VERSION}
-        for reference in values['references']:
+        values = {**flatten(self), **{name: getattr(self, name) for name in GIVEN}}
+        references = [asdict(each) for each in self.references]
+        for reference in references:
             del reference['orientations']  # nothing that is computed live needs them
-        return json.dumps(values)
+        return json.dumps({**values, 'references': references, DEFINITIONS: VERSION})
 
     @classmethod
     def from_json(cls, text: str) -> PipelineOptions:
@@ -233,16 +236,18 @@ class PipelineOptions:
             raise ValueRangeError(f'pipeline settings are not JSON: {error}') from error
         if not isinstance(given, dict):
             raise ValueRangeError(f'pipeline settings are a {type(given).__name__}, not an object')
-        known = {field.name for field in fields(cls)}
         values: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value
+            FORMER.get(str(name), str(name)): tuple(value) if isinstance(value, list) else value
             for name, value in given.items()
-            if name in known
         }
-        references = values.get('references')
+        plain = {name: values[name] for name in GIVEN if name in values}
+        references = values.get('references', ())
         if isinstance(references, tuple):
-            values['references'] = tuple(map(Reference.from_mapping, references))
-        return cls(**values)
+            plain['references'] = tuple(map(Reference.from_mapping, references))
+        known = flatten(cls())
+        return evolved(
+            from_values(cls, {name: values[name] for name in known if name in values}), **plain
+        )
 
 
 def recorded_definitions(text: str) -> int | None:
@@ -257,18 +262,18 @@ def recorded_definitions(text: str) -> int | None:
 
 
 def target_streams(config: PipelineOptions) -> tuple[str, ...]:
-    """The streams that OT needs besides the poses, with what shows the grasp: to pick, only if
-    that is named.
+    """The streams that OT needs in addition to the poses, with the evidence of a grasp: to pick,
+    only if that is named.
     """
     if not config.ot_task:
         return ()
     if config.has_goal:
         return 'object', 'goal', 'gripper'
-    is_named = config.gripper_joint or config.grasp_source == 'contact'
+    is_named = config.grasp.joint or config.grasp.source == 'contact'
     return ('object', 'gripper') if is_named else ('object',)
 
 
 def sporadic_streams(config: PipelineOptions) -> tuple[str, ...]:
-    """Those of them that may come once and stay valid."""
+    """Those of them that may be published only once."""
     ages = {'object': config.max_object_age, 'goal': config.max_goal_age}
     return tuple(s for s in target_streams(config) if ages.get(s) == 0)

@@ -71,7 +71,7 @@ class MetricPipeline:
         """
         row = STREAMS[role]
         is_grip = role == 'gripper'
-        usable = usable_grip(self.config.grasp_source) if is_grip else row.usable
+        usable = usable_grip(self.config.grasp.source) if is_grip else row.usable
         return usable, StampGuard(self.config.gap if row.is_steady else math.inf)
 
     @property
@@ -80,7 +80,7 @@ class MetricPipeline:
         steps = self._steps
         missing = ''
         if 'gripper.without_joint' in self.counts and not self._grip_period:
-            missing = f'no joint {self.config.gripper_joint!r} in the messages of the gripper'
+            missing = f'no joint {self.config.grasp.joint!r} in the messages of the gripper'
         found = (
             steps.actions.problem, steps.target.problem, missing, steps.confidence.problem,
         )  # fmt: skip

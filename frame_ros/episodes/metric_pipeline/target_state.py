@@ -80,11 +80,11 @@ class TargetState:
         self._count = count
         self._object = _Place('object', config.max_object_age)
         self._goal = _Place('goal', config.max_goal_age)
-        self._grasp = GraspDetector(config.grasp_settings()) if self._is_on else None
+        self._grasp = GraspDetector(config.grasp) if self._is_on else None
         self._grip_stamp: int | None = None
         self._grip_age = int(config.max_gripper_age * SECOND) or None
-        gripper = f'the state of the gripper (joint {config.gripper_joint!r})'
-        is_contact = config.grasp_source == 'contact'
+        gripper = f'the state of the gripper (joint {config.grasp.joint!r})'
+        is_contact = config.grasp.source == 'contact'
         self._grip_name = 'the contact that shows the grasp' if is_contact else gripper
         self._reach = config.grasp_distance
         self._gap = int(config.gap * SECOND)

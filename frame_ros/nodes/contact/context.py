@@ -71,9 +71,9 @@ class ContextKeeper:
         self._robot, self._joints = robot, joints
         self._rows = joints.rows(robot.joint_names)
         self._links = LinkPositions(robot, joints)
-        found = settings.grasp()
-        self.gripper_joint = found[0] if found else ''
-        self._grasp = GraspDetector(found[1]) if found else None
+        found = settings.grasp.of(settings.robot)
+        self.gripper_joint = found.joint if found else ''
+        self._grasp = GraspDetector(found) if found else None
         self._tip: Array | None = None
         self._was_holding: bool | None = None
         self.phase = ''

@@ -32,7 +32,6 @@ from frame_ros.nodes.contact.inputs import (
     in_order,
     silence_of,
 )
-from frame_ros.nodes.contact.joint_effort_sensor import EffortSensor
 from frame_ros.nodes.contact.messages import (
     event_message,
     name_of,
@@ -41,17 +40,18 @@ from frame_ros.nodes.contact.messages import (
     wrench_message,
 )
 from frame_ros.nodes.contact.options import ContactOptions
-from frame_ros.nodes.contact.robot_sensor import RobotSensor
 from frame_ros.nodes.contact.tare import TareService
-from frame_ros.nodes.contact.wrench_sensor import WrenchSensor
 from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.node_readiness import Readiness
+from frame_ros.nodes.runtime.parameters import declare_options
 from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
-from frame_ros.robots.frame_names import FrameNames
 from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.joint_arrays import JointArrays
+from frame_ros.sensing.contact.joint_effort_sensor import EffortSensor
+from frame_ros.sensing.contact.robot_sensor import RobotSensor
 from frame_ros.sensing.contact.sensitivity import best_of
 from frame_ros.sensing.contact.tracker import ContactEventRecord, ContactTracker
+from frame_ros.sensing.contact.wrench_sensor import WrenchSensor
 
 LOOK_PERIOD = 1.0  # s between two looks at what may be said, while a service waits
 REASON_PERIOD = 1.0  # s between two looks at why a source is silent
@@ -74,19 +74,19 @@ class ContactNode(Node):
         """Raises FrameRosError for a robot, a sensor or a parameter that cannot be used."""
         super().__init__('contact')
         self.stop = threading.Event()  # set when the node is to end
-        self._settings = settings = ContactOptions.declare(self)
-        self.poll_period = settings.poll_period
+        self._settings = settings = declare_options(self, ContactOptions, self._change)
+        self.poll_period = settings.inputs.poll_period
         self.robot = settings.load_robot()
-        self._base_frame = FrameNames(settings.frame_prefix).of(self.robot.base_link)
+        self._base_frame = settings.frames.of(self.robot.base_link)
         names = tuple(self.robot.joint_limits)
-        grasp = settings.grasp()
-        gripper = (grasp[0],) if grasp and grasp[0] not in names else ()
+        grasp = settings.grasp.of(settings.robot)
+        gripper = (grasp.joint,) if grasp and grasp.joint not in names else ()
         self._joints, self._commands = JointArrays((*names, *gripper)), JointArrays(names)
         self._keeper = ContextKeeper(settings, self.robot, self._joints)
         self._make_sensors()
         efforts = self._efforts
-        beside = efforts.bodies_of(settings.fingers()) if efforts is not None else ()
-        expectations = settings.expectations(self.robot, beside)
+        self._beside = efforts.bodies_of(settings.fingers) if efforts is not None else ()
+        expectations = settings.expectations(self.robot, self._beside)
         self._tracker = ContactTracker(expectations, settings.max_sensor_age)
         is_phased = expectations.grasp_phases or any(r.phases for r in expectations.regions)
         self._phase = PhaseInput(self) if is_phased else None
@@ -96,7 +96,7 @@ class ContactNode(Node):
         self._event_publisher = self.create_publisher(*published(topics.EVENTS))
         self._wrench_publisher = self.create_publisher(*published(topics.EXTERNAL_WRENCH))
         self._tare = TareService(
-            self, self._wrench, settings.tare_timeout, self._silence_of_wrench, self._go_on
+            self, self._wrench, settings.tare.timeout, self._silence_of_wrench, self._go_on
         )
         self._waiting = Waiting(self._streams, JOINTS, settings.joint_wait)
         self._newest: dict[int, Detection] = {}
@@ -122,6 +122,11 @@ class ContactNode(Node):
             f'{self.robot.tip_link} in {self.robot.base_link}'
         )
 
+    def _change(self, options: ContactOptions) -> None:
+        self._settings = options
+        self._limit = RateLimit(options.publish_rate)
+        self._tracker.expect(options.expectations(self.robot, self._beside))
+
     def _make_sensors(self) -> None:
         settings, robot, joints = self._settings, self.robot, self._joints
         wanted = settings.chosen_sources
@@ -138,13 +143,13 @@ class ContactNode(Node):
     def _subscribe(self) -> dict[str, SensorStream]:
         """The streams, in the order in which samples of one stamp are handled."""
         settings = self._settings
-        given = settings.reliability
+        given = settings.inputs.reliability
         wanted: list[tuple[str, Topic, str, Any]] = [
             (COMMANDS, topics.JOINT_COMMANDS, given, JointStateReader().full),
             (JOINTS, topics.JOINT_STATES, given, JointStateReader().full),
         ]
         if self._wrench is not None:
-            wrench = topics.WRENCH.at(settings.wrench_topic)
+            wrench = topics.WRENCH.at(settings.wrench.topic)
             wanted.append((WRENCH, wrench, given, WrenchReader().wrench))
         if self._own is not None:
             flags: tuple[Topic, str, Any] = (
@@ -160,9 +165,9 @@ class ContactNode(Node):
             name: SensorStream(
                 self,
                 name,
-                topic.of(broadcaster=settings.robot_topics),
+                topic.of(broadcaster=settings.robot_contact.topics),
                 read,
-                settings.queue_depth,
+                settings.inputs.queue_depth,
                 reliability,
                 is_measured=name != COMMANDS,
             )

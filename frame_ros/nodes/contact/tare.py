@@ -11,8 +11,8 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from frame_ros.nodes.contact.topics import TARE
-from frame_ros.nodes.contact.wrench_sensor import WrenchSensor
 from frame_ros.nodes.runtime.endpoints import endpoint
+from frame_ros.sensing.contact.wrench_sensor import WrenchSensor
 
 
 class TareService:

@@ -33,7 +33,7 @@ from frame_ros.nodes.metrics.messages import (
     path_message,
     summary_message,
 )
-from frame_ros.nodes.metrics.options import declare_settings
+from frame_ros.nodes.metrics.options import MetricsOptions
 from frame_ros.nodes.metrics.target_inputs import TargetInputs
 from frame_ros.nodes.metrics.topics import (
     INPUTS,
@@ -45,6 +45,7 @@ from frame_ros.nodes.metrics.topics import (
 from frame_ros.nodes.runtime.endpoints import interface, published
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.node_readiness import Readiness
+from frame_ros.nodes.runtime.parameters import declare_options
 from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
 
 POLL_PERIOD = 0.005
@@ -67,13 +68,20 @@ class MetricsNode(Node):
         super().__init__('metrics')
         self._warnings = RepeatedWarnings(self.get_logger())
         self._now = self.get_clock().now().nanoseconds
-        self._config, self._frame_id = declare_settings(self)
+        options = declare_options(self, MetricsOptions)
+        self._config = options.pipeline()
+        self._frame_id = self._config.pose_frame
+        for index, reference in enumerate(self._config.references):
+            self.get_logger().info(
+                f'reference {index}: {reference.origin}, {len(reference.stamps)} poses, '
+                f'{reference.stamps[-1]:.1f} s'
+            )
         self._config_text = self._config.to_json()
         self._pipeline = MetricPipeline(self._config)
         self._pose_frame = ''
         self._inputs = self._subscribe()
         self._targets = TargetInputs(
-            self, self._config, self._feed, lambda: self._pipeline.pose_frame
+            self, options, self._config, self._feed, lambda: self._pipeline.pose_frame
         )
         self._metric_publishers = {
             kind: self.create_publisher(*published(topic)) for kind, topic in METRICS.items()
@@ -172,7 +180,7 @@ class MetricsNode(Node):
 
     @property
     def _is_grasp_by_contact(self) -> bool:
-        return bool(self._config.ot_task) and self._config.grasp_source == 'contact'
+        return bool(self._config.ot_task) and self._config.grasp.source == 'contact'
 
     def _publish_settings(self) -> None:
         """The settings, the topic of each stream, and the poses that were said once for all, for

@@ -1,95 +1,101 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The parameters of the metrics node, as settings of the pipeline."""
+"""The metrics node's options."""
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from pathlib import Path
 from typing import Any
 
-from rclpy.node import Node
+import attrs
 
-from frame_ros.core.errors import SetupError
-from frame_ros.episodes.metric_pipeline.options import OT_TASKS, PipelineOptions
+from frame_ros.core.options import OptionError, evolved, group, option, options
+from frame_ros.episodes.metric_pipeline.options import MetricParameters, PipelineOptions
 from frame_ros.episodes.reference import Reference
 from frame_ros.episodes.reference_loading import load_references
-from frame_ros.nodes.runtime.parameters import declare
 from frame_ros.robots import Robot, load_robot
-from frame_ros.robots.frame_names import FrameNames
-from frame_ros.robots.profile import Gripper
+from frame_ros.robots.options import FrameOptions, RobotOptions
 from frame_ros.robots.profiles import find_profile
-
-# What has no parameter of its own.
-DERIVED = frozenset(('pose_frame',))
-# Of the gripper: not set, so those of the robot preset.
-PRESET = {'gripper_joint': '', 'gripper_closed': 0.0, 'gripper_open': 0.0}
-SETTINGS = tuple(
-    field.name
-    for field in dataclasses.fields(PipelineOptions)
-    if field.type in ('float', 'int', 'bool', 'str') and field.name not in DERIVED
-)
+from frame_ros.sensing.contact.grasp import GraspOptions
 
 
-def declare_settings(node: Node) -> tuple[PipelineOptions, str]:
-    """The settings, and the frame of the metric messages.
+@options
+class MetricsOptions(MetricParameters, FrameOptions, RobotOptions):
+    """Metrics node: joint states, actions, contacts, distances and inferences -> metrics."""
 
-    Raises:
-        FrameRosError: a parameter that cannot be, a robot that is not known, or a reference that
-            cannot be read.
-    """
-    name, prefix = declare(node, 'robot', 'so101'), declare(node, 'frame_prefix', '')
-    frame_id = declare(node, 'frame_id', '')
-    normalise = declare(node, 'normalise_actions', True)
-    defaults = {**dataclasses.asdict(PipelineOptions()), **PRESET}
-    settings = {key: declare(node, key, defaults[key]) for key in SETTINGS}
-    robot = load_robot(name)
-    frame_id = frame_id or FrameNames(prefix).of(robot.base_link)
-    settings = _with_gripper(settings, robot.profile.gripper, name)
-    if normalise:
-        settings |= action_bounds(robot)
-    references = tuple(_references(node, name, settings['reference_match']))
-    return PipelineOptions(**settings, pose_frame=frame_id, references=references), frame_id
+    frame_id: str = option(
+        '', "frame of the metric messages; '': the robot's base link, with the prefix"
+    )
+    normalise_actions: bool = option(
+        True, 'scale actions to [0, 1] by the joint limits; false: raw, in rad and m'
+    )
+    object_topic: str = option(
+        'object_pose', 'geometry_msgs/PoseStamped of the object, in the frame of ee_pose'
+    )
+    goal_topic: str = option(
+        'goal_pose', 'geometry_msgs/PoseStamped of where it has to go, in the same frame'
+    )
+    object_frame: str = option(
+        '', 'tf frame of the object; its pose is then published on object_topic, not read there'
+    )
+    goal_frame: str = option('', 'tf frame of the goal, likewise')
+    gripper_topic: str = option('joint_states', 'sensor_msgs/JointState that has the gripper')
+    references: tuple[str, ...] = option(
+        (), 'bags of demonstrations, or folders of them, that ate and rte compare with'
+    )
+    reference_mean: bool = option(
+        False, 'compare with their mean trajectory instead of the nearest of them'
+    )
+    reference_only_successful: bool = option(
+        True, 'leave out demonstrations that did not end in success'
+    )
+    grasp: GraspOptions = group(GraspOptions, closed=0.0, opened=0.0)
 
+    def pipeline(self) -> PipelineOptions:
+        """The options of the pipeline.
 
-def _with_gripper(settings: dict[str, Any], preset: Gripper | None, robot: str) -> dict[str, Any]:
-    """The gripper of the preset, where it is not set."""
-    needs_joint = OT_TASKS.get(settings['ot_task']) and settings['grasp_source'] != 'contact'
-    found = dict(settings)
-    if preset is not None:
-        found['gripper_joint'] = found['gripper_joint'] or preset.joint
-    elif needs_joint and not found['gripper_joint']:
-        raise SetupError(
-            f'gripper_joint is empty, and the gripper of {robot!r} is not known: name the joint of '
-            'joint_states by which OT tells whether the object is held'
-        )
-    if found['gripper_closed'] == found['gripper_open'] == 0.0:
-        if preset is None and needs_joint:
-            raise SetupError(
-                f'gripper_closed and gripper_open are not set, and the gripper of {robot!r} is not '
-                'known: give the positions from which it counts as closed and as open'
+        Raises:
+            FrameRosError: a robot that is not known, or a reference that cannot be read.
+        """
+        robot = load_robot(self.robot)
+        names = [field.name for field in attrs.fields(MetricParameters)]  # type: ignore[arg-type]
+        values: dict[str, Any] = {name: getattr(self, name) for name in names}
+        values['grasp'] = self._known_grasp()
+        values['pose_frame'] = self.frame_id or self.frames.of(robot.base_link)
+        if self.normalise_actions:
+            values |= action_bounds(robot)
+        return PipelineOptions(**values, references=tuple(self._load_references()))
+
+    def _known_grasp(self) -> GraspOptions:
+        """The gripper of the robot's profile, where it is not given."""
+        found = self.grasp.of(self.robot) if self._needs_joint or self._knows_gripper else None
+        if found is None and self._needs_joint:
+            raise OptionError(
+                'grasp.joint',
+                f'is empty, and the gripper of {self.robot!r} is not known: name the joint of '
+                'joint_states by which OT decides whether the object is held',
             )
-        if default := preset or find_profile('so101').gripper:
-            found |= {'gripper_closed': default.closed, 'gripper_open': default.opened}
-            found['gripper_smaller_is_closed'] &= default.smaller_is_closed
-    return found
+        if found is None and self.grasp.is_of_profile:
+            return evolved(self.grasp, closed=GraspOptions().closed, opened=GraspOptions().opened)
+        return found or self.grasp
 
+    @property
+    def _needs_joint(self) -> bool:
+        return self.has_goal and self.grasp.source != 'contact'
 
-def _references(node: Node, robot: str, match: str) -> list[Reference]:
-    paths = [path for path in declare(node, 'references', ['']) if path]
-    mean = declare(node, 'reference_mean', False)
-    only_successful = declare(node, 'reference_only_successful', True)
-    if not paths:
-        return []
-    folders = [Path(path).expanduser() for path in paths]
-    found = load_references(folders, only_successful, mean, robot=robot, match=match)
-    for index, reference in enumerate(found):
-        node.get_logger().info(
-            f'reference {index}: {reference.origin}, {len(reference.stamps)} poses, '
-            f'{reference.stamps[-1]:.1f} s'
-        )
-    return found
+    @property
+    def _knows_gripper(self) -> bool:
+        return find_profile(self.robot).gripper is not None
+
+    def _load_references(self) -> list[Reference]:
+        if not self.references:
+            return []
+        folders = [Path(path).expanduser() for path in self.references]
+        return load_references(
+            folders, self.reference_only_successful, self.reference_mean, robot=self.robot,
+            match=self.reference_match,
+        )  # fmt: skip
 
 
 def action_bounds(robot: Robot) -> dict[str, tuple]:

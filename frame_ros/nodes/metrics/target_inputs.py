@@ -15,11 +15,11 @@ from frame_ros.core.errors import MissingExtraError
 from frame_ros.core.time import stamp_ns
 from frame_ros.core.topics import Topic
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions, target_streams
+from frame_ros.nodes.metrics.options import MetricsOptions
 from frame_ros.nodes.metrics.topics import GOAL_POSE, JOINT_STATES, OBJECT_POSE, TF, TF_STATIC
 from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.message_parts import time_message
-from frame_ros.nodes.runtime.parameters import declare
 from frame_ros.robots.transforms import Transform, TransformTree
 
 Feed = Callable[[str, int, Any], None]
@@ -35,15 +35,20 @@ class TargetInputs:
     """
 
     def __init__(
-        self, node: Node, config: PipelineOptions, feed: Feed, frame: Callable[[], str]
+        self,
+        node: Node,
+        options: MetricsOptions,
+        config: PipelineOptions,
+        feed: Feed,
+        frame: Callable[[], str],
     ) -> None:
         """`feed` takes stream, stamp (ns) and value; `frame` says in which frame poses are wanted.
 
         Raises:
             MissingExtraError: a pose is wanted from tf, and tf2_msgs is not installed.
         """
-        names = {s: declare(node, f'{s}_topic', topic.name) for s, topic in TOPICS.items()}
-        frames = {s: declare(node, f'{s}_frame', '') for s in ('object', 'goal')}
+        names = {s: getattr(options, f'{s}_topic') for s in ('object', 'goal', 'gripper')}
+        frames = {s: getattr(options, f'{s}_frame') for s in ('object', 'goal')}
         self._feed = feed
         self._subscriptions: list[FittingSubscription] = []
         self.topics: dict[str, str] = {}
@@ -62,9 +67,9 @@ class TargetInputs:
 
     def _subscribe_gripper(self, node: Node, topic: str, config: PipelineOptions) -> None:
         """The joint; contacts are subscribed by the node anyway."""
-        if config.grasp_source == 'contact':
+        if config.grasp.source == 'contact':
             return
-        joint = config.gripper_joint
+        joint = config.grasp.joint
         self._subscribe(node, JOINT_STATES.at(topic), 'gripper', joint)
 
     def _subscribe(self, node: Node, topic: Topic, stream: str, *joint: str) -> None:

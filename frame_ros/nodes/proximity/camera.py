@@ -67,7 +67,7 @@ class ProximityCamera:
         self._models = CameraModels(settings.is_rectified(image_topic))
         self._guard = StampGuard()
         self._limit = RateLimit(settings.rate)
-        self._alignment_limit = RateLimit(settings.alignment_rate)
+        self._alignment_limit = RateLimit(settings.alignment.rate)
         self._camera: DepthCamera | None = None  # it and the mount: what the two below are for
         self._mount: Mount | None = None
         self._proximity: DepthProximity | None = None
@@ -185,11 +185,11 @@ class ProximityCamera:
         self._mount = mount
         if self._proximity is None or camera != self._camera or is_moved:
             self._camera = camera
-            self._proximity = DepthProximity(camera, self._settings.depth_settings(self.name))
+            self._proximity = DepthProximity(camera, self._settings.depth_options(self.name))
             self._checker, self._is_checked = None, False
             self._is_misaligned = ''
-            if self._settings.alignment_rate:
-                self._checker = CameraAlignment(camera, self._settings.alignment_settings())
+            if self._settings.alignment.rate:
+                self._checker = CameraAlignment(camera, self._settings.alignment)
         return self._proximity
 
     def check_alignment(self) -> Checked | None:
@@ -207,7 +207,7 @@ class ProximityCamera:
         """Takes what a check said: whether distances are given from now on."""
         alignment = found.alignment
         if found.checker is self._checker and not alignment.unavailable:
-            is_withheld = not alignment.is_aligned and self._settings.withhold_misaligned
+            is_withheld = not alignment.is_aligned and self._settings.alignment.withhold
             self._is_misaligned = misalignment(alignment) if is_withheld else ''
 
     def _check_first(self, seen: Seen) -> None:

@@ -30,8 +30,8 @@ from frame_ros.nodes.proximity.topics import JOINT_STATES
 from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.joint_states import JointStateInput
 from frame_ros.nodes.runtime.node_readiness import Readiness
+from frame_ros.nodes.runtime.parameters import declare_options
 from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
-from frame_ros.robots.frame_names import FrameNames
 from frame_ros.sensing.proximity.depth.detector import NOTHING_NEAR, compile_loops
 from frame_ros.sensing.proximity.joint_history import JointHistory, JointsAt
 from frame_ros.sensing.proximity.link_distances import DistanceReading
@@ -59,12 +59,13 @@ class ProximityNode(Node):
     def __init__(self) -> None:
         """Raises FrameRosError for a robot, a file or a parameter that cannot be used."""
         super().__init__('proximity')
-        self.settings = settings = ProximityOptions.declare(self)
-        for camera in ('', *settings.camera_names):
-            settings.depth_settings(camera)  # what is wrong with it is said now
+        self.settings = settings = declare_options(self, ProximityOptions, self._change)
+        settings.check()
+        for camera in ('', *settings.cameras):
+            settings.depth_options(camera)  # what is wrong with it is said now
         robot = settings.load_robot()
         self._base = robot.base_link
-        names = FrameNames(settings.frame_prefix)
+        names = settings.frames
         self._base_frame = names.of(self._base)
         self._robot = settings.watched(robot)
         self._joints = JointHistory(
@@ -76,19 +77,19 @@ class ProximityNode(Node):
         )
         self._problem = ''
         self._readiness = Readiness(self, robot.name, lambda: self._problem)
-        if settings.camera_names:
+        if settings.cameras:
             self._compile()
         extrinsics = Extrinsics(settings.mounts(robot), self._tf)
         self._cameras = [
-            ProximityCamera(self, name, settings, extrinsics) for name in settings.camera_names
+            ProximityCamera(self, name, settings, extrinsics) for name in settings.cameras
         ]
         self._model = (
             KnownObstacleSource(self, settings, (self._base, self._base_frame), self._place)
             if settings.has_model
             else None
         )
-        self._model_limit = RateLimit(settings.model_rate)
-        self._cloud_limit = RateLimit(settings.cloud_rate)
+        self._model_limit = RateLimit(settings.obstacles.rate)
+        self._cloud_limit = RateLimit(settings.cloud.rate)
         self._subscribe_joints()
         self._publisher = self.create_publisher(*published(topics.PROXIMITY))
         self._alignment = self.create_publisher(*published(topics.ALIGNMENT))
@@ -100,7 +101,7 @@ class ProximityNode(Node):
         self._problem = 'it has published no distance yet'  # until the first one
         self.get_logger().info(
             f'{robot.name}: {len(self._robot.links)} links; cameras: '
-            f'{", ".join(settings.camera_names) or "none"}; this monitors, it is no certified '
+            f'{", ".join(settings.cameras) or "none"}; this monitors, it is no certified '
             'safety function'
         )
 
@@ -112,6 +113,10 @@ class ProximityNode(Node):
         took = compile_loops()
         if took > SLOW_COMPILATION:
             logger.info(f'the loops over depth images took {took:.1f} s')
+
+    def _change(self, options: ProximityOptions) -> None:
+        self.settings = options
+        self._cloud_limit = RateLimit(options.cloud.rate)
 
     def _subscribe_joints(self) -> None:
         gripper = self.settings.gripper_topic
@@ -287,9 +292,9 @@ class ProximityNode(Node):
         seen = camera.seen
         if seen is None:
             return
-        is_wanted = self.settings.cloud_rate and self._cloud.get_subscription_count()
+        is_wanted = self.settings.cloud.rate and self._cloud.get_subscription_count()
         if is_wanted and self._cloud_limit.is_due(seen.stamp):
-            cloud = camera.points(self.settings.cloud_points)
+            cloud = camera.points(self.settings.cloud.points)
             if cloud is not None:
                 self._cloud.publish(cloud_message(seen.stamp, self._base_frame, cloud))
 

@@ -39,20 +39,20 @@ class KnownObstacleSource:
             SetupError: the file cannot be read, or its obstacles are told in another frame.
             MissingExtraError: coal, trimesh or moveit_msgs is wanted and not installed.
         """
-        path = settings.obstacles_file
+        path = settings.obstacles.file
         self._obstacles = load_obstacles(path) if path else KnownObstacles()
         if self._obstacles.frame not in ('', *base_frames):
             raise SetupError(
                 f'{path} tells its obstacles in the frame {self._obstacles.frame!r}; it must be '
                 f'the base link {base_frames[0]!r}'
             )
-        ignored = tuple(filter(None, settings.ignored_obstacles))
+        ignored = settings.obstacles.ignored
         self._scene = SceneObstacles(self._obstacles, place, ignored)
         self._subscriptions = [
             _subscribe(node, topic.at(name), take)
             for topic, names, take in (
-                (SCENES, settings.planning_scene_topics, self._scene.take_scene),
-                (OBJECTS, settings.collision_object_topics, self._scene.take_object),
+                (SCENES, settings.obstacles.planning_scene_topics, self._scene.take_scene),
+                (OBJECTS, settings.obstacles.collision_object_topics, self._scene.take_object),
             )
             for name in names
             if name

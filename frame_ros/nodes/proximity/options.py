@@ -1,166 +1,265 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The parameters of the proximity node."""
+"""The proximity node's options."""
 
 from __future__ import annotations
 
 import math
-from array import array
-from dataclasses import dataclass, fields
 from pathlib import PurePosixPath
-from typing import Any
-
-from rclpy.node import Node
 
 from frame_ros.core.errors import SetupError
 from frame_ros.core.name_values import parse_pairs
-from frame_ros.nodes.runtime.options import RELIABILITIES
-from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.core.options import flatten, group, option, options, rule
+from frame_ros.gate.limits.workspace import UNBOUNDED
+from frame_ros.nodes.runtime.options import BEST_EFFORT, RELIABILITIES
 from frame_ros.robots import Robot, load_robot
 from frame_ros.robots.link_frames import LinkFrames
+from frame_ros.robots.options import FrameOptions, RobotOptions
 from frame_ros.robots.profiles import find_profile
 from frame_ros.robots.shapes.link_shapes import link_shapes, load_shapes
-from frame_ros.sensing.contact.grasp import GraspOptions
+from frame_ros.sensing.contact.grasp import NONE, GraspOptions
 from frame_ros.sensing.proximity.cameras.alignment import AlignmentOptions
-from frame_ros.sensing.proximity.depth.options import DepthOptions, Plane
+from frame_ros.sensing.proximity.depth.options import DepthOptions, DepthParameters, Plane
 from frame_ros.sensing.proximity.mount import Mount, parse_mount
 from frame_ros.sensing.proximity.robot_at import HeldObject, WatchedRobot
 
-NONE = 'none'
-FAR = 10.0  # m; a bound that is none
 MOST_RATE = 100.0  # Hz
+BOX = (-UNBOUNDED,) * 3 + (UNBOUNDED,) * 3
 
 
-@dataclass(frozen=True)
-class ProximityOptions:
-    """The parameters; config/proximity.yaml says what each means."""
+@options
+class DepthImageOptions(DepthParameters):
+    """Criteria of an obstacle in a depth image."""
 
-    robot: str = 'so101'
-    shapes: str = ''
-    links: tuple[str, ...] = ('',)
-    ignored_links: tuple[str, ...] = ('',)
-    realtime_priority: int = 40
-    cameras: tuple[str, ...] = ('front',)
-    image_topics: tuple[str, ...] = ('',)
-    info_topics: tuple[str, ...] = ('',)
-    reliability: str = 'best_effort'
-    rate: float = 0.0
-    extrinsics: tuple[str, ...] = ('',)
-    frame_prefix: str = ''
-    transform_age: float = 0.05
-    camera_age: float = 0.1
-    needs_all_cameras: bool = False
-    silence: float = 0.5
-    joint_wait: float = 0.02
-    joint_age: float = 0.02
-    joint_gap: float = 0.1
-    assumed_joints: tuple[str, ...] = ('',)
-    gripper_topic: str = ''
-    padding: float = 0.01
-    depth_noise: float = 0.01
-    depth_noises: tuple[str, ...] = ('',)
-    min_range: float = 0.1
-    max_range: float = 3.0
-    surface_height: float = -FAR
-    surface_margin: float = 0.01
-    workspace: tuple[float, ...] = (-FAR, -FAR, -FAR, FAR, FAR, FAR)
-    planes: tuple[str, ...] = ('',)
-    smoothing: int = 3
-    min_support: int = 7
-    tolerance: float = 0.004
-    relative_tolerance: float = 0.008
-    min_valid_fraction: float = 0.1
-    surroundings: float = 0.05
-    needs_links_in_view: bool = True
-    grasp_source: str = 'position'
-    gripper_joint: str = ''
-    gripper_closed: float = 0.0
-    gripper_open: float = 0.0
-    gripper_smaller_is_closed: bool = True
-    gripper_empty: float = 0.0
-    gripper_margin: float = 0.0
-    effort_on: float = 0.5
-    effort_off: float = 0.25
-    grasp_debounce: float = 0.1
-    held_link: str = ''
-    held_size: tuple[float, ...] = (0.08, 0.08, 0.08)
-    held_offset: tuple[float, ...] = (0.0, 0.0, 0.0)
-    obstacles_file: str = ''
-    planning_scene_topics: tuple[str, ...] = ('',)
-    collision_object_topics: tuple[str, ...] = ('',)
-    ignored_obstacles: tuple[str, ...] = ('',)
-    model_rate: float = 30.0
-    alignment_rate: float = 0.5
-    alignment_translation: float = 0.02
-    alignment_rotation: float = 0.035
-    withhold_misaligned: bool = True
-    cloud_rate: float = 5.0
-    cloud_points: int = 8000
+    noises: tuple[str, ...] = option((), 'depth_noise of single cameras, camera=number')
+    surface_height: float = option(
+        -UNBOUNDED,
+        'height in the base frame of the table or floor that the robot stands on; -10: none',
+        unit='m',
+    )
+    workspace: tuple[float, ...] = option(
+        BOX,
+        'box in the base frame, x, y, z from, then to; points outside are no obstacle; 10: '
+        'no bound',
+        unit='m',
+        lengths=(6,),
+    )
+    planes: tuple[str, ...] = option(
+        (),
+        "further limits, each 'nx ny nz offset' in the base frame: only points with n . p >"
+        ' offset (m) are obstacles',
+    )
 
-    @classmethod
-    def declare(cls, node: Node) -> ProximityOptions:
-        """Declares the parameters on `node` and reads them.
 
-        Raises:
-            SetupError: a value is of the wrong type or out of its range.
-        """
-        values: dict[str, Any] = {}
-        for setting in fields(cls):
-            default: Any = setting.default
-            value = list(default) if isinstance(default, tuple) else default
-            given = declare(node, setting.name, value, is_word=setting.name == 'grasp_source')
-            values[setting.name] = tuple(given) if isinstance(given, (list, array)) else given
-        settings = cls(**values)
-        settings.check()
-        return settings
+@options
+class AlignmentCheckOptions(AlignmentOptions):
+    """Check that the robot is seen where it is."""
+
+    rate: float = option(
+        0.5, 'rate of checks of a camera; 0: none', unit='Hz', at_least=0.0, at_most=MOST_RATE
+    )
+    withhold: bool = option(True, 'distances of a misaligned camera are not used')
+
+
+@options
+class HeldOptions:
+    """Object that the gripper holds, which is no obstacle."""
+
+    link: str = option('', "link that it moves with; '': the tip")
+    size: tuple[float, ...] = option(
+        (0.08, 0.08, 0.08), 'edges of a box around it', unit='m', lengths=(3,), above=0.0
+    )
+    offset: tuple[float, ...] = option(
+        (0.0, 0.0, 0.0), "centre of the box, in the link's axes", unit='m', lengths=(3,)
+    )
+
+
+@options
+class ObstacleOptions:
+    """Obstacles whose place is known."""
+
+    file: str = option('', "YAML file of obstacles whose shape and place are known; '': none")
+    planning_scene_topics: tuple[str, ...] = option(
+        (), 'moveit_msgs/PlanningScene, for instance monitored_planning_scene'
+    )
+    collision_object_topics: tuple[str, ...] = option(
+        (), 'moveit_msgs/CollisionObject, for instance collision_object'
+    )
+    ignored: tuple[str, ...] = option((), 'names of obstacles that are left out')
+    rate: float = option(
+        30.0,
+        'largest rate of distances to them, where no camera sets the pace',
+        unit='Hz',
+        above=0.0,
+        at_most=MOST_RATE,
+    )
+
+
+@options
+class CloudOptions:
+    """Point cloud of the obstacles, proximity/points."""
+
+    rate: float = option(
+        5.0,
+        'largest rate, while somebody listens; 0: none',
+        unit='Hz',
+        at_least=0.0,
+        at_most=MOST_RATE,
+        live=True,
+    )
+    points: int = option(8000, 'number of points, about', at_least=1, live=True)
+
+
+@options
+class ProximityOptions(FrameOptions, RobotOptions):
+    """Proximity node: depth images and known obstacles -> least distance of each link, obstacles'
+    points, alignment of the cameras. Monitoring, not a certified safety function.
+    """
+
+    shapes: str = option(
+        '',
+        "file of `frame-ros capsules` with the shapes of the links; '': the collision "
+        'primitives of the URDF',
+    )
+    links: tuple[str, ...] = option(
+        (), 'links whose distance is measured; none: all with shapes, but ignored_links'
+    )
+    ignored_links: tuple[str, ...] = option(
+        (), 'links whose distance is not of interest; none: the base link'
+    )
+    realtime_priority: int = option(
+        40,
+        "priority of the node's thread, where the system permits it; 0: none",
+        at_least=0,
+        at_most=99,
+    )
+    cameras: tuple[str, ...] = option(('front',), 'depth cameras; none: known obstacles only')
+    image_topics: tuple[str, ...] = option(
+        (), 'camera=topic where it is not <camera>/depth/image_raw'
+    )
+    info_topics: tuple[str, ...] = option(
+        (), 'camera=topic where it is not camera_info beside the image'
+    )
+    reliability: str = option(
+        BEST_EFFORT,
+        'of the images; best_effort: keeps no publisher waiting; fitting: reliable where '
+        'all publishers are',
+        choices=RELIABILITIES,
+    )
+    rate: float = option(
+        0.0,
+        "largest rate of each camera's images; 0: all",
+        unit='Hz',
+        at_least=0.0,
+        at_most=MOST_RATE,
+    )
+    extrinsics: tuple[str, ...] = option(
+        (),
+        'camera=link x y z roll pitch yaw (or quaternion x y z w), m and rad, of its '
+        'optical frame; else from tf',
+    )
+    transform_age: float = option(
+        0.05,
+        'difference in time of a moving transform above a camera from the image',
+        unit='s',
+        at_least=0.0,
+        at_most=1.0,
+    )
+    camera_age: float = option(
+        0.1,
+        "age of a camera's newest image, relative to another's, with which it still counts",
+        unit='s',
+        above=0.0,
+    )
+    needs_all_cameras: bool = option(
+        False, 'measure nothing while one of the cameras measures nothing'
+    )
+    silence: float = option(
+        0.5,
+        'time without anything to publish, after which the reason is published',
+        unit='s',
+        above=0.0,
+    )
+    joint_wait: float = option(
+        0.02,
+        'time for which an image waits for a joint state at or after its stamp',
+        unit='s',
+        at_least=0.0,
+        at_most=1.0,
+    )
+    joint_age: float = option(
+        0.02, 'age that the newest joint state may then have', unit='s', at_least=0.0, at_most=1.0
+    )
+    joint_gap: float = option(
+        0.1,
+        'time between two joint states beyond which nothing is interpolated',
+        unit='s',
+        above=0.0,
+    )
+    assumed_joints: tuple[str, ...] = option(
+        (), 'joint=position (rad, m) of joints that joint_states lack'
+    )
+    gripper_topic: str = option(
+        '', 'sensor_msgs/JointState of the gripper, where joint_states do not have it'
+    )
+    depth: DepthImageOptions = group(DepthImageOptions)
+    grasp: GraspOptions = group(GraspOptions, closed=0.0, opened=0.0)
+    held: HeldOptions = group(HeldOptions)
+    obstacles: ObstacleOptions = group(ObstacleOptions)
+    alignment: AlignmentCheckOptions = group(AlignmentCheckOptions)
+    cloud: CloudOptions = group(CloudOptions)
+
+    @rule('cameras', 'each at most once')
+    def _are_different(self) -> bool:
+        return len(set(self.cameras)) == len(self.cameras)
+
+    @rule('grasp.source', 'position, effort or none')
+    def _is_of_gripper(self) -> bool:
+        return self.grasp.source != 'contact'
 
     def check(self) -> None:
-        """Raises SetupError if a value is out of its range."""
-        for name, (is_met, text) in _rules(self).items():
-            if not is_met:
-                raise SetupError(f'{name} is {getattr(self, name)!r}; it must be {text}')
-        names = self.camera_names
-        if len(set(names)) != len(names):
-            raise SetupError(f'cameras names one twice: {", ".join(names)}')
-        if not names and not self.has_model:
+        """Raises SetupError for options that contradict each other."""
+        if not self.cameras and not self.has_model:
             raise SetupError(
-                'there is neither a camera nor a known obstacle: set cameras, obstacles_file, '
-                'planning_scene_topics or collision_object_topics'
+                'there is neither a camera nor a known obstacle: set cameras, obstacles.file, '
+                'obstacles.planning_scene_topics or obstacles.collision_object_topics'
             )
-        for parameter in ('image_topics', 'info_topics', 'extrinsics', 'depth_noises'):
-            self._of_cameras(parameter)
-
-    @property
-    def camera_names(self) -> tuple[str, ...]:
-        """The cameras."""
-        return tuple(filter(None, self.cameras))
+        for name, texts in (
+            ('image_topics', self.image_topics),
+            ('info_topics', self.info_topics),
+            ('extrinsics', self.extrinsics),
+            ('depth.noises', self.depth.noises),
+        ):
+            self._of_cameras(name, texts)
 
     @property
     def has_model(self) -> bool:
         """Whether obstacles are known."""
-        topics = (*self.planning_scene_topics, *self.collision_object_topics)
-        return bool(self.obstacles_file or any(topics))
+        known = self.obstacles
+        return bool(known.file or known.planning_scene_topics or known.collision_object_topics)
 
-    def _of_cameras(self, parameter: str) -> dict[str, str]:
+    def _of_cameras(self, name: str, texts: tuple[str, ...]) -> dict[str, str]:
         """camera=text of a parameter.
 
         Raises:
             SetupError: it is not of that form, or there is no such camera.
         """
-        pairs = parse_pairs(parameter, getattr(self, parameter))
-        for name in pairs:
-            if name not in self.camera_names:
+        pairs = parse_pairs(name, texts)
+        for camera in pairs:
+            if camera not in self.cameras:
                 raise SetupError(
-                    f'{parameter} names the camera {name!r}; cameras has '
-                    f'{", ".join(self.camera_names) or "none"}'
+                    f'{name} names the camera {camera!r}; cameras has '
+                    f'{", ".join(self.cameras) or "none"}'
                 )
         return pairs
 
     def topics(self, camera: str) -> tuple[str, str]:
         """Of a camera's depth images and camera_info."""
-        image = self._of_cameras('image_topics').get(camera, f'{camera}/depth/image_raw')
+        image = self._of_cameras('image_topics', self.image_topics).get(
+            camera, f'{camera}/depth/image_raw'
+        )
         beside = str(PurePosixPath(image).parent / 'camera_info')
-        return image, self._of_cameras('info_topics').get(camera, beside)
+        return image, self._of_cameras('info_topics', self.info_topics).get(camera, beside)
 
     @staticmethod
     def is_rectified(image_topic: str) -> bool:
@@ -175,7 +274,7 @@ class ProximityOptions:
         """
         return {
             camera: parse_mount(camera, text, robot.links)
-            for camera, text in self._of_cameras('extrinsics').items()
+            for camera, text in self._of_cameras('extrinsics', self.extrinsics).items()
         }
 
     @property
@@ -199,31 +298,27 @@ class ProximityOptions:
         Raises:
             SetupError: it is no number.
         """
-        text = self._of_cameras('depth_noises').get(camera)
+        text = self._of_cameras('depth.noises', self.depth.noises).get(camera)
         try:
-            return self.depth_noise if text is None else float(text)
+            return self.depth.depth_noise if text is None else float(text)
         except ValueError as error:
-            raise SetupError(f'depth_noises must be camera=number, in m: {error}') from error
+            raise SetupError(f'depth.noises must be camera=number, in m: {error}') from error
 
-    def depth_settings(self, camera: str = '') -> DepthOptions:
-        """What of a camera's depth images counts.
+    def depth_options(self, camera: str = '') -> DepthOptions:
+        """The criteria in a camera's depth images.
 
         Raises:
-            SetupError, ValueRangeError: a value that cannot be meant.
+            SetupError, ValueRangeError: a value is impossible.
         """
-        of_core = {field.name for field in fields(DepthOptions)}
-        same = {name: getattr(self, name) for name in of_core if hasattr(self, name)}
-        bounds = self.workspace
-        is_bounded = any(abs(value) < FAR for value in bounds)
-        same['workspace'] = (tuple(bounds[:3]), tuple(bounds[3:])) if is_bounded else None
-        same['surface_height'] = self.surface_height if self.surface_height > -FAR else None
-        same['depth_noise'] = self.noise_of(camera)
-        same['planes'] = tuple(_plane(text) for text in filter(None, self.planes))
-        return DepthOptions(**same)
-
-    def alignment_settings(self) -> AlignmentOptions:
-        """From where on a camera counts as misaligned."""
-        return AlignmentOptions(self.alignment_translation, self.alignment_rotation)
+        given, bounds = self.depth, self.depth.workspace
+        shared = {name: getattr(given, name) for name in flatten(DepthParameters())}
+        is_bounded = any(abs(value) < UNBOUNDED for value in bounds)
+        return DepthOptions(
+            **shared | {'depth_noise': self.noise_of(camera)},
+            surface_height=given.surface_height if given.surface_height > -UNBOUNDED else None,
+            workspace=(bounds[:3], bounds[3:]) if is_bounded else None,
+            planes=tuple(map(_plane, given.planes)),
+        )
 
     def load_robot(self) -> Robot:
         """The robot, with its TCP as the tip.
@@ -240,8 +335,8 @@ class ProximityOptions:
             FrameRosError: a link or joint that the robot lacks, or shapes that cannot be read.
         """
         frames = LinkFrames(robot)
-        ignored = tuple(filter(None, self.ignored_links)) or (robot.base_link,)
-        wanted = tuple(filter(None, self.links)) or None
+        ignored = self.ignored_links or (robot.base_link,)
+        wanted = self.links or None
         if self.shapes:
             shapes = load_shapes(self.shapes, robot, wanted, ignored)
         else:
@@ -249,30 +344,16 @@ class ProximityOptions:
         return WatchedRobot(frames, shapes, self._held(robot, frames))
 
     def _held(self, robot: Robot, frames: LinkFrames) -> HeldObject | None:
-        if self.grasp_source == NONE:
+        if self.grasp.source == NONE:
             return None
-        preset = find_profile(self.robot).gripper
-        joint = self.gripper_joint or (preset.joint if preset else '')
-        is_set = not (self.gripper_closed == self.gripper_open == 0.0)
-        if not joint or not (is_set or preset):
+        found = self.grasp.of(self.robot)
+        if found is None:
             raise SetupError(
-                f'the gripper of {self.robot!r} is not known: set gripper_joint, '
-                'gripper_closed and gripper_open, or grasp_source to none'
+                f'the gripper of {self.robot!r} is not known: set grasp.joint, grasp.closed and '
+                'grasp.opened, or grasp.source to none'
             )
-        settings = GraspOptions(
-            source=self.grasp_source,
-            closed=self.gripper_closed if is_set or not preset else preset.closed,
-            opened=self.gripper_open if is_set or not preset else preset.opened,
-            smaller_is_closed=self.gripper_smaller_is_closed
-            and (is_set or preset is None or preset.smaller_is_closed),
-            empty=self.gripper_empty,
-            margin=self.gripper_margin,
-            effort_on=self.effort_on,
-            effort_off=self.effort_off,
-            debounce=self.grasp_debounce,
-        )
-        row = frames.index(self.held_link or robot.tip_link)
-        return HeldObject(settings, joint, row, self.held_size, self.held_offset)
+        row = frames.index(self.held.link or robot.tip_link)
+        return HeldObject(found, found.joint, row, self.held.size, self.held.offset)
 
 
 def _plane(text: str) -> Plane:
@@ -280,40 +361,8 @@ def _plane(text: str) -> Plane:
     try:
         x, y, z, offset = (float(word) for word in words)
     except ValueError as error:
-        raise SetupError(f'planes holds {text!r}; it must be nx ny nz offset') from error
+        raise SetupError(f'depth.planes holds {text!r}; it must be nx ny nz offset') from error
     length = math.sqrt(x * x + y * y + z * z)
     if not (math.isfinite(length + offset) and length > 0):
-        raise SetupError(f'planes holds {text!r}, whose normal has no direction')
+        raise SetupError(f'depth.planes holds {text!r}, whose normal has no direction')
     return Plane((x / length, y / length, z / length), offset / length)
-
-
-def _rules(settings: ProximityOptions) -> dict[str, tuple[bool, str]]:
-    """For each parameter that has a range: whether it is met, and what it must be."""
-
-    def is_positive(*values: float) -> bool:
-        return all(math.isfinite(value) and value > 0 for value in values)
-
-    rates = ('rate', 'alignment_rate', 'cloud_rate')
-    times = ('joint_wait', 'joint_age', 'transform_age')
-    limits = ('joint_gap', 'camera_age', 'silence', 'alignment_translation', 'alignment_rotation')
-    return {
-        **{n: (0 <= getattr(settings, n) <= MOST_RATE, f'0 to {MOST_RATE:g} Hz') for n in rates},
-        **{n: (0 <= getattr(settings, n) <= 1.0, '0 to 1 s') for n in times},
-        **{n: (is_positive(getattr(settings, n)), 'above 0') for n in limits},
-        'model_rate': (0 < settings.model_rate <= MOST_RATE, f'above 0, to {MOST_RATE:g} Hz'),
-        'realtime_priority': (0 <= settings.realtime_priority <= 99, '0 to 99'),
-        'reliability': (settings.reliability in RELIABILITIES, ' or '.join(RELIABILITIES)),
-        'grasp_source': (
-            settings.grasp_source in ('position', 'effort', NONE), 'position, effort or none'
-        ),
-        'workspace': (len(settings.workspace) == 6, 'six numbers: x, y, z from, then to'),
-        'held_size': (
-            len(settings.held_size) == 3 and is_positive(*settings.held_size),
-            'three edges in m, above 0',
-        ),
-        'held_offset': (
-            len(settings.held_offset) == 3 and all(map(math.isfinite, settings.held_offset)),
-            'x, y, z in m',
-        ),
-        'cloud_points': (settings.cloud_points >= 1, '1 or more'),
-    }  # fmt: skip

@@ -93,19 +93,19 @@ SIMULATION = Simulation(
     tip='tcp',
     parameters={
         # A cube of 45 mm keeps each finger open by 22 mm.
-        'grasp': {'gripper_margin': 0.01},
+        'grasp': {'grasp.margin': 0.01},
         'metrics': {'ot_task': 'put_in', 'grasp_distance': 0.03},
         'gate': {'workspace.box': [0.15, -0.7, 0.0, 0.85, 0.7, 0.9]},
         'contact': {
             'sources': ['wrench', 'robot'],
-            'wrench_is_force_on_tool': False,
+            'wrench.is_force_on_tool': False,
             # Where physics gives time up, the motion is not what the stamps say it was.
-            'wrench_force_on': 2.0,
-            'wrench_on_time': 0.03,
+            'wrench.force_on': 2.0,
+            'wrench.on_time': 0.03,
             'joint_wait': 0.2,
             # The hand with both fingers, by the masses of its URDF.
-            'tool_mass': 0.7126,
-            'tool_centre_of_mass': [0.0, 0.0109, 0.0256],
+            'tool.mass': 0.7126,
+            'tool.centre_of_mass': [0.0, 0.0109, 0.0256],
         },
         'proximity': {
             'cameras': ['front', 'wrist'],
@@ -113,10 +113,10 @@ SIMULATION = Simulation(
                 'front=fr3_link0 0.95 -0.75 0.75 -0.795703 -0.281207 0.178751 0.505794',
                 'wrist=fr3_hand 0.075 0.0 0.015 -0.110934 -0.110934 0.698351 0.698351',
             ],
-            'workspace': [-0.3, -0.75, -0.02, 1.0, 0.75, 1.3],
-            'min_range': 0.07,
+            'depth.workspace': [-0.3, -0.75, -0.02, 1.0, 0.75, 1.3],
+            'depth.min_range': 0.07,
             # A D405 hangs at the wrist: 18 mm of baseline.
-            'depth_noises': ['wrist=0.021'],
+            'depth.noises': ['wrist=0.021'],
         },
         'markers': {
             'text.position': [0.0, 0.0, 1.15], 'text.height': 0.04, 'contact.bar_spacing': 0.1,

@@ -104,16 +104,16 @@ SIMULATION = Simulation(
     scripted=SCRIPTED,
     parameters={
         # A cube of 3 cm keeps the gripper open by 0.15 rad.
-        'grasp': {'gripper_margin': 0.07},
+        'grasp': {'grasp.margin': 0.07},
         # Its middle is 14 mm from the TCP.
         'metrics': {'ot_task': 'put_in', 'grasp_distance': 0.03},
         # The box is what the cameras see of the table.
         'gate': {'workspace.box': [-0.1, -0.4, 0.0, 0.45, 0.4, 0.5]},
-        'contact': {'sources': ['joint_effort'], 'motors_file': 'simulated'},
+        'contact': {'sources': ['joint_effort'], 'joints.motors_file': 'simulated'},
         'proximity': {
             'cameras': ['front'],
             'extrinsics': ['front=base_link 0.62 -0.4 0.42 0.787653 0.346943 -0.20524 -0.46595'],
-            'workspace': [-0.15, -0.45, -0.02, 0.59, 0.45, 0.6],
+            'depth.workspace': [-0.15, -0.45, -0.02, 0.59, 0.45, 0.6],
         },
     },
 )  # fmt: skip

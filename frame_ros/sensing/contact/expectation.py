@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.options import option, options, rule
 from frame_ros.core.time import SECOND
 from frame_ros.sensing.contact.detection import Detection, unknown
 
@@ -97,62 +98,90 @@ class AllowedRegion:
         )
 
 
-@dataclass(frozen=True)
-class ContactExpectations:
+@options
+class ExpectationOptions:
+    """Contacts that are expected."""
+
+    max_force: float = option(
+        40.0,
+        'force beyond which no contact is expected',
+        unit='N',
+        above=0.0,
+        is_finite=False,
+        live=True,
+    )
+    max_grasp_force: float = option(
+        20.0,
+        'force of a contact of unknown link that the gripper, or what it holds, may explain',
+        unit='N',
+        above=0.0,
+        is_finite=False,
+        live=True,
+    )
+    grasp_phases: tuple[str, ...] = option(
+        (),
+        'words; in an operation whose text holds one, fingers may touch whatever the gripper does',
+    )
+    gripper_motion: float = option(
+        0.002,
+        'motion (rad or m) of the gripper that counts',
+        above=0.0,
+    )
+    settling: float = option(
+        0.5,
+        'time for which a motion of the gripper, a grasp or a release explains contact',
+        unit='s',
+        at_least=0.0,
+    )
+    held_reach: float = option(
+        0.05,
+        'distance that a held object reaches below the tip, at most: allowed_regions count '
+        'down to there',
+        unit='m',
+        at_least=0.0,
+        live=True,
+    )
+    held_clearance: float = option(
+        0.02,
+        'distance from the height of the grasp within which a held object may touch the '
+        'surface that it lay on',
+        unit='m',
+        at_least=0.0,
+        live=True,
+    )
+    doubt: float = option(
+        0.03,
+        'time for which a contact of unknown link that these explained may go on without, '
+        'before it is a collision',
+        unit='s',
+        at_least=0.0,
+        live=True,
+    )
+
+
+@options
+class ContactExpectations(ExpectationOptions):
     """Rules for expected contacts.
 
     Attributes:
-        max_force: N, above which no contact is expected.
         finger_links: expected to touch while the gripper closes or holds.
         allowed_links: always expected to touch.
         regions: where contact is expected.
-        grasp_phases: words; in a phase that contains one, fingers may touch whatever the gripper
-            does.
-        max_grasp_force: N of a contact with an unknown link, to be explained by the gripper or the
-            held object.
         smaller_is_closed: whether the gripper's position falls when it closes.
-        gripper_motion: change of that position (rad or m) that counts as motion.
-        settling: s for which a motion of the gripper, a grasp or a release still explains contact.
-        held_reach: m that a held object reaches below the tip, at most.
-        held_clearance: m from the height of the grasp within which a held object may touch the
-            surface that it lay on.
-        doubt: s for which such a contact with an unknown link may go on unexplained before it
-            counts as unexpected.
 
     Raises:
-        ValueRangeError: a value is impossible.
+        ValueRangeError: two regions have one name.
     """
 
     finger_links: tuple[str, ...] = ()
     allowed_links: tuple[str, ...] = ()
     regions: tuple[AllowedRegion, ...] = ()
-    grasp_phases: tuple[str, ...] = ()
-    max_force: float = 40.0
-    max_grasp_force: float = 20.0
     smaller_is_closed: bool = True
-    gripper_motion: float = 0.002
-    settling: float = 0.5
-    held_reach: float = 0.05
-    held_clearance: float = 0.02
-    doubt: float = 0.03
 
-    def __post_init__(self) -> None:
-        if not (self.max_force > 0 and self.max_grasp_force > 0):
-            raise ValueRangeError(
-                f'max_force is {self.max_force} N and max_grasp_force {self.max_grasp_force} N; '
-                f'both must be positive (infinite: no limit)'
-            )
-        if not (isfinite(self.gripper_motion) and self.gripper_motion > 0):
-            raise ValueRangeError(f'gripper_motion is {self.gripper_motion}; it must be positive')
-        for name, unit in (
-            ('settling', 's'), ('held_reach', 'm'), ('held_clearance', 'm'), ('doubt', 's'),
-        ):  # fmt: skip
-            value = getattr(self, name)
-            if not (isfinite(value) and value >= 0):
-                raise ValueRangeError(f'{name} is {value} {unit}; it must not be negative')
+    @rule('regions', 'of a name of its own each')
+    def _have_names(self) -> bool:
         names = [region.name for region in self.regions]
-        if len(set(names)) != len(names):
-            raise ValueRangeError(f'regions {", ".join(names)}; each needs a name of its own')
+        return len(set(names)) == len(names)
 
 
 @dataclass(frozen=True)

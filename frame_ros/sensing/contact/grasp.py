@@ -4,69 +4,91 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import isfinite
 
-from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.options import OptionError, evolved, option, options, rule
 from frame_ros.core.time import SECOND
+from frame_ros.robots.profiles import find_profile
 
 SOURCES = ('position', 'effort', 'contact')
+NONE = 'none'
 
 
-@dataclass(frozen=True)
+@options
 class GraspOptions:
-    """Criteria of a grasp.
+    """Evidence that the gripper holds something."""
 
-    source: 'position', 'effort' or 'contact'. closed, opened: positions (rad or m) between which
-    nothing changes: from `closed` on the gripper counts as closed, from `opened` on as open.
-    smaller_is_closed: whether the position falls when the gripper closes. empty: position of the
-    gripper closed on nothing; margin: by how much, at least, an object keeps it from there, in the
-    position's unit (0: that is not asked). effort_on, effort_off: magnitudes (N m or N) from which
-    a grasp begins and below which it ends. contact_links: links that must touch the same thing, as
-    expected. debounce: s for which the sign of a change must last.
+    source: str = option(
+        'position',
+        'what shows it: position, effort, or contacts of the gripper; none: nothing does',
+        choices=(*SOURCES, NONE),
+    )
+    joint: str = option('', "joint of the gripper in joint_states; '': that of the robot's profile")
+    closed: float = option(
+        0.2,
+        'position (rad or m) from which the gripper counts as closed; with opened both 0: '
+        "those of the robot's profile",
+    )
+    opened: float = option(0.25, 'position (rad or m) from which it counts as open again')
+    smaller_is_closed: bool = option(True, 'the position falls when the gripper closes')
+    empty: float = option(0.0, 'position (rad or m) of the gripper closed on nothing')
+    margin: float = option(
+        0.0,
+        'smallest distance (rad or m) that an object keeps it from there; 0: that is not asked',
+        at_least=0.0,
+    )
+    effort_on: float = option(
+        0.5, 'magnitude of the effort (N m or N) from which a grasp begins', above=0.0
+    )
+    effort_off: float = option(0.25, 'magnitude below which it ends', at_least=0.0)
+    contact_links: int = option(2, 'links that must touch the same thing, as expected', at_least=1)
+    debounce: float = option(
+        0.1, 'time for which the sign of a change must last', unit='s', at_least=0.0
+    )
 
-    Raises:
-        ValueRangeError: a value that cannot be.
-    """
+    @property
+    def is_of_profile(self) -> bool:
+        """Returns whether the positions are those of the robot's profile."""
+        return self.closed == self.opened == 0.0
 
-    source: str = 'position'
-    closed: float = 0.2
-    opened: float = 0.25
-    smaller_is_closed: bool = True
-    empty: float = 0.0
-    margin: float = 0.0
-    effort_on: float = 0.5
-    effort_off: float = 0.25
-    contact_links: int = 2
-    debounce: float = 0.1
+    @rule('closed', 'below opened if smaller_is_closed, else above')
+    def _is_ordered(self) -> bool:
+        if self.is_of_profile or self.source in (NONE, 'contact'):
+            return True
+        return self.closed < self.opened if self.smaller_is_closed else self.closed > self.opened
 
-    def __post_init__(self) -> None:
-        if self.source not in SOURCES:
-            raise ValueRangeError(
-                f'the grasp source is {self.source!r}; it is one of {", ".join(SOURCES)}'
+    @rule('effort_off', 'at most effort_on')
+    def _ends_below(self) -> bool:
+        return self.effort_off <= self.effort_on
+
+    def of(self, robot: str) -> GraspOptions | None:
+        """The same with what the profile of the robot knows; None: there is no evidence, or the
+        joint of the gripper is not known.
+
+        Raises:
+            OptionError: the positions of the gripper are not known.
+        """
+        profile = find_profile(robot)
+        gripper = profile.gripper if profile else None
+        joint = self.joint or (gripper.joint if gripper else '')
+        if self.source == NONE or not joint:
+            return None
+        if not self.is_of_profile:
+            return evolved(self, joint=joint)
+        if gripper is None:
+            raise OptionError(
+                'grasp.closed',
+                f'and grasp.opened are not set, and the gripper of {robot!r} is not known: give '
+                'the positions from which it counts as closed and as open, or set grasp.source to '
+                'none',
             )
-        numbers = (self.closed, self.opened, self.empty)
-        least = (self.margin, self.effort_off, self.debounce)
-        if not all(map(isfinite, (*numbers, *least, self.effort_on))) or min(least) < 0:
-            raise ValueRangeError(
-                f'{self}: positions are finite; margin, efforts and debounce not negative'
-            )
-        is_ordered = self.closed < self.opened if self.smaller_is_closed else (
-            self.closed > self.opened
-        )  # fmt: skip
-        if self.source != 'contact' and not is_ordered:
-            side = 'below' if self.smaller_is_closed else 'above'
-            raise ValueRangeError(
-                f'the gripper counts as closed at {self.closed} and as open at {self.opened}; '
-                f'closed must be {side} open'
-            )
-        if self.effort_off > self.effort_on or not self.effort_on > 0:
-            raise ValueRangeError(
-                f'a grasp begins at an effort of {self.effort_on} and ends below '
-                f'{self.effort_off}; the first must be more than 0, and not the smaller'
-            )
-        if self.contact_links < 1:
-            raise ValueRangeError(f'{self.contact_links} links in contact; at least 1 is expected')
+        return evolved(
+            self,
+            joint=joint,
+            closed=gripper.closed,
+            opened=gripper.opened,
+            smaller_is_closed=self.smaller_is_closed and gripper.smaller_is_closed,
+        )
 
 
 class GraspDetector:

@@ -7,14 +7,14 @@ external wrench, as published by Franka arms.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, fields
 from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from frame_ros.core.errors import ShapeError, ValueRangeError
+from frame_ros.core.errors import ShapeError
+from frame_ros.core.options import option, options
 from frame_ros.core.time import SECOND
 from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.sensitivity import UNKNOWN, Sensitivity
@@ -38,58 +38,63 @@ class RobotFlags(NamedTuple):
     cartesian_collision: Flags
 
 
-@dataclass(frozen=True)
+@options
 class RobotContactOptions:
-    """Settings of RobotContact.
+    """Contact by the robot's own flags and its estimate of the external wrench."""
 
-    is_force_on_robot: whether the wrench is what the surroundings do to the robot; false for
-    libfranka, where it is the reverse. force_on (N), torque_on (N m): thresholds of the norms;
-    hysteresis: share of them below which contact ends; on_time, off_time: s that it must last.
-
-    offset_force (N), offset_torque (N m): what the wrench typically is in free space. spread_gain:
-    the thresholds are widened by so many standard deviations of what is not yet known of that.
-    largest_spread: N, standard deviation of the offset from which the force is not reported.
-    speed_gain: N per rad/s of the fastest joint by which the threshold is widened, and a tenth of
-    that in N m.
-
-    posture_step: rad between postures that are learnt. learn_below: share of the threshold from
-    which nothing is learnt; learn_delay: s for which a posture waits to be learnt, and is dropped
-    if contact begins. collision_time: s for which a collision flag counts as contact by itself.
-
-    Raises:
-        ValueRangeError: a value that cannot be.
-    """
-
-    is_force_on_robot: bool = False
-    force_on: float = 3.0
-    torque_on: float = 1.0
-    hysteresis: float = 0.6
-    on_time: float = 0.02
-    off_time: float = 0.05
-    offset_force: float = 4.0
-    offset_torque: float = 1.0
-    spread_gain: float = 3.0
-    largest_spread: float = 2.0
-    speed_gain: float = 1.0
-    posture_step: float = 0.03
-    learn_below: float = 0.6
-    learn_delay: float = 0.3
-    collision_time: float = 0.1
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name == 'is_force_on_robot':
-                continue
-            may_be_zero = field.name in ('on_time', 'off_time', 'spread_gain', 'speed_gain')
-            if not isfinite(value) or value < 0 or (value == 0 and not may_be_zero):
-                least = 'not negative' if may_be_zero else 'positive'
-                raise ValueRangeError(f'{field.name} is {value}; it must be {least} and finite')
-        if max(self.hysteresis, self.learn_below) > 1:
-            raise ValueRangeError(
-                f'hysteresis is {self.hysteresis} and learn_below {self.learn_below}; they are '
-                f'shares, at most 1'
-            )
+    is_force_on_robot: bool = option(
+        False,
+        'the wrench is what the surroundings do to the robot; false: the reverse, as of libfranka',
+    )
+    force_on: float = option(
+        3.0,
+        'norm of the force from which it is a contact, beyond what is not yet known of free space',
+        unit='N',
+        above=0.0,
+    )
+    torque_on: float = option(1.0, 'norm of the torque, likewise', unit='N m', above=0.0)
+    hysteresis: float = option(
+        0.6, 'share of the threshold below which a contact ends', above=0.0, at_most=1.0
+    )
+    on_time: float = option(0.02, 'time for which a contact must last', unit='s', at_least=0.0)
+    off_time: float = option(0.05, 'time for which its end must last', unit='s', at_least=0.0)
+    offset_force: float = option(
+        4.0, 'force that is typical in free space; learnt posture by posture', unit='N', above=0.0
+    )
+    offset_torque: float = option(1.0, 'torque, likewise', unit='N m', above=0.0)
+    spread_gain: float = option(
+        3.0,
+        'standard deviations of what is not yet known of that by which the thresholds are wider',
+        at_least=0.0,
+    )
+    largest_spread: float = option(
+        2.0,
+        'standard deviation of the offset from which the force is not reported',
+        unit='N',
+        above=0.0,
+    )
+    speed_gain: float = option(
+        1.0,
+        'force per speed of the fastest joint by which the threshold is wider, and a tenth '
+        'of that in N m',
+        unit='N s/rad',
+        at_least=0.0,
+    )
+    posture_step: float = option(
+        0.03, 'distance of postures that are learnt', unit='rad', above=0.0
+    )
+    learn_below: float = option(
+        0.6, 'share of the threshold from which nothing is learnt', above=0.0, at_most=1.0
+    )
+    learn_delay: float = option(
+        0.3,
+        'time for which a posture waits to be learnt, and is dropped if contact begins',
+        unit='s',
+        above=0.0,
+    )
+    collision_time: float = option(
+        0.1, 'time for which a collision flag counts as contact by itself', unit='s', above=0.0
+    )
 
 
 class RobotContact:

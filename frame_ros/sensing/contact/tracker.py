@@ -114,9 +114,14 @@ class ContactTracker:
         """`patience`: s."""
         self._judge = ContactJudge(expectations)
         self._patience = int(patience * SECOND)
-        self._doubt = int(expectations.doubt * SECOND)
+        self.expect(expectations)
         self._next = 1
         self.reset()
+
+    def expect(self, expectations: ContactExpectations) -> None:
+        """Judges what comes from now on by these rules."""
+        self._judge.expectations = expectations
+        self._doubt = int(expectations.doubt * SECOND)
 
     def reset(self) -> None:
         """Forgets all contacts, without events; ids go on, so that none is used twice."""

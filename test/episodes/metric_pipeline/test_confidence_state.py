@@ -319,7 +319,7 @@ def test_how_confidences_are_aggregated_is_a_setting(aggregate, of_episode):
     expected = float(metrics.episode_confidence(c, of_episode))
     assert found['confidence_episode'][-1] == pytest.approx(expected, rel=1e-12)
     assert PipelineOptions.from_json(config.to_json()) == config
-    with pytest.raises(ValueRangeError, match="must be one of 'first', 'mean'"):
+    with pytest.raises(ValueRangeError, match='must be first, mean'):
         PipelineOptions(confidence_episode='last')
 
 

@@ -361,7 +361,7 @@ def test_settings_survive_json_and_are_checked():
     for text in ('[]', 'no json', '{"hold": -1}'):
         with pytest.raises(ValueRangeError):
             PipelineOptions.from_json(text)
-    with pytest.raises(ValueRangeError, match='bounds of a'):
+    with pytest.raises(ValueRangeError, match='action_lower is'):
         PipelineOptions(action_names=('a',), action_lower=(1.0,), action_upper=(0.0,))
 
 

@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from attrs import evolve
 from pipeline_runs import make_events
 from target_runs import BEGIN, MS, PUT, STEP, STEPS, Run, column, episode, process, reasons_of
 
 from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.options import changed
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions
 from frame_ros.episodes.reference import Reference
@@ -71,7 +73,7 @@ def test_references_in_another_frame_are_not_compared_with():
     assert pipeline.data_quality()['reference.wrong_frame'] == 1
     reason = "the references are in 'world'; the TCP poses in 'base'"
     assert reasons_of(out)['ate'] == reasons_of(out)['rte'] == reason
-    for same in (replace(config, pose_frame='world'), replace(config, pose_frame='')):
+    for same in (evolve(config, pose_frame='world'), evolve(config, pose_frame='')):
         assert np.isfinite(column(process(episode(Run().samples()), same)[0], 'ate')).all()
 
 
@@ -124,7 +126,7 @@ def test_a_clock_set_anew_within_an_episode_ends_the_comparison():
 
 def test_the_low_pass_is_that_of_the_batch_form_and_its_cutoff_is_told():
     run = Run()
-    out, _ = process(episode(run.samples()), replace(PUT, low_pass_cutoff=4.0))
+    out, _ = process(episode(run.samples()), evolve(PUT, low_pass_cutoff=4.0))
     smooth = np.asarray(low_pass(run.tcp, STEP / SECOND, 4.0))
     assert column(out, 'pl')[-1] == pytest.approx(float(path_length(smooth)), rel=1e-9)
     # Distances are of the poses as they are.
@@ -162,21 +164,23 @@ def test_the_low_pass_starts_anew_at_a_gap():
 
 
 def test_all_settings_survive_json_exactly():
-    config = replace(PUT, references=references(2), low_pass_cutoff=3.3, gripper_empty=-0.1)
+    config = evolve(
+        changed(PUT, {'low_pass_cutoff': 3.3, 'grasp.empty': -0.1}), references=references(2)
+    )
     assert PipelineOptions.from_json(config.to_json()) == config
 
 
 @pytest.mark.parametrize(
     ('text', 'message'),
     [
-        ('{"ot_task": "juggle"}', "ot_task is 'juggle'; it must be one of '', 'pick'"),
-        ('{"ot_task": 3}', 'must be a text'),
-        ('{"grasp_source": ""}', 'grasp_source'),
+        ('{"ot_task": "juggle"}', "ot_task is 'juggle'; it must be empty, pick, move"),
+        ('{"ot_task": 3}', 'ot_task is 3; it must be empty, pick'),
+        ('{"grasp_source": ""}', 'grasp.source'),
         ('{"gripper_smaller_is_closed": 1}', 'must be true or false'),
-        ('{"rte_delta": 0}', 'whole number from 1'),
-        ('{"rte_delta": 1.5}', 'whole number from 1'),
-        ('{"low_pass_cutoff": -1}', 'not negative'),
-        ('{"ot_task": "pick", "gripper_closed": 0.5}', 'closed must be below open'),
+        ('{"rte_delta": 0}', 'must be at least 1'),
+        ('{"rte_delta": 1.5}', 'must be a whole number, at least 1'),
+        ('{"low_pass_cutoff": -1}', 'must be at least 0 Hz'),
+        ('{"gripper_closed": 0.5}', 'grasp.closed is 0.5; it must be below opened'),
         ('{"references": [{"stamps": [0], "positions": []}]}', 'origin'),
         ('{"references": [3]}', 'not stamps, positions and origin'),
         ('{"references": [{"stamps": [0], "positions": [], "origin": "x"}]}', '1 stamps and 0'),
@@ -185,7 +189,7 @@ def test_all_settings_survive_json_exactly():
         ('{"references": [{"stamps": [0], "positions": [[0,0]], "origin": "x"}]}', 'reference'),
         ('{"reference_match": "arc_length", "references": '
          '[{"stamps": [0, 1], "positions": [[0,0,0],[0,0,0]], "origin": "still"}]}',
-         'still has no length'),
+         'trajectories with a length'),
     ],
 )  # fmt: skip
 def test_settings_of_targets_and_references_are_checked(text, message):

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from attrs import evolve
 from pipeline_runs import NAMES, make_events
 from target_runs import (
     BEGIN,
@@ -24,6 +25,7 @@ from target_runs import (
 
 from frame_ros.bags.findings import Level, level_of_count
 from frame_ros.core.events import Event, EventType
+from frame_ros.core.options import changed
 from frame_ros.core.time import SECOND
 from frame_ros.episodes.metric_pipeline.options import target_streams
 from frame_ros.episodes.metric_pipeline.pipeline import MetricPipeline
@@ -37,7 +39,7 @@ from frame_ros.metrics import (
 @pytest.mark.parametrize('second', ['object_to_goal', 'tcp_to_goal'])
 def test_ot_equals_the_batch_form(task, second):
     run = Run()
-    out, _ = process(episode(run.samples()), replace(PUT, ot_task=task, ot_second_term=second))
+    out, _ = process(episode(run.samples()), evolve(PUT, ot_task=task, ot_second_term=second))
     more = {} if task == 'pick' else {'goal': run.goal, 'grasped': run.grasped}
     expected = optimal_trajectory_difference(
         run.tcp, run.object, **more, **({'second_term': second} if more else {})
@@ -75,13 +77,13 @@ def test_what_is_missing_makes_ot_unavailable_with_a_reason(missing):
 
 def test_picking_needs_neither_goal_nor_gripper():
     out, _ = process(
-        episode(Run().samples(without=('goal', 'gripper'))), replace(PUT, ot_task='pick')
+        episode(Run().samples(without=('goal', 'gripper'))), evolve(PUT, ot_task='pick')
     )
     assert np.isfinite(column(out, 'ot_step')[1:]).all() and not column(out, 'is_grasped').any()
 
 
 def test_without_a_task_nothing_is_taken_and_the_reason_says_so():
-    out, pipeline = process(episode(Run().samples()), replace(PUT, ot_task=''))
+    out, pipeline = process(episode(Run().samples()), evolve(PUT, ot_task=''))
     assert reasons_of(out)['ot'] == 'no task is set (ot_task)'
     assert not pipeline.data_quality()
     quality = [s.values for s in out if s.kind == 'quality']
@@ -146,9 +148,9 @@ def test_a_gripper_without_stamps_is_counted():
 
 
 def test_picking_without_a_named_joint_takes_no_gripper():
-    config = replace(PUT, ot_task='pick', gripper_joint='')
+    config = changed(PUT, {'ot_task': 'pick', 'grasp.joint': ''})
     assert target_streams(config) == ('object',)
-    assert 'gripper' in target_streams(replace(config, grasp_source='contact'))
+    assert 'gripper' in target_streams(changed(config, {'grasp.source': 'contact'}))
     out, pipeline = process(episode(Run().samples()), config)
     assert np.isfinite(column(out, 'ot_step')[1:]).all() and not pipeline.data_quality()
 
@@ -169,7 +171,7 @@ def test_a_missing_joint_is_named():
         (name, stamp, None if name == 'gripper' else value)
         for name, stamp, value in Run().samples()
     ]
-    out, pipeline = process(episode(samples), replace(PUT, gripper_joint='finger'))
+    out, pipeline = process(episode(samples), changed(PUT, {'grasp.joint': 'finger'}))
     assert "(joint 'finger') was not received" in reasons_of(out)['ot']
     assert pipeline.data_quality()['gripper.without_joint'] == STEPS
     level = level_of_count('gripper.without_joint', STEPS, pipeline.samples['gripper'])
@@ -190,7 +192,7 @@ def test_what_is_too_old_is_not_used(stream):
 @pytest.mark.parametrize('at', [-3.0, 0.0])
 def test_a_goal_may_be_published_once(at):
     """Before the episode or at its start; live it delays nothing, and lags at no step."""
-    run, config = Run(), replace(PUT, max_goal_age=0.0)
+    run, config = Run(), evolve(PUT, max_goal_age=0.0)
     once = [('goal', BEGIN + int(at * SECOND), (*run.goal[0].tolist(), 'base'))]
     samples = once + run.samples(without=('goal',))
     offline, _ = process(episode(samples), config)
@@ -200,7 +202,7 @@ def test_a_goal_may_be_published_once(at):
     np.testing.assert_array_equal(column(live, 'ot_step'), column(offline, 'ot_step'))
     assert not column(live, 'lagging').any()
     # The first second, in which nobody knows what will come, is bounded by the hold.
-    _, usual = live_run(episode(samples), replace(config, ot_task=''))
+    _, usual = live_run(episode(samples), evolve(config, ot_task=''))
     assert max(delays) <= 100 * MS and max(delays[35:]) <= max(usual)
 
 
@@ -227,14 +229,14 @@ def live_run(samples, config, late=None):
 def test_targets_that_were_never_seen_delay_no_step():
     samples = Run().samples(without=('object', 'goal', 'gripper'))
     _, delays = live_run(episode(samples), PUT)
-    _, usual = live_run(episode(samples), replace(PUT, ot_task=''))
+    _, usual = live_run(episode(samples), evolve(PUT, ot_task=''))
     assert max(delays[35:]) <= max(usual)
 
 
 @pytest.mark.parametrize('stream', ['object', 'goal', 'gripper'])
 @pytest.mark.parametrize('age', [0.5, 0.0])
 def test_a_target_that_lags_is_unavailable_and_the_same_numbers_come_again(stream, age):
-    config = replace(PUT, max_goal_age=age, max_object_age=age)
+    config = evolve(PUT, max_goal_age=age, max_object_age=age)
     samples = Run().samples()
     stall, burst = BEGIN + 700 * MS, BEGIN + 1400 * MS
     pipeline, live = MetricPipeline(config), []
@@ -275,7 +277,7 @@ def test_a_grasp_needs_the_object_near_if_that_is_asked():
     distances = np.linalg.norm(run.tcp - run.object, axis=1)
     reach = float(np.median(distances[run.grasped]))
     near = distances <= reach
-    out, _ = process(episode(run.samples()), replace(PUT, grasp_distance=reach))
+    out, _ = process(episode(run.samples()), evolve(PUT, grasp_distance=reach))
     assert 0 < (near & run.grasped).sum() < run.grasped.sum()
     np.testing.assert_array_equal(column(out, 'is_grasped'), near & run.grasped)
 
@@ -290,7 +292,7 @@ def test_the_grasp_by_effort_and_by_contact(source):
         if name == 'gripper' else (name, stamp, value)
         for name, stamp, value in run.samples()
     ]  # fmt: skip
-    out, _ = process(episode(samples), replace(PUT, grasp_source=source))
+    out, _ = process(episode(samples), changed(PUT, {'grasp.source': source}))
     expected = optimal_trajectory_difference(run.tcp, run.object, run.goal, run.grasped)
     np.testing.assert_allclose(column(out, 'ot_step'), expected, rtol=1e-12)
     np.testing.assert_array_equal(column(out, 'is_grasped'), run.grasped)
@@ -315,7 +317,7 @@ def test_of_a_kilohertz_gripper_only_what_is_needed_is_taken():
 def test_an_initial_distance_of_zero_is_said():
     run = Run()
     run.object = run.tcp.copy()
-    out, _ = process(episode(run.samples()), replace(PUT, ot_task='pick'))
+    out, _ = process(episode(run.samples()), evolve(PUT, ot_task='pick'))
     assert 'initial distance of 0' in reasons_of(out)['ot']
 
 

@@ -123,27 +123,30 @@ def test_an_argument_that_ros_has_no_type_for_is_refused():
 
 SHOW = """
 import json, sys, rclpy
-from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.bringup.declared_nodes import options_of
+from frame_ros.core.options import flatten
+from frame_ros.nodes.runtime.parameters import declare_options
 rclpy.init(args=sys.argv)
 node = rclpy.create_node('contact')
-defaults = {'finger_links': ['x'], 'allowed_links': ['x'], 'max_force': 1.0, 'robot': 'y'}
-print(json.dumps({name: declare(node, name, default) for name, default in defaults.items()}))
+found = flatten(declare_options(node, options_of('contact')))
+names = ('expected.finger_links', 'expected.allowed_links', 'expected.max_force', 'robot')
+print(json.dumps({name: found[name] for name in names}))
 """
 
 
 def test_values_arrive_as_they_are_meant(write, ros_domain):
     """At a node of ROS, by the command line with which the supervisor starts it."""
     pytest.importorskip('rclpy')
-    text = 'contact: {ros__parameters: {finger_links: [], max_force: .inf, robot: "null"}}'
-    text = text.replace('}}', ', allowed_links: ["1", "true"]}}')
+    expected = '{finger_links: [], max_force: .inf, allowed_links: ["1", "true"]}'
+    text = f'contact: {{ros__parameters: {{expected: {expected}, robot: "null"}}}}'
     processes = demo_processes(DemoOptions(params_file=write(text)))
     (contact,) = (process for process in processes if process.name == 'contact')
     command = [sys.executable, '-c', SHOW, *contact.ros_arguments()]
     shown = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
     assert json.loads(shown.stdout) == {
-        'finger_links': [''],
-        'allowed_links': ['1', 'true'],
-        'max_force': float('inf'),
+        'expected.finger_links': [],
+        'expected.allowed_links': ['1', 'true'],
+        'expected.max_force': float('inf'),
         'robot': 'null',
     }
 
@@ -170,8 +173,8 @@ def test_what_every_node_logs_is_chosen_in_one_place():
 def test_choices_are_those_of_the_nodes():
     from frame_ros.episodes.metric_pipeline.options import OT_TASKS as TASKS
     from frame_ros.hardware.controller_presets import controller_presets
-    from frame_ros.nodes.contact.options import SOURCES
     from frame_ros.sensing.contact.grasp import SOURCES as GRASPS
+    from frame_ros.sensing.contact.options import SOURCES
 
     assert set(OUTPUTS) == set(controller_presets())
     assert set(OT_TASKS) == {'', *TASKS}

@@ -44,7 +44,7 @@ def test_every_parameter_of_the_demo_is_one_of_its_node(robot):
         declared = flat(yaml.safe_load(process.config.read_text())['/**']['ros__parameters'])
         wrong = set(process.parameters) - set(declared) - {'policy_options'}
         assert wrong == set(), process.name
-    rate = processes['proximity'].parameters['alignment_rate']
+    rate = processes['proximity'].parameters['alignment.rate']
     assert processes['markers'].parameters['alignment_lifetime'] > 2.0 / rate
 
 
@@ -52,9 +52,9 @@ def test_contact_and_proximity_run_beside_an_arm_where_there_is_a_source():
     assert not {'contact', 'proximity'} & set(by_name(arm_processes(ArmOptions())))
     settings = ArmOptions(
         motors_file='motors.yaml',
-        contact_parameters={'joint_margin': 1.5},
+        contact_parameters={'joints.margin': 1.5},
         proximity_cameras=('front', 'side'),
-        proximity_parameters={'workspace': [-1, -1, 0, 1, 1, 1.5], 'min_support': 0},
+        proximity_parameters={'depth': {'workspace': [-1, -1, 0, 1, 1, 1.5], 'min_support': 0}},
         depth_topics={'side': '/camera/depth'},
         extrinsics={
             'front': ['base_link', 0, 0, 1, 0, 0, 0],
@@ -67,20 +67,23 @@ def test_contact_and_proximity_run_beside_an_arm_where_there_is_a_source():
     processes = by_name(arm_processes(settings))
     contact, proximity = processes['contact'].parameters, processes['proximity'].parameters
     assert contact['sources'] == ['joint_effort']
-    assert (contact['joint_margin'], contact['gripper_margin']) == (1.5, 0.05)
-    assert contact['motors_file'] == str(Path('motors.yaml').resolve())
+    assert (contact['joints.margin'], contact['grasp.margin']) == (1.5, 0.05)
+    assert contact['joints.motors_file'] == str(Path('motors.yaml').resolve())
     assert proximity['cameras'] == ['front', 'side']
     assert proximity['image_topics'] == ['side=/camera/depth']
     assert proximity['extrinsics'] == [
         'front=base_link 0 0 1 0 0 0', 'side=base_link 1 0 0 0 0 0 1',
     ]  # fmt: skip
-    assert [type(value) for value in proximity['workspace']] == [float] * 6
-    assert proximity['min_support'] == 0
-    for name in ('proximity', 'markers'):
-        assert processes[name].parameters['obstacles_file'] == str(Path('cell.yaml').resolve())
+    assert [type(value) for value in proximity['depth.workspace']] == [float] * 6
+    assert proximity['depth.min_support'] == 0
+    file = str(Path('cell.yaml').resolve())
+    assert proximity['obstacles.file'] == file
+    assert processes['markers'].parameters['obstacles_file'] == file
     for name in ('contact', 'proximity'):
         assert processes[name].remappings['joint_states'] == 'follower/joint_states'
-        declared = yaml.safe_load(processes[name].config.read_text())['/**']['ros__parameters']
+        declared = flat(
+            yaml.safe_load(processes[name].config.read_text())['/**']['ros__parameters']
+        )
         assert set(processes[name].parameters) <= set(declared)
 
 
@@ -122,7 +125,7 @@ def test_contact_of_a_franka_comes_of_its_flags_or_of_a_sensor():
         (
             ArmOptions,
             {'proximity_cameras': ('front',), 'proximity_parameters': {'paddin': 0.1}},
-            "'paddin' is no parameter of the proximity; did you mean 'padding'",
+            "'paddin' is no parameter of the proximity; did you mean 'depth.padding'",
         ),
         (
             ArmOptions,
@@ -161,5 +164,5 @@ def test_the_demos_fr3_knows_the_weight_beyond_its_sensor():
     centre = hand.xmat.reshape(3, 3).T @ (scene.data.subtree_com[hand.id] - hand.xpos)
     parameters = by_name(demo_processes(DemoOptions(robot='fr3')))['contact'].parameters
     mass = scene.model.body_subtreemass[hand.id]
-    assert parameters['tool_mass'] == pytest.approx(mass, abs=1e-3)
-    assert parameters['tool_centre_of_mass'] == pytest.approx(centre.tolist(), abs=2e-4)
+    assert parameters['tool.mass'] == pytest.approx(mass, abs=1e-3)
+    assert parameters['tool.centre_of_mass'] == pytest.approx(centre.tolist(), abs=2e-4)

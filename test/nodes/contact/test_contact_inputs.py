@@ -16,18 +16,19 @@ from rclpy.serialization import serialize_message
 
 from frame_ros.bags.message_readers import WrenchReader
 from frame_ros.core.errors import RobotError, SetupError
+from frame_ros.core.options import from_values
 from frame_ros.msg import ContactState
 from frame_ros.nodes.contact.franka import IndicatorReader, StateFlagReader
 from frame_ros.nodes.contact.inputs import Sample, Waiting
 from frame_ros.nodes.contact.options import ContactOptions
-from frame_ros.nodes.contact.robot_sensor import RobotSensor
-from frame_ros.nodes.contact.wrench_sensor import tip_in_sensor
 from frame_ros.nodes.runtime.fitting_subscription import DAMAGED
 from frame_ros.robots import load_robot
 from frame_ros.robots.joint_state_merge import FullJointState
 from frame_ros.sensing.contact.joint_arrays import JointArrays
 from frame_ros.sensing.contact.robot_indicators import indicators_of
+from frame_ros.sensing.contact.robot_sensor import RobotSensor
 from frame_ros.sensing.contact.sensor_mount import SensorFrames, SensorMount, given_mount
+from frame_ros.sensing.contact.wrench_sensor import tip_in_sensor
 
 STREAMS = ('commands', 'joints', 'wrench')
 
@@ -219,10 +220,15 @@ def test_an_external_wrench_in_a_frame_fixed_to_the_base_is_turned_to_it(frame, 
     robot = load_robot(text[: text.rindex('</robot>')] + mount, 'fr3_hand')
     assert robot.base_link == 'base'
     joints = JointArrays(tuple(robot.joint_limits))
-    settings = ContactOptions(
-        robot_wrench_frame=given, robot_wrench_point=point, robot_offset_force=0.1,
-        robot_offset_torque=0.1,
-    )  # fmt: skip
+    settings = from_values(
+        ContactOptions,
+        {
+            'robot_contact.wrench_frame': given,
+            'robot_contact.wrench_point': point,
+            'robot_contact.offset_force': 0.1,
+            'robot_contact.offset_torque': 0.1,
+        },
+    )
     sensor = RobotSensor(settings, robot, joints)
     q = (robot.lower + robot.upper) / 2
     state = FullJointState(1, robot.joint_names, q, np.zeros(7), np.zeros(7))
@@ -240,7 +246,7 @@ def test_an_external_wrench_in_a_frame_fixed_to_the_base_is_turned_to_it(frame, 
     values = -np.concatenate((turn.T @ force, turn.T @ about))
     found = sensor.on_wrench(2, frame, values.tolist(), None)
     np.testing.assert_allclose(found.wrench, [*force, *torque], atol=1e-9)
-    settings = ContactOptions(robot_wrench_frame='fr3_link1')
+    settings = from_values(ContactOptions, {'robot_contact.wrench_frame': 'fr3_link1'})
     found = RobotSensor(settings, robot, joints).on_wrench(2, frame, values.tolist(), None)
     assert found.is_contact is None and 'unknown frame' in found.unavailable
 

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from patience import PATIENCE
 from scipy.spatial.transform import Rotation
 
@@ -26,14 +25,16 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from frame_ros.core.errors import RobotError, SetupError
+from frame_ros.core.options import from_values
 from frame_ros.core.time import SECOND
 from frame_ros.msg import ContactEvent, ContactState
 from frame_ros.nodes.contact.node import ContactNode
-from frame_ros.nodes.contact.options import ContactOptions, region_of
+from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.robots import load_robot
 from frame_ros.robots.dynamics import RobotDynamics
 from frame_ros.sensing.contact.joints.motor_model import save_motors, simple_motors
+from frame_ros.sensing.contact.options import region_of
 
 ROOT = Path(__file__).resolve().parents[3]
 START = 1_700_000_000 * SECOND
@@ -42,8 +43,8 @@ MASS, CENTRE = 0.2, np.array([0.01, 0.0, 0.03])
 BIAS = np.array([1.0, -2.0, 0.5, 0.02, -0.01, 0.03])
 Q = [0.1, -0.4, 0.6, 0.3, 0.2]
 WRENCH = (
-    'sources:=[wrench]', f'tool_mass:={MASS}', f'tool_centre_of_mass:={CENTRE.tolist()}',
-    'wrench_tare_window:=0.2', 'max_sensor_age:=60.0',
+    'sources:=[wrench]', f'tool.mass:={MASS}', f'tool.centre_of_mass:={CENTRE.tolist()}',
+    'wrench.tare_window:=0.2', 'max_sensor_age:=60.0',
 )  # fmt: skip
 FRANKA = 'franka_robot_state_broadcaster'
 
@@ -287,8 +288,8 @@ def test_the_torque_is_told_at_the_tip(bench):
 def test_peak_impulse_and_duration_are_those_of_the_signal(bench):
     # The filter settles within a sample, so that the detected force is the one that was fed.
     arm = bench(
-        *WRENCH, 'wrench_cutoff:=5000.0', 'wrench_on_time:=0.0', 'wrench_off_time:=0.0',
-        'wrench_drift_force_rate:=0.0', 'wrench_drift_torque_rate:=0.0',
+        *WRENCH, 'wrench.cutoff:=5000.0', 'wrench.on_time:=0.0', 'wrench.off_time:=0.0',
+        'wrench.drift_force_rate:=0.0', 'wrench.drift_torque_rate:=0.0',
     )  # fmt: skip
     arm.at_rest(150)
     signal = np.concatenate((np.zeros(10), np.linspace(2, 8, 31), np.full(40, 8.0), np.zeros(30)))
@@ -309,7 +310,7 @@ def test_peak_impulse_and_duration_are_those_of_the_signal(bench):
 
 
 def test_a_contact_while_the_gripper_closes_is_expected_until_it_is_too_strong(bench):
-    arm = bench(*WRENCH, 'max_grasp_force:=10.0')
+    arm = bench(*WRENCH, 'expected.max_grasp_force:=10.0')
     arm.at_rest(150, gripper=1.0)
     for k in range(20):
         arm.at_rest(1, gripper=1.0 - 0.05 * k)
@@ -325,7 +326,7 @@ def test_a_contact_while_the_gripper_closes_is_expected_until_it_is_too_strong(b
 
 
 def test_without_a_tare_at_start_the_bias_is_the_expected_one(bench):
-    arm = bench(*WRENCH, 'tare_at_start:=false', f'wrench_expected_bias:={BIAS.tolist()}')
+    arm = bench(*WRENCH, 'tare.at_start:=false', f'wrench.expected_bias:={BIAS.tolist()}')
     arm.joints()
     arm.arrive()
     arm.at_rest(150, lambda k: (0.0, 0.0, 6.0))  # which a tare would take for bias
@@ -345,7 +346,7 @@ def test_tare_takes_what_is_read_at_rest_for_bias(bench):
 
 
 def test_tare_is_refused_in_contact_and_while_moving(bench):
-    arm = bench(*WRENCH, 'tare_timeout:=60.0')
+    arm = bench(*WRENCH, 'tare.timeout:=60.0')
     arm.at_rest(150)
     arm.at_rest(50, lambda k: (0.0, 0.0, 6.0))
     answer = arm.tare(arm.recorded(lambda: arm.at_rest(60, lambda k: (0.0, 0.0, 6.0))))
@@ -362,7 +363,7 @@ def test_tare_is_refused_in_contact_and_while_moving(bench):
 
 
 def test_a_tare_that_does_not_end_in_time_is_not_done_later_either(bench):
-    arm = bench(*WRENCH, 'tare_timeout:=0.3')
+    arm = bench(*WRENCH, 'tare.timeout:=0.3')
     arm.at_rest(150)
     answer = arm.tare()
     assert not answer.success and 'not done in 0.3 s' in answer.message
@@ -371,7 +372,7 @@ def test_a_tare_that_does_not_end_in_time_is_not_done_later_either(bench):
 
 
 def test_a_tare_under_way_goes_on_publishing_and_ends_with_the_node(bench):
-    arm = bench(*WRENCH, 'tare_timeout:=60.0')
+    arm = bench(*WRENCH, 'tare.timeout:=60.0')
     arm.at_rest(150)
     contact, states = arm.contact, arm.contact.published
 
@@ -407,8 +408,8 @@ def test_an_unknown_frame_is_unavailable_with_the_links_named(bench):
 
 def test_a_mount_by_parameters_is_compensated_in_its_own_axes(bench):
     arm = bench(
-        *WRENCH, 'wrench_mount_link:=wrist_link', 'wrench_mount_xyz:=[0.0, 0.0, 0.05]',
-        'wrench_mount_rpy:=[0.3, -0.2, 1.0]', 'tip:=wrist_link',
+        *WRENCH, 'wrench.mount_link:=wrist_link', 'wrench.mount_xyz:=[0.0, 0.0, 0.05]',
+        'wrench.mount_rpy:=[0.3, -0.2, 1.0]', 'tip:=wrist_link',
     )  # fmt: skip
     wrist, names = load_robot('so101', 'wrist_link'), load_robot('so101').joint_names
     mount = Rotation.from_euler('xyz', [0.3, -0.2, 1.0]).as_matrix()
@@ -498,7 +499,9 @@ def test_a_clock_set_back_within_one_look_leaves_nothing_of_the_time_before(benc
 
 
 def test_joint_states_that_tell_nothing_of_the_arm_are_no_freedom(bench, motors_file):
-    arm = bench('sources:=[joint_effort]', f'motors_file:={motors_file}', 'max_sensor_age:=0.2')
+    arm = bench(
+        'sources:=[joint_effort]', f'joints.motors_file:={motors_file}', 'max_sensor_age:=0.2'
+    )
     hold = RobotDynamics(arm.robot).gravity(Q).tolist()
 
     def only_gripper():
@@ -565,8 +568,8 @@ def motors_file(tmp_path):
 
 def test_joint_efforts_tell_of_contact_link_and_stall(bench, motors_file):
     arm = bench(
-        'sources:=[joint_effort]', f'motors_file:={motors_file}', 'max_sensor_age:=60.0',
-        'stall_torque:=0.5', 'stall_time:=0.1',
+        'sources:=[joint_effort]', f'joints.motors_file:={motors_file}', 'max_sensor_age:=60.0',
+        'stall.torque:=0.5', 'stall.time:=0.1',
     )  # fmt: skip
     dynamics, names = RobotDynamics(arm.robot), arm.robot.joint_names
     hold = dynamics.gravity(Q)
@@ -602,7 +605,7 @@ def test_joint_efforts_tell_of_contact_link_and_stall(bench, motors_file):
 
 def test_two_sources_are_fused_and_one_that_fails_leaves_the_other(bench, motors_file):
     arm = bench(
-        *WRENCH[1:], 'sources:=[wrench, joint_effort]', f'motors_file:={motors_file}'
+        *WRENCH[1:], 'sources:=[wrench, joint_effort]', f'joints.motors_file:={motors_file}'
     )  # fmt: skip
     dynamics, own = RobotDynamics(arm.robot), weight()
     hold = dynamics.gravity(Q)
@@ -679,7 +682,7 @@ def test_flags_of_a_franka_need_neither_joint_states_nor_a_wrench(bench):
 def test_the_process_starts_and_ends_well(ros_domain, tmp_path):
     log = tmp_path / 'log'
     command = [sys.executable, '-m', 'frame_ros.nodes.contact', '--ros-args', '--params-file']
-    command += [str(ROOT / 'config' / 'contact.yaml'), '-p', 'motors_file:=simulated']
+    command += [str(ROOT / 'config' / 'contact.yaml'), '-p', 'joints.motors_file:=simulated']
     with log.open('w') as out:
         process = subprocess.Popen(command, stderr=out, stdout=out, cwd=ROOT)
         end = time.monotonic() + PATIENCE
@@ -693,38 +696,28 @@ def test_the_process_starts_and_ends_well(ros_domain, tmp_path):
     assert 'Traceback' not in text
 
 
-def test_the_parameters_file_has_the_defaults():
-    text = (ROOT / 'config' / 'contact.yaml').read_text()
-    defaults = {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in vars(ContactOptions()).items()
-    }
-    assert yaml.safe_load(text)['/**']['ros__parameters'] == defaults
-
-
 @pytest.mark.parametrize(
     ('name', 'value'),
     [
-        ('sources', ('laser',)), ('publish_rate', 0.0), ('poll_period', 1.0), ('queue_depth', 0),
-        ('reliability', 'maybe'), ('tare_timeout', 0.1), ('wrench_mount_xyz', (0.0, 1.0)),
-        ('tare_timeout', math.inf), ('joint_rate', 1.0),
-        ('wrench_expected_bias', (1.0, 2.0)), ('max_joint_age', 0.0), ('grasp_source', 'contact'),
+        ('sources', ('laser',)), ('publish_rate', 0.0), ('inputs.poll_period', 1.0),
+        ('inputs.queue_depth', 0), ('inputs.reliability', 'maybe'), ('tare.timeout', 0.1),
+        ('wrench.mount_xyz', (0.0, 1.0)), ('tare.timeout', math.inf), ('joints.rate', 1.0),
+        ('wrench.expected_bias', (1.0, 2.0)), ('max_joint_age', 0.0), ('grasp.source', 'smell'),
+        ('sources', ('wrench', 'wrench')), ('joints.rate', 3.0), ('joint_wait', 0.3),
     ],
 )  # fmt: skip
 def test_parameters_out_of_range_are_named(name, value):
-    ContactOptions().check()
-    with pytest.raises(SetupError, match=f'^{name} '):
-        ContactOptions(**{name: value}).check()
+    with pytest.raises(SetupError, match=f'^{name} is '):
+        from_values(ContactOptions, {name: value})
 
 
 def test_expectations_name_links_and_regions_that_cannot_be():
     robot = load_robot('so101')
-    found = ContactOptions(
-        allowed_regions=('{name: table, lower: [0, -1, -1], upper: [1, 1, 0.02], max_force: 9}',)
-    ).expectations(robot)
+    table = '{name: table, lower: [0, -1, -1], upper: [1, 1, 0.02], max_force: 9}'
+    found = from_values(ContactOptions, {'expected.allowed_regions': (table,)}).expectations(robot)
     assert found.regions[0].max_force == 9 and 'gripper_link' in found.finger_links
     with pytest.raises(RobotError, match='hand'):
-        ContactOptions(allowed_links=('hand',)).expectations(robot)
+        from_values(ContactOptions, {'expected.allowed_links': ('hand',)}).expectations(robot)
     for text in ('table', '{name: table}', '{name: a, lower: [1, 1, 1], upper: [0, 0, 0]}', '{'):
-        with pytest.raises(SetupError, match='allowed_regions'):
+        with pytest.raises(SetupError, match='expected.allowed_regions'):
             region_of(text)

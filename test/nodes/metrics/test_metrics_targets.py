@@ -219,7 +219,7 @@ def assert_as_offline(bench, *names):
 
 
 def test_ot_by_topics_with_a_goal_that_was_latched_before(bench):
-    task = bench(('object', 'gripper', 'goal'), ot_task='put_in', grasp_debounce=0.0)
+    task = bench(('object', 'gripper', 'goal'), ot_task='put_in', **{'grasp.debounce': 0.0})
     task.send('goal', pose((-0.2, 0.2, 0.1), ''), task.now())
     task.ready()
     task.run()
@@ -239,7 +239,7 @@ def test_ot_by_topics_with_a_goal_that_was_latched_before(bench):
 def test_the_grasp_by_contact(bench):
     task = bench(
         ('object', 'contact', 'goal'),
-        ot_task='move', grasp_source='contact', grasp_debounce=0.0,
+        ot_task='move', **{'grasp.source': 'contact', 'grasp.debounce': 0.0},
     )  # fmt: skip
     task.send('goal', pose((-0.2, 0.2, 0.1)), task.now())
     task.ready()
@@ -250,7 +250,7 @@ def test_the_grasp_by_contact(bench):
 
 
 def test_wrong_frames_and_missing_joints_are_named_and_do_not_stop_the_node(bench):
-    task = bench(('object', 'gripper'), ot_task='put_on', gripper_joint='finger')
+    task = bench(('object', 'gripper'), ot_task='put_on', **{'grasp.joint': 'finger'})
     task.ready()
     task.run(frame='camera')
     assert "in the frame 'camera'; expected is 'base_link'" in task.reasons()['ot']
@@ -312,10 +312,10 @@ def test_ate_against_a_demonstration_and_the_low_pass(bench, tmp_path):
     [
         ({'references': "['{bag}']"}, 'blind: no poses of the TCP, so it is no reference'),
         ({'references': "['/nowhere/at_all']"}, '/nowhere/at_all'),
-        ({'ot_task': 'juggle'}, "ot_task is 'juggle'; it must be one of"),
+        ({'ot_task': 'juggle'}, "ot_task is 'juggle'; it must be empty, pick"),
         (
             {'ot_task': 'put_in', 'robot': str(ROOT / 'urdf' / 'so101.urdf')},
-            'gripper_joint is empty',
+            'grasp.joint is empty',
         ),
     ],
 )
@@ -347,7 +347,11 @@ def check_poses_from_tf(bench):
     from tf2_msgs.msg import TFMessage
 
     task = bench(
-        ('gripper',), ot_task='put_in', object_frame='cube', goal_frame='bin', grasp_debounce=0.0
+        ('gripper',),
+        ot_task='put_in',
+        object_frame='cube',
+        goal_frame='bin',
+        **{'grasp.debounce': 0.0},
     )
     fixed = task.node.create_publisher(TFMessage, 'tf_static', LATCHED)
     moving = task.node.create_publisher(TFMessage, 'tf', 50)

@@ -20,7 +20,6 @@ pytest.importorskip('rclpy')
 
 from proximity_bench import (
     BOX,
-    JOINTS,
     POSE,
     SECOND,
     SIDE,
@@ -42,6 +41,7 @@ from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import PointCloud2
 
 from frame_ros.core.errors import SetupError
+from frame_ros.core.options import from_values
 from frame_ros.msg import Proximity
 from frame_ros.nodes.proximity import node as proximity
 from frame_ros.nodes.proximity.options import ProximityOptions
@@ -49,7 +49,7 @@ from frame_ros.nodes.runtime.readiness_watch import ReadinessWatch
 from frame_ros.robots.link_frames import LinkFrames
 
 ROOT = Path(__file__).resolve().parents[3]
-SURFACE = {'surface_height': 0.0, 'surface_margin': 0.02}
+SURFACE = {'depth.surface_height': 0.0, 'depth.surface_margin': 0.02}
 FRONT = 'front=' + extrinsics_text('base_link', *TRIPOD)
 ARM = ('lower_arm_link', 'wrist_link', 'gripper_link', 'moving_jaw_so101_v1_link')
 CLOSE = 0.008  # m: a pixel is 5 mm wide there
@@ -338,7 +338,7 @@ def test_known_obstacles_alone_and_with_a_camera(bench, tmp_path):
     assert node.heard.proximity[-1].source == Proximity.SOURCE_MODEL
     node.close()
 
-    node = bench(obstacles_file=str(path))
+    node = bench(**{'obstacles.file': str(path)})
     message = node.see(START, picture())
     assert message.source == Proximity.SOURCE_FUSED
     assert message.sources == ['front', 'known obstacles']
@@ -357,10 +357,10 @@ def test_what_the_gripper_holds_is_no_obstacle(bench):
     middle = translations[tip.index(ROBOT.tip_link)]
     cube = Box(tuple(middle), (0.03, 0.03, 0.03))
     pixels = millimetres(draw(boxes=(BOX, cube)))
-    open_gripper = bench(held_size=[0.1, 0.1, 0.1])
+    open_gripper = bench(**{'held.size': [0.1, 0.1, 0.1]})
     assert open_gripper.see(START, pixels).distance < 0.05
     open_gripper.close()
-    closed = bench(held_size=[0.1, 0.1, 0.1], gripper_closed=1.0, gripper_open=1.1)
+    closed = bench(**{'held.size': [0.1, 0.1, 0.1], 'grasp.closed': 1.0, 'grasp.opened': 1.1})
     message = closed.see(START, pixels)
     assert message.distance > 0.08
     closed.close()
@@ -369,7 +369,9 @@ def test_what_the_gripper_holds_is_no_obstacle(bench):
 def test_a_misaligned_camera_gives_no_distances(bench):
     rotation, eye = TRIPOD
     wrong = Rotation.from_euler('z', 0.05).as_matrix() @ rotation, eye + (0.0, 0.05, 0.03)
-    node = bench(extrinsics=['front=' + extrinsics_text('base_link', *wrong)], alignment_rate=30.0)
+    node = bench(
+        extrinsics=['front=' + extrinsics_text('base_link', *wrong)], **{'alignment.rate': 30.0}
+    )
     for index in range(40):
         message = node.see(START + index * SECOND // 20, picture())
         if message.unavailable:
@@ -385,7 +387,7 @@ def test_a_misaligned_camera_gives_no_distances(bench):
 
 
 def test_an_aligned_camera_is_said_to_be(bench):
-    node = bench(alignment_rate=30.0)
+    node = bench(**{'alignment.rate': 30.0})
     for index in range(20):
         message = node.see(START + index * SECOND // 20, picture())
         assert_near(message, true_distances())
@@ -417,7 +419,7 @@ def test_parameters_that_cannot_be(bench):
         ({'extrinsics': ['front=base_link 0 0']}, 'roll pitch yaw'),
         ({'extrinsics': ['side=base_link 0 0 0 0 0 0']}, 'side'),
         ({'cameras': ['']}, 'neither a camera'),
-        ({'padding': -1.0}, 'padding'),
+        ({'depth.padding': -1.0}, 'depth.padding'),
         ({'links': ['wheel']}, 'wheel'),
         ({'assumed_joints': ['gripper=wide']}, 'assumed_joints'),
     ):
@@ -427,7 +429,7 @@ def test_parameters_that_cannot_be(bench):
 
         rclpy.try_shutdown()
     with pytest.raises(SetupError, match='planes'):
-        ProximityOptions(planes=('0 0 0 1',)).depth_settings()
+        from_values(ProximityOptions, {'depth.planes': ('0 0 0 1',)}).depth_options()
 
 
 def test_a_node_that_compiles_says_so(bench, monkeypatch):
@@ -463,14 +465,3 @@ def test_the_process_starts_and_ends_well(ros_domain, tmp_path):
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE) == 0, log.read_text()
     assert 'so101: 6 links' in log.read_text() and 'Traceback' not in log.read_text()
-
-
-def test_defaults_are_those_of_the_file():
-    text = (ROOT / 'config' / 'proximity.yaml').read_text()
-    shipped = yaml.safe_load(text)['/**']['ros__parameters']
-    defaults = {
-        k: list(v) if isinstance(v, tuple) else v for k, v in vars(ProximityOptions()).items()
-    }
-    assert shipped == defaults
-    assert all('#' in line for line in text.splitlines()[5:])
-    assert JOINTS[-1] == 'gripper'

@@ -134,7 +134,7 @@ def test_every_parameter_says_what_it_means(path):
     ('arguments', 'message'),
     [
         (['-p', 'hold:=soon'], "hold is 'soon'; it must be a number"),
-        (['-p', 'robot:=[]'], 'robot is empty; it must be a text'),
+        (['-p', 'robot:=[]'], 'robot is []; it must be a text'),
         (['-p', 'use_sim_time:=1'], "'use_sim_time' to '1' of type 'INTEGER'"),
         (['-r', '__ns:=/a b'], '__ns:=/a b'),
         (['-p', 'hold:={'], 'ROS cannot read the command line'),

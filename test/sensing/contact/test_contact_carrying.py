@@ -3,10 +3,10 @@
 """Contact by the wrench while something is carried: the load is none, a push is."""
 
 import copy
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 from frame_ros.core.time import MILLISECOND
 from frame_ros.sensing.contact.detection import Detection
@@ -182,7 +182,7 @@ def test_there_is_a_largest_force_of_what_is_held(grasped):
 
 def test_what_is_held_may_touch_a_region_that_it_reaches():
     table = AllowedRegion('table', (0.0, -1.0, -0.1), (1.0, 1.0, 0.01), 15.0, held_only=True)
-    arm = Arm(replace(EXPECTATIONS, regions=(table,), held_reach=0.08))
+    arm = Arm(evolve(EXPECTATIONS, regions=(table,), held_reach=0.08))
     arm.grasp()
     arm.lift(0.08)
     arm.run(600)

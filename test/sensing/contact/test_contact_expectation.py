@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.time import MILLISECOND
@@ -69,7 +70,7 @@ def test_fingers_while_the_gripper_closes_holds_or_has_just_let_go():
 
 
 def test_a_gripper_that_closes_to_larger_positions():
-    settings = replace(SETTINGS, smaller_is_closed=False)
+    settings = evolve(SETTINGS, smaller_is_closed=False)
     assert verdict(touch('left'), at(0, 0.07), at(100, 0.08), settings=settings).is_expected
     assert not verdict(touch('left'), at(0, 0.08), at(100, 0.07), settings=settings).is_expected
 
@@ -98,7 +99,7 @@ def test_regions_ask_place_phase_and_force():
     # Fingers touch with the tip, however far from there their link begins.
     reaching = at(tip=LOW, phase='place', link_positions={'left': HIGH})
     assert verdict(touch('left'), reaching).is_expected
-    only = replace(SETTINGS, regions=(replace(TABLE, links=('left',)),))
+    only = evolve(SETTINGS, regions=(replace(TABLE, links=('left',)),))
     assert verdict(touch('left'), placing, settings=only).is_expected
     assert not verdict(touch('elbow', position=LOW), placing, settings=only).is_expected
 
@@ -145,7 +146,7 @@ def test_what_is_held_explains_forces_along_the_vertical():
 
 def test_regions_reach_down_for_what_is_held():
     table = replace(TABLE, phases=(), held_only=True)
-    settings = replace(SETTINGS, regions=(table,), held_reach=0.1)
+    settings = evolve(SETTINGS, regions=(table,), held_reach=0.1)
     above = np.array([0.3, 0.0, 0.14])
     assert verdict(touch(), at(tip=above, is_grasped=True), settings=settings).is_expected
     assert not verdict(touch(), at(tip=LOW, is_grasped=False), settings=settings).is_expected
@@ -167,7 +168,7 @@ def test_bad_settings():
         {'regions': (TABLE, TABLE)},
     ]:  # fmt: skip
         with pytest.raises(ValueRangeError):
-            replace(SETTINGS, **values)
+            evolve(SETTINGS, **values)
     for values in [{'upper': (1.0, -1.0, 0.0)}, {'lower': (np.nan, 0.0, 0.0)}, {'max_force': 0.0}]:
         with pytest.raises(ValueRangeError):
             replace(TABLE, **values)

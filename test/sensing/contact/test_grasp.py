@@ -114,13 +114,16 @@ def test_reset_forgets():
 @pytest.mark.parametrize(
     ('values', 'message'),
     [
-        ({'source': 'smell'}, "'smell'; it is one of position, effort, contact"),
-        ({'closed': 0.3, 'opened': 0.3}, 'closed must be below open'),
-        ({'smaller_is_closed': False}, 'closed must be above open'),
-        ({'effort_off': 0.6}, 'not the smaller'),
-        ({'effort_on': 0.0, 'effort_off': 0.0}, 'more than 0'),
-        ({'debounce': -1.0}, 'not negative'),
-        ({'closed': NAN}, 'finite'),
+        ({'source': 'smell'}, "'smell'; it must be position, effort, contact or none"),
+        ({'closed': 0.3, 'opened': 0.3}, 'closed is 0.3; it must be below opened'),
+        (
+            {'smaller_is_closed': False},
+            'closed is 0.2; it must be below opened if smaller_is_closed, else',
+        ),
+        ({'effort_off': 0.6}, 'effort_off is 0.6; it must be at most effort_on'),
+        ({'effort_on': 0.0, 'effort_off': 0.0}, 'effort_on is 0.0; it must be above 0'),
+        ({'debounce': -1.0}, 'must be at least 0 s'),
+        ({'closed': NAN}, 'closed is nan; it must be a number'),
         ({'contact_links': 0}, 'at least 1'),
     ],
 )

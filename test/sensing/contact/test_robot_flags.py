@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contact from a robot's own flags and external wrench, whose offset depends on the posture."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from attrs import evolve
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.core.time import MILLISECOND
@@ -173,6 +172,6 @@ def test_bad_input():
         contact.update(0, HOME, np.zeros(5))
     for values in [{'force_on': 0.0}, {'hysteresis': 1.2}, {'speed_gain': -1.0}]:
         with pytest.raises(ValueRangeError):
-            replace(RobotContactOptions(), **values)
+            evolve(RobotContactOptions(), **values)
     with pytest.raises(ValueRangeError):
         PostureOffset(7, np.array([0.0]), 0.1)

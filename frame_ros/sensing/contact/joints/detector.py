@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.core.errors import SetupError, ValueRangeError
+from frame_ros.core.errors import SetupError
+from frame_ros.core.options import option, options
 from frame_ros.core.time import SECOND
 from frame_ros.robots.dynamics import GRAVITY, Payload, RobotDynamics
 from frame_ros.robots.robot import Robot
@@ -37,55 +37,61 @@ NO_THRESHOLDS = (
 )
 
 
-@dataclass(frozen=True)
+@options
 class JointContactOptions:
-    """gain: 1/s of the observer; 0: that of the identification. margin: factor of the identified
-    thresholds. combined_threshold: thresholds that the joints must reach together, as the root of
-    the sum of the squares of their shares, where none reaches its own; infinite: they do not count
-    together. scatter_margin: deviations, of the residual by what jumps between samples, that widen
-    them, as independent errors add; 0: they do not. least_threshold: N m, no threshold is
-    below it. release: share of the thresholds below which a contact ends. on_time, off_time: s for
-    which that lasts. max_gap: s between samples from which the observer starts again. settle_time:
-    s after a beginning in which nothing is known. held_mass: kg, heaviest object that the gripper
-    may hold, whose weight widens the thresholds while it holds one. limit_margin: rad (m) from a
-    limit of the URDF from which a joint is not judged: its stop may hold it. stall: what counts as
-    a stall.
+    """Contact by the efforts of the joints.
 
-    Raises:
-        ValueRangeError: a value that cannot be.
+    Attributes:
+        stall: criteria of a stall.
     """
 
-    gain: float = 0.0
-    margin: float = 1.25
-    combined_threshold: float = 1.4
-    scatter_margin: float = 2.0
-    least_threshold: float = 0.02
-    release: float = 0.7
-    on_time: float = 0.02
-    off_time: float = 0.06
-    max_gap: float = 0.15
-    settle_time: float = 0.3
-    held_mass: float = 0.05
-    limit_margin: float = 0.02
-    stall: StallOptions = field(default_factory=StallOptions)
-
-    def __post_init__(self) -> None:
-        numbers = (self.gain, self.scatter_margin, self.least_threshold, self.on_time,
-                   self.off_time, self.settle_time, self.held_mass,
-                   self.limit_margin)  # fmt: skip
-        if not all(0.0 <= value < math.inf for value in numbers):
-            raise ValueRangeError(f'{self}: values are finite and not negative')
-        if not 0.0 < self.margin < math.inf or not 0.0 < self.release <= 1.0:
-            raise ValueRangeError(
-                f'margin is {self.margin} and release {self.release}; the first is more than 0, '
-                'the second more than 0 and at most 1'
-            )
-        if not self.combined_threshold >= 1.0:
-            raise ValueRangeError(
-                f'combined_threshold is {self.combined_threshold}; at least 1 is expected'
-            )
-        if not 0.0 < self.max_gap < math.inf:
-            raise ValueRangeError(f'max_gap is {self.max_gap} s; more than 0 is expected')
+    gain: float = option(
+        0.0,
+        'gain of the momentum observer; 0: that of the identification',
+        unit='1/s',
+        at_least=0.0,
+    )
+    margin: float = option(1.25, 'factor of the identified thresholds', above=0.0)
+    combined_threshold: float = option(
+        1.4,
+        'thresholds that all joints must reach together, as the root of the sum of the '
+        'squares of their shares, where none reaches its own; .inf: they do not count '
+        'together',
+        at_least=1.0,
+        is_finite=False,
+    )
+    scatter_margin: float = option(
+        2.0,
+        'deviations of the residual by what jumps from sample to sample (coarse steps of '
+        'commands, late and missing samples) that widen the thresholds; 0: they do not',
+        at_least=0.0,
+    )
+    least_threshold: float = option(0.02, 'smallest threshold', unit='N m', at_least=0.0)
+    release: float = option(
+        0.7, 'share of the thresholds below which a contact ends', above=0.0, at_most=1.0
+    )
+    on_time: float = option(0.02, 'time for which a contact must last', unit='s', at_least=0.0)
+    off_time: float = option(0.06, 'time for which its end must last', unit='s', at_least=0.0)
+    max_gap: float = option(
+        0.15, 'time between joint states from which the observer restarts', unit='s', above=0.0
+    )
+    settle_time: float = option(
+        0.3, 'time after a beginning in which nothing is known', unit='s', at_least=0.0
+    )
+    held_mass: float = option(
+        0.05,
+        'mass of the heaviest object; widens the thresholds while the gripper holds one',
+        unit='kg',
+        at_least=0.0,
+    )
+    limit_margin: float = option(
+        0.02,
+        'distance (m for a finger) from a limit of the URDF from which a joint is not '
+        'judged: its stop may hold it',
+        unit='rad',
+        at_least=0.0,
+    )
+    stall: StallOptions = StallOptions()
 
 
 class JointContact:

@@ -23,6 +23,7 @@ from frame_ros.core.strict_yaml import load_yaml
 from frame_ros.robots.profiles import find_profile, simulated_robots
 
 Array = NDArray[np.float64]
+SIMULATED = 'simulated'  # motors_file: those that the package has of the simulated robot
 # Column -> (unit, whether it may be negative). rad and N m are m and N of a joint that slides.
 COLUMNS = {
     'effort_scale': ('N m per unit of joint_states.effort', True),

@@ -5,46 +5,34 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.options import option, options
 from frame_ros.core.time import SECOND
 
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@options
 class StallOptions:
-    """Criteria of a stall, all of which must hold.
-
-    torque: N m of the motor, at least. position_error: rad from the commanded position, at least.
-    time: s that both last. speed: rad/s, at most, when it begins. release: share of torque and
-    error below either of which it ends. Each of the first four is for all joints.
+    """Stall of a joint, of which all criteria must hold.
 
     The defaults suit an STS3215 servo: half of the 2.9 N m (30 kg cm at 12 V, by its data sheet) at
     which it stalls, 3 degrees, and a fifth of the 2 s after which its own overload protection,
     as LeRobot sets it, lets go.
-
-    Raises:
-        ValueRangeError: a value is not positive, or `release` above 1.
     """
 
-    torque: float = 1.45
-    position_error: float = 0.05
-    time: float = 0.4
-    speed: float = 0.1
-    release: float = 0.7
-
-    def __post_init__(self) -> None:
-        for each in fields(self):
-            if not getattr(self, each.name) > 0.0:
-                raise ValueRangeError(f'{each.name} is {getattr(self, each.name)}; more than 0 is '
-                                      'expected')  # fmt: skip
-        if self.release > 1.0:
-            raise ValueRangeError(f'release is {self.release}; at most 1 is expected')
+    torque: float = option(1.45, 'smallest torque of the motor', unit='N m', above=0.0)
+    position_error: float = option(
+        0.05, 'smallest distance from the commanded position', unit='rad', above=0.0
+    )
+    time: float = option(0.4, 'time for which both last', unit='s', above=0.0)
+    speed: float = option(0.1, 'largest speed when it begins', unit='rad/s', above=0.0)
+    release: float = option(
+        0.7, 'share of torque and error below either of which it ends', above=0.0, at_most=1.0
+    )
 
 
 class StallDetector:

@@ -174,7 +174,7 @@ class WrenchContact:
     def _set_constants(self) -> None:
         settings = self.settings
         self.sign = 1.0 if settings.is_force_on_tool else -1.0
-        self.axes = (*settings.force_axes_on, *settings.torque_axes_on)
+        self.axes = settings.axes_on
         self.has_axes = not all(map(isinf, self.axes))
         self.swing = 2.0 * pi * settings.motion_bandwidth
 

@@ -4,119 +4,149 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from math import inf, isfinite
 
-from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.options import option, options, rule
 
 Vector = tuple[float, float, float]
-_MAY_BE_ZERO = (
-    'on_time', 'off_time', 'inertial_gain', 'motion_bandwidth', 'unknown_acceleration',
-    'peak_time', 'drift_force_rate', 'drift_torque_rate', 'drift_guard', 'largest_payload',
-    'payload_settling',
-)  # fmt: skip
+ORIGIN = (0.0, 0.0, 0.0)
 # Share of a threshold that is meant for errors of the tool's inertia, and widens nothing.
 ROOM = 0.1
-_SHARES = ('hysteresis', 'drift_below')
 
 
-@dataclass(frozen=True)
+@options
 class WrenchOptions:
-    """Settings of WrenchContact.
+    """Contact by a force-torque sensor.
 
-    Convention. is_force_on_tool: whether the sensor reports what its surroundings do to the tool
-    (at rest it then reads the tool's weight, pointing down); false: the reverse. tip: (3,) m, of
-    the tip in the sensor's axes, to which the external wrench is moved.
-
-    Filter. cutoff: Hz. gap: s between samples from which the filter starts again.
-
-    Thresholds. force_on (N), torque_on (N m): of the norms at the sensor. force_axes_on,
-    torque_axes_on: of single axes of the sensor; infinite: not asked. hysteresis: share of the
-    threshold below which contact ends. on_time, off_time: s that it must last.
-
-    What is not known of the motion widens the thresholds: inertial_gain: share of the compensated
-    inertial force and torque that may be wrong; motion_bandwidth: Hz, how fast accelerations
-    change, which makes accelerations that are late by some delay wrong by 2 pi times both;
-    unknown_acceleration: m/s^2, counted where the tool moves, or may, and its accelerations are
-    not known, and of which 2 pi times bandwidth and delay, at most all, may have come since the
-    newest accelerations that are known: what joint states at 50 Hz cannot show; accelerations
-    that scatter by more are not used; peak_time: s with which a widening decays.
-
-    Tare. tare_window: s. steady_force (N), steady_torque (N m): largest standard deviation of an
-    axis over the window. tare_force (N), tare_torque (N m): by how much the bias may differ from
-    the one before, or from expected_bias (6 values, N and N m, as force on the tool; None: nothing
-    is expected at the first tare, which then takes a steady push for bias).
-
-    Drift. drift_time: s, time constant of the bias's tracking in free space. drift_force_rate
-    (N/s), drift_torque_rate (N m/s): at most so fast does the bias move, so a contact that grows
-    faster is not absorbed. drift_below: share of the threshold above which the sensor counts as
-    near contact, and nothing is tracked; drift_guard: s after contact, gap or holding before
-    tracking goes on.
-
-    Payload. largest_payload: kg that an object held may weigh; 0: none is compensated.
-    payload_window: s that its weight must be steady; least_payload: kg; payload_settling: s after
-    the first weighing in which it may be weighed once more.
-
-    Raises:
-        ValueRangeError: a value that cannot be.
+    Attributes:
+        tip: (3,) m, the tip in the sensor's axes, to which the external wrench is moved.
     """
 
-    is_force_on_tool: bool = True
-    tip: Vector = (0.0, 0.0, 0.0)
-    cutoff: float = 40.0
-    gap: float = 0.1
-    force_on: float = 1.0
-    torque_on: float = 0.2
-    force_axes_on: Vector = (inf, inf, inf)
-    torque_axes_on: Vector = (inf, inf, inf)
-    hysteresis: float = 0.6
-    on_time: float = 0.002
-    off_time: float = 0.02
-    inertial_gain: float = 0.2
-    motion_bandwidth: float = 3.0
-    unknown_acceleration: float = 2.0
-    peak_time: float = 0.1
-    tare_window: float = 0.5
-    steady_force: float = 0.3
-    steady_torque: float = 0.03
-    tare_force: float = 1.0
-    tare_torque: float = 0.15
-    expected_bias: tuple[float, ...] | None = None
-    drift_time: float = 60.0
-    drift_force_rate: float = 0.002
-    drift_torque_rate: float = 0.0002
-    drift_below: float = 0.5
-    drift_guard: float = 0.5
-    largest_payload: float = 3.0
-    payload_window: float = 0.3
-    least_payload: float = 0.02
-    payload_settling: float = 1.0
+    is_force_on_tool: bool = option(
+        True, "at rest the sensor reads the tool's weight pointing down; false: up"
+    )
+    cutoff: float = option(
+        40.0,
+        'cutoff frequency of the causal low-pass, whose delay is 0.225 / cutoff',
+        unit='Hz',
+        above=0.0,
+    )
+    gap: float = option(
+        0.1, 'time between wrenches from which the filter restarts', unit='s', above=0.0
+    )
+    force_on: float = option(
+        1.0, 'norm of the force from which it is a contact', unit='N', above=0.0
+    )
+    torque_on: float = option(
+        0.2, 'norm of the torque about the sensor, likewise', unit='N m', above=0.0
+    )
+    force_axes_on: tuple[float, ...] = option(
+        ORIGIN,
+        'threshold of single axes of the sensor; 0: not asked',
+        unit='N',
+        at_least=0.0,
+        lengths=(3,),
+    )
+    torque_axes_on: tuple[float, ...] = option(
+        ORIGIN, 'threshold of single axes, likewise', unit='N m', at_least=0.0, lengths=(3,)
+    )
+    hysteresis: float = option(
+        0.6, 'share of the threshold below which a contact ends', above=0.0, at_most=1.0
+    )
+    on_time: float = option(0.002, 'time for which a contact must last', unit='s', at_least=0.0)
+    off_time: float = option(0.02, 'time for which its end must last', unit='s', at_least=0.0)
+    inertial_gain: float = option(
+        0.2,
+        "share of the tool's compensated inertial force and torque that may be wrong; "
+        'widens the thresholds in motion',
+        at_least=0.0,
+    )
+    motion_bandwidth: float = option(
+        3.0,
+        'rate at which accelerations change; those that are late by some delay are wrong by'
+        ' 2 pi times both',
+        unit='Hz',
+        at_least=0.0,
+    )
+    unknown_acceleration: float = option(
+        2.0,
+        'acceleration of the tool that counts where its motion is not known; joint states '
+        'below about 200 Hz, or without velocities, show it late: the thresholds are wider '
+        'by tool mass times the part of this that may have come meanwhile',
+        unit='m/s^2',
+        at_least=0.0,
+    )
+    peak_time: float = option(
+        0.1, 'time constant with which a widening decays', unit='s', at_least=0.001, besides=(0.0,)
+    )
+    tare_window: float = option(0.5, 'time of rest that a tare takes', unit='s', above=0.0)
+    steady_force: float = option(
+        0.3, 'largest standard deviation of an axis in that time', unit='N', above=0.0
+    )
+    steady_torque: float = option(
+        0.03, 'largest standard deviation of an axis, likewise', unit='N m', above=0.0
+    )
+    tare_force: float = option(
+        1.0,
+        'difference of a tare from the one before; more is taken for a contact',
+        unit='N',
+        above=0.0,
+    )
+    tare_torque: float = option(0.15, 'difference of a tare, likewise', unit='N m', above=0.0)
+    expected_bias: tuple[float, ...] = option(
+        (0.0,),
+        '6 values (N, N m) that the sensor reads beyond the tool, as force on it, as a tare'
+        ' reports them; one value: nothing is expected',
+        lengths=(1, 6),
+    )
+    drift_time: float = option(
+        60.0,
+        'time constant with which the bias follows the sensor in free space',
+        unit='s',
+        above=0.0,
+    )
+    drift_force_rate: float = option(
+        0.002, 'largest rate at which it does; 0: it does not', unit='N/s', at_least=0.0
+    )
+    drift_torque_rate: float = option(0.0002, 'largest rate, likewise', unit='N m/s', at_least=0.0)
+    drift_below: float = option(
+        0.5,
+        'share of the threshold above which the sensor counts as near contact, so that '
+        'nothing is tracked',
+        above=0.0,
+        at_most=1.0,
+    )
+    drift_guard: float = option(
+        0.5, 'time after contact, gap or holding before tracking goes on', unit='s', at_least=0.0
+    )
+    largest_payload: float = option(
+        3.0,
+        'largest mass of an object in the gripper; 0: no weight is compensated',
+        unit='kg',
+        at_least=0.0,
+    )
+    payload_window: float = option(
+        0.3, 'time for which its weight must be steady', unit='s', above=0.0
+    )
+    least_payload: float = option(0.02, 'smallest mass that is compensated', unit='kg', above=0.0)
+    payload_settling: float = option(
+        1.0,
+        'time after the first weighing in which it may be weighed again',
+        unit='s',
+        at_least=0.0,
+    )
+    tip: Vector = ORIGIN
 
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, float | int) and not isinstance(value, bool):
-                self._check(field.name, float(value))
-        if 0 < self.peak_time < 0.001:
-            raise ValueRangeError(f'peak_time is {self.peak_time} s; it is 0 or at least 0.001 s')
-        self._check_vectors()
+    @rule('tip', '3 finite coordinates')
+    def _is_place(self) -> bool:
+        return len(self.tip) == 3 and all(map(isfinite, self.tip))
 
-    def _check(self, name: str, value: float) -> None:
-        if name in _SHARES and not 0 < value <= 1:
-            raise ValueRangeError(f'{name} is {value}; it is a share, above 0 and at most 1')
-        least = 'not negative' if name in _MAY_BE_ZERO else 'positive'
-        if not isfinite(value) or value < 0 or (value == 0 and least == 'positive'):
-            raise ValueRangeError(f'{name} is {value}; it must be {least} and finite')
+    @property
+    def axes_on(self) -> tuple[float, ...]:
+        """Thresholds of the single axes, N and N m; infinite: not asked."""
+        return tuple(value or inf for value in (*self.force_axes_on, *self.torque_axes_on))
 
-    def _check_vectors(self) -> None:
-        if len(self.tip) != 3 or not all(map(isfinite, self.tip)):
-            raise ValueRangeError(f'tip is {self.tip}; 3 finite coordinates (m) are expected')
-        for name in ('force_axes_on', 'torque_axes_on'):
-            axes = getattr(self, name)
-            if len(axes) != 3 or not all(value > 0 for value in axes):
-                raise ValueRangeError(
-                    f'{name} is {axes}; 3 positive thresholds are expected (infinite: not asked)'
-                )
-        bias = self.expected_bias
-        if bias is not None and (len(bias) != 6 or not all(map(isfinite, bias))):
-            raise ValueRangeError(f'expected_bias is {bias}; 6 finite values (N, N m) are expected')
+    @property
+    def known_bias(self) -> tuple[float, ...] | None:
+        """The bias that is expected, N and N m; None: nothing is."""
+        return self.expected_bias if len(self.expected_bias) == 6 else None

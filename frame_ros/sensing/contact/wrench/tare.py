@@ -136,8 +136,8 @@ class WrenchTare:
         """Raises if this is not the bias of the same sensor, free of contact."""
         settings = self._settings
         known = 'the last tare'
-        if before is None and settings.expected_bias is not None:
-            before, known = np.array(settings.expected_bias), 'the bias expected of this sensor'
+        if before is None and settings.known_bias is not None:
+            before, known = np.array(settings.known_bias), 'the bias expected of this sensor'
         if before is None or self._ignores_change:
             return
         change = found - before

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from math import isfinite, nan
+from math import nan
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.options import option, options
 from frame_ros.core.time import SECOND
 from frame_ros.robots.shapes.link_shapes import PlacedShapes
 from frame_ros.sensing.proximity.cameras.offset import Agreement, Displacement, SeenRobot
@@ -25,41 +25,41 @@ COMPARED = 100  # points whose distance to the surface is measured
 SEED = 7
 
 
-@dataclass(frozen=True)
+@options
 class AlignmentOptions:
     """Criteria of an aligned camera.
 
-    translation: m, rotation: rad, from which an offset counts as one. The displacement of the
-    robot's surface as it is seen is held against the first as it is; the camera's own position and
-    orientation, which one pose of the arm determines less, as far as they are certain (less two
-    deviations). least: how
-    many points of the grid must show the robot, with a depth and not hidden. hidden: share of the
-    points with something nearer in front from which nothing can be said. confirmations: images in a
-    row that must contradict a verdict to change it. frames: images with different poses of the arm
-    that the offset is estimated from; spacing: m, by which any part of the arm must have moved
-    between two of them; age: s after which they are forgotten.
-
-    Raises:
-        ValueRangeError: a value that cannot be.
+    The displacement of the robot's surface as it is seen is compared with `translation` as it is;
+    the camera's own position and orientation, which one pose of the arm shows less well, as far as
+    they are certain (less two deviations).
     """
 
-    translation: float = 0.02
-    rotation: float = 0.035
-    least: int = 60
-    hidden: float = 0.8
-    confirmations: int = 3
-    frames: int = 5
-    spacing: float = 0.05
-    age: float = 120.0
-
-    def __post_init__(self) -> None:
-        positive = (self.translation, self.rotation, self.spacing, self.age)
-        if not all(isfinite(value) and value > 0 for value in positive):
-            raise ValueRangeError(f'{self}: translation, rotation, spacing and age are above 0')
-        if min(self.least, self.confirmations, self.frames) < 1 or not 0 < self.hidden <= 1:
-            raise ValueRangeError(
-                f'{self}: least, confirmations and frames are at least 1, hidden is within 0 and 1'
-            )
+    translation: float = option(
+        0.02, 'offset from which a camera counts as misaligned', unit='m', above=0.0
+    )
+    rotation: float = option(0.035, 'turn from which it does', unit='rad', above=0.0)
+    least: int = option(
+        60, 'points of the grid that must show the robot, with a depth and not hidden', at_least=1
+    )
+    hidden: float = option(
+        0.8,
+        'share of the points with something nearer in front from which the result is unknown',
+        above=0.0,
+        at_most=1.0,
+    )
+    confirmations: int = option(
+        3, 'images in a row that must contradict a verdict to change it', at_least=1
+    )
+    frames: int = option(
+        5, 'images with different poses of the arm that the offset is estimated from', at_least=1
+    )
+    spacing: float = option(
+        0.05,
+        'distance that any part of the arm must have moved between two of them',
+        unit='m',
+        above=0.0,
+    )
+    age: float = option(120.0, 'time after which they are forgotten', unit='s', above=0.0)
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.options import option, options, rule
 
 Array = NDArray[np.float64]
 FARTHEST = 65.0  # m that 16UC1 can express
@@ -24,84 +23,99 @@ class Plane:
     offset: float
 
 
-@dataclass(frozen=True)
-class DepthOptions:
+@options
+class DepthParameters:
+    """Criteria of an obstacle in a depth image."""
+
+    padding: float = option(
+        0.01,
+        'distance from any link within which a pixel is the robot itself; no distance below'
+        ' it is measured',
+        unit='m',
+        at_least=0.0,
+    )
+    depth_noise: float = option(
+        0.01,
+        'error of a depth of 1 m, growing with its square, as that of stereo cameras does; '
+        'a pixel that would be within the padding, or below the surface, with such an '
+        'error, is no obstacle; 0: depths are right',
+        unit='m',
+        at_least=0.0,
+    )
+    min_range: float = option(
+        0.1, 'smallest depth along the optical axis; nearer was not measured', unit='m', above=0.0
+    )
+    max_range: float = option(3.0, 'largest depth', unit='m', above=0.0, at_most=FARTHEST)
+    surface_margin: float = option(
+        0.01, 'height above the surface up to which nothing is an obstacle', unit='m'
+    )
+    smoothing: int = option(
+        3, 'side in pixels of the square whose median is taken; 1: none', choices=(1, 3, 5)
+    )
+    min_support: int = option(
+        7,
+        "neighbours of a pixel's 8 that must be at about its depth for it to count; 0: "
+        'single pixels count',
+        at_least=0,
+        at_most=8,
+    )
+    tolerance: float = option(
+        0.004,
+        'difference of two depths up to which they are about the same',
+        unit='m',
+        at_least=0.0,
+    )
+    relative_tolerance: float = option(
+        0.008,
+        'share of the nearer depth, added to it; for depths in mm it counts in whole 256ths',
+        at_least=0.0,
+    )
+    min_valid_fraction: float = option(
+        0.1,
+        'share of the pixels with a depth within range that anything measured needs; '
+        'likewise around a link',
+        at_least=0.0,
+        at_most=1.0,
+    )
+    surroundings: float = option(
+        0.05,
+        'width around a link that must be in view for its distance to be measured',
+        unit='m',
+        at_least=0.0,
+    )
+    needs_links_in_view: bool = option(
+        True,
+        'a link that is out of view counts as not measured; false: the distance to what is '
+        'seen stands for it',
+    )
+
+    @rule('min_range', 'below max_range')
+    def _has_range(self) -> bool:
+        return self.min_range < self.max_range
+
+
+@options
+class DepthOptions(DepthParameters):
     """Criteria of an obstacle in a depth image.
 
-    padding: m; what is this near to any link is the robot itself. As a consequence no distance
-        below it is measured.
-    depth_noise: m at 1 m of depth, growing with its square as that of stereo cameras does: what a
-        depth may be wrong by. A pixel that would be within the padding if its depth were changed
-        by no more than that is the robot too; one that would lie below the surface, or outside the
-        workspace, if its depth were so much larger, does. 0: depths are right.
-    min_range, max_range: m along the optical axis; what is beyond was not measured.
-    surface_height: m, z in the base frame of a table or floor that the robot stands at; None: none.
-        What lies no higher than surface_margin (m) above it is no obstacle.
-    workspace: corners ((x, y, z), (x, y, z)) in m in the base frame, the lower first; what lies
-        outside is no obstacle. None: no limit.
-    planes: further limits; only what is beyond each of them counts.
-    min_support: how many of a pixel's 8 neighbours must be at about its depth, for it to count; 0:
-        single pixels count.
-    smoothing: side in pixels, 3 or 5, of the square whose median is taken; 1: none.
-    tolerance: m, and relative_tolerance: share of the nearer depth; two neighbours whose depths
-        differ by more than the sum are not of about the same depth. For depths in mm the share
-        counts in whole 256ths.
-    min_valid_fraction: share of the pixels that must have a depth within range for anything to be
-        measured; and of those around a link, for its distance to be.
-    surroundings: m around a link that must be in view for its distance to be measured.
-    needs_links_in_view: whether a link that is out of view counts as not measured. Without it the
-        distance to what is seen stands for it.
+    Attributes:
+        surface_height: m, z in the base frame of a table or floor that the robot stands at; None:
+            none. Lower points, and those up to surface_margin above it, are no obstacle.
+        workspace: corners ((x, y, z), (x, y, z)) in m in the base frame, the lower first; points
+            outside are no obstacle. None: no limit.
+        planes: further limits; only points beyond each of them count.
     """
 
-    padding: float = 0.01
-    depth_noise: float = 0.01
-    min_range: float = 0.1
-    max_range: float = 3.0
     surface_height: float | None = None
-    surface_margin: float = 0.01
-    workspace: tuple[tuple[float, float, float], tuple[float, float, float]] | None = None
+    workspace: tuple[tuple[float, ...], tuple[float, ...]] | None = None
     planes: tuple[Plane, ...] = ()
-    smoothing: int = 3
-    min_support: int = 7
-    tolerance: float = 0.004
-    relative_tolerance: float = 0.008
-    min_valid_fraction: float = 0.1
-    surroundings: float = 0.05
-    needs_links_in_view: bool = True
 
-    def __post_init__(self) -> None:
-        """Raises ValueRangeError for an impossible value."""
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if isinstance(value, float) and not math.isfinite(value):
-                raise ValueRangeError(f'{each.name} is {value}, it must be finite')
-        for name in ('padding', 'depth_noise', 'tolerance', 'relative_tolerance', 'surroundings'):
-            if getattr(self, name) < 0.0:
-                raise ValueRangeError(f'{name} is {getattr(self, name)}, it must be 0 or more')
-        if not 0.0 < self.min_range < self.max_range <= FARTHEST:
-            raise ValueRangeError(
-                f'the range is {self.min_range} to {self.max_range} m; needed is '
-                f'0 < min_range < max_range <= {FARTHEST}'
-            )
-        if self.smoothing not in (1, 3, 5):
-            raise ValueRangeError(f'smoothing is {self.smoothing}; it is 1 (none), 3 or 5 pixels')
-        if not 0 <= self.min_support <= 8:
-            raise ValueRangeError(f'min_support is {self.min_support} of 8 neighbours')
-        if not 0.0 <= self.min_valid_fraction <= 1.0:
-            raise ValueRangeError(
-                f'min_valid_fraction is {self.min_valid_fraction}; it lies between 0 and 1'
-            )
-        self._check_workspace()
-
-    def _check_workspace(self) -> None:
+    @rule('workspace', 'its lower and its upper corner, each x, y, z in m')
+    def _is_box(self) -> bool:
         if self.workspace is None:
-            return
+            return True
         lower, upper = (np.asarray(corner, np.float64) for corner in self.workspace)
-        if lower.shape != (3,) or upper.shape != (3,) or not (lower < upper).all():
-            raise ValueRangeError(
-                f'the workspace is {self.workspace}; needed are its lower and its upper corner, '
-                'each x, y, z in m'
-            )
+        return lower.shape == upper.shape == (3,) and bool((lower < upper).all())
 
     def half_spaces(self) -> tuple[Array, Array]:
         """normals (P, 3) and offsets (P,) in m, in the base frame: what counts has

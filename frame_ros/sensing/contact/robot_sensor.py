@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a Franka arm itself says of contact, as a sensor of the contact node."""
+"""Flags and external wrench of a Franka arm, as a sensor of the contact node."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import SetupError
 from frame_ros.core.time import SECOND
-from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.robots import Robot
-from frame_ros.robots.frame_names import FrameNames
 from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.joint_arrays import JointArrays, JointSample
+from frame_ros.sensing.contact.options import SensingOptions
 from frame_ros.sensing.contact.robot_flags import RobotContact, RobotFlags
 from frame_ros.sensing.contact.robot_indicators import JOINTS, Indicators
 from frame_ros.sensing.contact.sensitivity import Sensitivity
@@ -43,28 +42,28 @@ class RobotSensor:
     source = ContactSource.ROBOT
     name = 'robot'
 
-    def __init__(self, settings: ContactOptions, robot: Robot, joints: JointArrays) -> None:
+    def __init__(self, settings: SensingOptions, robot: Robot, joints: JointArrays) -> None:
         """Raises FrameRosError for another robot than one with a Franka's seven joints."""
         if len(robot.joint_names) != JOINTS:
             raise SetupError(
                 f'the source robot is of Franka arms, with {JOINTS} joints; {robot.name} has '
                 f'{len(robot.joint_names)}: leave it out of sources'
             )
-        self.detector = RobotContact(settings.robot_contact(), JOINTS)
+        self.detector = RobotContact(settings.robot_contact, JOINTS)
         self.problem = 'nothing from the robot yet'
         self._robot, self._joints = robot, joints
         self._rows = joints.rows(robot.joint_names)
         self._max_age = round(settings.max_joint_age * SECOND)
         self._flags_age = round(settings.max_sensor_age * SECOND)
-        self._frame = settings.robot_wrench_frame
-        self._names = FrameNames(settings.frame_prefix)
+        self._frame = settings.robot_contact.wrench_frame
+        self._names = settings.frames
         self._poses: dict[str, _Pose | None] = {}  # of the wrench's frames in the base
         self._wrench_problem = ''
-        self._is_about_base = settings.robot_wrench_point == 'base'
+        self._is_about_base = settings.robot_contact.wrench_point == 'base'
         self.reset()
 
     def reset(self) -> None:
-        """The clock was set anew; what was learnt stays."""
+        """The clock was set back or forward; what was learnt stays."""
         self.detector.reset()
         self._joint_stamp: int | None = None
         self._wrench_stamp: int | None = None
@@ -128,7 +127,7 @@ class RobotSensor:
         return self._by_flags(stamp, is_holding, 'no external wrench')
 
     def _by_flags(self, stamp: int, is_holding: bool | None, why: str) -> Detection:
-        """What the flags alone tell. why: there is no wrench that can be used."""
+        """The detection by the flags alone. why: the reason for a missing wrench."""
         self._wrench_problem = why
         flags = self._newest_flags(stamp)
         if flags is None:

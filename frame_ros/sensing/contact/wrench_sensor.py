@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from frame_ros.core.errors import FrameRosError, SetupError
 from frame_ros.core.time import SECOND
-from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.robots import Robot
-from frame_ros.robots.frame_names import FrameNames
 from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.joint_arrays import JointArrays, JointRows
+from frame_ros.sensing.contact.options import SensingOptions
 from frame_ros.sensing.contact.sensitivity import UNKNOWN, Sensitivity
 from frame_ros.sensing.contact.sensor_mount import (
     SensorFrames,
@@ -40,7 +39,7 @@ NO_JOINTS = JointRows(np.zeros(0, dtype=np.intp), frozenset())
 
 
 class _Placed(NamedTuple):
-    """What is made for a place of the sensor. rows: of the joints that move it."""
+    """Detector and motion of a place of the sensor. rows: of the joints that move it."""
 
     detector: WrenchContact
     motion: ToolMotionEstimator
@@ -57,15 +56,14 @@ class WrenchSensor:
     source = ContactSource.WRENCH
     name = 'wrench'
 
-    def __init__(self, settings: ContactOptions, robot: Robot, joints: JointArrays) -> None:
+    def __init__(self, settings: SensingOptions, robot: Robot, joints: JointArrays) -> None:
         """Raises FrameRosError for settings, a tool or a mount that cannot be used."""
         self._settings, self._robot, self._joints = settings, robot, joints
         mount = given_mount(
-            settings.wrench_mount_link, settings.wrench_mount_xyz, settings.wrench_mount_rpy
+            settings.wrench.mount_link, settings.wrench.mount_xyz, settings.wrench.mount_rpy
         )
-        self.frames = SensorFrames(robot, mount, FrameNames(settings.frame_prefix))
-        self._tool = settings.tool()
-        settings.wrench((0.0, 0.0, 0.0))
+        self.frames = SensorFrames(robot, mount, settings.frames)
+        self._tool = settings.tool.load()
         self.detector: WrenchContact | None = None
         self.problem = 'no wrench yet'
         self._motion: ToolMotionEstimator | None = None
@@ -76,7 +74,7 @@ class WrenchSensor:
         self._told: object = None
 
     def reset(self) -> None:
-        """The clock was set anew; what was learnt of the sensor stays."""
+        """The clock was set back or forward; what was learnt of the sensor stays."""
         for placed in self._made.values():
             placed.detector.reset()
             placed.motion.reset()
@@ -98,7 +96,7 @@ class WrenchSensor:
         self, stamp: int, frame: str, values: Sequence[float], is_holding: bool | None
     ) -> Detection:
         """Takes a wrench as it came."""
-        frame = self._settings.wrench_frame or frame
+        frame = self._settings.wrench.frame or frame
         if frame != self._frame:
             self._place(frame)
         if self.detector is None or self._motion is None:
@@ -120,7 +118,7 @@ class WrenchSensor:
         return True, f'tared: beyond the tool the sensor reads {values} (N, N m; as force on it)'
 
     def has_new_tare(self) -> bool:
-        """Whether a tare of `detector` has ended since this was last asked."""
+        """Returns whether a tare of `detector` has ended since this was last asked."""
         result = self.detector.tare_result if self.detector is not None else None
         is_new = result is not None and result is not self._told
         self._told = result
@@ -158,7 +156,7 @@ class WrenchSensor:
         """Takes, or makes, the detector for a frame, or says why there is none."""
         self._frame = frame
         self.detector = self._motion = None
-        key = '' if self._settings.wrench_mount_link else frame
+        key = '' if self._settings.wrench.mount_link else frame
         placed = self._made.get(key)
         if placed is None:
             mount = self.frames.find(frame)
@@ -176,14 +174,14 @@ class WrenchSensor:
     def _make(self, mount: SensorMount) -> _Placed:
         given = self._settings
         x, y, z = tip_in_sensor(self._robot, mount).tolist()
-        settings = given.wrench((x, y, z))
+        settings = given.wrench_at((x, y, z))
         place = tuple(float(value) for value in mount.translation)
         motion = MotionOptions(
             rotation=mount.rotation,
             translation=(place[0], place[1], place[2]),
             max_age=given.max_joint_age,
         )
-        bias = None if given.tare_at_start else settings.expected_bias or (0.0,) * 6
+        bias = None if given.tare.at_start else settings.known_bias or (0.0,) * 6
         estimator = ToolMotionEstimator(self._robot, mount.link, motion)
         rows = self._joints.rows(estimator.joint_names)
         return _Placed(WrenchContact(settings, self._tool, bias), estimator, rows)

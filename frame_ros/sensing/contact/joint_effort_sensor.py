@@ -9,16 +9,20 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from frame_ros.bringup.run_checks import SIMULATED
 from frame_ros.core.errors import SetupError
 from frame_ros.core.stamps import RateLimit
 from frame_ros.core.time import SECOND
-from frame_ros.nodes.contact.options import ContactOptions
 from frame_ros.robots import Robot
 from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.joint_arrays import JointArrays
 from frame_ros.sensing.contact.joints.detector import JointContact, dynamics_for
-from frame_ros.sensing.contact.joints.motor_model import MotorModel, own_motors, simulated_motors
+from frame_ros.sensing.contact.joints.motor_model import (
+    SIMULATED,
+    MotorModel,
+    own_motors,
+    simulated_motors,
+)
+from frame_ros.sensing.contact.options import SensingOptions
 from frame_ros.sensing.contact.sensitivity import Sensitivity
 from frame_ros.sensing.contact.source import ContactSource
 
@@ -32,7 +36,7 @@ class EffortSensor:
     name = 'joint_effort'
 
     def __init__(
-        self, settings: ContactOptions, robot: Robot, joints: JointArrays, commands: JointArrays
+        self, settings: SensingOptions, robot: Robot, joints: JointArrays, commands: JointArrays
     ) -> None:
         """Raises FrameRosError for a motor model, or settings, that cannot be used."""
         motors = _motors(settings)
@@ -45,11 +49,11 @@ class EffortSensor:
         self._max_age = round(settings.max_joint_age * SECOND)
         self._max_command_age = round(settings.max_command_age * SECOND)
         self._commanded: int | None = None
-        self._limit = RateLimit(settings.joint_rate)
+        self._limit = RateLimit(settings.joints.rate)
         self.problem = 'no joint state yet'
 
     def reset(self) -> None:
-        """The clock was set anew."""
+        """The clock was set back or forward."""
         self.detector.reset()
         self._limit.reset()
         self._commanded = None
@@ -103,13 +107,13 @@ class EffortSensor:
         return self._commands.positions(self._command_rows)
 
 
-def _motors(settings: ContactOptions) -> MotorModel:
-    if settings.motors_file == SIMULATED:
+def _motors(settings: SensingOptions) -> MotorModel:
+    if settings.joints.motors_file == SIMULATED:
         return simulated_motors(settings.robot)
-    if settings.motors_file:
-        return own_motors(settings.motors_file)
+    if settings.joints.motors_file:
+        return own_motors(settings.joints.motors_file)
     raise SetupError(
-        f"motors_file is empty, and this {settings.robot}'s motors are not known: "
+        f"joints.motors_file is empty, and this {settings.robot}'s motors are not known: "
         'give the file that `frame-ros identify joints` wrote, leave joint_effort out of sources, '
         f"or, for the simulated arm only, set motors_file to '{SIMULATED}'"
     )
