@@ -81,7 +81,7 @@ def test_processes_give_the_same(tmp_path):
 
 
 def test_what_cannot_be_is_refused(tmp_path):
-    with pytest.raises(SetupError, match='no function of trials'):
+    with pytest.raises(SetupError, match='is not a function of trials'):
         Campaign({'x': 'frame_ros.evaluation.trials.campaign:absent'})
     with pytest.raises(ValueRangeError, match='alike'):
         Campaign(SQUARE).run(trials(1, 1))

@@ -141,8 +141,8 @@ class Remembering(HoldPolicy):
 
     needs_history, history_period = True, 2 / RATE
 
-    def __init__(self, **options):
-        super().__init__(**options)
+    def __init__(self, options):
+        super().__init__(options)
         self.shown = []
 
     def observe(self, observation):
