@@ -90,5 +90,5 @@ def test_what_cannot_be_is_refused(tmp_path):
     with pytest.raises(ValueRangeError, match='workers'):
         Campaign(SQUARE).run(trials(1), workers=0)
     (tmp_path / RESULTS).write_text('{"a": 1}\n{}\n')
-    with pytest.raises(SetupError, match='line 1 is no result'):
+    with pytest.raises(SetupError, match='line 1 is not a result'):
         Campaign(SQUARE, tmp_path).run(trials(1))
