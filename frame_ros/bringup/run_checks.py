@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
+from frame_ros.bringup.declared_nodes import default_parameters, from_parameter, options_of
 from frame_ros.bringup.node_process import Process, check_installed
-from frame_ros.bringup.parameter_files import default_parameters
 from frame_ros.core.errors import SetupError
 from frame_ros.core.name_values import parse_options
+from frame_ros.core.options import from_values
 from frame_ros.core.output_files import check_folder
-from frame_ros.policies.offered_arguments import offered_of, required_of
+from frame_ros.policies.choices import offered_of, required_of
 
 Parameters = Mapping[str, Any]
 
@@ -40,11 +40,12 @@ def _check_policy(parameters: Parameters) -> None:
     from frame_ros.robots import load_robot
 
     options = parse_options('policy_options', parameters.get('policy_options', ()))
-    defaults = default_parameters('policy')
-    settings = SimpleNamespace(**{**defaults, **parameters})
-    offered = offered_of(settings, load_robot(settings.robot).joint_limits)
-    required = required_of(settings, SimpleNamespace(**defaults))
-    check_policy(settings.policy, offered, required, options)
+    names = default_parameters('policy').keys() & parameters.keys()
+    chosen = from_values(
+        options_of('policy'), {name: from_parameter(parameters[name]) for name in names}
+    )
+    offered = offered_of(chosen, load_robot(chosen.robot).joint_limits)
+    check_policy(chosen.policy, offered, required_of(chosen), options)
     if file := parameters.get('rephrasings_file'):
         from frame_ros.policies.rephrasing.rephrasings import load_rephrasings
 

@@ -10,7 +10,7 @@ import argparse
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,8 @@ from frame_ros.cli.arguments import given, namespace, positive, robot, whole
 from frame_ros.cli.metrics import format_table
 from frame_ros.cli.options import parse_options
 from frame_ros.cli.progress import progress_bar
-from frame_ros.core.errors import BagError, ValueRangeError
+from frame_ros.core.errors import BagError
+from frame_ros.core.options import from_values
 from frame_ros.robots.joint_units import UNITS
 
 if TYPE_CHECKING:
@@ -172,14 +173,11 @@ def check_policy(args: argparse.Namespace) -> None:
         FrameRosError: it cannot be made, or an option has another form or is unknown.
     """
     from frame_ros.policies import registry
-    from frame_ros.policies.execution.action_spaces import ActionSpaceOptions
+    from frame_ros.policies.execution.action_options import ActionSpaceOptions
     from frame_ros.robots import load_robot
 
     options = parse_options(args.option)
-    known = [option.name for option in fields(ActionSpaceOptions)]
-    for name in parse_options(args.action_option, '--action-option'):
-        if name not in known:
-            raise ValueRangeError(f'--action-option {name!r} is none of {", ".join(known)}')
+    from_values(ActionSpaceOptions, parse_options(args.action_option, '--action-option'))
     if args.policy:
         offered: dict[str, Any] = {'folder': args.checkpoint} if args.checkpoint else {}
         if args.robot:

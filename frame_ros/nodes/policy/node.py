@@ -15,8 +15,6 @@ import sys
 import traceback
 from typing import Any
 
-from rcl_interfaces.msg import SetParametersResult
-from rclpy.parameter import Parameter
 from rclpy.publisher import Publisher
 
 from frame_ros.core.errors import FrameRosError, SetupError
@@ -31,14 +29,14 @@ from frame_ros.nodes.policy.control import ControlLoop
 from frame_ros.nodes.policy.history import HistoryLoop
 from frame_ros.nodes.policy.inference import InferenceLoop
 from frame_ros.nodes.policy.inputs import PolicyInputs, camera_topics, pose_topics
-from frame_ros.nodes.policy.making import make_converter, make_policy_of
+from frame_ros.nodes.policy.making import make_converter, make_policy_of, make_queue, make_task
 from frame_ros.nodes.policy.options import PolicyOptions
 from frame_ros.nodes.policy.problems import Problems
 from frame_ros.nodes.policy.topics import EPISODE_EVENTS, HEARTBEAT, INFERENCE, JOINT_COMMANDS
 from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
-from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.nodes.runtime.parameters import declare_options
 from frame_ros.policies.base import Policy
 from frame_ros.policies.episode_gate import BOUNDARIES, Boundary, EpisodeGate
 from frame_ros.policies.execution.action_queue import ActionQueue
@@ -59,8 +57,9 @@ class PolicyNode(ManagedNode):
 
     def __init__(self, policy: Policy | None = None, **options: Any) -> None:
         super().__init__('policy', **options)
-        PolicyOptions.declare(self)
-        autostart = declare(self, 'autostart', True)
+        self.options = declare_options(
+            self, PolicyOptions, lambda options: setattr(self, 'options', options)
+        )
         self._given_policy = policy
         self._policy: Policy | None = None
         self._inputs: PolicyInputs | None = None
@@ -71,8 +70,7 @@ class PolicyNode(ManagedNode):
         self._history: HistoryLoop | None = None
         self._buffer: ObservationBuffer | None = None
         self._publishers: list[Publisher] = []
-        self.add_on_set_parameters_callback(self._check_parameters)
-        self.autostart(autostart)
+        self.autostart(self.options.autostart)
 
     @property
     def counters(self) -> dict[str, int]:
@@ -88,14 +86,14 @@ class PolicyNode(ManagedNode):
         }
 
     def _configure(self) -> None:
-        settings = PolicyOptions.read(self)
+        settings = self.options
         robot = load_robot(settings.robot)
         self.readiness.hardware_id = robot.name
         self._limits = robot.joint_limits
         self._converter = make_converter(settings, robot)
-        self._task = settings.make_task()
+        self._task = make_task(settings)
         self._policy = self._given_policy or make_policy_of(settings, self._limits)
-        settings.make_queue(self._policy)  # parameters that contradict each other are told now
+        make_queue(settings, self._policy)  # parameters that contradict each other are told now
         self._cameras = camera_topics(self._policy.cameras, settings.cameras)
         self._poses = pose_topics(
             self._policy.poses, parse_pairs('pose_topics', settings.pose_topics)
@@ -147,8 +145,8 @@ class PolicyNode(ManagedNode):
                 'the policy has still not returned from a call that was abandoned; try again when '
                 'it has, or start the node anew'
             )
-        settings, policy, names = PolicyOptions.read(self), self._policy, tuple(self._limits)
-        queue = settings.make_queue(policy)
+        settings, policy, names = self.options, self._policy, tuple(self._limits)
+        queue = make_queue(settings, policy)
         gate = EpisodeGate(acts_always=settings.run_on == 'always')
         buffer = ObservationBuffer(
             names, policy.cameras, policy.poses, settings.max_observation_age
@@ -312,16 +310,7 @@ class PolicyNode(ManagedNode):
     def _set_quality(self, policy: Policy) -> None:
         """The scripted policy's quality may be changed between two episodes."""
         if policy.quality is not None:
-            policy.quality = self.get_parameter('quality').value
-
-    def _check_parameters(self, parameters: list[Parameter]) -> SetParametersResult:
-        for parameter in parameters:
-            if parameter.name == 'quality' and not 0.0 <= parameter.value <= 1.0:
-                return SetParametersResult(
-                    successful=False,
-                    reason=f'quality is {parameter.value}; it must be between 0 and 1',
-                )
-        return SetParametersResult(successful=True)
+            policy.quality = self.options.quality
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from frame_ros.core.errors import PolicyError, ValueRangeError
+from frame_ros.core.options import from_values
 from frame_ros.policies.execution.action_options import ActionSpaceOptions
 from frame_ros.policies.execution.commanded import CommandedChunk, References, observed_joints
 from frame_ros.policies.execution.gripper_actions import GripperActions
@@ -60,7 +61,7 @@ class ActionConverter:
             ValueRangeError: the robot has no such joint or tip, or a setting is unknown, of another
                 type, or out of range.
         """
-        self.settings = ActionSpaceOptions.of(settings)
+        self.settings = from_values(ActionSpaceOptions, settings)
         self.unreachable_steps = 0
         limits = robot.joint_limits
         self._names = tuple(limits) if joint_names is None else tuple(joint_names)

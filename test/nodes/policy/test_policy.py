@@ -9,12 +9,10 @@ import os
 import signal
 import subprocess
 import sys
-from array import array
 from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from patience import PATIENCE
 
 rclpy = pytest.importorskip('rclpy')
@@ -28,7 +26,6 @@ from rclpy.parameter import Parameter  # noqa: E402
 from frame_ros.core.errors import SetupError  # noqa: E402
 from frame_ros.msg import EpisodeEvent  # noqa: E402
 from frame_ros.nodes.policy.node import PolicyNode  # noqa: E402
-from frame_ros.nodes.policy.options import PolicyOptions  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -169,18 +166,6 @@ def test_without_autostart_the_node_waits_and_can_be_cycled(runner):
         runner.wait(lambda count=count: len(runner.robot.commands) > count)
         assert change(Transition.TRANSITION_DEACTIVATE) and change(Transition.TRANSITION_CLEANUP)
     assert node.counters == {}
-
-
-def test_the_commented_file_holds_the_defaults(ros_context):
-    content = yaml.safe_load((ROOT / 'config' / 'policy.yaml').read_text())['/**'][
-        'ros__parameters'
-    ]
-    node = PolicyNode(CountingPolicy())
-    values = {name: node.get_parameter(name).value for name in content}
-    declared = {n: list(v) if isinstance(v, array) else v for n, v in values.items()}
-    node.destroy_node()
-    assert declared == content
-    assert set(content) == {'autostart', *PolicyOptions.__dataclass_fields__}
 
 
 def test_the_process_ends_cleanly_and_a_missing_checkpoint_ends_it_with_a_message(ros_domain):

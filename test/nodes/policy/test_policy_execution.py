@@ -131,7 +131,11 @@ def half_image(robot):
     [
         (lambda robot: robot.published.discard('wrist'), None, 'wrist was never received'),
         (no_gripper, None, 'no position yet of gripper'),
-        (half_image, None, "camera front has encoding 'bayer_rggb8'; known: rgb8"),
+        (
+            half_image,
+            None,
+            "camera front: image encoding 'bayer_rggb8' is not known; known are rgb8",
+        ),
         (lambda robot: None, narrow, r'the chunk has shape (60, 5); it must be (steps, 6)'),
         (lambda robot: None, one_nan, 'wrist_flex is nan at step 2'),
         (lambda robot: None, 'instruction', 'counting needs an instruction, but the START event'),

@@ -3,11 +3,11 @@
 """The policy and the converter that the node's parameters describe."""
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 pytest.importorskip('rclpy')
 
@@ -67,7 +67,10 @@ def test_a_builder_gets_what_it_takes_and_options_go_before():
         ({'checkpoint': '/c'}, "'hold' does not take the parameter checkpoint; it takes: horizon"),
         ({'units': 'rad'}, 'does not take the parameter units'),
         ({'temperatures': (1.0,)}, 'does not take the parameter temperatures'),
-        ({'camera_names': 'a=b', 'action_rate': 5.0}, 'parameter camera_names, .* action_rate'),
+        (
+            {'camera_names': 'a=b', 'action_rate': 5.0},
+            'action_rate, the parameter camera_names',
+        ),
         ({'policy_options': ('wheels=4',)}, "does not take 'wheels'"),
         ({'policy': 'replay'}, 'checkpoint of the policy replay is empty; it must be a bag'),
         ({'policy': 'replay', 'checkpoint': '/nowhere'}, '/nowhere'),
@@ -77,7 +80,7 @@ def test_a_builder_gets_what_it_takes_and_options_go_before():
 )
 def test_what_a_policy_does_not_take_is_told(change, message):
     with pytest.raises(FrameRosError, match=message):
-        make_policy_of(replace(PolicyOptions(policy='hold'), **change), LIMITS)
+        make_policy_of(evolve(PolicyOptions(policy='hold'), **change), LIMITS)
 
 
 def test_make_policy_insists_on_what_is_required():
@@ -102,7 +105,7 @@ def test_a_bag_is_replayed(tmp_path):
     chunk = policy.infer(observation).actions
     np.testing.assert_allclose(chunk, commands(30)[: len(chunk)], atol=1e-9)
     with pytest.raises(PolicyError, match='does not take the parameter samples'):
-        make_policy_of(replace(settings, samples=4), LIMITS)
+        make_policy_of(evolve(settings, samples=4), LIMITS)
 
 
 def test_the_converter_has_the_options():
@@ -112,7 +115,7 @@ def test_the_converter_has_the_options():
     converter = make_converter(settings, ROBOT)
     assert converter.settings.delta_reference == 'observation'
     assert converter.settings.position_scale == 0.05
-    with pytest.raises(SetupError, match=r"holds \['wings'\]; there are delta_reference, "):
+    with pytest.raises(SetupError, match="'wings' is no option; there are delta_reference, "):
         make_converter(PolicyOptions(action_options=('wings=2',)), ROBOT)
     with pytest.raises(FrameRosError, match='delta_reference'):
         make_converter(PolicyOptions(delta_reference='next'), ROBOT)

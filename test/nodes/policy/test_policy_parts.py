@@ -269,15 +269,15 @@ def test_pairs():
         (
             {'policy': 'hold', 'control_rate': 0.0},
             SetupError,
-            'control_rate is 0.0; it must be a positive rate in Hz, at most 1000',
+            'control_rate is 0.0; it must be above 0 and at most 1000 Hz',
         ),
         ({'policy': 'hold', 'control_rate': 1e10}, SetupError, 'control_rate is 10000000000.0'),
         (
             {'policy': 'hold', 'run_on': 'sunday'},
             SetupError,
-            "run_on is 'sunday'; it must be one of episode, always",
+            "run_on is 'sunday'; it must be episode or always",
         ),
-        ({'samples': 1}, SetupError, 'samples is 1; it must be 0, or 2 or more'),
+        ({'samples': 1}, SetupError, 'samples is 1; it must be 0, or at least 2'),
         (
             {'policy': 'hold', 'samples': 8, 'device': 'cuda'},
             PolicyError,

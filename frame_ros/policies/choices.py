@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Choices that a user has for any policy, and what every policy is offered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from frame_ros.core.name_values import parse_pairs
+from frame_ros.core.options import flatten, option, options
+from frame_ros.robots.joint_units import UNITS
+
+FOLDER = {'checkpoint': 'folder'}  # choice -> option of policies, where the names differ
+
+
+@options
+class PolicyChoices:
+    """Choices for any policy; one that is not the default must be an option of the policy."""
+
+    checkpoint: str = option('', 'folder of the model; of replay: a bag, or a folder of bags')
+    samples: int = option(
+        0,
+        'chunks to draw in addition to the executed one, for ev, where the policy can',
+        at_least=2,
+        besides=(0,),
+    )
+    temperatures: tuple[float, ...] = option(
+        (0.5, 1.0, 1.5, 2.0, 3.0),
+        'at which token probabilities are kept, to calibrate by; each costs time per class',
+        above=0.0,
+    )
+    device: str = option('cpu', 'where it runs: cpu, cuda, cuda:1')
+    units: str = option(
+        'degrees', 'of state and action; degrees: the gripper from 0 to 100', choices=UNITS
+    )
+    action_rate: float = option(
+        0.0, 'frame rate of the training data; 0: the control rate', unit='Hz', at_least=0.0
+    )
+    camera_names: str = option(
+        '',
+        'image feature=camera, comma-separated; empty: observation.images.front is camera front',
+    )
+
+
+def offered_of(chosen: Any, limits: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
+    """Options that every policy is offered, see `make_policy`.
+
+    chosen: has PolicyChoices, seed, control_rate (Hz) and quality as attributes. limits: every
+    joint of the robot -> lower and upper limit, rad or m.
+    """
+    offered = {
+        'robot_joint_names': tuple(limits),
+        'joint_limits': dict(limits),
+        'gripper_limits': {name: pair for name, pair in limits.items() if 'gripper' in name},
+        'device': chosen.device,
+        'units': chosen.units,
+        'action_rate': chosen.action_rate or chosen.control_rate,
+        'camera_names': parse_pairs('camera_names', chosen.camera_names.split(',')) or None,
+        'samples': chosen.samples,
+        'temperatures': tuple(chosen.temperatures),
+        'seed': chosen.seed,
+        'dt': 1.0 / chosen.control_rate,
+        'quality': chosen.quality,
+    }
+    if chosen.checkpoint:
+        offered['folder'] = chosen.checkpoint
+    return offered
+
+
+def required_of(chosen: PolicyChoices) -> dict[str, str]:
+    """Returns options that the policy must take, because a choice is not the default: option ->
+    what the user calls it.
+    """
+    default = PolicyChoices()
+    names = flatten(default)
+    changed = [name for name in names if getattr(chosen, name) != getattr(default, name)]
+    return {FOLDER.get(name, name): f'the parameter {name}' for name in changed}
