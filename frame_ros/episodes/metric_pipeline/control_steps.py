@@ -30,6 +30,7 @@ from frame_ros.metrics.message_fields import ACTION_FIELDS, FIELDS, TRAJECTORY_F
 from frame_ros.metrics.record import PoseSample
 
 NAN = math.nan
+QUALITY, SAFETY = FIELDS['quality'], FIELDS['safety']
 OF_TRAJECTORY = attrgetter(*TRAJECTORY_FIELDS)
 OF_ACTION = attrgetter(*ACTION_FIELDS)
 CONFIDENCE_ROW = itemgetter(*FIELDS['confidence'])
@@ -247,7 +248,8 @@ class ControlStepMetrics:
             self._hold_expired += 1
         pose_age = self._update_trajectory(stamp, lagging)
         step.update(action)
-        self._live.update('action', action)
+        if 'action' in self._live.streams:
+            self._live.update('action', action)
         self._emit(stamp, step, lagging, pose_age)
         self._step += 1
 
@@ -324,16 +326,17 @@ class ControlStepMetrics:
         if references is not None:
             nearest = references.ate_reference, references.rte_reference
         ate, rte = (NAN, NAN) if references is None else (references.ate, references.rte)
+        live = self._live.values(() if has_pose else ('pose',)) if self._live.fields else ()
         quality = (
             step, time, *nearest, target.is_grasped, t.is_static, self._gaps, t.short_segments,
             lagging, self._hold_expired, self._cutoff, *trajectory, *OF_ACTION(a),
             ate, rte, target.ot, target.ot_step, target.ot_mean, pose_age,
-            *self._live.values(() if has_pose else ('pose',)),
+            *live,
         )  # fmt: skip
         safety = (step, time, *self._safety.values(stamp, time, t.pl, is_moving, lagging))
         samples = self._samples
-        samples.append(MetricSample('quality', stamp, episode_id, FIELDS['quality'], quality))
-        samples.append(MetricSample('safety', stamp, episode_id, FIELDS['safety'], safety))
+        samples.append(MetricSample('quality', stamp, episode_id, QUALITY, quality))
+        samples.append(MetricSample('safety', stamp, episode_id, SAFETY, safety))
         self._account.step(quality)
 
     def _reasons(self) -> dict[str, str]:

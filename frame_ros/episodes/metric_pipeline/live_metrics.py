@@ -46,9 +46,8 @@ class LiveMetrics:
 
     def update(self, stream: str, *sample: Any) -> None:
         """Takes one sample of a stream, as `Live` describes it."""
-        if stream in self._feeds:
-            for feed, metric in self._feeds[stream]:
-                feed(metric, *sample)
+        for feed, metric in self._feeds.get(stream, ()):
+            feed(metric, *sample)
 
     def values(self, missing: Collection[str] = (), late: Collection[str] = ()) -> tuple:
         """Returns the values of the fields of these metrics.
@@ -57,8 +56,6 @@ class LiveMetrics:
             missing: streams without a sample at this step: what holds for a moment is NaN.
             late: streams of which samples may be still to come: all that is of them is NaN.
         """
-        if not self._entries:
-            return ()
         if self._is_plain and not missing and not late:
             return tuple([metric.value for _, _, metric in self._entries])
         found: list[float] = []

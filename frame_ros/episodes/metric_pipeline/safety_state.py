@@ -66,7 +66,8 @@ class SafetyState:
             return
         peak, own_peak = self._peaks(value)
         self._was_known = True
-        self._live.update('contact', stamp, value)
+        if 'contact' in self._live.streams:
+            self._live.update('contact', stamp, value)
         self._collisions.update(in_collision, steps=0)
         self.in_contact = in_contact
         own_force = value[4]
@@ -106,7 +107,8 @@ class SafetyState:
         self._distance_stamp = stamp
         self._proximity.update(distance)
         self._risk.update(distance)
-        self._live.update('proximity', stamp, distance)
+        if 'proximity' in self._live.streams:
+            self._live.update('proximity', stamp, distance)
         if self.near_zone_time != self.near_zone_time:
             self.near_zone_time = 0.0
         if last == last and last_stamp is not None and 0 < stamp - last_stamp <= self._distance_age:
@@ -168,11 +170,13 @@ class SafetyState:
                 self._proximity.value, self._risk.value, distance, self.near_zone_time,
                 closing, distance / closing if closing > 0 else NAN, self.moving_distance,
             )  # fmt: skip
-        late = [stream for stream, bit in LAGGING.items() if lagging & bit] if lagging else ()
+        live: tuple = ()
+        if self._live.fields:
+            live = self._live.values(late=[s for s, bit in LAGGING.items() if lagging & bit])
         return (
             self._collisions_shown, is_sensed, is_sensed and self.in_contact,
             is_sensed and rate.in_collision, self._exceedances_shown,
-            *rates, *distances, *forces, *self._live.values(late=late),
+            *rates, *distances, *forces, *live,
         )  # fmt: skip
 
     def _forces(self) -> tuple[float, float, float, float]:
