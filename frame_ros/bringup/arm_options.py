@@ -155,7 +155,7 @@ class ArmOptions(RunOptions):
 
     @property
     def has_gate(self) -> bool:
-        """Whether commands pass the gate: also those of a leader, unless it alone drives."""
+        """True if commands pass the gate: also those of a leader, unless it alone drives."""
         is_driven = bool(self.leader_port) and self.teleoperator_mode != 'record'
         return self.gate and (bool(self.policy) or is_driven)
 

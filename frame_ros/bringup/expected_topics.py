@@ -1,9 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which topics a run's settings say must send in every episode; the recorder warns of others.
-
-It imports no ROS.
-"""
+"""Topics that must send in every episode by a run's settings; the recorder warns of others."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ NAMED = {
 
 
 def demo_expected(settings: DemoOptions) -> list[str]:
-    """What the simulator and the sensing nodes send."""
+    """Returns the topics of the simulator and the sensing nodes."""
     topics = ['joint_states', 'wrench', *IMAGES, 'contact', 'proximity']
     cameras = demo_parameters(settings.simulation, 'proximity').get('cameras')
     if settings.sensing and isinstance(cameras, list):

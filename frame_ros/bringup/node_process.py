@@ -102,13 +102,13 @@ class Process:
 
 
 def watching_environment(process: Process, environ: Mapping[str, str]) -> dict[str, str]:
-    """What one process gets in addition to `environ`, which all of them have: what only watches
-    gets no shared memory.
+    """Returns a process's variables in addition to `environ`: without shared memory if it only
+    watches.
 
-    On Fast DDS 2 and 3 everybody who sends to a process by shared memory takes its lock, and waits
-    a second for it if the process was killed meanwhile. With the discovery range LOCALHOST
-    rmw_fastrtps adds shared memory to whatever is set, so our profile for watching looks for the
-    others itself. A profile of the user's own is left alone. Who takes images keeps shared memory
+    On Fast DDS 2 and 3 every sender to a process by shared memory takes its lock, and waits a
+    second for it if the process was killed meanwhile. With the discovery range LOCALHOST
+    rmw_fastrtps adds shared memory to any setting, so our profile for watching finds the others
+    itself. A profile of the user's own is left alone. Processes that take images keep shared memory
     where sockets may not hold them.
     """
     if not process.only_watches or (process.takes_images and not _sockets_hold_images()):
@@ -138,7 +138,7 @@ def _sockets_hold_images() -> bool:
 
 
 def arm_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """What the processes beside a real arm get in addition to `environ`, where it has not set it.
+    """Returns the variables of processes with a real arm, where `environ` has not set them.
 
     Nothing about the network: the arm's driver may run on another machine.
     """
@@ -146,11 +146,11 @@ def arm_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def demo_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """What the demo's processes get in addition to `environ`, where it has not set it: under the
-    supervisor and under `ros2 launch` the same.
+    """Returns the variables of the demo's processes, where `environ` has not set them.
 
-    Beside what an arm's get: discovery on this machine only, and with rmw_fastrtps the profile for
-    one machine (UDP on 127.0.0.1, images through shared memory), unless a profile is set.
+    They are the same under the supervisor and `ros2 launch`: an arm's, discovery on this machine
+    only, and with rmw_fastrtps the profile for one machine (UDP on 127.0.0.1, images through shared
+    memory), unless a profile is set.
     """
     additions = arm_environment(environ)
     if RANGE not in environ:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What each parameter means, from the comments of the files of defaults, config/<node>.yaml."""
+"""Meanings of parameters, from the comments of the files of defaults, config/<node>.yaml."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COMMENT = re.compile(r'^    # (?P<text>.*)$')
 
 
 def parameters(lines: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    """(name, default, meaning) of every parameter; the comment is beside it, or else above."""
+    """(name, default, meaning) of every parameter; the comment is on its line, or else above."""
     above = ''
     for line in lines:
         if comment := _COMMENT.match(line):

@@ -76,7 +76,9 @@ def demo_processes(settings: DemoOptions) -> list[Process]:
 
 
 def arm_processes(settings: ArmOptions) -> list[Process]:
-    """What runs beside a real arm; its driver and its leader's too, where their ports are given."""
+    """Returns the processes of a run with a real arm, with drivers of arm and leader if their ports
+    are given.
+    """
     return _as_set(settings, [*_arm_hardware(settings), *_arm_processes(settings)])
 
 
@@ -126,7 +128,9 @@ def _arm_processes(settings: ArmOptions) -> list[Process]:
 
 
 def _target(settings: ArmOptions) -> dict[str, Value]:
-    """What the metrics node is told of object, goal and gripper, where it is not the default."""
+    """Returns the metrics node's parameters of object, goal and gripper that are not the
+    default.
+    """
     names = ('ot_task', 'object_frame', 'goal_frame')
     chosen: dict[str, Value] = {n: getattr(settings, n) for n in names if getattr(settings, n)}
     if settings.topics.gripper:
@@ -154,7 +158,7 @@ def _references(settings: RunOptions) -> dict[str, Value]:
 
 
 def _waiting_for_all(processes: list[Process]) -> list[Process]:
-    """Who begins episodes is told of all our nodes: each must be ready."""
+    """Makes the process that begins episodes wait for all our nodes."""
     names = [p.name for p in processes if p.package == 'frame_ros' and p.executable != 'session']
     return [
         replace(p, parameters={**p.parameters, 'nodes': names}) if p.executable in STARTERS else p
@@ -163,7 +167,7 @@ def _waiting_for_all(processes: list[Process]) -> list[Process]:
 
 
 def _as_set(settings: RunOptions, processes: list[Process]) -> list[Process]:
-    """What holds for all of them: the clock, what they log, and what the user sets of each."""
+    """Applies the common settings: the clock, the logs, and the user's parameters."""
     of_robot = settings.profile.parameters
     found = [
         replace(

@@ -131,7 +131,7 @@ class RunOptions:
 
     @property
     def has_gate(self) -> bool:
-        """Whether commands pass the gate."""
+        """True if commands pass the gate."""
         return self.gate and bool(self.policy)
 
     @property

@@ -1,9 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The processes that tell of contact and distance: when they run, and what they are told.
-
-It imports no ROS.
-"""
+"""The processes that sense contact and distance, and their parameters."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from frame_ros.core.errors import SetupError
 
 
 def demo_sensing(settings: DemoOptions) -> list[Process]:
-    """What makes contact and distance of the simulated sensors."""
+    """Returns the processes for contact and distance from the simulated sensors."""
     if not settings.sensing:
         return []
     # Points are for display.
@@ -65,7 +62,7 @@ def arm_sensing(settings: ArmOptions) -> list[Process]:
 
 
 def _grasp(settings: ArmOptions) -> dict[str, Value]:
-    """What tells the two nodes of a grasp, where the user has said what a held object does."""
+    """Returns the parameters of grasps for the two nodes, if the user has set any."""
     empty, margin = settings.grip
     if not margin or settings.grasp_source == 'contact':
         return {}

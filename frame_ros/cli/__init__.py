@@ -47,7 +47,7 @@ COMMANDS = {
     ),
     'rephrase': (
         'frame_ros.cli.rephrase',
-        'collect rephrasings of an instruction that a person confirms, for prompt ensembles',
+        'collect rephrasings of an instruction, confirmed one by one, for prompt ensembles',
     ),
     'identify': (
         'frame_ros.cli.identify.command',

@@ -89,7 +89,7 @@ def namespace(text: str) -> str:
 
 
 def word(text: str) -> str:
-    """What can be a part of a file's name, or name an environment variable."""
+    """Returns what can be a part of a file's name, or name an environment variable."""
     if not re.fullmatch(r'[\w-][\w.-]*', text):
         raise ArgumentTypeError(f'{text!r} must be letters, digits, -, _ and .')
     return text
@@ -129,7 +129,7 @@ def whole(low: int, high: int | None = None) -> Callable[[str], int]:
 
 
 def samples(text: str) -> int:
-    """How many chunks to sample: none, or enough for a deviation."""
+    """Returns how many chunks to sample: none, or enough for a deviation."""
     value = whole(0)(text)
     if value == 1:
         raise ArgumentTypeError('1 sample has no deviation; it must be 0, or 2 or more')

@@ -34,12 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         '--package-folder', action='append', default=[], type=input_folder, metavar='FOLDER',
-        help='where packages named by package:// are, beside the sourced workspaces',
+        help='where packages named by package:// are, in addition to the sourced workspaces',
     )  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> int:
-    """Fits and writes the capsules; tells what they hold.
+    """Fits and writes the capsules; reports what they contain.
 
     Raises:
         RobotError: the URDF or one of its meshes cannot be used.

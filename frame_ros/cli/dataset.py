@@ -72,10 +72,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which.add_argument(
         '--exclude-interventions',
         action='store_true',
-        help='without the stretches in which a person drove',
+        help='without the stretches in which an operator drove',
     )
     which.add_argument(
-        '--interventions-only', action='store_true', help='only stretches in which a person drove'
+        '--interventions-only',
+        action='store_true',
+        help='only stretches in which an operator drove',
     )
     _add_storage_arguments(parser)
 

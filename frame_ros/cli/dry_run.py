@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a run would start, as text."""
+"""The processes that a run would start, as text."""
 
 from __future__ import annotations
 

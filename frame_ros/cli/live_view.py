@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How a run looks in a terminal: one line that is renewed, and one line per finished episode."""
+"""A run's display in a terminal: one line that is renewed, and one line per finished episode."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""A progress bar on standard error, where a person sees it."""
+"""A progress bar on standard error."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Item = TypeVar('Item')
 def progress_bar(
     items: Iterable[Item], name: str, is_quiet: bool, total: int | None = None
 ) -> Iterable[Item]:
-    """Returns the items with a bar beside them; without one when quiet, when not a terminal, or for
-    a single item.
+    """Yields the items with a bar; without one when quiet, when not a terminal, or for a single
+    item.
 
     total: how many items there will be, if known.
     """

@@ -27,9 +27,9 @@ def size_text(episodes: list[Path]) -> str:
 
 
 def report_command(directory: Path, earlier: Collection[Path] = ()) -> str:
-    """The command that makes the report of what was recorded into a folder, beside it.
+    """Returns the command for a report of a folder's recordings, in that folder.
 
-    earlier: bags of before, which are none of the run's.
+    earlier: bags from before the run.
     """
     what = new_episodes(directory, earlier) if earlier else [directory]
     paths = ' '.join(shlex.quote(str(path)) for path in what)
@@ -37,7 +37,7 @@ def report_command(directory: Path, earlier: Collection[Path] = ()) -> str:
 
 
 def stopped_lines(directory: Path, earlier: Collection[Path] = ()) -> list[str]:
-    """What a run that was stopped, or in which a node died, leaves behind."""
+    """Returns lines on what a run leaves that was stopped, or in which a node died."""
     episodes = new_episodes(directory, earlier)
     logs = f'the logs are in {directory / "logs"}'
     if not episodes:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""`frame-ros rephrase INSTRUCTION`: a list of rephrasings that a person has confirmed."""
+"""`frame-ros rephrase INSTRUCTION`: a list of rephrasings that the user has confirmed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ QUESTION = '[a]ccept, [e]dit, [r]eject, [q]uit? '
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument(
-        'instruction', metavar='INSTRUCTION', help='what the robot is told', type=given
+        'instruction', metavar='INSTRUCTION', help="the robot's instruction", type=given
     )
     parser.add_argument(
         '--file', type=any_path, default=Path('rephrasings.yaml'), metavar='FILE',
@@ -113,7 +113,7 @@ def _proposals(args: argparse.Namespace, instruction: str) -> list[str]:
 
 
 def review(instruction: str, proposals: Iterable[str], there: Iterable[str] = ()) -> list[str]:
-    """Shows each proposal; returns those that a person accepted, as they are or edited.
+    """Shows each proposal; returns those accepted, as they are or edited.
 
     there: rephrasings that the list has already.
     """
@@ -136,7 +136,7 @@ def review(instruction: str, proposals: Iterable[str], there: Iterable[str] = ()
 
 
 def _decide(proposal: str, instruction: str, others: list[str]) -> str | None:
-    """What was accepted; '' nothing; None: no more of them."""
+    """Returns the accepted text; '' for none; None: no more of them."""
     while True:
         answer = _ask(QUESTION)
         choice = 'q' if answer is None else answer.strip().lower()[:1]
@@ -153,7 +153,7 @@ def _decide(proposal: str, instruction: str, others: list[str]) -> str | None:
 
 
 def typed(instruction: str, there: Iterable[str], count: int) -> list[str]:
-    """Rephrasings that a person types, up to an empty line."""
+    """Returns rephrasings typed by the user, up to an empty line."""
     known = list(there)
     accepted: list[str] = []
     print(f'Other words for: {instruction}\n(an empty line ends)')

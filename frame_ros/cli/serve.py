@@ -235,7 +235,7 @@ def joint_limits(robot: str, names: Sequence[str] | None) -> dict[str, tuple[flo
 
 
 def _offered(args: argparse.Namespace, limits: Mapping[str, tuple[float, float]]) -> dict[str, Any]:
-    """What every policy is offered, see `make_policy`."""
+    """Returns arguments offered to every policy, see `make_policy`."""
     from frame_ros.robots.grippers import gripper_joints
 
     try:
@@ -265,7 +265,7 @@ def _offered(args: argparse.Namespace, limits: Mapping[str, tuple[float, float]]
 def _convention(
     args: argparse.Namespace, limits: Mapping[str, tuple[float, float]]
 ) -> Convention | None:
-    """How clients other than ours are understood; None: in our own format."""
+    """Returns the convention of foreign clients; None: our own format."""
     from frame_ros.policies.remote.convention import Convention
     from frame_ros.policies.remote.presets import make_preset
     from frame_ros.robots.grippers import gripper_joints

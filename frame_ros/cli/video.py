@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--output',
         type=output_file,
         metavar='FILE',
-        help='the MP4 (default: BAG.mp4 beside it)',
+        help='the MP4 (default: BAG.mp4 next to it)',
     )
     parser.add_argument(
         '--topic', help='image topic, with or without namespace (default: front)', type=given
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _progress(is_quiet: bool) -> Callable[[int, int], None] | None:
-    """What draws a bar on a terminal; None where nobody would see it."""
+    """Returns a function that draws a bar on a terminal; None without one."""
     if is_quiet or not sys.stderr.isatty():
         return None
     from tqdm import tqdm

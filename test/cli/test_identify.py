@@ -300,7 +300,7 @@ def test_a_blocked_arm_ends_the_motion_where_it_is(arm, node):
     arm.is_blocked = True
     where = arm.positions.copy()
     why = play(node, way(arm, 5000, 0.02), 50.0, threading.Event())
-    assert 'from where it was told to be' in why
+    assert 'rad from its command' in why
     until(lambda: np.array_equal(arm.commands[-1], where))
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What `frame-ros identify` reads of bags: joints with their efforts, and wrenches."""
+"""Input of `frame-ros identify` from bags: joints with their efforts, and wrenches."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ def _add_tool_arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         '--move',
         action='store_true',
-        help='go to the poses; else a person moves the arm from one to the next',
+        help='go to the poses; else the user moves the arm from one to the next',
     )
     group.add_argument(
         '--reaction',
@@ -394,7 +394,7 @@ def fit_poses(robot: Robot, poses: list[StillPose], is_force_on_tool: bool) -> T
 
 
 def print_tool(fit: ToolFit, link: str) -> None:
-    """What was found, with standard errors, and the residual of each pose."""
+    """Prints the tool, with standard errors, and the residual of each pose."""
     print(f'tool in the axes of {link}, from {len(fit.residuals)} poses')
     print(f'  mass             {fit.mass:.4f} +- {fit.mass_error:.2g} kg')
     centre = ', '.join(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How `frame-ros identify` moves the running robot; with a person's consent."""
+"""Motion of the running robot for `frame-ros identify`, with the user's consent."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ MOVING = (
 def record_joints(
     args: argparse.Namespace, dynamics: RobotDynamics, settings: ExcitationOptions
 ) -> JointRecording | None:
-    """Plans, asks, moves and records; None if the person said no or the motion ended early."""
+    """Plans, asks, moves and records; None if the user refused or the motion ended early."""
     nodes = _nodes()
     everything = tuple(dynamics.robot.joint_limits)
     rows = [everything.index(name) for name in dynamics.joint_names]
@@ -81,7 +81,7 @@ def _tell_unchecked(dynamics: RobotDynamics) -> None:
 def collect_poses(
     args: argparse.Namespace, robot: Robot, settings: ExcitationOptions
 ) -> list[StillPose]:
-    """Still poses of the arm, where a person puts it or, with --move, where commands do."""
+    """Returns still poses of the arm, moved by the user or, with --move, by commands."""
     nodes = _nodes()
     everything = tuple(robot.joint_limits)
     rows = [everything.index(name) for name in robot.joint_names]
@@ -179,18 +179,20 @@ def _full(targets: Array, here: Array, rows: list[int]) -> Array:
 def _play(node: IdentificationNode, targets: Array, rate: float, stop: threading.Event) -> str:
     from frame_ros.nodes.identification.node import play
 
-    def tell(share: float) -> None:
+    def report(share: float) -> None:
         if sys.stdout.isatty():
             print(f'\r{100 * share:3.0f} %', end='', flush=True)
 
-    why = play(node, targets, rate, stop, tell)
+    why = play(node, targets, rate, stop, report)
     if sys.stdout.isatty():
         print()
     return why
 
 
 def _is_agreed(is_sure: bool, stop: threading.Event) -> bool:
-    """Whether the arm may move; no if `stop` is set, or the input ends, before an answer."""
+    """Returns whether the arm may move; no if `stop` is set, or the input ends, before an
+    answer.
+    """
     print(MOVING, flush=True)
     if is_sure:
         return True
@@ -206,7 +208,7 @@ def _is_agreed(is_sure: bool, stop: threading.Event) -> bool:
 
 
 class _Nodes:
-    """What this needs of the nodes room, which needs ROS."""
+    """The parts of the nodes room that are used, which need ROS."""
 
     def __init__(self) -> None:
         try:

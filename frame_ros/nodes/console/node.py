@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a terminal shows of a run: the newest metrics and the finished episodes."""
+"""A run's newest metrics and finished episodes for a terminal."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of the robot and its task when a contact is judged."""
+"""The state of the robot and its task when a contact is judged."""
 
 from __future__ import annotations
 
@@ -80,11 +80,11 @@ class ContextKeeper:
 
     @property
     def is_holding(self) -> bool | None:
-        """Whether the gripper holds something; None: not known."""
+        """True if the gripper holds something; None: not known."""
         return self._grasp.is_grasped if self._grasp is not None else None
 
     def reset(self) -> None:
-        """The clock was set anew."""
+        """The clock was reset."""
         self._was_holding = None
         if self._grasp is not None:
             self._grasp.reset()
@@ -98,8 +98,8 @@ class ContextKeeper:
             self._grasp.update(stamp, position, effort)
 
     def at(self, stamp: int, is_contact: bool, held_weight: float = nan) -> ContactContext:
-        """What is known now; the tip only with a contact or where a grasp begins or ends, since
-        nothing else asks for it. held_weight: N, see ContactContext.
+        """Returns what is known now; the tip only with a contact or where a grasp begins or ends,
+        since nothing else asks for it. held_weight: N, see ContactContext.
         """
         position, effort = self._gripper()
         holding = self.is_holding

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where on the robot a force-torque sensor sits: the frame of its messages, fixed to a link."""
+"""The place of a force-torque sensor on the robot: its messages' frame, fixed to a link."""
 
 from __future__ import annotations
 

@@ -50,8 +50,8 @@ class StateFlagReader:
     franka_msgs is not installed.
 
     A joint's flag is raised where its residual is over its threshold; a collision is that of the
-    joints that were when it began. Where no joint is, the first stands for what is not told. Only
-    the head of a message that tells of neither is read.
+    joints that were when it began. If no joint's is, the first joint stands for an unknown one.
+    Only the head of a message that tells of neither is read.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class StateFlagReader:
         self._head = FieldReader('frame_ros/msg/ContactState', fields)
 
     def read(self, data: bytes) -> Indicators | None:
-        """What is in `data`; None if it does not tell."""
+        """Returns the indicators in `data`; None if it has none."""
         stamp, unavailable, in_contact, in_collision = self._head.read(data)
         if not (unavailable or in_contact or in_collision):
             self._collided = UNTOUCHED.joint_collision

@@ -29,7 +29,7 @@ class Sample(NamedTuple):
 class SensorStream:
     """One topic: its messages read from their bytes, without those whose stamps cannot be used.
 
-    is_reset: the clock was set anew; whoever acts on that clears it. problem: what was last dropped
+    is_reset: the clock was reset; to be cleared by the caller. problem: what was last dropped
     and why; '' if nothing was.
     """
 
@@ -69,7 +69,7 @@ class SensorStream:
         return self.subscription.unreadable + self._untold
 
     def take(self) -> list[Sample]:
-        """What has arrived and can be used, as it came."""
+        """Returns the usable samples that have arrived, in order."""
         samples: list[Sample] = []
         for value, info in self.subscription.take(MOST_AT_ONCE):
             if value is None:
@@ -99,7 +99,7 @@ class SensorStream:
         return verdict
 
     def new_problem(self) -> str:
-        """`problem`, if it was not told before."""
+        """Returns `problem`, if it was not returned before."""
         found = '' if self.problem is self._told else self.problem
         self._told = self.problem
         return found
@@ -145,7 +145,8 @@ class Waiting:
         self._samples: list[tuple[Sample, float]] = []  # and time.monotonic() when it came
 
     def take(self, samples: list[Sample], now: float) -> list[Sample]:
-        """What may be judged now, in the order of time, and of streams where stamps are equal.
+        """Returns what may be judged now, in the order of time, and of streams where stamps are
+        equal.
 
         samples: new ones, in that order. now: time.monotonic().
         """
@@ -170,7 +171,7 @@ class Waiting:
 
 
 def silence_of(streams: list[SensorStream], age: float) -> str:
-    """Why nothing comes on topics of one source, in words. age: s for which it has not."""
+    """Returns why nothing comes on topics of one source, for `age` s, in words."""
     why = '; '.join(filter(None, (stream.subscription.silence() for stream in streams)))
     topics = ' or '.join(stream.subscription.topic_name for stream in streams)
     if not why and streams[0].received and not streams[0].used:

@@ -24,7 +24,7 @@ from frame_ros.sensing.contact.source import ContactSource
 from frame_ros.sensing.contact.tracker import ContactEventRecord, TrackedContact
 
 Array = NDArray[np.float64]
-# From the source whose wrench is told first to the last.
+# Sources in the order in which their wrench is reported.
 PREFERRED = (ContactSource.WRENCH, ContactSource.ROBOT, ContactSource.JOINT_EFFORT)
 
 
@@ -35,10 +35,10 @@ def state_message(
     contacts: Sequence[TrackedContact],
     sensitivity: Sensitivity = UNKNOWN,
 ) -> ContactState:
-    """The state that the newest detections of the sources, and the contacts made of them, tell.
+    """Returns the state by the newest detections of the sources and their contacts.
 
-    detections: one per source, at least one. If none is available, all that is measured is NaN.
-    sensitivity: of the source that feels the least force.
+    detections: one per source, at least one. If none is available, all measurements are NaN.
+    sensitivity: of the most sensitive source.
     """
     known = [detection for detection in detections if detection.is_contact is not None]
     header = header_message(stamp, frame)
@@ -100,8 +100,9 @@ def wrench_message(stamp: int, frame: str, wrench: Array) -> WrenchStamped:
 
 
 def strongest(known: Sequence[Detection]) -> Detection:
-    """The detection whose force is told: of the source that measures it best, of those that measure
-    one; of those in contact, if any is.
+    """Returns the detection whose force is reported: of the most accurate source that measures one.
+
+    Sources in contact take precedence.
     """
 
     def rank(detection: Detection) -> tuple[bool, bool, int]:

@@ -199,7 +199,7 @@ class ContactNode(Node):
         streams = self._streams.values()
         batches = [stream.take() for stream in streams]
         if any(stream.is_reset for stream in streams):
-            # What the others have brought may be of the time before.
+            # Input of the others may be from before the reset.
             pairs = zip(streams, batches, strict=True)
             batches = [batch for stream, batch in pairs if stream.is_reset]
             self._restart()
@@ -299,9 +299,7 @@ class ContactNode(Node):
             self._wrench_publisher.publish(wrench_message(stamp, frame, wrench))
 
     def _watch_silence(self) -> None:
-        """A source that has told nothing for long is unavailable from then on: its messages do not
-        come, or hold nothing for it.
-        """
+        """Makes a source unavailable that has been silent for long."""
         now = time.monotonic()
         for sensor in self._sensors:
             age = now - self._heard.get(sensor.source, -inf)
@@ -324,13 +322,13 @@ class ContactNode(Node):
             self._publish(self._present(now))
 
     def _silence(self, source: str, age: float, now: float) -> str:
-        """Why a source tells nothing, in words. age: s for which it has not."""
+        """Returns why a source tells nothing, in words. age: s for which it has not."""
         streams = self._streams_of(source)
         if min(stream.age(now) for stream in streams) > self._settings.max_sensor_age:
             return silence_of(streams, age)
         topics = ' or '.join(stream.subscription.topic_name for stream in streams)
         why = self._joints.problem or f'it has none of the joints of {self.robot.name}'
-        return f'{topics} comes, but tells nothing of contact: {why}'
+        return f'{topics} comes, but without contact: {why}'
 
     def _silence_of_wrench(self) -> str:
         return self._silent.get('wrench', '')
@@ -347,7 +345,7 @@ class ContactNode(Node):
         return stamp + int((now - taken) * SECOND)
 
     def _restart(self) -> None:
-        """The clock was set anew: what came before is of another time."""
+        """The clock was reset: earlier messages are of another time."""
         self._warnings.warn('clock', 'the stamps jumped to another time and go on from there')
         for stream in self._streams.values():
             stream.is_reset = False
@@ -357,7 +355,7 @@ class ContactNode(Node):
         for arrays in (self._joints, self._commands):
             arrays.forget()
         self._keeper.reset()
-        self._tell(self._tracker.close(self._newest_sample[0], 'the clock was set anew'))
+        self._tell(self._tracker.close(self._newest_sample[0], 'the clock was reset'))
         self._tracker.reset()
         self._newest.clear()
         self._silent.clear()

@@ -46,7 +46,7 @@ class TareService:
         return response
 
     def tare(self) -> tuple[bool, str]:
-        """Whether it succeeded, and what it did or why not."""
+        """Returns whether it succeeded, and what it did or why not."""
         sensor = self._sensor
         if sensor is None:
             return False, 'tare refused: wrench is not among the sources'
@@ -65,5 +65,5 @@ class TareService:
             elif detector.tare_result is None and time.monotonic() > end:
                 why = self._silence() or 'too few wrenches'
                 detector.cancel_tare(f'not done in {self._timeout} s: {why}')
-        sensor.has_new_tare()  # which is told here
+        sensor.has_new_tare()  # which is reported here
         return sensor.outcome_of(detector)

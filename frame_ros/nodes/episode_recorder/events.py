@@ -81,7 +81,7 @@ def start_event(
 
 
 def texts_of(request: StartEpisode.Request, stamp: int, episode_id: str) -> dict[str, str]:
-    """Returns what a bag says of its episode, beside the facts."""
+    """Returns a bag's texts on its episode, in addition to the facts."""
     texts = {name: getattr(request, name) for name in EVENT_TEXT_FIELDS}
     return {'episode_id': episode_id, **texts, 'notes': request.notes, 'start': str(stamp)}
 

@@ -196,7 +196,7 @@ class EpisodeRecorderNode(LifecycleNode):
         self._videos.look()
 
     def _read(self) -> None:
-        """Runs in a plain thread: takes messages and passes them on until told to stop."""
+        """Runs in a plain thread: takes messages and passes them on until stopped."""
         now = self._time.now if self._time.is_simulated else None
         period = self._value('poll_period')
         while not self._stop.is_set():

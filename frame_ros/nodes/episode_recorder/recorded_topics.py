@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which topics are recorded, and one polled raw subscription to each."""
+"""Selection of the recorded topics, and one polled raw subscription to each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from frame_ros.nodes.runtime.polled import PolledSubscription
 from frame_ros.sensing.stream_health.input_tally import InputTally
 from frame_ros.sensing.stream_health.readiness import InputState
 
-# What all robots of a system share, beside the topics of the recorder's own namespace.
+# Topics shared by all robots of a system, in addition to those of the recorder's own namespace.
 SHARED_TOPICS = ('/tf', '/tf_static', '/clock', '/diagnostics')
 # Depth of the subscriptions: what may wait between two polls, and while the interpreter is busy
 # elsewhere.
@@ -63,7 +63,7 @@ class TopicFilter:
         self._also = frozenset(also)
 
     def is_wanted(self, topic: str) -> bool:
-        """Whether a topic, given by its absolute name, is to be recorded."""
+        """Returns whether a topic, given by its absolute name, is to be recorded."""
         if self._matches(self._exclude, topic):
             return False
         if topic in self._also:
@@ -124,7 +124,7 @@ class _Source:
     seen: frozenset[int] = frozenset()
 
     def state(self) -> InputState:
-        """What it is connected to, and what has come."""
+        """Returns what it is connected to, and what has come."""
         tally, matched = self.tally, self.subscription.publisher_count()
         return InputState(
             topic=self.topic.name,
@@ -171,7 +171,7 @@ class TopicSubscriptions:
         return {name: count for name, count in self._lost.items() if count}
 
     def why_silent(self, name: str) -> str:
-        """Why a topic, given by its absolute name, sent nothing."""
+        """Returns why a topic, given by its absolute name, sent nothing."""
         if name in self.skipped:
             return f'it is not recorded: {self.skipped[name]}'
         if not (name in self._always or self._filter.is_wanted(name)):
@@ -182,7 +182,7 @@ class TopicSubscriptions:
         return f'it has {count} publisher{"s" * (count > 1)}, and no message came'
 
     def states(self) -> list[InputState]:
-        """What each subscription is connected to, and what has come."""
+        """Returns what each subscription is connected to, and what has come."""
         return [source.state() for source in self._sources.values()]
 
     def retry(self) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The video beside a bag, made by a process of its own."""
+"""The video of a bag, made by a process of its own."""
 
 from __future__ import annotations
 

@@ -116,9 +116,9 @@ class ControllerOutput:
         anything was sent.
 
         Give the positions of the stop, and the same ones if it is repeated: an arm that gives way
-        under its load would creep if told each time where it is now. A gripper keeps what it was
-        last told, so that what it holds is not let go. is_at_rest: whether the arm is to be still
-        there.
+        under its load would creep if sent to its present place each time. A gripper keeps what it
+        was last told, so that what it holds is not let go. is_at_rest: whether the arm is to be
+        still there.
 
         Raises:
             RobotError, ValueRangeError: as `publish`.

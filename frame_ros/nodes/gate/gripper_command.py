@@ -38,7 +38,7 @@ class GripperCommandOutput:
         self.sent = 0
 
     def send(self, position: float) -> bool:
-        """Whether a goal was sent. position: of one finger, m (or rad).
+        """Returns whether a goal was sent. position: of one finger, m (or rad).
 
         One that comes too soon, or that the server rejects, is not lost: the next command, which
         repeats it, sends it.

@@ -322,7 +322,7 @@ class GateNode(ManagedNode):
         self._ending.wait(self.options.period)
 
     def _is_done(self, action: Callable[[], None]) -> bool:
-        """Whether it could be done; the thread goes on in any case."""
+        """Returns whether it could be done; the thread goes on in any case."""
         try:
             action()
         except Exception:
@@ -334,7 +334,7 @@ class GateNode(ManagedNode):
     # What the executor's thread does, the services only while the gate's thread does not.
 
     def health(self) -> Iterator[Status]:
-        """Whether several publish where only one may."""
+        """Yields whether several publish where only one may."""
         for topic in (each.name for each in (*COMMAND_TOPICS.values(), JOINT_COMMANDS)):
             names = sorted(
                 f'{info.node_namespace.rstrip("/")}/{info.node_name}'
@@ -381,5 +381,5 @@ class GateNode(ManagedNode):
 
 
 def main() -> None:
-    """Runs the node until it is told to stop."""
+    """Runs the node until it is stopped."""
     sys.exit(run_managed(GateNode))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether anybody else publishes where a gate publishes: two would move one arm in turns."""
+"""Detects other publishers on a gate's output: two would move one arm in turns."""
 
 from __future__ import annotations
 

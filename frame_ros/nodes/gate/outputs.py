@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the gate node publishes: commands first, then what it did, and its state."""
+"""The publications of the gate node: commands first, then its interventions and state."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class StateIntake:
         )  # fmt: skip
 
     def take(self) -> Iterator[Heard]:
-        """What was measured last of each joint, oldest first."""
+        """Yields what was measured last of each joint, oldest first."""
         taken = newest_of_each(self.subscription.take_unread(DEPTH), NEWEST, self._source)
         for joints, info in self.subscription.readable(taken):
             yield Heard(joints, info.get('publisher', UNKNOWN), info['received_timestamp'])

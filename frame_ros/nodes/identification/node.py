@@ -35,7 +35,7 @@ DEPTH = 10
 POLL_PERIOD, MOST_MESSAGES = 0.005, 500  # s; between two looks, and at one
 OLDEST_STATE = 0.5  # s without a joint state, in motion, that end it
 OLDEST_PART = 0.1  # s, that a part of a state may be older than another
-HOLD_TIME = 0.5  # s for which an arm is told to stay where it is, at the end of a motion
+HOLD_TIME = 0.5  # s for which an arm is commanded to stay, at the end of a motion
 FARTHEST_BEHIND, LONGEST_BEHIND = 0.35, 0.4  # rad (m), s
 FARTHEST_START = 0.1  # rad (m) from where the arm is to the first command
 
@@ -166,7 +166,7 @@ class IdentificationNode(Node):
         )
 
     def recording(self, joint_names: Sequence[str]) -> JointRecording:
-        """What was recorded of some joints.
+        """Returns what was recorded of some joints.
 
         Raises:
             SetupError: there are no efforts. ShapeError: too few samples.
@@ -200,14 +200,14 @@ def play(
     positions: Array,
     rate: float,
     stop: threading.Event,
-    is_told: Callable[[float], None] = lambda share: None,
+    report: Callable[[float], None] = lambda share: None,
 ) -> str:
     """Commands (T, N) rad one by one at `rate` Hz; then, however it ends, the arm is told for
     HOLD_TIME to stay at the last of them that it got. Returns why it ended early, or ''.
 
     It ends when `stop` is set, when no joint states come, or when a joint is FARTHEST_BEHIND away
     from its command for LONGEST_BEHIND: blocked, held by the gate, or without torque. It does not
-    begin where the first command is FARTHEST_START from the arm. is_told: called once a second with
+    begin where the first command is FARTHEST_START from the arm. report: called once a second with
     the share that is done.
     """
     topic = node.command_topic
@@ -215,7 +215,7 @@ def play(
         return why
     playing = _Playing(node, topic, rate, stop)
     try:
-        playing.run(positions, is_told)
+        playing.run(positions, report)
     finally:
         _hold(node, topic, playing.last, not playing.is_done, rate)
     return playing.why
@@ -232,7 +232,7 @@ class _Playing:
         self.is_done, self.why = False, ''
         self._behind_since: float | None = None
 
-    def run(self, positions: Array, is_told: Callable[[float], None]) -> None:
+    def run(self, positions: Array, report: Callable[[float], None]) -> None:
         following = time.monotonic()
         for row, target in enumerate(positions):
             if self._stop.wait(max(0.0, following - time.monotonic())):
@@ -246,7 +246,7 @@ class _Playing:
             self._node.command(self._topic, target)
             self.last = target
             if row % max(1, round(self._rate)) == 0:
-                is_told(row / len(positions))
+                report(row / len(positions))
         self.is_done = True
 
     def _problem(self) -> str:
@@ -263,7 +263,7 @@ class _Playing:
             self._behind_since = now
         if now - self._behind_since <= LONGEST_BEHIND:
             return ''
-        return f'a joint is {behind:.2f} rad from where it was told to be'
+        return f'a joint is {behind:.2f} rad from its command'
 
 
 def _start_problem(node: IdentificationNode, first: Array) -> str:

@@ -67,7 +67,7 @@ class LinkTransforms:
 
     @property
     def is_active(self) -> bool:
-        """Whether transforms are published."""
+        """True if transforms are published."""
         return self._moving is not None
 
     def look(self) -> None:

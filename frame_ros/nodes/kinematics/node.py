@@ -119,7 +119,7 @@ class KinematicsNode(Node):
         return len(taken)
 
     def on_joint_state(self, message: FullJointState) -> None:
-        """Publish the pose of one message, and what is due beside it."""
+        """Publish the pose of one message, and anything else that is due."""
         stamp, names, positions, velocities, _ = message
         joints = self._joints
         state = joints.update(stamp, names, positions, velocities)
@@ -138,7 +138,7 @@ class KinematicsNode(Node):
             self._publish_beside(stamp, state, position, quaternion)
 
     def _restart(self) -> None:
-        """The clock was set anew: what came before is of another time."""
+        """The clock was reset: earlier messages are of another time."""
         self._warnings.warn(
             'clock', 'the stamps of the joint states jumped to another time and go on from there'
         )
@@ -198,7 +198,7 @@ class KinematicsNode(Node):
             )
 
     def report(self) -> str:
-        """What was taken, published and dropped so far, in one line."""
+        """Returns what was taken, published and dropped so far, in one line."""
         counts = ', '.join(f'{name} {count}' for name, count in self._joints.counts.items())
         heard = self.joint_states
         return (

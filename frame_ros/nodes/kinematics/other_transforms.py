@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether another node publishes the transforms of some frames, by what comes on /tf and
-/tf_static.
-"""
+"""Detects another publisher of some frames' transforms, by messages on /tf and /tf_static."""
 
 from __future__ import annotations
 

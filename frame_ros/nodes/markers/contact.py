@@ -86,8 +86,8 @@ class ContactMarkers:
         return [arrow]
 
     def _bars(self, contact: ContactState) -> list[Marker]:
-        """A row of bars, one per joint, beside the robot: as long as the torque that the model does
-        not explain is, in parts of the joint's threshold, at which there is a line.
+        """A row of bars, one per joint, next to the robot: as long as the torque that the model
+        does not explain is, in parts of the joint's threshold, at which there is a line.
         """
         names = list(contact.joint_names)
         if not names or len(contact.joint_residuals) != len(names):
@@ -159,7 +159,7 @@ class ContactMarkers:
 
 
 def event_text(event: ContactEvent) -> str:
-    """What began or ended, in a line or two; what is not known is left out."""
+    """Returns what began or ended, in a line or two; what is not known is left out."""
     what = 'contact' if event.is_expected else 'collision'
     bodies = ' - '.join(name for name in (event.link, event.other) if name)
     if event.type == ContactEvent.BEGIN:

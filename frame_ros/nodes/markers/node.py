@@ -201,5 +201,5 @@ class MarkersNode(Node):
 
 
 def main() -> None:
-    """Runs the node until it is told to stop."""
+    """Runs the node until it is stopped."""
     sys.exit(run_node(MarkersNode, spin=lambda node, stop: node.spin(stop)))

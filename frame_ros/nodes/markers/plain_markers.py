@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What all markers share: colours, numbers as text, and a marker to fill in."""
+"""Common parts of all markers: colours, numbers as text, and a marker to fill in."""
 
 from __future__ import annotations
 
@@ -75,19 +75,21 @@ def colour(fraction: float) -> ColorRGBA:
 
 
 def log_fraction(value: float, low: float, high: float) -> float:
-    """Where `value` lies between `low` (0) and `high` (1) on a logarithmic scale; NaN stays NaN."""
+    """Returns where `value` lies between `low` (0) and `high` (1) on a logarithmic scale, or
+    NaN.
+    """
     if not math.isfinite(value):
         return math.nan
     return math.log(max(value, low) / low) / math.log(high / low)
 
 
 def text(value: float, unit: str, scale: float = 1.0, digits: int = 1) -> str:
-    """A value as a person reads it; a dash where it is not available."""
+    """Returns a value for display; a dash if it is not available."""
     return f'{value * scale:.{digits}f} {unit}' if math.isfinite(value) else f'- {unit}'
 
 
 def is_finite(point: Point | Vector3) -> bool:
-    """Whether all three coordinates are numbers."""
+    """Returns whether all three coordinates are numbers."""
     return math.isfinite(point.x) and math.isfinite(point.y) and math.isfinite(point.z)
 
 

@@ -42,7 +42,7 @@ def warnings(
 
 
 def camera_warning(alignment: CameraAlignment) -> str:
-    """What is wrong with a camera; empty: nothing is."""
+    """Returns the problem of a camera; empty: there is none."""
     if alignment.unavailable:
         return f'camera {alignment.camera} not checked: {alignment.unavailable}'
     if alignment.is_aligned:

@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Health:
-    """What the heartbeat tells of the inference thread.
+    """The inference thread's health for the heartbeat.
 
     errors: inferences that failed. problem: why the last one failed; empty: it did not.
     """

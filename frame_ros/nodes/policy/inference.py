@@ -50,18 +50,15 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ActionSource:
-    """What an executed action was computed from; stamps in ns.
+    """The source of an executed action; stamps in ns."""
 
-    observation_stamp: of the oldest input. request_stamp: when the inference began.
-    """
-
-    observation_stamp: int
-    request_stamp: int
+    observation_stamp: int  # of the oldest input
+    request_stamp: int  # when the inference began
 
 
 @dataclass(frozen=True)
 class Task:
-    """What the policy is asked for, beside the chunk.
+    """Requests to the policy, in addition to the chunk.
 
     instruction, seed: where the episode brings none; the seed counts on with the episodes. samples:
     so many are expected with each inference. rephrasings: of the prompt ensemble.
@@ -126,7 +123,7 @@ class InferenceLoop:
 
     @property
     def is_alive(self) -> bool:
-        """Whether its thread still runs: after `stop`, because the policy has not returned."""
+        """True if its thread still runs: after `stop`, because the policy has not returned."""
         return self._thread.is_alive()
 
     def health(self) -> Health:
@@ -176,8 +173,10 @@ class InferenceLoop:
         assert self.episode is not None
         observation, reason = self._observe(self.episode, current)
         built = time.perf_counter() - begun
-        told = {} if current.last is None else dict(zip(self._names, current.last, strict=True))
-        inference, executable, converted = self._call(observation, told, reason)
+        commanded = (
+            {} if current.last is None else dict(zip(self._names, current.last, strict=True))
+        )
+        inference, executable, converted = self._call(observation, commanded, reason)
         source = ActionSource(observation.oldest_stamp, observation.stamp)
         stood = observed_joints(observation, executable.action_names)
         arrival = self._queue.push(current, executable.actions, executable.dt, source, stood)
@@ -213,7 +212,9 @@ class InferenceLoop:
         return current if current is not None and current.tag is episode else None
 
     def _observe(self, episode: PolicyEpisode, request: Request) -> tuple[Observation, str]:
-        """What the policy is to see; and why there are no rephrasings, where some are due."""
+        """Returns what the policy is to see; and why there are no rephrasings, where some are
+        due.
+        """
         instruction = episode.instruction or self._task.instruction
         if not instruction and self._policy.needs_instruction:
             raise PolicyError(
@@ -228,13 +229,13 @@ class InferenceLoop:
         return observation, reason
 
     def _call(
-        self, observation: Observation, told: Mapping[str, float], reason: str
+        self, observation: Observation, commanded: Mapping[str, float], reason: str
     ) -> tuple[Inference, Inference, float]:
         """The inference as it is to be published, as it is to be executed, and how long (s) it took
         to make the one of the other.
 
-        told: joint -> what was commanded last before the observation; empty: nothing yet. reason:
-        why there are no rephrasings.
+        commanded: joint -> what was commanded last before the observation; empty: nothing yet.
+        reason: why there are no rephrasings.
         """
         inference = self._policy.infer(observation)
         begun = time.perf_counter()
@@ -244,7 +245,7 @@ class InferenceLoop:
             if reason:
                 unavailable = {**inference.unavailable, REPHRASINGS: reason}
                 inference = replace(inference, unavailable=unavailable)
-            positions = self._converter.to_joint_positions(inference, observation, told)
+            positions = self._converter.to_joint_positions(inference, observation, commanded)
             executable = replace(positions, actions=self._check(positions))
         except FrameRosError:
             self.counters['dropped_chunks'] += 1

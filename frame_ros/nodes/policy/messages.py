@@ -62,7 +62,7 @@ def inference_message(policy: Policy, call: Call, sequence: int) -> PolicyInfere
         forward=float(inference.forward),
         postprocess=float(inference.postprocess),
         transport=float(inference.transport),
-        # A remote policy tells what it cost its server.
+        # A remote policy reports its cost on the server.
         cpu_time=float(getattr(inference, 'cpu_time', call.cpu_time)),
         memory_rss=float(getattr(inference, 'memory_rss', resident_memory())),
         memory_device=float(inference.memory_device),
@@ -88,7 +88,7 @@ def inference_message(policy: Policy, call: Call, sequence: int) -> PolicyInfere
 def resident_memory() -> float:
     """Resident memory of this process in bytes.
 
-    NaN where the system does not tell it as Linux does.
+    NaN if the system does not report it as Linux does.
     """
     try:
         return float(int(Path('/proc/self/statm').read_text().split()[1]) * PAGE_SIZE)

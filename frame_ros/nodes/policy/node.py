@@ -143,7 +143,7 @@ class PolicyNode(ManagedNode):
         if self._abandoned is not None and self._abandoned.is_alive:
             raise SetupError(
                 'the policy has still not returned from a call that was abandoned; try again when '
-                'it has, or start the node anew'
+                'it has, or restart the node'
             )
         settings, policy, names = self.options, self._policy, tuple(self._limits)
         queue = make_queue(settings, policy)
@@ -302,7 +302,7 @@ class PolicyNode(ManagedNode):
         if gate.episode is None:
             text = 'no episode: no commands'
         elif gate.acting is None:
-            text = 'a person has taken over: no commands until the end of the intervention'
+            text = 'the teleoperator has taken over: no commands until the end of the intervention'
         else:
             text = f'episode {gate.episode.episode_id or "without a name"}'
         self.get_logger().info(text)
@@ -314,5 +314,5 @@ class PolicyNode(ManagedNode):
 
 
 def main() -> None:
-    """Runs the node until it is told to stop."""
+    """Runs the node until it is stopped."""
     sys.exit(run_managed(PolicyNode))

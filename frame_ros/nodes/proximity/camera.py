@@ -83,7 +83,7 @@ class ProximityCamera:
         self.skipped = 0
 
     def poll(self) -> bool:
-        """Takes what has arrived; whether the clock of the images was set anew."""
+        """Takes what has arrived; returns whether the images' clock was reset."""
         for info, _ in self._infos.take(100):
             self._models.take(info)
         is_new_clock = False
@@ -118,11 +118,11 @@ class ProximityCamera:
 
     @property
     def lacks_info(self) -> bool:
-        """Whether no camera_info has come yet."""
+        """True if no camera_info has come yet."""
         return self._models.is_empty
 
     def silence(self, now: float) -> str:
-        """Why no image is used, in words; now: s of the monotonic clock."""
+        """Returns why no image is used, in words; now: s of the monotonic clock."""
         why = self.problem or self.images.silence()
         since = now - self.last_image
         said = f'no image for {since:.1f} s' if math.isfinite(since) else 'no image has come'
@@ -180,7 +180,7 @@ class ProximityCamera:
         return proximity.measure(depth, robot.shapes, *robot.pose(mount), robot.held)
 
     def _prepared(self, camera: DepthCamera, mount: Mount) -> DepthProximity:
-        """The core for this camera, made anew if its camera_info or its extrinsics have changed."""
+        """The core for this camera, remade if its camera_info or its extrinsics have changed."""
         is_moved = mount.is_fixed and not mount.is_as(self._mount)
         self._mount = mount
         if self._proximity is None or camera != self._camera or is_moved:
@@ -193,8 +193,8 @@ class ProximityCamera:
         return self._proximity
 
     def check_alignment(self) -> Checked | None:
-        """Where the robot is seen in the image that was measured last; None: that was not looked
-        at, as it is not time to.
+        """Returns where the robot is seen in the image that was measured last; None: that was not
+        looked at, as it is not time to.
         """
         found, self._first_check = self._first_check, None
         seen, checker = self.seen, self._checker

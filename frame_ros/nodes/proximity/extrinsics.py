@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where a camera is mounted: on which link of the robot, and how."""
+"""The mount of a camera: its link of the robot, and its pose there."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class TransformListener:
             self._parents[child] = parent
 
     def mount(self, frame: str, stamp: int) -> Mount | str:
-        """How a frame is mounted at a stamp (ns), or why that is not known.
+        """Returns how a frame is mounted at a stamp (ns), or why that is not known.
 
         The first link of the robot above the frame carries it; if there is none, the base does.
         """
@@ -140,8 +140,8 @@ class Extrinsics:
         self._given, self._tf = given, tf
 
     def mount(self, camera: str, frame: str, stamp: int) -> Mount | str:
-        """How a camera with this optical frame is mounted at a stamp (ns), or why that is not
-        known.
+        """Returns how a camera with this optical frame is mounted at a stamp (ns), or why that is
+        not known.
         """
         if camera in self._given:
             return self._given[camera]

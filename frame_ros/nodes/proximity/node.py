@@ -169,13 +169,15 @@ class ProximityNode(Node):
             self._do_slow_work(camera)
 
     def _take_images(self, camera: ProximityCamera) -> None:
-        if camera.poll():  # its clock was set anew: what others saw is of the old one
+        if camera.poll():  # its clock was reset: other images are of the old one
             self._last_stamp = 0
             for each in self._cameras:
                 each.newest = None
 
     def _is_early(self, camera: ProximityCamera, pending: Pending, joints: JointsAt) -> bool:
-        """Whether more is still waited for: the joints at the image's stamp, or the camera_info."""
+        """Returns whether more is still waited for: the joints at the image's stamp, or the
+        camera_info.
+        """
         is_incomplete = joints.is_waiting or camera.lacks_info
         return is_incomplete and time.monotonic() - pending.arrived < self.settings.joint_wait
 
@@ -220,7 +222,9 @@ class ProximityNode(Node):
         return max(every if is_each_needed else measured, default=None)
 
     def _is_next(self, stamp: int) -> bool:
-        """Whether to publish at this stamp: stamps go up, unless the clock is another one."""
+        """Returns whether to publish at this stamp: stamps go up, unless the clock is another
+        one.
+        """
         if 0 <= self._last_stamp - stamp <= CLOCK_STEP:
             return False
         self._last_stamp = stamp
@@ -238,7 +242,7 @@ class ProximityNode(Node):
     # What is known without a camera.
 
     def _is_model_alone(self) -> bool:
-        """Whether no camera sets the pace."""
+        """Returns whether no camera sets the pace."""
         since = time.monotonic() - self.settings.silence
         return all(camera.last_image < since for camera in self._cameras)
 
@@ -350,5 +354,5 @@ class ProximityNode(Node):
 
 
 def main() -> None:
-    """Runs the node until it is told to stop."""
+    """Runs the node until it is stopped."""
     sys.exit(run_node(ProximityNode, spin=lambda node, stop: node.spin(stop)))

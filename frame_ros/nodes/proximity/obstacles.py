@@ -36,14 +36,14 @@ class KnownObstacleSource:
         base frame, now, or why it is not known.
 
         Raises:
-            SetupError: the file cannot be read, or its obstacles are told in another frame.
+            SetupError: the file cannot be read, or its obstacles are in another frame.
             MissingExtraError: coal, trimesh or moveit_msgs is wanted and not installed.
         """
         path = settings.obstacles.file
         self._obstacles = load_obstacles(path) if path else KnownObstacles()
         if self._obstacles.frame not in ('', *base_frames):
             raise SetupError(
-                f'{path} tells its obstacles in the frame {self._obstacles.frame!r}; it must be '
+                f'{path} has its obstacles in the frame {self._obstacles.frame!r}; it must be '
                 f'the base link {base_frames[0]!r}'
             )
         ignored = settings.obstacles.ignored

@@ -100,7 +100,7 @@ class BusLoop:
 
     @property
     def state(self) -> BusState:
-        """What there is to tell; from any thread."""
+        """The bus's state, from any thread."""
         return BusState(
             self._activity, self.counts, self._ticks.missed, self._problem, self._reading
         )
@@ -155,7 +155,7 @@ class BusLoop:
             raise DeviceError(text) from None
 
     def _obstacle(self) -> str:
-        """Why no command can be taken now."""
+        """Returns why no command can be taken now."""
         if self._activity is Activity.LOST:
             return 'the robot is not connected'
         if self._activity is Activity.RELEASED:

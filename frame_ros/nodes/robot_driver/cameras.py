@@ -45,7 +45,7 @@ class CameraPublisher(threading.Thread):
 
     @property
     def state(self) -> CameraState:
-        """What there is to tell; from any thread."""
+        """The camera's state, from any thread."""
         return CameraState(self.frames, self.problem)
 
     @property

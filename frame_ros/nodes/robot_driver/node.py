@@ -168,5 +168,5 @@ class RobotDriverNode(ManagedNode):
 
 
 def main() -> None:
-    """Runs the node until it is told to stop."""
+    """Runs the node until it is stopped."""
     sys.exit(run_managed(RobotDriverNode))

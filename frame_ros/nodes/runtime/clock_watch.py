@@ -57,7 +57,7 @@ def _watch(node: Node, patience: float, stop: threading.Event) -> None:
 
 
 def _complaint(waited: float, publishers: int) -> str:
-    """What is wrong, and what would be right."""
+    """Returns what is wrong, and what would be right."""
     if publishers:
         return (
             f'use_sim_time is set and {CLOCK} has {publishers} publisher(s), but the time was '
@@ -66,5 +66,5 @@ def _complaint(waited: float, publishers: int) -> str:
     return (
         f'use_sim_time is set, but nobody publishes {CLOCK} after {waited:g} s, and this node '
         f'waits for it: start what does (a simulation, or a bag played with its clock), or leave '
-        f'use_sim_time out, as beside a real arm and in the demo'
+        f'use_sim_time out, as with a real arm and in the demo'
     )

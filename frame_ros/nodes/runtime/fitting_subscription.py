@@ -34,7 +34,7 @@ from frame_ros.sensing.stream_health.readiness import InputState
 DEPTH = 2000  # 2 s of a kilohertz stream, which a loaded machine may delay for so long
 LOOK_PERIOD = 0.5  # s
 OVERLAP = 0.5  # s for which a replaced subscription is taken from once the new one is connected
-# What reading damaged bytes raises: by hand, or by the middleware.
+# Errors of reading damaged bytes: by hand, or by the middleware.
 DAMAGED = (BagError, struct.error, ValueError, IndexError, rclpy_implementation.RMWError)
 
 
@@ -175,7 +175,7 @@ class FittingSubscription:
 
     @property
     def is_latched(self) -> bool:
-        """Whether it hears what was published before it was made."""
+        """True if it hears what was published before it was made."""
         return self._service.is_latched
 
     @property
@@ -184,7 +184,7 @@ class FittingSubscription:
         return self._tally.received
 
     def take(self, max_count: int = 100) -> list[Taken]:
-        """What has arrived, oldest first, as `PolledSubscription.take` gives it."""
+        """Returns what has arrived, oldest first, as `PolledSubscription.take` gives it."""
         taken = self.take_unread(max_count)
         return self.readable(taken) if self._read is not None else taken
 
@@ -220,7 +220,7 @@ class FittingSubscription:
             self._handle(message)
 
     def readable(self, taken: list[Taken]) -> list[Taken]:
-        """What the reader makes of those that it can read."""
+        """Returns what the reader makes of those that it can read."""
         assert self._read is not None
         found = []
         for data, info in taken:
@@ -272,7 +272,9 @@ class FittingSubscription:
             self._end_overlap()
 
     def _is_served_by(self, offered: QoSProfile) -> bool:
-        """Whether a publisher can be heard at all: a best-effort one not by who asks for more."""
+        """Returns whether a publisher can be heard at all: a best-effort one not by who asks for
+        more.
+        """
         return self._reliability != RELIABLE or offered.reliability == ReliabilityPolicy.RELIABLE
 
     def _say_unheard(self, count: int) -> None:
@@ -325,7 +327,7 @@ class FittingSubscription:
         return 0  # it is being replaced in this moment
 
     def state(self) -> InputState:
-        """What it is connected to, and what has come."""
+        """Returns what it is connected to, and what has come."""
         tally = self._tally
         return InputState(
             topic=self._name,
@@ -344,7 +346,9 @@ class FittingSubscription:
         )
 
     def silence(self) -> str:
-        """Why nothing may be arriving, in words; '' if a publisher is there that matches."""
+        """Returns why nothing may be arriving, in words; '' if a publisher is there that
+        matches.
+        """
         if not self._node.count_publishers(self._name):
             return f'nobody publishes {self._name}'
         if self._subscription.publisher_count():

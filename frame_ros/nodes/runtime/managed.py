@@ -82,7 +82,7 @@ class ManagedNode(LifecycleNode):
         self.readiness = Readiness(self, problem=self.problem, parts=self.health)
 
     def problem(self) -> str:
-        """Why the node is not at work, beside what its inputs say; else ''."""
+        """Returns why the node is not at work, apart from its inputs; else ''."""
         return self._why_idle
 
     def fix_while_configured(self, names: Collection[str]) -> None:
@@ -99,7 +99,7 @@ class ManagedNode(LifecycleNode):
         self.add_on_set_parameters_callback(check)
 
     def health(self) -> Iterable[Status]:
-        """Statuses for diagnostics, beside that of the node itself."""
+        """Statuses for diagnostics, in addition to that of the node itself."""
         return ()
 
     def _configure(self) -> None:
@@ -129,9 +129,9 @@ class ManagedNode(LifecycleNode):
             self.start_up()
 
     def start_when_spinning(self, stop: threading.Event) -> None:
-        """Configures and activates, in a thread beside the executor. What does not answer is tried
-        again, ever more seldom; for what the user has not set yet it waits unconfigured; whatever
-        else is wrong ends the node.
+        """Configures and activates, in a thread next to the executor's. What does not answer is
+        tried again, ever more seldom; for what the user has not set yet it waits unconfigured;
+        whatever else is wrong ends the node.
         """
         for attempt in itertools.count():
             if not self._is_wanted or stop.is_set():

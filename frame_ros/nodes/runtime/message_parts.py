@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What many messages are made of: times, headers, vectors, contacts."""
+"""Common parts of messages: times, headers, vectors, contacts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from frame_ros.msg import ContactState
 
 
 class OneContact(Protocol):
-    """A contact as ContactState tells it; N, s, N s, m."""
+    """A contact as in ContactState; N, s, N s, m."""
 
     @property
     def link(self) -> str: ...

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The inputs that each node of this process has, for its readiness to be told from."""
+"""The inputs that each node of this process has, as the basis of its readiness."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Input(Protocol):
         """Looks at what is published."""
 
     def state(self) -> InputState:
-        """What it is connected to, and what has come."""
+        """Returns what it is connected to, and what has come."""
 
 
 _INPUTS: WeakKeyDictionary[Node, list[Input]] = WeakKeyDictionary()

@@ -63,7 +63,7 @@ class Readiness:
         )
 
     def state(self) -> NodeState:
-        """How the node is now."""
+        """Returns how the node is now."""
         node = self._node
         return NodeState(
             node=node.get_fully_qualified_name(),
@@ -151,7 +151,7 @@ def _input_state(message: NodeInput) -> InputState:
 
 
 def state_of(message: NodeReadiness) -> NodeState:
-    """The state that a message tells."""
+    """Returns the state in a message."""
     inputs = tuple(_input_state(each) for each in message.inputs)
     of_inputs = {each.problem for each in inputs}
     own = [part for part in message.reason.split('; ') if part not in of_inputs]

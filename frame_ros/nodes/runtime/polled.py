@@ -156,8 +156,8 @@ class PolledSubscription:
         return self._handle if self.is_polled else None
 
     def take(self, max_count: int = 100) -> list[Taken]:
-        """What has arrived, oldest first, at most `max_count`; an empty list if nothing has. Never
-        blocks.
+        """Returns what has arrived, oldest first, at most `max_count`; an empty list if nothing
+        has. Never blocks.
 
         Returns:
             (message, info) pairs; message is bytes if raw, and info has `source_timestamp` (when it
@@ -224,8 +224,8 @@ class PolledSubscription:
         return self._subscription.get_publisher_count()
 
     def silence(self) -> str:
-        """Why nothing may be arriving, in words: no publisher, or publishers whose QoS does not
-        match.
+        """Returns why nothing may be arriving, in words: no publisher, or publishers whose QoS does
+        not match.
 
         Returns:
             An empty string if a publisher is there that matches.

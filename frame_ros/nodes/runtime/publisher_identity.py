@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which publisher a message is from: its GID, which every message carries and rclpy leaves out of
-the message's info.
+"""Identity of a message's publisher: its GID, which every message carries and rclpy leaves out.
 
 rcl's public C functions give it (rcl/subscription.h, rcl/publisher.h, rmw/types.h, since ROS 2
 Iron), taken from the library that rclpy has loaded. Where they are missing, the identity of all is

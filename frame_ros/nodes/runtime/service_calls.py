@@ -31,7 +31,7 @@ class _Conversion(NamedTuple):
 
 
 def _load() -> Any:
-    """What takes, what sends, and what forgets an error; None where they are missing."""
+    """Returns what takes, what sends, and what forgets an error; None where they are missing."""
     try:
         locked, unlocked = ctypes.PyDLL('librcl.so'), ctypes.CDLL('librcl.so')
         take, send = locked.rcl_take_request, unlocked.rcl_send_response
@@ -74,7 +74,7 @@ class ServiceCalls:
             self._request.destroy(request)
 
     def send(self, service: int, identity: RequestId, response: Any) -> bool:
-        """Whether the answer could be sent; other threads run while it waits."""
+        """Returns whether the answer could be sent; other threads run while it waits."""
         answer = self._response.create()
         try:
             self._response.from_python(response, answer)

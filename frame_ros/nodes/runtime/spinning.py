@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""How every node of the package runs: one node, one single-threaded executor, a clean end on
-SIGTERM or SIGINT."""
+"""Running a node: one node, one single-threaded executor, a clean end on SIGTERM or SIGINT."""
 
 from __future__ import annotations
 
@@ -42,7 +41,7 @@ def run_node(
     arguments: Sequence[str] | None = None,
     spin: Callable[[NodeType, threading.Event], None] | None = None,
 ) -> int:
-    """Runs one node until it is told to stop: `sys.exit(run_node(MyNode))`, in the main thread.
+    """Runs one node until it is stopped: `sys.exit(run_node(MyNode))`, in the main thread.
 
     The order, which nodes may rely on:
 

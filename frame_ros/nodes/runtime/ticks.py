@@ -39,7 +39,7 @@ class Ticks:
         self.lateness: deque[int] = deque(maxlen=LATENESS_WINDOW)
 
     def wait(self) -> bool:
-        """Waits for the next tick; False if told to stop."""
+        """Waits for the next tick; False if stopped."""
         while not self._stop.is_set():
             now = self._now()
             if self._next == 0 < now:

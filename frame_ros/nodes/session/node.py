@@ -40,7 +40,7 @@ TIMEOUT = (EpisodeEvent.OUTCOME_TIMEOUT, 'timeout')
 
 
 class StopRequestedError(Exception):
-    """The session was told to stop while it waited."""
+    """The session was stopped while it waited."""
 
 
 class SessionNode(Node):
@@ -214,5 +214,5 @@ class SessionNode(Node):
 
 
 def main() -> None:
-    """Runs the node until the last episode is over or it is told to stop."""
+    """Runs the node until the last episode is over or it is stopped."""
     sys.exit(run_node(SessionNode))

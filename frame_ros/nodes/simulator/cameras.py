@@ -174,7 +174,7 @@ class CameraThread(threading.Thread):
 
 
 def topic_of(camera: str, is_depth: bool) -> str:
-    """What the topics of a camera's images or depth begin with."""
+    """Returns what the topics of a camera's images or depth begin with."""
     return f'{camera}/depth' if is_depth else camera
 
 

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What franka_ros2's franka_robot_state_broadcaster publishes, of the simulated FR3: names, types
-and quality of service are its own.
+"""The publications of franka_ros2's franka_robot_state_broadcaster for the simulated FR3, with its
+own names, types and quality of service.
 
 Where franka_msgs is installed, FrankaRobotState too; and in any case its flags as a ContactState.
 """
@@ -86,7 +86,7 @@ class FrankaBroadcaster:
         self._estimator = self._make_estimator()
 
     def messages(self, stamp: int) -> list[tuple[Publisher, Any]]:
-        """What is due at a stamp (ns)."""
+        """Returns what is due at a stamp (ns)."""
         if not self._schedule.is_due(stamp):
             return []
         simulation = self._simulation

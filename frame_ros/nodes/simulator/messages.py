@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the simulator publishes, as messages; stamps in ns."""
+"""The simulator's publications as messages; stamps in ns."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which noise the simulated robot's sensors have, by the simulator's parameters."""
+"""The noise of the simulated robot's sensors, by the simulator's parameters."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class JointSensors:
     def __call__(
         self, positions: Array, velocities: Array, efforts: Array
     ) -> tuple[Array, Array, Array]:
-        """What the sensors give for true values (N, D), one after the other; efforts of currents
-        are A, else N m (N).
+        """Returns what the sensors give for true values (N, D), one after the other; efforts of
+        currents are A, else N m (N).
         """
         if self._currents is not None:
             efforts = self._currents(efforts, positions, velocities)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The truth that the simulator publishes beside its sensors, without noise."""
+"""The truth that the simulator publishes in addition to its sensors, without noise."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TruthPublishers:
         self._interval = ContactInterval()
 
     def messages(self, stamp: int) -> list[tuple[Publisher, Any]]:
-        """What is due at a stamp (ns), that of a tick."""
+        """Returns what is due at a stamp (ns), that of a tick."""
         scene, base = self._simulation, self._base
         self._interval.add(scene.contacts())
         if not self._schedule.is_due(stamp):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The teleoperator node: a person's leader arm as commands, for taking over from a policy and for
+"""The teleoperator node: a leader arm as commands, for taking over from a policy and for
 reference runs.
 """
 
@@ -50,13 +50,13 @@ RETRIES = 2  # attempts to read once more before the teleoperator counts as lost
 
 
 class TeleoperatorNode(ManagedNode):
-    """Reads one teleoperator and publishes where the person has it, while the person drives.
+    """Reads one teleoperator and publishes where the operator has it, while the operator drives.
 
     Subscribes: joint_states. Publishes: teleop_commands, or in mode record joint_commands; takeover
     (latched). Services: ~/takeover: begin or end to drive.
 
     Whoever has taken over gives back by the service, and by nothing else: when this node, the
-    teleoperator or the robot is gone meanwhile, the arm stays with the person, and holds.
+    teleoperator or the robot is gone meanwhile, the arm stays with the operator, and holds.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -67,7 +67,7 @@ class TeleoperatorNode(ManagedNode):
         autostart = declare(self, 'autostart', True)
         self._teleoperator: LeRobotTeleoperator | None = None
         self._lock = threading.Lock()
-        self._is_wanted = self._is_driving = False  # wanted: the person is to drive
+        self._is_wanted = self._is_driving = False  # wanted: the operator is to drive
         self._position: Array | None = None  # of the teleoperator, newest
         self._state: tuple[float, Array] | None = None  # of the robot, with its arrival
         self.counts = {'commands': 0, 'clipped': 0, 'losses': 0}
@@ -111,7 +111,7 @@ class TeleoperatorNode(ManagedNode):
         self.get_logger().info(
             f'{settings.teleoperator_type} {settings.teleoperator_id!r} at '
             f'{settings.rate:g} Hz on {topic.name}, '
-            + ('when it is told to take over' if not self._is_wanted else 'from when it is aligned')
+            + ('on request' if not self._is_wanted else 'from when it is aligned')
         )
 
     def _stop(self) -> None:
@@ -134,7 +134,7 @@ class TeleoperatorNode(ManagedNode):
     # The executor's thread.
 
     def problem(self) -> str:
-        """Why nobody could drive now, beside what the robot says; else ''."""
+        """Returns why nobody could drive now, apart from what the robot reports; else ''."""
         return super().problem() or ('' if self._position is not None else UNREAD)
 
     def _on_state(self, message: JointState) -> None:
@@ -154,7 +154,7 @@ class TeleoperatorNode(ManagedNode):
             response.success, response.message = False, obstacle
             return response
         response.success = True
-        response.message = 'the person drives' if request.data else 'the person does not drive'
+        response.message = 'the operator drives' if request.data else 'the operator does not drive'
         return response
 
     def _announce(self, is_driving: bool) -> None:
@@ -163,7 +163,7 @@ class TeleoperatorNode(ManagedNode):
             self._takeover.publish(Bool(data=is_driving))
 
     def _obstacle(self) -> str:
-        """Why the person cannot begin to drive now; else ''."""
+        """Returns why the operator cannot begin to drive now; else ''."""
         if self._position is None:
             return UNREAD
         if self._settings.max_start_difference == 0.0:
@@ -247,13 +247,13 @@ class TeleoperatorNode(ManagedNode):
                     self._warnings.warn('obstacle', f'waiting: {obstacle}')
             is_driving = self._is_driving
         if has_begun:
-            self.get_logger().info('aligned: the person drives')
+            self.get_logger().info('aligned: the operator drives')
         if is_driving:
             self._publish(within)
             self.counts['clipped'] += int(not np.array_equal(within, position))
 
     def _look_after_robot(self) -> None:
-        """While the robot says nothing the person moves on: it must not jump there afterwards."""
+        """While the robot says nothing the operator moves on: it must not jump there afterwards."""
         is_compared = self._settings.max_start_difference > 0.0
         if self._is_driving and is_compared and not self._robot_answers():
             self._is_driving = False
@@ -270,5 +270,5 @@ class TeleoperatorNode(ManagedNode):
 
 
 def main() -> None:
-    """Runs the node until it is told to stop."""
+    """Runs the node until it is stopped."""
     sys.exit(run_managed(TeleoperatorNode))

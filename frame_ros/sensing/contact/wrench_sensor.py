@@ -71,7 +71,7 @@ class WrenchSensor:
         self._rows = NO_JOINTS
         self._max_age = round(settings.max_joint_age * SECOND)
         self._made: dict[str, _Placed] = {}
-        self._told: object = None
+        self._last_tare: object = None
 
     def reset(self) -> None:
         """The clock was set back or forward; what was learnt of the sensor stays."""
@@ -120,8 +120,8 @@ class WrenchSensor:
     def has_new_tare(self) -> bool:
         """Returns whether a tare of `detector` has ended since this was last asked."""
         result = self.detector.tare_result if self.detector is not None else None
-        is_new = result is not None and result is not self._told
-        self._told = result
+        is_new = result is not None and result is not self._last_tare
+        self._last_tare = result
         return is_new
 
     @property

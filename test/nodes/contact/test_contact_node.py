@@ -479,7 +479,7 @@ def test_a_clock_set_back_is_followed(bench):
     arm.at_rest(50, lambda k: (0.0, 5.0, 0.0))
     events = arm.found['contact_events']
     assert [(event.type, event.id) for event in events] == [(0, 1), (1, 1), (0, 2)]
-    assert 'clock was set anew' in events[1].reason and stamp_of(events[1]) > START
+    assert 'clock was reset' in events[1].reason and stamp_of(events[1]) > START
 
 
 def test_a_clock_set_back_within_one_look_leaves_nothing_of_the_time_before(bench):
