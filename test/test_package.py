@@ -327,7 +327,6 @@ UNREVISED = (
     'frame_ros/cli',
     'frame_ros/core/options.py',
     'frame_ros/nodes',
-    'frame_ros/policies/base.py',
     'frame_ros/robots/profile.py',
     'frame_ros/robots/profiles',
     'frame_ros/robots/simulated.py',
