@@ -25,7 +25,9 @@ WAYPOINTS = np.array(
     [[0.30, 0.00, 0.25], [0.28, -0.12, 0.20], [0.28, -0.12, 0.06], [0.29, -0.10, 0.24],
      [0.24, 0.15, 0.22], [0.24, 0.16, 0.10], [0.28, 0.05, 0.25]]
 )  # fmt: skip
-SETTINGS = PipelineOptions(NAMES, (-2.0,) * 3, (2.0,) * 3).to_json()
+SETTINGS = PipelineOptions(
+    action_names=NAMES, action_lower=(-2.0,) * 3, action_upper=(2.0,) * 3
+).to_json()
 
 
 def synthetic_episode(
