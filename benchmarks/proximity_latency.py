@@ -165,7 +165,7 @@ def measure(arguments: argparse.Namespace, path: Path, mount: str, priority: int
     parameters = {
         'robot': arguments.robot, 'cameras': '[bench]', 'extrinsics': f'["bench={mount}"]',
         'depth.surface_height': 0.0, 'alignment.rate': arguments.alignment,
-        'realtime_priority': priority, 'needs_links_in_view': 'false',
+        'realtime_priority': priority, 'depth.needs_links_in_view': 'false',
     }  # fmt: skip
     node = [sys.executable, '-m', 'frame_ros.nodes.proximity', '--ros-args', '--log-level', 'error']
     node += [part for name, value in parameters.items() for part in ('-p', f'{name}:={value}')]

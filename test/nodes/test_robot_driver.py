@@ -32,7 +32,7 @@ from frame_ros.hardware.feetech.emulator.bus import SimulatedBus
 from frame_ros.hardware.feetech.emulator.registers import TORQUE_ENABLE, get, put
 from frame_ros.hardware.lerobot.devices import DeviceError, import_devices
 from frame_ros.nodes.robot_driver.node import RobotDriverNode
-from frame_ros.nodes.robot_driver.options import DriverOptions
+from frame_ros.nodes.robot_driver.options import RobotDriverOptions
 from frame_ros.scenes import JOINT_NAMES
 from frame_ros.scenes.simulation.so101_servos import RADIANS_PER_STEP, SimulatedSo101
 
@@ -209,7 +209,7 @@ def test_a_goal_far_away_is_limited_by_default_but_not_the_gripper(bench):
 
 def test_a_fast_motion_is_not_limited():
     """The lag of servos that are led at 3 rad/s, as they are read a cycle of 20 ms before."""
-    arm, limit = SimulatedSo101(), DriverOptions().max_relative_target
+    arm, limit = SimulatedSo101(), RobotDriverOptions().max_relative_target
     for servo in arm.servos:
         servo.memory[TORQUE_ENABLE] = 1
         for register, value in LEROBOT_REGISTERS.items():

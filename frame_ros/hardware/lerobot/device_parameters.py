@@ -9,9 +9,38 @@ from pathlib import Path
 
 from frame_ros.core.errors import SetupError
 from frame_ros.core.name_values import parse_pairs
+from frame_ros.core.options import UNCONFIGURED, option, options
 from frame_ros.hardware.lerobot.devices import parse_options
 from frame_ros.hardware.lerobot.robot import DeviceOptions
 from frame_ros.robots import Robot
+
+
+@options
+class DeviceParameters:
+    """A LeRobot device."""
+
+    port: str = option(
+        '', 'serial port, such as /dev/ttyACM0 or a udev link; as --robot.port', live=UNCONFIGURED
+    )
+    calibration_dir: str = option(
+        '',
+        'folder of the calibration file; empty: where lerobot-calibrate writes it',
+        live=UNCONFIGURED,
+    )
+    units: str = option(
+        'degrees', 'unit of the device; degrees: a gripper 0 to 100', choices=('degrees', 'rad')
+    )
+    joint_names: tuple[str, ...] = option((), "LeRobot's joint=ours, where the names differ")
+    joint_signs: tuple[str, ...] = option((), 'our joint=-1, where it turns the other way')
+    joint_offsets: tuple[str, ...] = option(
+        (), 'our joint=rad, added to what LeRobot gives where zeros differ'
+    )
+    answer_timeout: float = option(
+        0.05,
+        'time that Feetech motors have to answer; more for slow USB hubs or busy computers',
+        unit='s',
+        above=0.0,
+    )
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from frame_ros.gate.records import Reason
 from frame_ros.hardware.driver_state import Activity, BusCounts, BusState
 from frame_ros.hardware.lerobot.devices import DeviceError
 from frame_ros.hardware.lerobot.robot import LeRobotRobot, RobotReading
-from frame_ros.nodes.robot_driver.options import DriverOptions
+from frame_ros.nodes.robot_driver.options import RobotDriverOptions
 from frame_ros.nodes.runtime.ticks import SWITCH_INTERVAL, Ticks
 
 Array = NDArray[np.float64]
@@ -57,7 +57,7 @@ class BusLoop:
     def __init__(
         self,
         robot: LeRobotRobot,
-        settings: DriverOptions,
+        settings: RobotDriverOptions,
         clock: Clock,
         publish: Callable[[int, RobotReading], None],
         log: object,

@@ -27,13 +27,13 @@ from frame_ros.hardware.lerobot.cameras import LeRobotCamera, make_cameras
 from frame_ros.hardware.lerobot.robot import LeRobotRobot, RobotReading
 from frame_ros.nodes.robot_driver.bus import BusLoop
 from frame_ros.nodes.robot_driver.cameras import CameraPublisher
-from frame_ros.nodes.robot_driver.options import SETTABLE, DriverOptions
+from frame_ros.nodes.robot_driver.options import RobotDriverOptions
 from frame_ros.nodes.robot_driver.topics import JOINT_COMMANDS, JOINT_STATES, TORQUE
 from frame_ros.nodes.runtime.endpoints import endpoint, published
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
 from frame_ros.nodes.runtime.message_parts import header_message
-from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.nodes.runtime.parameters import declare_options, unconfigured
 from frame_ros.robots import load_robot
 from frame_ros.robots.frame_names import FrameNames
 
@@ -51,19 +51,21 @@ class RobotDriverNode(ManagedNode):
     def __init__(self, **options: Any) -> None:
         super().__init__('robot_driver', **options)
         self._warnings = RepeatedWarnings(self.get_logger())
-        DriverOptions.declare(self)
-        self.fix_while_configured(SETTABLE)
-        autostart = declare(self, 'autostart', True)
+        self.options = declare_options(self, RobotDriverOptions, self._change)
+        self.fix_while_configured(unconfigured(RobotDriverOptions))
         self._robot: LeRobotRobot | None = None
         self._bus: BusLoop | None = None
         self._cameras: list[LeRobotCamera] = []
         self._publishers_of_images: list[CameraPublisher] = []
         self._publishers_of_states: list[Publisher] = []
         self._inputs: list[Callable[[], object]] = []
-        self.autostart(autostart)
+        self.autostart(self.options.autostart)
+
+    def _change(self, options: RobotDriverOptions) -> None:
+        self.options = options
 
     def _configure(self) -> None:
-        settings = DriverOptions.read(self)
+        settings = self.options
         robot = load_robot(settings.robot)
         self.readiness.hardware_id = ' '.join(filter(None, (settings.robot_id, settings.port)))
         self._robot = LeRobotRobot(settings.device.resolve(robot))
@@ -75,7 +77,7 @@ class RobotDriverNode(ManagedNode):
 
     def _start(self) -> None:
         assert self._robot is not None
-        settings = DriverOptions.read(self)
+        settings = self.options
         self._robot.connect(settings.write_calibration)
         self._bus = BusLoop(
             self._robot, settings, self.get_clock(), self._publish, self.get_logger()

@@ -1,101 +1,83 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The robot driver's parameters, checked."""
+"""The SO-101 driver node's options."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, fields
-from typing import Any
+from frame_ros.core.options import UNCONFIGURED, option, options
+from frame_ros.hardware.lerobot.device_parameters import DeviceParameters, DeviceSelection
+from frame_ros.nodes.runtime.options import ManagedOptions
+from frame_ros.robots.options import FrameOptions, RobotOptions
 
-from rclpy.node import Node
-
-from frame_ros.core.errors import SetupError
-from frame_ros.hardware.lerobot.device_parameters import DeviceSelection
-from frame_ros.nodes.runtime.parameters import declare
-
-SETTABLE = ('port', 'robot_id', 'calibration_dir')  # while the node is unconfigured
 TORQUE_ON_EXIT = ('hold', 'release')
 
 
-@dataclass(frozen=True)
-class DriverOptions:
-    """The parameters of the node; config/robot_driver.yaml says what each means."""
+@options
+class RobotDriverOptions(DeviceParameters, FrameOptions, RobotOptions, ManagedOptions):
+    """Driver of a LeRobot arm (lifecycle node): joint_states, joint_commands and cameras."""
 
-    robot_type: str = 'so101_follower'
-    port: str = ''
-    robot_id: str = ''
-    calibration_dir: str = ''
-    write_calibration: bool = False
-    robot: str = 'so101'
-    robot_options: tuple[str, ...] = ('',)
-    units: str = 'degrees'
-    joint_names: tuple[str, ...] = ('',)
-    joint_signs: tuple[str, ...] = ('',)
-    joint_offsets: tuple[str, ...] = ('',)
-    answer_timeout: float = 0.05
-    rate: float = 50.0
-    command_timeout: float = 0.5
-    hold_tolerance: float = 0.1
-    limit_tolerance: float = 0.02
-    max_relative_target: float = 0.5
-    retries: int = 2
-    reconnect_period: float = 1.0
-    effort_per_ampere: float = 1.0
-    torque_on_exit: str = 'hold'
-    cameras: str = ''
-    frame_prefix: str = ''
-    camera_timeout: float = 1.0
-
-    @classmethod
-    def declare(cls, node: Node) -> None:
-        """Declares the parameters on `node`; those in SETTABLE can be set while it is unconfigured.
-
-        Raises:
-            SetupError: a value is of the wrong type.
-        """
-        for setting in fields(cls):
-            default: Any = setting.default
-            value = list(default) if isinstance(default, tuple) else default
-            declare(node, setting.name, value, read_only=setting.name not in SETTABLE)
-
-    @classmethod
-    def read(cls, node: Node) -> DriverOptions:
-        """Reads the parameters.
-
-        Raises:
-            SetupError: a value is out of its range.
-        """
-        values: dict[str, Any] = {}
-        for setting in fields(cls):
-            value = node.get_parameter(setting.name).value
-            values[setting.name] = tuple(value) if isinstance(value, list) else value
-        settings = cls(**values)
-        settings.check()
-        return settings
-
-    def check(self) -> None:
-        """Raises SetupError if a value is out of its range."""
-        finite = math.isfinite(self.effort_per_ampere)
-        rules = {
-            'rate': (0.0 < self.rate <= 500.0, 'more than 0 and at most 500 Hz'),
-            'answer_timeout': (self.answer_timeout > 0.0, 'a positive time in s'),
-            'command_timeout': (self.command_timeout > 0.0, 'a positive time in s'),
-            'hold_tolerance': (self.hold_tolerance >= 0.0, 'an angle in rad, or 0'),
-            'limit_tolerance': (self.limit_tolerance >= 0.0, 'an angle in rad, or 0'),
-            'max_relative_target': (self.max_relative_target >= 0.0, 'an angle in rad, or 0'),
-            'retries': (0 <= self.retries <= 10, 'between 0 and 10'),
-            'reconnect_period': (self.reconnect_period > 0.0, 'a positive time in s'),
-            'effort_per_ampere': (finite, 'a number'),
-            'torque_on_exit': (
-                self.torque_on_exit in TORQUE_ON_EXIT,
-                f'one of {", ".join(TORQUE_ON_EXIT)}',
-            ),
-            'camera_timeout': (self.camera_timeout > 0.0, 'a positive time in s'),
-        }
-        for name, (is_met, text) in rules.items():
-            if not is_met:
-                raise SetupError(f'parameter {name} is {getattr(self, name)!r}; it must be {text}')
+    robot_type: str = option(
+        'so101_follower', 'name under which LeRobot has the robot registered, as in --robot.type'
+    )
+    robot_id: str = option(
+        '', 'name of the calibration file <robot_id>.json; as --robot.id', live=UNCONFIGURED
+    )
+    write_calibration: bool = option(
+        False, 'write the file into motors that hold another calibration; false: refuse to start'
+    )
+    robot_options: tuple[str, ...] = option(
+        (), "more of LeRobot's options, each name=value: ['position_p_coefficient=24']"
+    )
+    rate: float = option(
+        50.0,
+        'rate of reading the robot and joint_states; at most one command is sent per cycle',
+        unit='Hz',
+        above=0.0,
+        at_most=500.0,
+    )
+    command_timeout: float = option(
+        0.5,
+        'time without a command after which the arm holds; an older stamp is refused',
+        unit='s',
+        above=0.0,
+    )
+    hold_tolerance: float = option(
+        0.1,
+        'distance: holding, a joint so near its goal keeps the goal, others stop where they are',
+        unit='rad',
+        at_least=0.0,
+    )
+    limit_tolerance: float = option(
+        0.02, 'distance beyond a limit that is clipped; more is refused', unit='rad', at_least=0.0
+    )
+    max_relative_target: float = option(
+        0.5,
+        'distance of a goal from where the joint is, but of a gripper; 0: any',
+        unit='rad',
+        at_least=0.0,
+    )
+    retries: int = option(
+        2, 'attempts to read once more before the robot counts as lost', at_least=0, at_most=10
+    )
+    reconnect_period: float = option(
+        1.0, 'time between attempts to connect a lost robot again', unit='s', above=0.0
+    )
+    effort_per_ampere: float = option(
+        1.0, 'effort in joint_states per A of motor current; 1: effort is in A; N m/A makes it N m'
+    )
+    torque_on_exit: str = option(
+        'hold',
+        'hold: the arm stays stiff when the node ends; release: it goes limp, and falls',
+        choices=TORQUE_ON_EXIT,
+    )
+    cameras: str = option(
+        '',
+        "as LeRobot's --robot.cameras: '{front: {type: opencv, index_or_path: 0, width: "
+        "640, height: 480, fps: 30}}'",
+    )
+    camera_timeout: float = option(
+        1.0, 'time without an image after which a camera is opened again', unit='s', above=0.0
+    )
 
     @property
     def device(self) -> DeviceSelection:

@@ -32,6 +32,7 @@ from frame_ros.core.options import (
     DOWNWARDS,
     FIXED,
     INT64,
+    UNCONFIGURED,
     Option,
     OptionError,
     changed,
@@ -66,6 +67,11 @@ def declare_options(
     if any(option.live != FIXED for option in declared.values()):
         _Live(node, made, declared, on_change)
     return made
+
+
+def unconfigured(kind: Any) -> list[str]:
+    """The parameters that can be set only while a managed node is not configured."""
+    return [option.name for option in walk(kind) if option.live == UNCONFIGURED]
 
 
 def descriptor_of(option: Option) -> ParameterDescriptor:

@@ -28,9 +28,9 @@ from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.managed import ManagedNode, run_managed
 from frame_ros.nodes.runtime.message_parts import header_message
 from frame_ros.nodes.runtime.options import BEST_EFFORT
-from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.nodes.runtime.parameters import declare_options, unconfigured
 from frame_ros.nodes.runtime.ticks import Ticks
-from frame_ros.nodes.teleoperator.options import SETTABLE, TeleoperatorOptions
+from frame_ros.nodes.teleoperator.options import TeleoperatorOptions
 from frame_ros.nodes.teleoperator.topics import (
     JOINT_COMMANDS,
     JOINT_STATES,
@@ -62,9 +62,8 @@ class TeleoperatorNode(ManagedNode):
     def __init__(self, **options: Any) -> None:
         super().__init__('teleoperator', **options)
         self._warnings = RepeatedWarnings(self.get_logger())
-        TeleoperatorOptions.declare(self)
-        self.fix_while_configured(SETTABLE)
-        autostart = declare(self, 'autostart', True)
+        self.options = declare_options(self, TeleoperatorOptions, self._change)
+        self.fix_while_configured(unconfigured(TeleoperatorOptions))
         self._teleoperator: LeRobotTeleoperator | None = None
         self._lock = threading.Lock()
         self._is_wanted = self._is_driving = False  # wanted: the operator is to drive
@@ -74,10 +73,13 @@ class TeleoperatorNode(ManagedNode):
         self._stop_event = threading.Event()
         self._thread: threading.Thread | None = None
         self._undo: list[Callable[[], object]] = []
-        self.autostart(autostart)
+        self.autostart(self.options.autostart)
+
+    def _change(self, options: TeleoperatorOptions) -> None:
+        self.options = options
 
     def _configure(self) -> None:
-        self._settings = settings = TeleoperatorOptions.read(self)
+        self._settings = settings = self.options
         device = (settings.teleoperator_id, settings.port)
         self.readiness.hardware_id = ' '.join(filter(None, device))
         robot = load_robot(settings.robot)

@@ -1,84 +1,43 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""The teleoperator's parameters, checked."""
+"""The teleoperator node's options."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, fields
-from typing import Any
-
-from rclpy.node import Node
-
-from frame_ros.core.errors import SetupError
-from frame_ros.hardware.lerobot.device_parameters import DeviceSelection
-from frame_ros.nodes.runtime.parameters import declare
+from frame_ros.core.options import UNCONFIGURED, option, options
+from frame_ros.hardware.lerobot.device_parameters import DeviceParameters, DeviceSelection
+from frame_ros.nodes.runtime.options import ManagedOptions
+from frame_ros.robots.options import RobotOptions
 
 MODES = ('takeover', 'always', 'record')
-SETTABLE = ('port', 'teleoperator_id', 'calibration_dir')  # while the node is unconfigured
 
 
-@dataclass(frozen=True)
-class TeleoperatorOptions:
-    """The parameters of the node; config/teleoperator.yaml says what each means."""
+@options
+class TeleoperatorOptions(DeviceParameters, RobotOptions, ManagedOptions):
+    """Teleoperator (lifecycle node): a LeRobot leader -> teleop_commands or joint_commands."""
 
-    teleoperator_type: str = 'so101_leader'
-    port: str = ''
-    teleoperator_id: str = ''
-    calibration_dir: str = ''
-    robot: str = 'so101'
-    teleoperator_options: tuple[str, ...] = ('',)
-    units: str = 'degrees'
-    joint_names: tuple[str, ...] = ('',)
-    joint_signs: tuple[str, ...] = ('',)
-    joint_offsets: tuple[str, ...] = ('',)
-    answer_timeout: float = 0.05
-    rate: float = 50.0
-    mode: str = 'takeover'
-    max_start_difference: float = 0.35
-
-    @classmethod
-    def declare(cls, node: Node) -> None:
-        """Declares the parameters on `node`; those in SETTABLE can be set while it is unconfigured.
-
-        Raises:
-            SetupError: a value is of the wrong type.
-        """
-        for setting in fields(cls):
-            default: Any = setting.default
-            value = list(default) if isinstance(default, tuple) else default
-            declare(node, setting.name, value, read_only=setting.name not in SETTABLE)
-
-    @classmethod
-    def read(cls, node: Node) -> TeleoperatorOptions:
-        """Reads the parameters.
-
-        Raises:
-            SetupError: a value is out of its range.
-        """
-        values: dict[str, Any] = {}
-        for setting in fields(cls):
-            value = node.get_parameter(setting.name).value
-            values[setting.name] = tuple(value) if isinstance(value, list) else value
-        settings = cls(**values)
-        settings.check()
-        return settings
-
-    def check(self) -> None:
-        """Raises SetupError if a value is out of its range."""
-        difference = self.max_start_difference
-        rules = {
-            'rate': (0.0 < self.rate <= 500.0, 'more than 0 and at most 500 Hz'),
-            'answer_timeout': (self.answer_timeout > 0.0, 'a positive time in s'),
-            'mode': (self.mode in MODES, f'one of {", ".join(MODES)}'),
-            'max_start_difference': (
-                math.isfinite(difference) and difference >= 0.0,
-                'an angle in rad, or 0',
-            ),
-        }
-        for name, (is_met, text) in rules.items():
-            if not is_met:
-                raise SetupError(f'parameter {name} is {getattr(self, name)!r}; it must be {text}')
+    teleoperator_type: str = option(
+        'so101_leader', 'name under which LeRobot has it registered, as in --teleop.type'
+    )
+    teleoperator_id: str = option(
+        '', 'name of the calibration file; as --teleop.id', live=UNCONFIGURED
+    )
+    teleoperator_options: tuple[str, ...] = option((), "more of LeRobot's options, each name=value")
+    rate: float = option(
+        50.0, 'rate of reading it and of the commands', unit='Hz', above=0.0, at_most=500.0
+    )
+    mode: str = option(
+        'takeover',
+        'takeover: teleop_commands while ~/takeover is on; always: all the time; record: '
+        'joint_commands',
+        choices=MODES,
+    )
+    max_start_difference: float = option(
+        0.35,
+        "distance of a joint from the robot's when driving begins; 0: any",
+        unit='rad',
+        at_least=0.0,
+    )
 
     @property
     def device(self) -> DeviceSelection:

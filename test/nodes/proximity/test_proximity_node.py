@@ -305,7 +305,8 @@ def test_a_camera_on_the_hand_moves_with_it(bench):
     turn, eye = looking((0.3, 0.0, 0.35), (0.42, 0.02, 0.05))
     mount = rotations[row].T @ turn, rotations[row].T @ (eye - translations[row])
     node = bench(
-        extrinsics=['front=' + extrinsics_text('gripper_link', *mount)], needs_links_in_view=False
+        extrinsics=['front=' + extrinsics_text('gripper_link', *mount)],
+        **{'depth.needs_links_in_view': False},
     )
     other = POSE + np.array([0.15, -0.05, 0.05, 0.05, 0.0, 0.0])
     for index, positions in enumerate((POSE, other)):
