@@ -325,7 +325,7 @@ def test_known_obstacles_alone_and_with_a_camera(bench, tmp_path):
     entry = {'name': 'shelf', 'shape': 'box', 'size': shelf.size, 'position': shelf.middle}
     entry = {k: list(v) if isinstance(v, tuple) else v for k, v in entry.items()}
     path.write_text(yaml.safe_dump({'obstacles': [entry]}))
-    node = bench((), obstacles_file=str(path), extrinsics=[''])
+    node = bench((), extrinsics=[''], **{'obstacles.file': str(path)})
     for index in range(3):
         node.send_joints(START + index * SECOND // 50)  # of which only every second is due
         node.until(lambda count=1 + index // 2: len(node.heard.proximity) == count)
