@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""Options of a run beside a real arm: the arguments of its launch files."""
+"""Options of a run with a real arm: the arguments of its launch files."""
 
 from __future__ import annotations
 

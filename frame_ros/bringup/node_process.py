@@ -97,7 +97,7 @@ class Process:
 
     @property
     def log_arguments(self) -> list[str]:
-        """What sets the severity, among ROS's arguments; empty: it is the default."""
+        """ROS arguments that set the severity; empty: the default."""
         return [] if self.log_level == 'info' else ['--log-level', self.log_level]
 
 

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a user may choose about a run: the arguments of the launch files, with their defaults and
-meaning."""
+"""The user's options of a run: the arguments of the launch files, with their defaults and
+meaning.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ LOG_LEVELS = ('debug', 'info', 'warn', 'error', 'fatal')
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What every run has.
+    """Options of every run.
 
     Raises:
         SetupError: the robot or the policy is unknown, or the checkpoint is not there.

@@ -51,7 +51,7 @@ class Supervisor:
     processes: from `frame_ros.bringup.process_table`. log_directory: gets one <name>.log per
     process, and is made.
     namespace: of all nodes. grace: s between SIGTERM and SIGKILL. console: gets the lines
-    a person should see (warnings, errors, ends), prefixed by the process's name. environment:
+    for the user (warnings, errors, ends), prefixed by the process's name. environment:
     os.environ by default.
     """
 

@@ -106,12 +106,12 @@ class Option:
 
     @property
     def is_list(self) -> bool:
-        """Whether the value is a tuple."""
+        """True if the value is a tuple."""
         return typing.get_origin(self._present) is tuple
 
     @property
     def is_mapping(self) -> bool:
-        """Whether the value is a mapping."""
+        """True if the value is a mapping."""
         return not self.is_list and self.item not in KINDS
 
     @property
@@ -181,7 +181,7 @@ class Option:
         raise OptionError(self.name, f'is {_written(value)}; it must be {self._kind_of(value)}')
 
     def _kind_of(self, value: Any) -> str:
-        """What the value must be, with its type where it has another."""
+        """Returns the requirement on the value, with its type if it has another."""
         is_typed = self.is_list or self.is_mapping or self._has_type(self._item(value))
         has_words = not self.range or self.choices
         return self.expected if is_typed or has_words else f'{KINDS[self.item]}, {self.expected}'

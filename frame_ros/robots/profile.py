@@ -48,7 +48,7 @@ class Gripper:
 
     @property
     def smaller_is_closed(self) -> bool:
-        """Whether the position falls when the gripper closes."""
+        """True if the position falls when the gripper closes."""
         return self.closed < self.opened
 
 
@@ -69,7 +69,7 @@ class Rates:
 
 @attrs.frozen
 class TrackingPreset:
-    """How the tip of one kind of arm can follow a pose.
+    """The way in which the tip of one kind of arm can follow a pose.
 
     Attributes:
         tip: the link that policies mean by the end effector; empty: the robot's own tip.
@@ -136,7 +136,7 @@ class RobotProfile:
 
     Attributes:
         name: as commands and launch files take it; empty: only a URDF is known.
-        title: as a person writes it.
+        title: as written in text.
         urdf: file, relative to `folder`, or to the folders of the package's data.
         folder: of the profile's file; empty: it comes with the package.
         tips: short names of links that are good tips; 'default' is the one taken without a name.

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a profile holds of its robot in the simulated scene: servos, cameras, table, sensors, and
-how the scripted policy moves it.
+"""The simulated robot of a profile: servos, cameras, table, sensors, and the scripted policy's
+motion.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class EncoderOptions:
 
 @attrs.frozen(kw_only=True)
 class PickPlaceMotion:
-    """How the scripted policy holds a hand of two fingers over things.
+    """The scripted policy's grasp with a hand of two fingers.
 
     Attributes:
         tip: as `load_robot` takes it.

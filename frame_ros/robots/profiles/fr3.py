@@ -121,7 +121,7 @@ SIMULATION = Simulation(
         'markers': {
             'text.position': [0.0, 0.0, 1.15], 'text.height': 0.04, 'contact.bar_spacing': 0.1,
         },
-        # Two cores cannot do it all at a kilohertz beside drawing: every node that reads the joint
+        # Two cores cannot do it all at a kilohertz while drawing: every node that reads the joint
         # states pays for each of them.
         'simulator': {
             'rate': 100.0, 'wrench_rate': 250.0, 'franka_rate': 50.0, 'truth_rate': 25.0,
