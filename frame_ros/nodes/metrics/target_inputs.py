@@ -16,7 +16,14 @@ from frame_ros.core.time import stamp_ns
 from frame_ros.core.topics import Topic
 from frame_ros.episodes.metric_pipeline.options import PipelineOptions, target_streams
 from frame_ros.nodes.metrics.options import MetricsOptions
-from frame_ros.nodes.metrics.topics import GOAL_POSE, JOINT_STATES, OBJECT_POSE, TF, TF_STATIC
+from frame_ros.nodes.metrics.topics import (
+    FOUND,
+    GOAL_POSE,
+    JOINT_STATES,
+    OBJECT_POSE,
+    TF,
+    TF_STATIC,
+)
 from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.message_parts import time_message
@@ -120,7 +127,7 @@ class TransformInputs:
         self._tree = TransformTree()
         self._refused = 0
         self._publishers = {
-            s: node.create_publisher(*published(TOPICS[s].at(topics[s]))) for s in frames
+            s: node.create_publisher(*published(FOUND[s].at(topics[s]))) for s in frames
         }
         self.topics = {s: publisher.topic_name for s, publisher in self._publishers.items()}
         self._published: dict[str, tuple[str, Transform]] = {}  # with the frame it was wanted in

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from attrs import evolve
+
 from frame_ros.core.topics import NodeTopics, Topic
 from frame_ros.nodes.contact.topics import STATE as CONTACT
 from frame_ros.nodes.kinematics.topics import EE_POSE
@@ -43,13 +45,15 @@ INPUTS = {
     'inference': INFERENCE,
     'action': JOINT_COMMANDS,
 }
+# Found by tf, they are latched; those of a camera come all the time.
+FOUND = {'object': evolve(OBJECT_POSE, qos='EVENTS'), 'goal': evolve(GOAL_POSE, qos='EVENTS')}
 OF_OT, OF_TF = 'with a task of `ot`', 'with poses from tf'
 
 TOPICS = NodeTopics(
     publishes=(
         *METRICS.values(), OPTIONS, REFERENCE_PATH.when('with a reference'),
-        REFERENCE_PATHS.when('with several references'), OBJECT_POSE.when(OF_TF),
-        GOAL_POSE.when(OF_TF),
+        REFERENCE_PATHS.when('with several references'),
+        *(topic.when(OF_TF) for topic in FOUND.values()),
     ),
     subscribes=(
         *INPUTS.values(), OBJECT_POSE.when(OF_OT), GOAL_POSE.when(OF_OT),

@@ -43,8 +43,8 @@ DEPTH_IMAGES = Topic(
     '{camera}/depth/image_raw', IMAGE, 'depth, 16UC1 in mm or 32FC1 in m', depth=IMAGE_DEPTH
 )
 DEPTH_INFO = Topic('{camera}/depth/camera_info', CAMERA_INFO, 'intrinsics', depth=IMAGE_DEPTH)
-OBJECT_POSE = Topic('object_pose', POSE, 'the object, in the frame of ee_pose, for `ot`', 'EVENTS')
-GOAL_POSE = Topic('goal_pose', POSE, 'where the object has to go, likewise', 'EVENTS')
+OBJECT_POSE = Topic('object_pose', POSE, 'the object, in the frame of ee_pose, for `ot`')
+GOAL_POSE = Topic('goal_pose', POSE, 'where the object has to go, likewise')
 TF = Topic('/tf', TRANSFORMS, 'transforms that move', depth=100)
 TF_STATIC = Topic('/tf_static', TRANSFORMS, 'fixed transforms', 'STATE')
 

@@ -38,9 +38,7 @@ FRANKA = (
     FRANKA_STATE,
 )  # fmt: skip
 TRUE_CONTACT, TRUE_PROXIMITY, TRUE_OBJECT, TRUE_GOAL = TRUTH = tuple(
-    evolve(
-        topic, name=f'ground_truth/{topic.name}', text='as the simulation knows it', qos='STREAM'
-    )
+    evolve(topic, name=f'ground_truth/{topic.name}', text='as the simulation knows it')
     for topic in (CONTACT, PROXIMITY, OBJECT_POSE, GOAL_POSE)
 )
 

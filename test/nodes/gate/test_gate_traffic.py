@@ -22,6 +22,7 @@ from frame_ros.msg import (  # noqa: E402
     GateState,
 )
 from frame_ros.nodes.gate.command_intake import CommandIntake  # noqa: E402
+from frame_ros.nodes.runtime.topics import POLICY_COMMANDS  # noqa: E402
 
 BEST_EFFORT = QoSProfile(depth=5, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 
@@ -280,7 +281,7 @@ def test_a_gripper_that_is_seldom_measured_is_heard_beside_a_fast_arm(bench, str
 
 
 def test_many_commands_of_a_stranger_do_not_push_out_those_of_the_policy(bench, stranger):
-    intake = CommandIntake(stranger, 'policy_commands', 0.0)
+    intake = CommandIntake(stranger, POLICY_COMMANDS, 0.0)
     noisy = stranger.create_publisher(JointState, 'policy_commands', 10)
     bench.wait(
         lambda: bench.cell._policy.get_subscription_count() and noisy.get_subscription_count()
