@@ -43,6 +43,7 @@ from frame_ros.bringup.process_table import (  # noqa: E402
 from frame_ros.bringup.run_checks import check_run  # noqa: E402
 from frame_ros.bringup.run_options import DemoOptions  # noqa: E402
 from frame_ros.cli import build_parser, main  # noqa: E402
+from frame_ros.core.options import flat  # noqa: E402
 
 COMMANDS = list(documented_commands())
 # What a page writes -> what stands in for it, in the folder that the fixture `place` makes.
@@ -185,10 +186,11 @@ def run_node(words: list[str], folder: Path) -> None:
     """The node exists, and has every parameter, of the type of its default."""
     name = words[3] if words[0] == 'ros2' else words[2].rpartition('.')[2]
     assert (ROOT / 'frame_ros' / 'nodes' / name / '__main__.py').is_file()
-    known = yaml.safe_load((ROOT / 'config' / f'{name}.yaml').read_text())['/**']['ros__parameters']
-    for option, text in zip(words, words[1:], strict=False):
+    text = (ROOT / 'config' / f'{name}.yaml').read_text()
+    known = flat(yaml.safe_load(text)['/**']['ros__parameters'])
+    for option, given in zip(words, words[1:], strict=False):
         if option == '-p':
-            parameter, value = text.split(':=', 1)
+            parameter, value = given.split(':=', 1)
             assert parameter in known, parameter
             default, found = known[parameter], yaml.safe_load(value)
             assert isinstance(found, type(default)) or isinstance(default, float), parameter

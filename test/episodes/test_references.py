@@ -257,7 +257,7 @@ def test_the_frame_of_a_bag_is_that_of_its_poses(tmp_path):
 
 def as_live(episode, references=()):
     """The episode as recorded by a live node with these references."""
-    config = replace(settings_of(episode), references=tuple(references))
+    config = evolve(settings_of(episode), references=tuple(references))
     samples, _ = run_pipeline(episode, config)
     rows = [s for s in samples if s.kind == 'quality' and s.episode_id == 'e1']
     values = {name: np.array(column) for name, column in zip(

@@ -219,7 +219,7 @@ def test_a_server_that_goes_and_comes_back():
     with serving(make_policy('hold'), port=port):
         eventually(lambda: remote.infer(observation()))
     with serving(TokenPolicy(), port=port):
-        eventually(lambda: refused(remote, 'now serves binned made-here.*make it anew'))
+        eventually(lambda: refused(remote, 'now serves binned made-here.*make it again'))
     remote.close()
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.robots import Capsule
@@ -62,9 +63,9 @@ def test_the_image_stays_as_it_is_and_both_types_agree():
 
 
 @pytest.mark.parametrize('settings', [
-    replace(EXACT, surface_height=0.0, surface_margin=0.02),
-    replace(EXACT, workspace=((-0.4, -0.3, 0.05), (0.4, 0.3, 0.6))),
-    replace(EXACT, planes=(Plane((-0.6, 0.0, 0.8), -0.1),)),
+    evolve(EXACT, surface_height=0.0, surface_margin=0.02),
+    evolve(EXACT, workspace=((-0.4, -0.3, 0.05), (0.4, 0.3, 0.6))),
+    evolve(EXACT, planes=(Plane((-0.6, 0.0, 0.8), -0.1),)),
 ])  # fmt: skip
 def test_what_is_cropped_is_no_obstacle(settings):
     everything = ARM.joined(TABLE).joined(BALL)
@@ -86,7 +87,7 @@ def test_what_is_cropped_is_no_obstacle(settings):
 
 def test_a_table_alone_is_nothing_to_measure():
     depth = in_millimetres(seen(CAMERA, ARM.joined(TABLE), background=9.0))
-    reading = measured(depth, replace(EXACT, surface_height=0.0))
+    reading = measured(depth, evolve(EXACT, surface_height=0.0))
     assert reading.unavailable == NOTHING_NEAR and np.isnan(reading.distance)
     assert reading.occluded_fraction > 0.02
 
@@ -138,7 +139,7 @@ def test_a_robot_out_of_view_is_not_measured_unless_asked_for():
     assert measured(depth, shapes=beside).unavailable == OUT_OF_VIEW
     behind = placed('arm', [sphere(0.05, [0.0, -2.0, 0.3])])
     assert measured(depth, shapes=behind).unavailable == OUT_OF_VIEW
-    reading = measured(depth, replace(EXACT, needs_links_in_view=False), shapes=behind)
+    reading = measured(depth, evolve(EXACT, needs_links_in_view=False), shapes=behind)
     expected, _ = full_scan(CAMERA, depth, behind, 0.01)
     assert reading.distance == pytest.approx(expected[0], abs=1e-6)
 
@@ -205,7 +206,7 @@ def test_sizes_that_are_not_whole_blocks():
 def test_the_cloud_marks_what_points_count_as():
     everything = ARM.joined(TABLE).joined(BALL)
     depth = in_millimetres(seen(CAMERA, everything))
-    settings = replace(EXACT, surface_height=0.0)
+    settings = evolve(EXACT, surface_height=0.0)
     proximity = DepthProximity(CAMERA, settings)
     cloud = proximity.points(depth, ARM, ROTATION, TRANSLATION, step=4)
     points = cloud.points.astype(float)
