@@ -427,6 +427,10 @@ def test_configuration_parses_and_is_commented(path):
     assert '#' in ''.join(path.read_text().splitlines(keepends=True)[2:])
 
 
+def test_node_scripts_can_be_run_also_where_they_are_linked_to():
+    assert (ROOT / 'scripts' / 'node.in').stat().st_mode & 0o111, 'CMake copies it with its mode'
+
+
 def test_every_folder_with_a_node_can_be_started():
     for path in (PACKAGE / 'nodes').glob('*/__main__.py'):
         assert f"start('{path.parent.name}')" in path.read_text(), path

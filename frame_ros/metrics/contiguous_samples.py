@@ -7,11 +7,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import array_api_compat
 import numpy as np
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
-from frame_ros.metrics.arrays import Array, as_times, flattened, norm
+from frame_ros.metrics.arrays import Array, array_api_compat, as_times, flattened, norm
 
 
 def find_breaks(stamps: Any, gap: float) -> Array:

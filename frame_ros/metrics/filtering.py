@@ -17,12 +17,11 @@ from __future__ import annotations
 from math import isfinite, pi, sqrt
 from typing import Any
 
-import array_api_compat
 import numpy as np
 from numpy.typing import NDArray
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
-from frame_ros.metrics.arrays import Array, as_numbers, as_sequences, like, norm
+from frame_ros.metrics.arrays import Array, array_api_compat, as_numbers, as_sequences, like, norm
 from frame_ros.metrics.contiguous_samples import runs_of
 
 # Beyond so many time constants of a stage, what a sample adds is below the last digit.

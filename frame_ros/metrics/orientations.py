@@ -7,10 +7,8 @@ from __future__ import annotations
 from math import pi
 from typing import Any
 
-import array_api_compat
-
 from frame_ros.core.errors import ShapeError, ValueRangeError
-from frame_ros.metrics.arrays import Array, check_result, like, norm
+from frame_ros.metrics.arrays import Array, array_api_compat, check_result, like, norm
 
 # Unit quaternions no further apart than this, sqrt(2), are on the same side of the sphere.
 _SAME_SIDE = 2.0**0.5

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import array_api_compat
-
 from frame_ros.core.errors import ShapeError, ValueRangeError
-from frame_ros.metrics.arrays import Array, difference, inner, like
+from frame_ros.metrics.arrays import Array, array_api_compat, difference, inner, like
 from frame_ros.metrics.orientations import as_orientations, vector_product
 
 RTE_VARIANTS = ('paper', 'evo')

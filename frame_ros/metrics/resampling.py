@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import array_api_compat
 import numpy as np
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics.arrays import (
     Array,
+    array_api_compat,
     as_numbers,
     as_points,
     as_times,

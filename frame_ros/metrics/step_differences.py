@@ -14,11 +14,17 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-import array_api_compat
 import numpy as np
 
 from frame_ros.core.errors import ShapeError, ValueRangeError
-from frame_ros.metrics.arrays import Array, as_floats, check_variant, difference, like
+from frame_ros.metrics.arrays import (
+    Array,
+    array_api_compat,
+    as_floats,
+    check_variant,
+    difference,
+    like,
+)
 from frame_ros.metrics.constants import AUTHORS_DIFFERENCES, WINDOW
 from frame_ros.metrics.contiguous_samples import Runs, runs_of
 from frame_ros.metrics.engine.samples import Differences, StepValue

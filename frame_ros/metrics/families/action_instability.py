@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from operator import truediv
 from typing import Any
 
-import array_api_compat
-
 from frame_ros.core.errors import ShapeError, ValueRangeError
 from frame_ros.metrics import record
 from frame_ros.metrics.arrays import (
     Array,
+    array_api_compat,
     as_sequences,
     check_variant,
     difference,

@@ -9,12 +9,18 @@ from collections.abc import Sequence
 from math import dist, hypot
 from typing import Any
 
-import array_api_compat
 import numpy as np
 
 from frame_ros.core.errors import MissingExtraError, ShapeError, ValueRangeError, install_hint
 from frame_ros.metrics import record
-from frame_ros.metrics.arrays import Array, check_result, check_variant, difference, norm
+from frame_ros.metrics.arrays import (
+    Array,
+    array_api_compat,
+    check_result,
+    check_variant,
+    difference,
+    norm,
+)
 from frame_ros.metrics.contiguous_samples import runs_of
 from frame_ros.metrics.engine.samples import RunningMean, finite
 from frame_ros.metrics.record import RATE

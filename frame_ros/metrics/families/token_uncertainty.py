@@ -12,11 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from math import log
 from typing import Any
 
-import array_api_compat
-
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.metrics import record
-from frame_ros.metrics.arrays import Array, check_same_shape, check_variant, inner
+from frame_ros.metrics.arrays import Array, array_api_compat, check_same_shape, check_variant, inner
 from frame_ros.metrics.engine.samples import finite
 from frame_ros.metrics.engine.token_step import TokenStep
 from frame_ros.metrics.token_probabilities import (

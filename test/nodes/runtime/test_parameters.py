@@ -20,7 +20,6 @@ from frame_ros.bringup.parameter_comments import meanings
 from frame_ros.bringup.parameter_yaml import parameter_yaml
 from frame_ros.core.errors import SetupError
 from frame_ros.core.options import flat, from_values, group, option, options, rule, walk
-from frame_ros.nodes.metrics.node import MetricsNode
 from frame_ros.nodes.runtime.parameters import declare, declare_options
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
@@ -100,18 +99,6 @@ def test_what_is_read_once_cannot_be_set_later(node_with):
     assert not fixed.successful and 'read-only' in fixed.reason
     assert free.successful
     assert (node.get_parameter('fixed').value, node.get_parameter('free').value) == (3.0, 0.7)
-
-
-@pytest.mark.parametrize('kind', [MetricsNode])
-def test_a_node_describes_its_parameters_and_fixes_them(ros_context, kind):
-    node = kind()
-    try:
-        texts = meanings(node.get_name())
-        for name, meaning in texts.items():
-            descriptor = node.describe_parameter(name)
-            assert descriptor.description == meaning and descriptor.read_only, name
-    finally:
-        node.destroy_node()
 
 
 # All but lists that are no node's parameters.
