@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-import array_api_compat
 import numpy as np
 from numpy.typing import NDArray
 
