@@ -325,7 +325,8 @@ def escape(text: str) -> str:
 PRESETS = """
 ## so101.launch.py, franka.launch.py
 
-`arm.launch.py` with the robot `so101`, or `fr3`.
+`arm.launch.py` with the robot `so101`, or `fr3`; a URDF alone has the topics of its driver too
+(`topics_of`).
 """
 
 

@@ -6,17 +6,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import attrs
 
 from frame_ros.bags.image_choices import CAMERA_IMAGES
 from frame_ros.bringup.option_fields import option
+from frame_ros.bringup.parameter_files import given_parameters
 from frame_ros.bringup.run_options import OF_CAMERA_IMAGES, RunOptions
 from frame_ros.core.errors import SetupError
 from frame_ros.core.options import check_names
 from frame_ros.hardware.controller_presets import controller_presets
-from frame_ros.robots.profile import Topics
+from frame_ros.robots.profile import RobotProfile, Topics
+from frame_ros.robots.profiles import ROBOT_NAMES, find_profile
 
 CONTACT_SOURCES = ('wrench', 'joint_effort', 'robot')
 OUTPUTS = tuple(controller_presets())
@@ -37,6 +40,11 @@ class ArmOptions(RunOptions):
     camera_images: str = option('jpeg', OF_CAMERA_IMAGES, CAMERA_IMAGES)
     tip: str = option(
         '', "link whose pose is watched, or a short name of the profile's tips; empty: the default"
+    )
+    topics_of: str = option(
+        '',
+        'robot whose driver runs where `robot` is a URDF alone: the names of its topics are the '
+        f'defaults; empty: by the name in the URDF ({", ".join(ROBOT_NAMES)})',
     )
     joint_states_topic: str = option('', "the driver's measured joints, sensor_msgs/JointState")
     joint_commands_topic: str = option('', 'the executed actions, sensor_msgs/JointState')
@@ -117,6 +125,7 @@ class ArmOptions(RunOptions):
         check_names([self.output], controller_presets(self.profile), 'output')
         self._check_contact()
         self._check_ports()
+        self._check_device_types()
 
     def _check_contact(self) -> None:
         unknown = [name for name in self.sources_of_contact if name not in CONTACT_SOURCES]
@@ -152,6 +161,30 @@ class ArmOptions(RunOptions):
                 "teleoperator_mode is 'record', in which the leader drives the arm past the gate; "
                 'beside a policy it must be takeover or always'
             )
+
+    def _check_device_types(self) -> None:
+        types = self.profile.lerobot
+        for port, node, parameter, kind in (
+            ('port', 'robot_driver', 'robot_type', types.follower),
+            ('leader_port', 'teleoperator', 'teleoperator_type', types.leader),
+        ):
+            if getattr(self, port) and not kind and parameter not in given_parameters(self, node):
+                raise SetupError(
+                    f'{port} is {getattr(self, port)!r}, but {self.robot!r} has no LeRobot type: '
+                    f'give a profile with lerobot.{"follower" if port == "port" else "leader"}, '
+                    f'or {parameter} of the {node} in params_file'
+                )
+
+    @cached_property
+    def profile(self) -> RobotProfile:
+        """The profile of the robot; that of a URDF alone has the driver's topics of `topics_of`."""
+        found = super().profile
+        if not self.topics_of or find_profile(self.robot).name:
+            return found
+        of_driver = find_profile(self.topics_of)
+        return attrs.evolve(
+            found, topics=of_driver.topics, wrench_is_estimate=of_driver.wrench_is_estimate
+        )
 
     @property
     def has_gate(self) -> bool:

@@ -54,6 +54,26 @@ def given_parameters(settings: RunOptions, node: str) -> dict[str, Value]:
     }
 
 
+def robot_parameters(settings: RunOptions) -> dict[str, dict[str, Value]]:
+    """Node -> its parameters in the profile of the robot.
+
+    Raises:
+        SetupError: there is no such node or parameter, or a value cannot be.
+    """
+    of_robot = settings.profile.parameters
+    where = f'the parameters of the profile {settings.profile.name}'
+    try:
+        check_names(of_robot, node_names(), 'node')
+    except OptionError as error:
+        raise SetupError(f'{where}: {error}') from None
+    found = {}
+    for node, values in of_robot.items():
+        given = flat(values)
+        _check(node, given, where)
+        found[node] = _checked(node, where, given)
+    return found
+
+
 def _checked(node: str, where: str, given: Mapping[str, Any]) -> dict[str, Value]:
     """The parameters of a node as ROS 2 has them.
 

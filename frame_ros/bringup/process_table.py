@@ -30,7 +30,12 @@ from frame_ros.bringup.node_process import (
     watching_environment,
 )
 from frame_ros.bringup.option_text import assignments
-from frame_ros.bringup.parameter_files import given_parameters, known_parameters, with_given
+from frame_ros.bringup.parameter_files import (
+    given_parameters,
+    known_parameters,
+    robot_parameters,
+    with_given,
+)
 from frame_ros.bringup.run_options import DemoOptions, RunOptions
 from frame_ros.bringup.sensing_processes import arm_sensing, demo_sensing
 from frame_ros.core.option_texts import text_of
@@ -168,7 +173,7 @@ def _waiting_for_all(processes: list[Process]) -> list[Process]:
 
 def _as_set(settings: RunOptions, processes: list[Process]) -> list[Process]:
     """Applies the common settings: the clock, the logs, and the user's parameters."""
-    of_robot = settings.profile.parameters
+    of_robot = robot_parameters(settings)
     found = [
         replace(
             process,

@@ -3,7 +3,7 @@
 """The robot that a bag names.
 
 A bag may come from anywhere: of the paths that it names, only an ordinary file in the bag's own
-folder is opened.
+folder is opened; of a profile there, only if every file that it names lies in that folder too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frame_ros.core.errors import FrameRosError
+from frame_ros.core.errors import FrameRosError, RobotError
 from frame_ros.core.input_files import is_within, names_file
 from frame_ros.episodes.episode import Episode
 
@@ -26,14 +26,15 @@ NOT_OPENED = 'robot_not_opened'
 
 def with_robot(facts: dict[str, str], folder: Path, given: str | None) -> dict[str, str]:
     """Returns a bag's facts with a 'robot' that may be given to `load_robot`. It is the name of a
-    known one, the path of a URDF in the bag's folder, or else the one given by the user. Anything
-    else becomes `NOT_OPENED`.
+    known one, the path of a URDF or profile in the bag's folder, or else the one given by the user.
+    Anything else becomes `NOT_OPENED`.
     """
     from frame_ros.robots import ROBOT_NAMES
 
     named = facts.get('robot', '')
     others = {key: value for key, value in facts.items() if key != 'robot'}
     file = '' if named in ROBOT_NAMES else _in_folder(named, folder)
+    file = file if file and _keeps_to(file, folder) else ''
     if named and named not in ROBOT_NAMES and not file:
         others[NOT_OPENED] = named
         named = ''
@@ -44,8 +45,9 @@ def with_robot(facts: dict[str, str], folder: Path, given: str | None) -> dict[s
 def not_opened_text(named: str) -> str:
     """Reports the name that was not opened."""
     return (
-        f'the bag names the robot {named[:100]!r}, which is neither a known one nor a file in '
-        "the bag's folder: it was not opened (--robot names a description)"
+        f'the bag names the robot {named[:100]!r}, which is neither a known one nor a file that, '
+        "with those that it names, lies in the bag's folder: it was not opened (--robot names a "
+        'description)'
     )
 
 
@@ -56,6 +58,20 @@ def _in_folder(named: str, folder: Path) -> str:
     if '\0' in named or not Path(file).is_relative_to(os.path.abspath(folder)):
         return ''
     return file if names_file(file) and is_within(Path(file), folder) else ''
+
+
+def _keeps_to(file: str, folder: Path) -> bool:
+    """Returns whether every file that a description names lies in a folder, links followed."""
+    from frame_ros.robots.profiles import find_profile
+
+    try:
+        profile = find_profile(file)
+    except RobotError:
+        return True  # and is refused in the same way by who loads it
+    within = folder.resolve()
+    # As it is written, then as it is opened: a `..` may follow a link.
+    paths = [os.path.join(profile.folder, each) for each in profile.files]
+    return all(_in_folder(path, within) and is_within(Path(path), within) for path in paths)
 
 
 def known_robot(episode: Episode) -> Robot | None:

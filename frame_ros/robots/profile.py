@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-from attrs.validators import deep_mapping, gt, in_, instance_of
+from attrs.validators import deep_mapping, ge, gt, in_, instance_of
 
 from frame_ros.core.errors import RobotError
 from frame_ros.core.shared_files import shared_folders
@@ -27,13 +27,19 @@ KINDS = ('none', 'joint_state', 'trajectory', 'positions', 'pose')
 GRIPPER_KINDS = ('none', 'with_joints', 'trajectory', 'positions', 'opening', 'gripper_command')
 
 
+def _finite(_: Any, field: attrs.Attribute[float], value: float) -> None:
+    """Raises ValueError for a number that is not finite."""
+    if not math.isfinite(value):
+        raise ValueError(f'{field.name} must be finite, not {value}')
+
+
 @attrs.frozen(kw_only=True)
 class Gripper:
     """The gripper's joint and its positions, rad or m.
 
     Attributes:
         joint: its name in joint_states.
-        closed: position from which it counts as closed.
+        closed: position from which it counts as closed; never that of `opened`.
         opened: position from which it counts as open; below `closed` where the position grows as
             the gripper closes.
         empty: position of the gripper closed on nothing.
@@ -41,10 +47,15 @@ class Gripper:
     """
 
     joint: str
-    closed: float
-    opened: float
-    empty: float = 0.0
-    margin: float = 0.0
+    closed: float = attrs.field(validator=_finite)
+    opened: float = attrs.field(validator=_finite)
+    empty: float = attrs.field(default=0.0, validator=_finite)
+    margin: float = attrs.field(default=0.0, validator=[_finite, ge(0.0)])
+
+    @opened.validator
+    def _check_opened(self, _: attrs.Attribute[float], value: float) -> None:
+        if value == self.closed:
+            raise ValueError(f'closed and opened are both {value}; they must differ')
 
     @property
     def smaller_is_closed(self) -> bool:
@@ -184,6 +195,13 @@ class RobotProfile:
     rviz: str = 'rviz/frame_ros_fr3.rviz'
     parameters: Mapping[str, Mapping[str, Any]] = {}
     simulation: Simulation | None = None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that it names, without RViz's layout where that is the package's."""
+        layout = () if self.rviz == attrs.fields(RobotProfile).rviz.default else (self.rviz,)
+        simulated = self.simulation.motors if self.simulation else ''
+        return tuple(filter(None, (self.urdf, self.motors, simulated, *layout)))
 
     def path(self, file: str) -> Path:
         """The place of a file that the profile names.

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+import yaml
 from bag_making import T0, event, message, write_bag
 from robot_bags import robot_messages
 
@@ -13,6 +14,7 @@ from frame_ros.bags.findings import Note
 from frame_ros.cli import main
 from frame_ros.core.events import EventType
 from frame_ros.episodes.reading import read_episodes
+from frame_ros.episodes.recorded_robot import known_robot
 from frame_ros.reports.html.path_figure import robot_outline
 from frame_ros.robots import find_urdf
 
@@ -78,6 +80,41 @@ def test_a_description_in_the_bags_folder_is_read(tmp_path, by, is_absolute):
     episode = only(path)
     assert episode.attributes['robot'] == str(file)
     assert not any('not opened' in text for text in episode.problems)
+
+
+@pytest.mark.parametrize('field', ['urdf', 'motors', 'rviz'])
+@pytest.mark.parametrize('kind', ['absolute', 'above', 'link', 'behind_link', 'shared'])
+def test_a_profile_that_names_a_file_elsewhere_is_not_opened(tmp_path, opened, field, kind):
+    outside = tmp_path / 'secret' / 'arm.urdf'
+    outside.parent.mkdir()
+    outside.write_text(find_urdf('so101').read_text())
+    (tmp_path / 'secret' / 'inner').mkdir()
+    path = bag_of(tmp_path / 'bag', 'mine.yaml')
+    (path / 'own.urdf').write_text(outside.read_text())
+    (path / 'link.urdf').symlink_to(outside)
+    (path / 'link').symlink_to(outside.parent / 'inner')
+    (path / 'arm.urdf').write_text('harmless')
+    named = {
+        'absolute': str(outside), 'above': '../secret/arm.urdf', 'link': 'link.urdf',
+        'behind_link': 'link/../arm.urdf', 'shared': 'urdf/fr3.urdf',
+    }[kind]  # fmt: skip
+    (path / 'mine.yaml').write_text(yaml.safe_dump({'urdf': 'own.urdf', field: named}))
+    del opened[:]
+    episode = only(path)
+    assert 'robot' not in episode.attributes and robot_outline(episode) is None
+    assert any('mine.yaml' in text and 'it was not opened' in text for text in episode.problems)
+    assert outside.resolve() not in {Path(each).resolve() for each in opened}
+
+
+@pytest.mark.parametrize('urdf', ['arm.urdf', '../arm.urdf', 'absolute'])
+def test_a_profile_whose_files_lie_in_the_bags_folder_is_read(tmp_path, urdf):
+    path = bag_of(tmp_path / 'bag', 'robots/mine.yaml')
+    (path / 'robots').mkdir()
+    file = path / 'arm.urdf' if urdf != 'arm.urdf' else path / 'robots' / 'arm.urdf'
+    file.write_text(find_urdf('so101').read_text())
+    urdf = str(file) if urdf == 'absolute' else urdf
+    (path / 'robots' / 'mine.yaml').write_text(yaml.safe_dump({'urdf': urdf}))
+    assert known_robot(only(path)).name == 'mine'
 
 
 def test_the_users_description_takes_the_place_of_one_that_is_not_opened(tmp_path):

@@ -18,6 +18,7 @@ from launch.actions import (
 )
 from launch.event_handlers import OnProcessExit
 from launch.launch_description_sources import get_launch_description_from_python_launch_file
+from launch.utilities import perform_substitutions
 from launch_ros.actions import Node
 from launch_ros.utilities import evaluate_parameters
 
@@ -90,6 +91,19 @@ def test_a_preset_is_the_launch_file_of_an_arm_with_its_robot(tmp_path):
     profile.write_text(f'urdf: {find_urdf("so101")}')
     assert robots_of('arm', robot=str(profile)) == {str(profile)}
     assert robots_of('arm', robot=str(profile), policy='hold') == {str(profile)}
+
+
+def test_the_preset_of_franka_listens_to_its_driver_with_a_urdf_of_any_name(tmp_path):
+    path = tmp_path / 'my_fr3.urdf'
+    path.write_text(find_urdf('fr3').read_text().replace('name="fr3"', 'name="cell_3"'))
+    _, actions = read('franka', robot=str(path))
+    nodes = [action for action in actions if isinstance(action, Node)]
+    (kinematics,) = (node for node in nodes if node.node_executable == 'kinematics')
+    remapped = [
+        [perform_substitutions(LaunchContext(), each) for each in pair]
+        for pair in kinematics._Node__remappings
+    ]
+    assert ['joint_states', 'franka/joint_states'] in remapped
 
 
 def test_sensing_is_switched_on_by_arguments():

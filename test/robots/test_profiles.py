@@ -3,6 +3,7 @@
 """Profiles of robots: packaged ones fit their URDFs; those of others are read and checked."""
 
 import json
+import math
 
 import attrs
 import pytest
@@ -65,6 +66,22 @@ def test_a_profile_outside_the_package_is_found_by_path_and_by_folder(outside, m
             {'gripper': {'joint': 'jaw', 'closed': 0.1, 'opened': 0.2}},
             "mine: 'jaw' is no joint of its URDF",
         ),
+        (
+            {'gripper': {'joint': 'gripper', 'closed': 0.2, 'opened': 0.2}},
+            'gripper: closed and opened are both 0.2',
+        ),
+        (
+            {'gripper': {'joint': 'gripper', 'closed': math.nan, 'opened': 0.2}},
+            'gripper: closed must be finite, not nan',
+        ),
+        (
+            {'gripper': {'joint': 'gripper', 'closed': 0.1, 'opened': math.inf}},
+            'gripper: opened must be finite, not inf',
+        ),
+        (
+            {'gripper': {'joint': 'gripper', 'closed': 0.1, 'opened': 0.2, 'margin': -1.0}},
+            'margin',
+        ),
         ({'finger_links': ['griper_link']}, "did you mean 'gripper_link'"),
         ({'finger_links': 'gripper_link'}, "finger_links must be a list, not 'gripper_link'"),
         ({'rates': {'elbow_flex': {'acceleration': '3'}}}, 'acceleration must be a float'),
@@ -84,6 +101,7 @@ def test_a_urdf_alone_has_the_rates_of_the_robot_that_it_names(tmp_path):
     path.write_text(find_urdf('fr3').read_text())
     robot, known = load_robot(path), find_profile('fr3')
     assert robot.profile.rates == known.rates
+    assert robot.profile.simulation is None and not robot.profile.postures
     assert robot.profile.gripper is None and find_profile(path).gripper is None
     path.write_text(path.read_text().replace('name="fr3"', 'name="other"'))
     assert load_robot(path).profile == attrs.evolve(type(known)(name='other'))
@@ -99,6 +117,29 @@ def test_a_packaged_profile_could_as_well_lie_outside(profile, tmp_path):
     read = attrs.evolve(find_profile(path), urdf=profile.urdf, folder=profile.folder)
     assert read == profile
     assert limits_of(load_robot(path)).names == limits_of(load_robot(profile.name)).names
+
+
+@pytest.mark.parametrize(
+    ('lacking', 'message'),
+    [
+        ({'tips': {}}, "mine has neither 'tcp' nor 'default' in tips"),
+        ({'postures': {}}, 'mine has no position of shoulder_pan, .* in postures.home'),
+        ({'sensor_link': ''}, 'mine has no sensor_link'),
+    ],
+)
+def test_what_a_simulated_profile_lacks_is_named(tmp_path, lacking, message):
+    pytest.importorskip('mujoco')
+    from frame_ros.scenes.simulation.scene_robot import scene_robot
+
+    known = find_profile('so101')
+    content = json.loads(json.dumps(attrs.asdict(known)))
+    content |= {'name': 'mine', 'urdf': str(known.path(known.urdf)), 'folder': ''}
+    path = tmp_path / 'mine.yaml'
+    path.write_text(yaml.safe_dump({**content, **lacking}))
+    with pytest.raises(RobotError, match=message):
+        scene_robot(str(path))
+    path.write_text(yaml.safe_dump({**content, 'tips': {'default': 'wrist_link'}}))
+    assert scene_robot(str(path)).tip_link == 'wrist_link'
 
 
 def test_a_profile_outside_the_package_stands_in_the_scene(tmp_path):

@@ -78,11 +78,16 @@ def launch_description(
 
 
 def arm_preset(file: Path, robot: str) -> LaunchDescription:
-    """The launch file of an arm with another default robot."""
-    help_text = ArmOptions.__dataclass_fields__['robot'].metadata['help']
+    """The launch file of an arm with another default robot, whose driver a URDF alone has too."""
+    of = ArmOptions.__dataclass_fields__
     return LaunchDescription(
         [
-            DeclareLaunchArgument('robot', default_value=robot, description=help_text),
+            *(
+                DeclareLaunchArgument(
+                    name, default_value=robot, description=of[name].metadata['help']
+                )
+                for name in ('robot', 'topics_of')
+            ),
             IncludeLaunchDescription(PythonLaunchDescriptionSource(str(file))),
         ]
     )

@@ -95,11 +95,22 @@ def read_profile(path: Path) -> RobotProfile:
 
 def profile_of_urdf(name: str) -> RobotProfile:
     """The profile of a robot of which only a URDF is given, by the name in it. Of a packaged one it
-    holds the rates and the sensors, but no link or gripper: the URDF may have others.
+    holds the rates and the driver's topics, but no link, gripper, posture, or simulation: the URDF
+    may have others.
     """
     if name not in ROBOT_NAMES:
         return RobotProfile(name=name)
-    return attrs.evolve(_packaged(name), tips={}, finger_links=(), gripper=None, tracking=None)
+    return attrs.evolve(
+        _packaged(name),
+        tips={},
+        finger_links=(),
+        sensor_link='',
+        gripper=None,
+        tracking=None,
+        postures={},
+        cameras={},
+        simulation=None,
+    )
 
 
 @cache

@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import attrs
 
-from frame_ros.core.errors import ValueRangeError
+from frame_ros.core.errors import RobotError, ValueRangeError
 from frame_ros.core.input_files import read_text
 from frame_ros.robots.description import parse_urdf
+from frame_ros.robots.profile import RobotProfile
 from frame_ros.robots.profiles import find_profile, simulated_robots
 from frame_ros.robots.simulated import Simulation
 
@@ -56,7 +59,7 @@ def scene_robot(name_or_file: str) -> SceneRobot:
     """The robot of that name, or of that profile.
 
     Raises:
-        RobotError: there is no such robot.
+        RobotError: there is no such robot, or its profile lacks what the scene needs.
         ValueRangeError: its profile has no simulation.
     """
     profile = find_profile(name_or_file)
@@ -72,13 +75,45 @@ def scene_robot(name_or_file: str) -> SceneRobot:
         source=name_or_file,
         name=profile.name,
         joint_names=tuple(joints),
-        home=tuple(profile.postures['home'][name] for name in joints),
+        home=_home(profile, joints),
         base_link=description.base_link,
-        tip_link=profile.tips['tcp'],
-        wrench_link=profile.sensor_link,
+        tip_link=_tip(profile),
+        wrench_link=_sensor_link(profile),
         finger_links=profile.finger_links,
         has_torque_sensors=profile.has_torque_sensors,
     )
+
+
+def _home(profile: RobotProfile, joints: Sequence[str]) -> tuple[float, ...]:
+    """The positions of the posture from which the simulation starts."""
+    home = profile.postures.get('home', {})
+    lacking = [name for name in joints if name not in home]
+    if lacking:
+        raise RobotError(
+            f'the profile of {profile.name} has no position of {", ".join(lacking)} in '
+            'postures.home, from which the simulation starts'
+        )
+    return tuple(home[name] for name in joints)
+
+
+def _tip(profile: RobotProfile) -> str:
+    """The link between the fingers, or else the default tip."""
+    tip = profile.tips.get('tcp') or profile.tips.get('default')
+    if not tip:
+        raise RobotError(
+            f"the profile of {profile.name} has neither 'tcp' nor 'default' in tips, one of which "
+            'the simulation needs'
+        )
+    return tip
+
+
+def _sensor_link(profile: RobotProfile) -> str:
+    if not profile.sensor_link:
+        raise RobotError(
+            f'the profile of {profile.name} has no sensor_link, where the simulated force-torque '
+            'sensor sits'
+        )
+    return profile.sensor_link
 
 
 SO101 = scene_robot('so101')

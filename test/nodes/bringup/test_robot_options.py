@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: 2026 The frame_ros authors
+# SPDX-License-Identifier: Apache-2.0
+"""Options of a run that depend on the robot's profile, or on a URDF that has none."""
+
+import pytest
+import yaml
+
+from frame_ros.bringup.arm_options import ArmOptions
+from frame_ros.bringup.process_table import arm_processes
+from frame_ros.bringup.run_options import DemoOptions
+from frame_ros.core.errors import SetupError
+from frame_ros.robots import find_urdf
+from frame_ros.robots.franka import TOPICS
+
+
+def urdf_of(tmp_path, name):
+    """A URDF file of the FR3 with this name in it."""
+    path = tmp_path / 'my_fr3.urdf'
+    path.write_text(find_urdf('fr3').read_text().replace('name="fr3"', f'name="{name}"'))
+    return str(path)
+
+
+def profile_with(tmp_path, **content):
+    """A profile of a robot that the package does not know."""
+    path = tmp_path / 'mine.yaml'
+    path.write_text(yaml.safe_dump({'urdf': str(find_urdf('so101')), **content}))
+    return str(path)
+
+
+def test_the_demo_refuses_a_urdf_alone(tmp_path):
+    with pytest.raises(SetupError, match='has no simulation'):
+        DemoOptions(robot=urdf_of(tmp_path, 'fr3'))
+
+
+@pytest.mark.parametrize('name', ['fr3', 'panda', 'so101', 'cell_3_arm'])
+def test_a_urdf_alone_has_the_topics_of_the_presets_driver(tmp_path, name):
+    settings = ArmOptions(robot=urdf_of(tmp_path, name), topics_of='fr3')
+    assert settings.topics == TOPICS
+    kinematics = {process.name: process for process in arm_processes(settings)}['kinematics']
+    assert kinematics.remappings['joint_states'] == TOPICS.joint_states
+    with pytest.raises(SetupError, match="the arm's own estimate is the contact source robot"):
+        ArmOptions(robot=settings.robot, topics_of='fr3', contact_sources=('wrench',))
+
+
+def test_a_profile_keeps_its_own_topics_under_a_preset(tmp_path):
+    path = profile_with(tmp_path, topics={'wrench': 'mine/wrench'})
+    settings = ArmOptions(robot=path, topics_of='fr3')
+    assert (settings.topics.wrench, settings.topics.joint_states) == ('mine/wrench', 'joint_states')
+    assert ArmOptions(robot='so101', topics_of='fr3').topics.joint_states == 'joint_states'
+
+
+@pytest.mark.parametrize(
+    ('given', 'node', 'parameter'),
+    [
+        ({'port': '/dev/arm', 'robot_id': 'arm'}, 'robot_driver', 'robot_type'),
+        ({'leader_port': '/dev/arm', 'leader_id': 'arm'}, 'teleoperator', 'teleoperator_type'),
+    ],
+)
+def test_a_port_asks_for_a_robot_of_lerobot(tmp_path, given, node, parameter):
+    path = profile_with(tmp_path)
+    with pytest.raises(SetupError, match=f'has no LeRobot type.*{parameter} of the {node}'):
+        ArmOptions(robot=path, **given)
+    file = tmp_path / 'params.yaml'
+    file.write_text(yaml.safe_dump({node: {'ros__parameters': {parameter: 'koch'}}}))
+    settings = ArmOptions(robot=path, params_file=str(file), **given)
+    processes = {process.name: process for process in arm_processes(settings)}
+    assert processes[node].parameters[parameter] == 'koch'
+    kinds = {'follower': 'so101_follower', 'leader': 'so101_leader'}
+    ArmOptions(robot=profile_with(tmp_path, lerobot=kinds), **given)
+
+
+@pytest.mark.parametrize(
+    ('parameters', 'message'),
+    [
+        ({'gaet': {'limits.velocity_scale': 0.3}}, "mine: 'gaet' is no node; did you mean 'gate'"),
+        ({'gate': {'limits.velocity_scal': 0.3}}, "mine: 'limits.velocity_scal' is no parameter"),
+        ({'gate': {'limits.velocity_scale': 'slow'}}, 'limits.velocity_scale'),
+        ({'gate': {'limits': {'velocity_scale': -1.0}}}, 'limits.velocity_scale'),
+    ],
+)
+def test_parameters_of_a_profile_are_checked(tmp_path, parameters, message):
+    settings = ArmOptions(robot=profile_with(tmp_path, parameters=parameters), policy='hold')
+    with pytest.raises(SetupError, match=message):
+        arm_processes(settings)
+
+
+def test_parameters_of_a_profile_reach_their_node(tmp_path):
+    path = profile_with(tmp_path, parameters={'gate': {'limits': {'velocity_scale': 0.3}}})
+    processes = {p.name: p for p in arm_processes(ArmOptions(robot=path, policy='hold'))}
+    assert processes['gate'].parameters['limits.velocity_scale'] == 0.3
