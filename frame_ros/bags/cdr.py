@@ -265,7 +265,9 @@ def decode(
     for group in _groups(types, message_type, messages, note):
         builder.add(group)
     indices, columns = builder.finish(note)
-    for path in times if len(indices) else ():
+    for path in times:
+        if not {f'{path}.sec', f'{path}.nanosec'} <= columns.keys():
+            continue  # no messages, or a type of that name with other fields
         seconds = columns[f'{path}.sec'].astype(np.int64)
         columns[path] = seconds * SECOND + columns[f'{path}.nanosec'].astype(np.int64)
     return indices, columns

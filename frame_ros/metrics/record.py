@@ -268,7 +268,8 @@ class Metric:
     @property
     def streaming_name(self) -> str:
         """Name of the streaming class in `frame_ros.metrics`; '' if there is none."""
-        return self.streaming.__name__ if self.streaming else ''
+        computes = self.streaming or self.fused
+        return computes.__name__ if computes else ''
 
     @property
     def unavailable(self) -> str:

@@ -3,13 +3,17 @@
 """The same values live (rclpy messages), offline one by one (rosbags), and offline in columns."""
 
 import math
+import struct
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from bag_making import STORE, T0, event, message, serialised, stamp, write_bag
 
+from frame_ros.bags.cdr import decode
+from frame_ros.bags.definitions import parse_fields
 from frame_ros.bags.reader import Bag
-from frame_ros.bags.streams.contacts import GRASP_CONTACT
+from frame_ros.bags.streams.contacts import GRASP_CONTACT, grasp_contact_samples
 from frame_ros.bags.streams.events import event_of
 from frame_ros.bags.streams.table import FED_ROLES, STREAMS, pipeline_values, read_stream
 from frame_ros.core.errors import ValueRangeError
@@ -157,3 +161,28 @@ def test_our_constants_are_those_of_the_message():
     assert {f'OUTCOME_{o.name}': o.value for o in Outcome} == {
         name: value for name, value in constants.items() if name.startswith('OUTCOME_')
     }
+
+
+def test_a_contact_without_its_expectation_shows_a_grasp_as_unexpected():
+    values = {
+        'in_contact': np.array([True]), 'in_collision': np.array([False]),
+        'unavailable_reason': np.array(['']), 'links_count': np.array([2.0]),
+        'links': np.array([['finger', 'jaw']]), 'others': np.array([['cube', 'cube']]),
+    }  # fmt: skip
+    without = grasp_contact_samples(values)
+    assert without == grasp_contact_samples({**values, 'is_expected': np.zeros((1, 2))})
+
+
+def test_a_time_of_other_fields_is_left_out():
+    types = parse_fields(
+        'a/msg/A', 'builtin_interfaces/Time stamp\n' + '=' * 80
+        + '\nMSG: builtin_interfaces/Time\nfloat64 secs\n'
+    )  # fmt: skip
+    data = np.frombuffer(b'\x00\x01\x00\x00' + struct.pack('<d', 2.5), np.uint8)
+    messages = SimpleNamespace(
+        lengths=np.array([len(data)]),
+        data=lambda index: data,
+        rows=lambda indices, size: data[None, :size],
+    )
+    _, columns = decode(types, 'a/msg/A', messages, paths=['stamp', 'stamp.secs'])
+    assert columns['stamp.secs'].tolist() == [2.5] and 'stamp' not in columns

@@ -130,8 +130,9 @@ def grasp_contact_samples(values: Mapping[str, NDArray], _: str = '') -> list[tu
     unknown = _is_unknown(values, len(counts))
     samples = []
     for i, count in enumerate(map(int, counts)):
-        columns = (values[name][i][:count] for name in ('links', 'others', 'is_expected'))
-        pairs = [(str(link), str(other), bool(meant)) for link, other, meant in zip(*columns)]
+        names = zip(values['links'][i][:count], values['others'][i][:count])
+        meant = values['is_expected'][i] if 'is_expected' in values else np.zeros(count)
+        pairs = [(str(link), str(other), bool(is_)) for (link, other), is_ in zip(names, meant)]
         flags = bool(values['in_contact'][i]), bool(values['in_collision'][i])
         samples.append((NAN, NAN) if unknown[i] else grasp_contact(*flags, pairs))
     return samples

@@ -8,13 +8,23 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from frame_ros.confidence.inference_uncertainty import CONFIDENCE_AGGREGATES, EPISODE_AGGREGATES
 from frame_ros.core.errors import ValueRangeError
 from frame_ros.core.input_files import load_json
-from frame_ros.core.options import evolved, flatten, from_values, group, option, options, rule
+from frame_ros.core.options import (
+    evolved,
+    flatten,
+    from_values,
+    group,
+    option,
+    options,
+    rule,
+    walk,
+)
 from frame_ros.episodes.reference import Reference
 from frame_ros.sensing.contact.grasp import GraspOptions
 
@@ -240,14 +250,31 @@ class PipelineOptions(MetricParameters):
             FORMER.get(str(name), str(name)): tuple(value) if isinstance(value, list) else value
             for name, value in given.items()
         }
-        plain = {name: values[name] for name in GIVEN if name in values}
-        references = values.get('references', ())
-        if isinstance(references, tuple):
-            plain['references'] = tuple(map(Reference.from_mapping, references))
-        known = flatten(cls())
-        return evolved(
-            from_values(cls, {name: values[name] for name in known if name in values}), **plain
-        )
+        declared = {each.name: each for each in walk(cls) if each.name in values}
+        known = {name: each.checked(values[name]) for name, each in declared.items()}
+        if not known.get('ot_task'):  # nothing asks for a grasp then: its options may contradict
+            known = {n: value for n, value in known.items() if not n.startswith('grasp.')}
+        return evolved(from_values(cls, known), **_given(values))
+
+
+def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what was recorded of the run itself, each of its type.
+
+    Raises:
+        ValueRangeError: a value is of another type.
+    """
+    found = {name: values[name] for name in (*GIVEN, 'references') if name in values}
+    for name, value in found.items():
+        if name == 'pose_frame':
+            is_right = isinstance(value, str)
+        else:
+            kind = {'action_names': str, 'references': Mapping}.get(name, (int, float))
+            is_right = isinstance(value, tuple) and all(isinstance(each, kind) for each in value)
+        if not is_right:
+            raise ValueRangeError(f'{name} of the pipeline settings cannot be {value!r}')
+    if 'references' in found:
+        found['references'] = tuple(map(Reference.from_mapping, found['references']))
+    return found
 
 
 def recorded_definitions(text: str) -> int | None:

@@ -1,5 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The frame_ros authors
 # SPDX-License-Identifier: Apache-2.0
+import json
 import math
 from dataclasses import replace
 
@@ -511,3 +512,22 @@ def test_of_events_that_are_announced_far_ahead_a_bounded_number_is_kept():
     event = Event(later, EventType.START, 'e1')
     pipeline.feed('event', event.stamp, event, later)
     assert pipeline.data_quality()['event.too_many'] == 5000 - MOST_EVENTS
+
+
+@pytest.mark.parametrize('name', ['action_names', 'action_lower', 'pose_frame', 'references'])
+@pytest.mark.parametrize('value', [5, None, {}, 'abc', ['a', 5], [None]])
+def test_recorded_settings_of_another_type_are_named(name, value):
+    given = {'action_names': ['a'], 'action_lower': [0.0], 'action_upper': [1.0], name: value}
+    if name == 'pose_frame' and value == 'abc':
+        assert PipelineOptions.from_json(json.dumps(given)).pose_frame == 'abc'
+        return
+    with pytest.raises(ValueRangeError, match=name):
+        PipelineOptions.from_json(json.dumps(given))
+
+
+def test_a_grasp_that_nothing_asks_for_may_contradict_itself():
+    recorded = {'effort_on': 0.1, 'effort_off': 0.5, 'action_names': ['a']}
+    found = PipelineOptions.from_json(json.dumps(recorded))
+    assert found.action_names == ('a',) and found.grasp == PipelineOptions().grasp
+    with pytest.raises(ValueRangeError, match='effort_off'):
+        PipelineOptions.from_json(json.dumps({**recorded, 'ot_task': 'move'}))
