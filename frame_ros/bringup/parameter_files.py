@@ -23,7 +23,7 @@ from frame_ros.bringup.declared_nodes import (
     node_names,
     options_of,
 )
-from frame_ros.bringup.demo_robots import Value
+from frame_ros.bringup.demo_robots import GRASP, Value
 from frame_ros.bringup.node_process import Process
 from frame_ros.bringup.parameter_values import as_parameters
 from frame_ros.bringup.run_options import RunOptions
@@ -60,17 +60,26 @@ def robot_parameters(settings: RunOptions) -> dict[str, dict[str, Value]]:
     Raises:
         SetupError: there is no such node or parameter, or a value cannot be.
     """
-    of_robot = settings.profile.parameters
-    where = f'the parameters of the profile {settings.profile.name}'
+    profile = settings.profile
+    if profile.simulation is not None:
+        of_demo = dict(profile.simulation.parameters)
+        grasp = of_demo.pop('grasp', {})
+        where = f'simulation.parameters of the profile {profile.name}'
+        _of_robot(where, of_demo)
+        _of_robot(where, dict.fromkeys(GRASP, grasp))  # each of which takes them
+    return _of_robot(f'the parameters of the profile {profile.name}', profile.parameters)
+
+
+def _of_robot(where: str, given: Sections) -> dict[str, dict[str, Value]]:
     try:
-        check_names(of_robot, node_names(), 'node')
+        check_names(given, node_names(), 'node')
     except OptionError as error:
         raise SetupError(f'{where}: {error}') from None
     found = {}
-    for node, values in of_robot.items():
-        given = flat(values)
-        _check(node, given, where)
-        found[node] = _checked(node, where, given)
+    for node, values in given.items():
+        own = flat(values)
+        _check(node, own, where)
+        found[node] = _checked(node, where, own)
     return found
 
 

@@ -2,15 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Options of a run that depend on the robot's profile, or on a URDF that has none."""
 
+import json
+
+import attrs
 import pytest
 import yaml
 
 from frame_ros.bringup.arm_options import ArmOptions
-from frame_ros.bringup.process_table import arm_processes
+from frame_ros.bringup.process_table import arm_processes, demo_processes
 from frame_ros.bringup.run_options import DemoOptions
 from frame_ros.core.errors import SetupError
 from frame_ros.robots import find_urdf
 from frame_ros.robots.franka import TOPICS
+from frame_ros.robots.profiles import find_profile
 
 
 def urdf_of(tmp_path, name):
@@ -88,3 +92,17 @@ def test_parameters_of_a_profile_reach_their_node(tmp_path):
     path = profile_with(tmp_path, parameters={'gate': {'limits': {'velocity_scale': 0.3}}})
     processes = {p.name: p for p in arm_processes(ArmOptions(robot=path, policy='hold'))}
     assert processes['gate'].parameters['limits.velocity_scale'] == 0.3
+
+
+@pytest.mark.parametrize(
+    ('node', 'message'),
+    [('gaet', "'gaet' is no node"), ('grasp', 'is no parameter'), ('gate', 'is no parameter')],
+)
+def test_parameters_of_a_profiles_simulation_are_checked(tmp_path, node, message):
+    known = find_profile('so101')
+    content = json.loads(json.dumps(attrs.asdict(known)))
+    content |= {'name': 'mine', 'urdf': str(known.path(known.urdf))}
+    content['simulation']['parameters'][node] = {'mising': 1.0}
+    settings = DemoOptions(robot=profile_with(tmp_path, **content))
+    with pytest.raises(SetupError, match=f'simulation.parameters of the profile mine.*{message}'):
+        demo_processes(settings)
