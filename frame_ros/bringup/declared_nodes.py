@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -27,8 +28,7 @@ def node_names() -> tuple[str, ...]:
     """The nodes that have parameters: the folders of frame_ros/nodes that declare options."""
     folders = [Path(root) / 'nodes' for root in frame_ros.__path__]
     found = {path.parent.name for each in folders for path in each.glob('*/options.py')}
-    old = {'kinematics', 'markers', 'session'}
-    return tuple(sorted((found | old) - {'runtime'}))
+    return tuple(sorted(found - {'runtime'}))
 
 
 @cache
@@ -42,9 +42,12 @@ def executables() -> tuple[str, ...]:
 def options_of(node: str) -> Any:
     """The class of a node's options, made by `options`; None: it does not declare them so."""
     name = ''.join(part.title() for part in node.split('_')) + 'Options'
+    module = f'frame_ros.nodes.{node}.options'
     try:
-        found = getattr(import_module(f'frame_ros.nodes.{node}.options'), name, None)
-    except ModuleNotFoundError:
+        found = getattr(import_module(module), name, None)
+    except ModuleNotFoundError as error:
+        if error.name != module:  # the module is there, and lacks another
+            raise
         return None
     return found if hasattr(found, '__attrs_attrs__') else None
 
@@ -68,9 +71,9 @@ def default_parameters(node: str) -> dict[str, Any]:
     return flat(content['ros__parameters'])
 
 
-def names_of_all() -> set[str]:
-    """The parameters of all nodes."""
-    return {name for node in node_names() for name in default_parameters(node)}
+def users_of_names() -> Counter[str]:
+    """The parameters of all nodes, and how many nodes have each."""
+    return Counter(name for node in node_names() for name in default_parameters(node))
 
 
 def as_parameter(value: Any) -> Any:
@@ -81,5 +84,7 @@ def as_parameter(value: Any) -> Any:
 
 
 def from_parameter(value: Any) -> Any:
-    """The value of an option from that of a parameter; see `as_parameter`."""
-    return () if value == [''] else value
+    """The value of an option from that of a parameter: of a list without empty texts, see
+    `as_parameter`.
+    """
+    return [each for each in value if each != ''] if isinstance(value, list) else value

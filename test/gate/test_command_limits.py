@@ -525,7 +525,7 @@ def test_limits_that_make_no_sense_are_refused(options, message):
 
 def test_a_robot_of_which_no_acceleration_is_known_must_be_told():
     unknown = load_robot(ROBOT.urdf.replace('name="so101"', 'name="other"', 1))
-    with pytest.raises(SetupError, match='nothing is known of the acceleration_limits of shoulder'):
+    with pytest.raises(SetupError, match='nothing is known of the limits.acceleration of shoulder'):
         limits_of(unknown)
     assert limits_of(unknown, acceleration=[20.0]).velocity[0] == 10.0
 
@@ -534,5 +534,5 @@ def test_a_robot_of_which_no_acceleration_is_known_must_be_told():
     'options', [{'box': (0, 0, 0, 1, 1)}, {'box': (0, 0, 0, 0, 1, 1)}, {'speed': -1.0}]
 )
 def test_a_workspace_that_makes_no_sense_is_refused(options):
-    with pytest.raises(ValueRangeError):
+    with pytest.raises(ValueRangeError, match=f'workspace.{next(iter(options))} is '):
         Workspace(ROBOT, **options)

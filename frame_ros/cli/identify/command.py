@@ -262,7 +262,7 @@ def _joints(args: argparse.Namespace) -> int:
     identification = identify_joints(dynamics, recording, settings, source)
     print_joints(identification)
     save_motors(identification.motors, path)
-    print(f'\nwritten to {path}; the contact node takes it as motors_file')
+    print(f'\nwritten to {path}; the contact node takes it as joints.motors_file')
     return 0
 
 
@@ -342,7 +342,7 @@ def _tool(args: argparse.Namespace) -> int:
     print_tool(fit, link)
     _write_tool(path, robot, fit, link)
     if is_reaction:
-        print('the sensor reads the weight pointing up: set wrench_is_force_on_tool to false, too')
+        print('the sensor reads the weight pointing up: set wrench.is_force_on_tool to false, too')
     return 0
 
 
@@ -425,4 +425,4 @@ def _write_tool(path: Path, robot: Robot, fit: ToolFit, link: str) -> None:
     )
     tool = fit.tool()
     write_tool(path, tool, comment)
-    print(f'\nwritten to {path}; the contact node takes it as tool_file')
+    print(f'\nwritten to {path}; the contact node takes it as tool.file')

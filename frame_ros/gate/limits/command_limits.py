@@ -121,7 +121,7 @@ def limits_of(
     ]
     strongest = [rate.acceleration for rate in rates]
     is_arm = np.array([name in robot.joint_names for name in names])
-    speeds = _chosen('velocity_limits', velocity, fastest, names)
+    speeds = _chosen('limits.velocity', velocity, fastest, names)
     ends = np.array([[joint.lower for joint in joints], [joint.upper for joint in joints]])
     for scale in (velocity_scale, acceleration_scale):
         if not 0.0 < scale <= 1.0:
@@ -132,7 +132,7 @@ def limits_of(
         upper=ends[1] - position_margin,
         velocity=velocity_scale * speeds,
         acceleration=acceleration_scale
-        * _chosen('acceleration_limits', acceleration, strongest, names),
+        * _chosen('limits.acceleration', acceleration, strongest, names),
         step=np.where(is_arm, step, math.inf),
         tick=np.where(is_arm, tick, math.inf),
         units=tuple('m' if joint.kind == 'prismatic' else 'rad' for joint in joints),

@@ -65,9 +65,13 @@ class Workspace:
     ) -> None:
         bounds = np.asarray(box, dtype=np.float64)
         if bounds.shape != (6,) or not (bounds[:3] + 2 * MARGIN < bounds[3:]).all():
-            raise ValueRangeError(f'workspace is {list(box)}; it must be x, y, z from, x, y, z to')
+            raise ValueRangeError(
+                f'workspace.box is {list(box)}; it must be x, y, z from, x, y, z to'
+            )
         if not speed >= 0.0 or not math.isfinite(floor):
-            raise ValueRangeError(f'cartesian_speed is {speed} and floor {floor}; see their range')
+            raise ValueRangeError(
+                f'workspace.speed is {speed} and workspace.floor {floor}; see their range'
+            )
         self.robot = robot
         self.lower, self.upper = bounds[:3], bounds[3:]
         self.floor, self.speed = floor, speed

@@ -44,7 +44,7 @@ from frame_ros.nodes.contact.tare import TareService
 from frame_ros.nodes.runtime.endpoints import published
 from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.runtime.parameters import declare_options
-from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
+from frame_ros.nodes.runtime.spinning import SERVICE_PERIOD, poll_with_services, run_node
 from frame_ros.sensing.contact.detection import Detection
 from frame_ros.sensing.contact.joint_arrays import JointArrays
 from frame_ros.sensing.contact.joint_effort_sensor import EffortSensor
@@ -125,6 +125,7 @@ class ContactNode(Node):
     def _change(self, options: ContactOptions) -> None:
         self._settings = options
         self._limit = RateLimit(options.publish_rate)
+        self._next_silent_state = 0.0
         self._tracker.expect(options.expectations(self.robot, self._beside))
 
     def _make_sensors(self) -> None:
@@ -410,7 +411,8 @@ class ContactNode(Node):
         now = time.monotonic()
         joints = self._streams[JOINTS]
         if all(stream.age(now) > IDLE_AFTER for stream in self._streams.values()):
-            joints.subscription.wait(1.0 / min(self._settings.publish_rate, 50.0))
+            period = 1.0 / min(self._settings.publish_rate, 50.0)
+            joints.subscription.wait(min(period, SERVICE_PERIOD))
         else:
             time.sleep(self.poll_period)
 

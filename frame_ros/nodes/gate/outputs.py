@@ -72,12 +72,12 @@ class GateOutputs:
         self._full = FullCommand(names, robot.joint_names, settings.limits.longest_period)
         self._warnings = RepeatedWarnings(node.get_logger())
         self._shown = -1
-        self._next_state = 0.0
         self.set_state_rate(settings.state_rate)
 
     def set_state_rate(self, rate: float) -> None:
-        """Sets the rate of gate_state, Hz."""
+        """Sets the rate of gate_state, Hz; the next is due at once."""
         self._state_period = 1.0 / rate
+        self._next_state = 0.0
 
     def _make_controller(self, node: Node, settings: GateOptions, robot: Robot) -> Any:
         if settings.output == 'none':

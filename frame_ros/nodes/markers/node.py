@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import sys
 import threading
+import time
 from typing import Any
 
 from rclpy.node import Node
@@ -41,7 +42,7 @@ from frame_ros.nodes.runtime.fitting_subscription import FittingSubscription
 from frame_ros.nodes.runtime.node_readiness import Readiness
 from frame_ros.nodes.runtime.options import BEST_EFFORT
 from frame_ros.nodes.runtime.parameters import declare_options
-from frame_ros.nodes.runtime.spinning import poll_with_services, run_node
+from frame_ros.nodes.runtime.spinning import SERVICE_PERIOD, poll_with_services, run_node
 from frame_ros.robots import Robot, load_robot
 from frame_ros.robots.shapes.link_shapes import LinkShapes, link_shapes, load_shapes
 
@@ -57,6 +58,7 @@ class MarkersNode(Node):
         """Raises FrameRosError for a robot, file or parameter that cannot be used."""
         super().__init__('markers')
         self._look = declare_options(self, MarkersOptions, self._change)
+        self._shown = -math.inf  # s, when the last picture was drawn
         self._last: dict[str, Any] = {}
         self._fresh: set[str] = set()
         self._ages: dict[str, int] = {}  # draws since the message came
@@ -110,7 +112,19 @@ class MarkersNode(Node):
 
     def spin(self, stop: threading.Event) -> None:
         """Draws `rate` times a second until `stop`, and serves the node's parameters."""
-        poll_with_services(self, stop, self.show, lambda: stop.wait(1.0 / self._look.rate))
+        poll_with_services(
+            self, stop, self._show_when_due,
+            lambda: stop.wait(min(max(self._time_left(), 0.0), SERVICE_PERIOD)),
+        )  # fmt: skip
+
+    def _time_left(self) -> float:
+        """Returns the time until the next picture, s."""
+        return self._shown + 1.0 / self._look.rate - time.monotonic()
+
+    def _show_when_due(self) -> None:
+        if self._time_left() <= 0.0:
+            self._shown = time.monotonic()
+            self.show()
 
     def show(self) -> None:
         """Takes what has arrived and publishes the markers of it."""

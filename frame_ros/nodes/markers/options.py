@@ -22,6 +22,10 @@ class PathOptions:
     )  # fmt: skip
     jerk_high: float = option(100.0, 'jerk drawn red', unit='m/s^3', above=0.0, live=True)
 
+    @rule('jerk_low', 'below jerk_high')
+    def _are_in_order(self) -> bool:
+        return self.jerk_low < self.jerk_high
+
 
 @options
 class DistanceOptions:

@@ -27,6 +27,6 @@ TOPICS = NodeTopics(
     publishes=(MARKERS,),
     subscribes=(
         EE_POSE, METRICS['quality'], CONTACT_EVENTS, ALIGNMENT, *NEWEST.values(),
-        POINTS.when('with `cloud_topic`'),
+        POINTS.when('with `cloud.topic`'),
     ),
 )  # fmt: skip

@@ -10,14 +10,14 @@ from typing import Any
 
 import attrs
 
-from frame_ros.core.options import OptionError, evolved, group, option, options
+from frame_ros.core.options import OptionError, evolved, group, option, options, rule
 from frame_ros.episodes.metric_pipeline.options import MetricParameters, PipelineOptions
 from frame_ros.episodes.reference import Reference
 from frame_ros.episodes.reference_loading import load_references
 from frame_ros.robots import Robot, load_robot
 from frame_ros.robots.options import FrameOptions, RobotOptions
 from frame_ros.robots.profiles import find_profile
-from frame_ros.sensing.contact.grasp import GraspOptions
+from frame_ros.sensing.contact.grasp import NONE, GraspOptions
 
 
 @options
@@ -51,6 +51,10 @@ class MetricsOptions(MetricParameters, FrameOptions, RobotOptions):
         True, 'leave out demonstrations that did not end in success'
     )
     grasp: GraspOptions = group(GraspOptions, closed=0.0, opened=0.0)
+
+    @rule('grasp.source', 'position, effort or contact for an ot_task with a goal')
+    def _shows_a_grasp(self) -> bool:
+        return not self.has_goal or self.grasp.source != NONE
 
     def pipeline(self) -> PipelineOptions:
         """The options of the pipeline.

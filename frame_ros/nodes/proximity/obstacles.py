@@ -85,5 +85,5 @@ def _subscribe(node: Node, topic: Topic, take: Callable[[Any], object]) -> Fitti
     except ImportError as error:
         raise MissingExtraError(
             f'{topic.type} messages need the ROS package moveit_msgs '
-            '(apt install ros-$ROS_DISTRO-moveit-msgs); without it use obstacles_file'
+            '(apt install ros-$ROS_DISTRO-moveit-msgs); without it use obstacles.file'
         ) from error

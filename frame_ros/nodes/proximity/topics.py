@@ -33,6 +33,7 @@ TOPICS = NodeTopics(
         JOINT_STATES, GRIPPER_STATES.when('with `gripper_topic`'),
         DEPTH_IMAGES.when('for each camera'), DEPTH_INFO.when('for each camera'),
         TF.when('where tf2_msgs is installed'), TF_STATIC.when('where tf2_msgs is installed'),
-        SCENES.when('with `planning_scene_topics`'), OBJECTS.when('with `collision_object_topics`'),
+        SCENES.when('with `obstacles.planning_scene_topics`'),
+        OBJECTS.when('with `obstacles.collision_object_topics`'),
     ),
 )  # fmt: skip

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import sys
 from array import array
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,7 +25,7 @@ from frame_ros.bringup.declared_nodes import (
     EVERY_NODE,
     as_parameter,
     from_parameter,
-    names_of_all,
+    users_of_names,
 )
 from frame_ros.bringup.parameter_comments import meanings
 from frame_ros.core.errors import SetupError
@@ -138,10 +139,16 @@ class _Live:
 
 
 def _check_given(given: Collection[str], known: Collection[str]) -> None:
-    """Refuses names that no node has: a file may hold the parameters of several nodes."""
+    """Refuses names that no node has, and plain names of a single other node that mean an option in
+    a group of this one: a file may hold the parameters of several nodes.
+    """
     unknown = [name for name in given if name not in known and not EVERY_NODE.fullmatch(name)]
-    others = names_of_all() if unknown else set()
-    check_names([name for name in unknown if name not in others], known, 'parameter')
+    users = users_of_names() if unknown else Counter()
+    for name in unknown:
+        meant = [own for own in known if name in (own.rpartition('.')[2], own.replace('.', '_'))]
+        if users[name] == 1 and meant:
+            raise OptionError(repr(name), f'is no parameter; did you mean {meant[0]!r}?')
+    check_names([name for name in unknown if not users[name]], known, 'parameter')
 
 
 def _value(parameter: Parameter) -> Any:

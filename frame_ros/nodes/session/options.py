@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from frame_ros.core.options import option, options
+from frame_ros.core.options import option, options, rule
 
 
 @options
@@ -45,3 +45,7 @@ class SessionOptions:
         (),
         'nodes that must be ready before the first episode; others are waited for once they run',
     )
+
+    @rule('qualities', 'one number or more')
+    def _has_quality(self) -> bool:
+        return len(self.qualities) > 0

@@ -85,7 +85,7 @@ class EffortSensor:
     def on_joints(
         self, stamp: int, joints: frozenset[str], is_holding: bool | None
     ) -> Detection | None:
-        """Takes a joint state; None if it had none of the joints, or comes beyond joint_rate."""
+        """Takes a joint state; None if it had none of the joints, or comes beyond joints.rate."""
         if self._rows.joints.isdisjoint(joints) or not self._limit.is_due(stamp):
             return None
         sample = self._joints.sample(self._rows)
@@ -115,5 +115,5 @@ def _motors(settings: SensingOptions) -> MotorModel:
     raise SetupError(
         f"joints.motors_file is empty, and this {settings.robot}'s motors are not known: "
         'give the file that `frame-ros identify joints` wrote, leave joint_effort out of sources, '
-        f"or, for the simulated arm only, set motors_file to '{SIMULATED}'"
+        f"or, for the simulated arm only, set joints.motors_file to '{SIMULATED}'"
     )

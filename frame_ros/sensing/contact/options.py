@@ -209,6 +209,10 @@ class SensingOptions(FrameOptions, TipOptions):
     def _comes_in_time(self) -> bool:
         return self.joints.rate * self.max_sensor_age > 1.0
 
+    @rule('grasp.source', 'position, effort or none')
+    def _is_of_gripper(self) -> bool:
+        return self.grasp.source != 'contact'
+
     @rule('tare.timeout', 'at least wrench.tare_window')
     def _has_time(self) -> bool:
         return self.tare.timeout >= self.wrench.tare_window

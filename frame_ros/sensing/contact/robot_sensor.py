@@ -99,7 +99,8 @@ class RobotSensor:
         if pose is None:
             why = (
                 f'external wrench in an unknown frame: {frame!r} is not fixed to '
-                f'{self._robot.base_link!r}; set robot_wrench_frame to the link in whose axes it is'
+                f'{self._robot.base_link!r}; set robot_contact.wrench_frame to the link in whose '
+                'axes it is'
             )
             return self._by_flags(stamp, is_holding, why)
         wrench = np.array(values)

@@ -72,8 +72,8 @@ class SensorFrames:
         known = ', '.join(self._robot.links)
         return (
             f'wrench in an unknown frame: {frame!r} is not a link of {self._robot.name} ({known}), '
-            'and tf_static does not fix it to one; set wrench_frame to the link whose axes the '
-            'sensor has, or wrench_mount_link, wrench_mount_xyz and wrench_mount_rpy to its place'
+            'and tf_static does not fix it to one; set wrench.frame to the link whose axes the '
+            'sensor has, or wrench.mount_link, wrench.mount_xyz and wrench.mount_rpy to its place'
         )
 
 

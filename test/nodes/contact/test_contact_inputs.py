@@ -249,6 +249,7 @@ def test_an_external_wrench_in_a_frame_fixed_to_the_base_is_turned_to_it(frame, 
     settings = from_values(ContactOptions, {'robot_contact.wrench_frame': 'fr3_link1'})
     found = RobotSensor(settings, robot, joints).on_wrench(2, frame, values.tolist(), None)
     assert found.is_contact is None and 'unknown frame' in found.unavailable
+    assert 'set robot_contact.wrench_frame' in found.unavailable
 
 
 def joint_state(names, positions, velocities=(), efforts=()):

@@ -3,6 +3,7 @@
 """The markers node: what it draws of real messages; nothing of what it does not know."""
 
 import math
+import threading
 
 import pytest
 
@@ -10,6 +11,8 @@ pytest.importorskip('rclpy')
 
 from geometry_msgs.msg import Point, Vector3
 from markers_bench import Bench, contact, pose, rgb
+from rcl_interfaces.srv import SetParametersAtomically
+from rclpy.parameter import Parameter
 from visualization_msgs.msg import Marker
 
 from frame_ros.core.options import from_values
@@ -194,3 +197,25 @@ def test_markers_vanish_by_themselves(bench):
     assert (marker.lifetime.sec, marker.lifetime.nanosec) == (1, 0)
     bench.node.take()
     assert bench.node.draw() == []
+
+
+def test_a_low_rate_can_be_raised_while_the_node_spins(ros_context):
+    bench, stop = Bench(ros_context, 'rate:=0.0001'), threading.Event()
+    spinning = threading.Thread(target=bench.node.spin, args=(stop,))
+    spinning.start()
+    try:
+        bench.until(lambda: bench.node._shown > 0.0)  # the next picture is due in hours
+        faster = Parameter('rate', value=10.0).to_parameter_msg()
+        request = SetParametersAtomically.Request(parameters=[faster])
+        kind, name = SetParametersAtomically, 'markers/set_parameters_atomically'
+        client = bench.peer.create_client(kind, name)
+        bench.until(client.service_is_ready)
+        answer = client.call_async(request)
+        bench.until(answer.done)
+        assert answer.result().result.successful
+        shown = bench.node._shown
+        bench.until(lambda: bench.node._shown > shown)
+    finally:
+        stop.set()
+        spinning.join()
+        bench.close()

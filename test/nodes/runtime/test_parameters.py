@@ -15,6 +15,7 @@ pytest.importorskip('rclpy')
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+import frame_ros.nodes
 from frame_ros.bringup.declared_nodes import from_parameter, node_names, options_of
 from frame_ros.bringup.parameter_comments import meanings
 from frame_ros.bringup.parameter_yaml import parameter_yaml
@@ -237,6 +238,59 @@ def test_what_cannot_be_is_refused_at_start(node_with, given, message):
 def test_parameters_of_another_node_are_no_mistake(node_with):
     given = {'watchdogs.command_timeout': 1.0, 'use_sim_time': False}
     assert declare_options(node_with(**given), ProbeOptions) == ProbeOptions()
+
+
+@pytest.mark.parametrize(
+    ('node', 'given', 'meant'),
+    [
+        ('gate', {'command_timeout': 1.0}, 'watchdogs.command_timeout'),
+        ('proximity', {'obstacles_file': 'cell.yaml'}, 'obstacles.file'),
+        ('proximity', {'depth_noise': 0.01}, 'depth.depth_noise'),
+        ('contact', {'poll_period': 0.01}, 'inputs.poll_period'),
+    ],
+)
+def test_a_plain_name_that_another_node_has_is_no_option_of_a_group(node_with, node, given, meant):
+    with pytest.raises(SetupError, match=f"is no parameter; did you mean '{meant}'"):
+        declare_options(node_with(**given), options_of(node))
+
+
+def test_a_plain_name_that_several_nodes_share_may_be_given_to_all(node_with):
+    found = declare_options(node_with(rate=20.0), options_of('contact'))  # not its joints.rate
+    assert found == options_of('contact')()
+
+
+@pytest.mark.parametrize(
+    ('node', 'given', 'message'),
+    [
+        ('contact', {'grasp.source': 'contact'}, "grasp.source is 'contact'; it must be position"),
+        ('metrics', {'grasp.source': 'none', 'ot_task': 'put_in'}, "grasp.source is 'none'"),
+        ('markers', {'path.jerk_low': 100.0}, 'path.jerk_low is 100.0; it must be below jerk_high'),
+        ('session', {'qualities': ()}, r'qualities is \[\]; it must be one number or more'),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(node, given, message):
+    with pytest.raises(SetupError, match=message):
+        from_values(options_of(node), given)
+
+
+def test_metrics_without_a_goal_need_no_evidence_of_a_grasp():
+    made = from_values(options_of('metrics'), {'grasp.source': 'none', 'ot_task': 'pick'})
+    assert made.grasp.source == 'none'
+
+
+def test_empty_texts_in_a_list_are_left_out(node_with):
+    assert from_parameter(['a', '', 'b']) == ['a', 'b']
+    assert declare_options(node_with(words=['a', '']), ProbeOptions).words == ('a',)
+
+
+def test_options_that_cannot_be_imported_are_no_node_without_options(tmp_path, monkeypatch):
+    nodes = tmp_path / 'nodes' / 'lacking'
+    nodes.mkdir(parents=True)
+    (nodes / 'options.py').write_text('import no_such_module\n')
+    monkeypatch.setattr(frame_ros.nodes, '__path__', [*frame_ros.nodes.__path__, str(nodes.parent)])
+    with pytest.raises(ModuleNotFoundError, match='no_such_module'):
+        options_of('lacking')
+    assert options_of('console') is None
 
 
 def test_live_options_are_checked_as_a_whole_and_handed_on(node_with):

@@ -191,7 +191,7 @@ def own_motors(path: str | os.PathLike[str]) -> MotorModel:
         raise SetupError(
             f'{path} is of a simulated {motors.robot} ({motors.source.rstrip(".")}), and says '
             "nothing of a real arm's motors: identify yours with `frame-ros identify joints "
-            f'--robot {motors.robot}`, and give the file that it writes as motors_file'
+            f'--robot {motors.robot}`, and give the file that it writes as joints.motors_file'
         )
     return motors
 
