@@ -141,7 +141,7 @@ def test_the_tool_of_a_bag_is_identified_and_written(tmp_path, capsys, sign):
     assert main(['identify', 'tool', '--bag', bag, '--output', str(path)]) == 0
     said = capsys.readouterr().out
     assert 'from 8 poses' in said and said.count('1.00') >= 4
-    assert ('wrench_is_force_on_tool' in said) == (sign < 0)
+    assert ('wrench.is_force_on_tool' in said) == (sign < 0)
     tool = read_tool(path)
     assert tool.mass == pytest.approx(mass, abs=0.003)
     np.testing.assert_allclose(tool.centre_of_mass, centre, atol=0.003)
