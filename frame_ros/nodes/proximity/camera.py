@@ -58,8 +58,8 @@ class ProximityCamera:
         self.name, self._settings, self._extrinsics = name, settings, extrinsics
         image_topic, info_topic = settings.topics(name)
         self.images = FittingSubscription(
-            node, DEPTH_IMAGES.at(image_topic), depth=IMAGE_DEPTH, reliability=settings.reliability,
-            is_required=True, is_steady=True,
+            node, DEPTH_IMAGES.at(image_topic), depth=IMAGE_DEPTH,
+            reliability=settings.image_reliability, is_required=True, is_steady=True,
         )  # fmt: skip
         self._infos = FittingSubscription(
             node, DEPTH_INFO.at(info_topic), depth=INFO_DEPTH, is_required=True, is_steady=True

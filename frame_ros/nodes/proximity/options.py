@@ -138,12 +138,11 @@ class ProximityOptions(FrameOptions, RobotOptions):
         (), 'camera=topic where it is not <camera>/depth/image_raw'
     )
     info_topics: tuple[str, ...] = option(
-        (), 'camera=topic where it is not camera_info beside the image'
+        (), 'camera=topic where it is not camera_info next to the image'
     )
-    reliability: str = option(
+    image_reliability: str = option(
         BEST_EFFORT,
-        'of the images; best_effort: keeps no publisher waiting; fitting: reliable where '
-        'all publishers are',
+        'best_effort: keeps no publisher waiting; fitting: reliable where all publishers are',
         choices=RELIABILITIES,
     )
     rate: float = option(
