@@ -257,5 +257,5 @@ def test_without_moveit_a_planning_scene_cannot_be_had(ros_context):
     if importlib.util.find_spec('moveit_msgs') is not None:
         assert _subscribe(node, scene, print).topic_name == '/planning_scene'
         return
-    with pytest.raises(MissingExtraError, match='obstacles_file'):
+    with pytest.raises(MissingExtraError, match='obstacles.file'):
         _subscribe(node, scene, print)
