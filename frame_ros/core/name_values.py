@@ -18,7 +18,7 @@ def parse_options(parameter: str, texts: Iterable[str]) -> dict[str, Any]:
     Raises:
         SetupError: a text is not of that form, or names one option twice.
     """
-    return {name: _value(text) for name, text in parse_pairs(parameter, tuple(texts)).items()}
+    return {name: decoded(text) for name, text in parse_pairs(parameter, tuple(texts)).items()}
 
 
 def parse_pairs(parameter: str, texts: list[str] | tuple[str, ...]) -> dict[str, str]:
@@ -38,7 +38,8 @@ def parse_pairs(parameter: str, texts: list[str] | tuple[str, ...]) -> dict[str,
     return pairs
 
 
-def _value(text: str) -> Any:
+def decoded(text: str) -> Any:
+    """The value that a text stands for as JSON; a text that is no JSON is itself."""
     try:
         return json.loads(text, parse_constant=_no_constant)
     except ValueError:

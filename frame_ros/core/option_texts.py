@@ -5,14 +5,20 @@
 from __future__ import annotations
 
 import argparse
+import re
+import typing
 from collections.abc import Collection, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import yaml
 
 from frame_ros.core.errors import SetupError
 from frame_ros.core.input_files import names_file, read_text
+from frame_ros.core.name_values import decoded
 from frame_ros.core.options import Option, OptionError, changed, check_names, walk
 from frame_ros.core.strict_yaml import load_yaml
 
@@ -100,36 +106,33 @@ def text_of(value: Any) -> str:
 
 
 def add_options(
-    parser: argparse._ActionsContainer, kind: Any, without: Collection[str] = ()
+    parser: argparse._ActionsContainer,
+    kind: Any,
+    without: Collection[str] = (),
+    names: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Adds an argument per option: --limits.velocity-scale of limits.velocity_scale; a bool is a
-    pair, --record and --no-record.
+    """Adds an argument per option: --limits.velocity-scale of limits.velocity_scale, --shared of
+    is_shared. A bool that is true by default is a pair, --record and --no-record; the items of a
+    list have commas between them; a mapping is NAME=VALUE, given again for each name.
 
-    kind: a class made by `options`, or an object of one, whose values are the defaults. without:
-    names, or groups, that get no argument.
+    Args:
+        kind: a class made by `options`, or an object of one, whose values are the defaults.
+        without: names, or groups, that get no argument.
+        names: option -> its argument, where it is called otherwise: --option of policy_options.
     """
     for option in walk(kind):
         if option.name in without or option.name.partition('.')[0] in without:
             continue
-        flag = f'--{option.name.replace("_", "-")}'
-        shown = f'{option.text} ({_details(option)})'.replace('%', '%%')
-        if option.kind is bool:
-            parser.add_argument(
-                flag,
-                dest=option.name,
-                action=argparse.BooleanOptionalAction,
-                default=argparse.SUPPRESS,
-                help=shown,
-            )
-            continue
-        parser.add_argument(
-            flag,
-            dest=option.name,
-            type=_reader(option),
-            default=argparse.SUPPRESS,
-            help=shown,
-            metavar=option.name.rpartition('.')[2].upper(),
-        )
+        flag = names.get(option.name) or flag_of(option.name)
+        shown = f'{option.text}{_details(option, flag)}'.replace('%', '%%')
+        form = _form(option, flag)
+        parser.add_argument(flag, dest=option.name, default=argparse.SUPPRESS, help=shown, **form)
+
+
+def flag_of(name: str) -> str:
+    """The argument of an option on a command line."""
+    *groups, last = name.split('.')
+    return '--' + '.'.join([*groups, re.sub('^(is|has)_', '', last)]).replace('_', '-')
 
 
 def from_arguments(kind: type[Made] | Made, arguments: argparse.Namespace) -> Made:
@@ -147,22 +150,69 @@ def from_arguments(kind: type[Made] | Made, arguments: argparse.Namespace) -> Ma
     return found
 
 
-def _reader(option: Option) -> Any:
-    def read(text: str) -> Any:
-        try:
-            return option.checked(parse(option, text))
-        except OptionError as error:
-            raise argparse.ArgumentTypeError(error.problem) from None
-        except SetupError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
+def _form(option: Option, flag: str) -> dict[str, Any]:
+    """Returns what argparse is to know of an option besides its name."""
+    if option.kind is bool:
+        return {'action': argparse.BooleanOptionalAction if option.default else 'store_true'}
+    if option.is_mapping:
+        is_text = typing.get_args(option.item)[-1] is str
+        reader = {'type': partial(_read_pair, flag, is_text)}
+        return reader | {'action': _AddPair, 'metavar': 'NAME=VALUE'}
+    reader = {'type': partial(_read, option, flag)}
+    if option.choices and not option.is_list:
+        return reader | {'choices': [value for value in option.choices if value != '']}
+    metavar = option.name.rpartition('.')[2].upper()
+    return reader | {'metavar': 'A,B,...' if option.is_list else metavar}
 
-    return read
+
+def _read(option: Option, flag: str, text: str) -> Any:
+    """The value of an argument. An empty text is one only where it is not the same as none.
+
+    Raises:
+        SetupError: it is not of the type of the option, or out of range.
+    """
+    try:
+        if option.is_list:
+            item = replace(option, kind=option.item)
+            value: Any = [parse(item, part.strip()) for part in text.split(',') if part.strip()]
+        else:
+            value = parse(option, text)
+        is_empty = not text.strip(' ,') and option.kind in (str, tuple[str, ...])
+        found = option.checked(value)
+    except OptionError as error:
+        raise SetupError(f'{flag} {error.problem}') from None
+    if is_empty:
+        raise SetupError(f'{flag} is empty')
+    return found
 
 
-def _details(option: Option) -> str:
-    allowed = option.range or option.unit
-    default = text_of(option.default) or 'empty'
-    return f'{allowed}; default {default}' if allowed else f'default {default}'
+def _read_pair(flag: str, is_text: bool, text: str) -> tuple[str, Any]:
+    """A name and its value, JSON or text."""
+    name, _, value = (part.strip() for part in text.partition('='))
+    if not (name and value):
+        raise SetupError(f'{flag} is {text!r}; it must be NAME=VALUE')
+    return name, value if is_text else decoded(value)
+
+
+class _AddPair(argparse.Action):
+    """Adds a name and its value to a mapping."""
+
+    def __call__(self, _: Any, arguments: argparse.Namespace, pair: Any, flag: Any = None) -> None:
+        pairs = getattr(arguments, self.dest, {})
+        if pair[0] in pairs:
+            raise SetupError(f'{flag} gives {pair[0]} twice')
+        setattr(arguments, self.dest, {**pairs, pair[0]: pair[1]})
+
+
+def _details(option: Option, flag: str) -> str:
+    """Range, unit and default, in brackets."""
+    value = option.default
+    if option.kind is bool:
+        return f' (default: {flag})' if value else ''
+    items = value if isinstance(value, tuple) else [] if value in (None, '', {}) else [value]
+    default = ','.join(f'{v:g}' if isinstance(v, float) else str(v) for v in items) or 'none'
+    allowed = option.unit if option.choices else option.range or option.unit
+    return f' ({allowed}; default: {default})' if allowed else f' (default: {default})'
 
 
 def _content_of(name: str, path: str) -> str:
